@@ -31,8 +31,8 @@ function fetchTo(folder: string, spec: string, integrity: string): void {
   try {
     const [file = ''] = run(['npm', 'pack', '--silent', spec], making).trim().split('\n').slice(-1);
     const tarball = join(making, file);
-    const found = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`;
-    if (found !== integrity) throw new Error(`${spec} does not match the integrity in bun.lock: ${found}.`);
+    const actual = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`;
+    if (actual !== integrity) throw new Error(`${spec} does not match the integrity in bun.lock: ${actual}.`);
     run(['tar', '-xzf', tarball], making);
     rmSync(tarball);
     renameSync(making, folder);

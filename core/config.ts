@@ -277,7 +277,7 @@ function readBackups({ value, fail, directory }: Reading): Config['backups'] {
 export function readRemote(
   flags: { server?: string; token?: string },
   env: Readonly<Record<string, string | undefined>> = process.env,
-): { server: string; token: string | null; named: string | null; isNamed: boolean } {
+): { server: string; token: string | null; sourceVariable: string | null; isExplicit: boolean } {
   const usual = 'http://127.0.0.1:4700';
   const explicitServer = flags.server ?? (env.TATAMI_SERVER || undefined);
   const server = explicitServer ?? usual;
@@ -288,8 +288,8 @@ export function readRemote(
   return {
     server,
     token: (flags.token ?? env.TATAMI_TOKEN ?? '').trim() || null,
-    named: flags.server === undefined && server !== usual ? 'TATAMI_SERVER' : null,
-    isNamed: explicitServer !== undefined,
+    sourceVariable: flags.server === undefined && server !== usual ? 'TATAMI_SERVER' : null,
+    isExplicit: explicitServer !== undefined,
   };
 }
 

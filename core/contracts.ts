@@ -71,10 +71,10 @@ const all = [
   proposal,
 ] as const;
 
-type Known = (typeof all)[number];
-export type ContractEvent = EventTypeOf<Known>;
+type KnownContract = (typeof all)[number];
+export type ContractEvent = EventTypeOf<KnownContract>;
 
-type InDirectory = Extract<Known, { readonly directory: object }>;
+type InDirectory = Extract<KnownContract, { readonly directory: object }>;
 /** Small, frequently read entities of a workspace, cached in memory; ids in other objects refer to them. */
 export type Directory = {
   readonly [C in InDirectory as C['directory']['as']]: ReadonlyMap<string, Entry<C>>;

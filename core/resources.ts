@@ -20,7 +20,7 @@ import { SystemProblemResponse } from './inbox/problem.ts';
 import { inbox } from './inbox/routes.ts';
 import { usageRoutes } from './ledger/routes.ts';
 import type { FilterFields } from './lib/filter.ts';
-import { Closed, described, named } from './lib/schema.ts';
+import { Closed, described, namedSchema } from './lib/schema.ts';
 import { capital } from './lib/words.ts';
 import { plugin } from './plugins/installs/contract.ts';
 import { AutomationRun } from './plugins/runs/contract.ts';
@@ -191,9 +191,11 @@ export function sentEvents(): { type: EventType; envelope: TSchema }[] {
   const own = contracts.flatMap((contract) => {
     const { created, updated, deleted, restored, announced: extra = [], other = [] } = contract.events;
     const changed = [updated, deleted, restored, ...other].filter((type) => type !== undefined);
-    const made = created === undefined ? extra : [created, ...extra];
+    const createdTypes = created === undefined ? extra : [created, ...extra];
     return [
-      ...made.map((type) => sentEvent(type, besideOf(contract, type) ?? schemasOf(contract).response)),
+      ...createdTypes.map((type) =>
+        sentEvent(type, besideOf(contract, type) ?? schemasOf(contract).response),
+      ),
       ...changed.map((type) => sentEvent(type, changedShape(contract))),
     ];
   });
@@ -226,7 +228,8 @@ function besideOf(contract: Contract, type: string): TObject | undefined {
     : contract.events.beside?.[type];
   if (!extra) return undefined;
   const name = `${contract.title}With${Object.keys(extra).map(capital).join('')}`;
-  const shape = shapesBeside.get(name) ?? named(name, Closed({ ...responseProperties(contract), ...extra }));
+  const shape =
+    shapesBeside.get(name) ?? namedSchema(name, Closed({ ...responseProperties(contract), ...extra }));
   shapesBeside.set(name, shape);
   return shape;
 }
@@ -239,7 +242,10 @@ const changedShapes = new Map<Contract, TObject>();
 function changedShape(contract: Contract): TObject {
   const known = changedShapes.get(contract);
   if (known) return known;
-  const shape = named(`${contract.title}Changed`, Closed({ ...responseProperties(contract), previous }));
+  const shape = namedSchema(
+    `${contract.title}Changed`,
+    Closed({ ...responseProperties(contract), previous }),
+  );
   changedShapes.set(contract, shape);
   return shape;
 }

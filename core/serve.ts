@@ -37,7 +37,7 @@ import { installFirstParty } from './plugins/first-party.ts';
 import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
 import { createAgents, type Agents } from './serve/agents.ts';
 import { createHttpAdapters, type HttpAdapters } from './serve/door.ts';
-import { createHold, type Hold } from './serve/hold.ts';
+import { createRestorePause, type RestorePause } from './serve/hold.ts';
 import { createIdentity, type Identity } from './serve/identity.ts';
 import { settleMasterKey } from './serve/master-key.ts';
 import { openOperatorServer, type OperatorServer } from './serve/operator-door.ts';
@@ -139,7 +139,7 @@ interface Ground extends ServeOptions {
 
 async function compose(ground: Ground): Promise<Tatami> {
   const { config, clock, random = Math.random, resolve = resolveWithSystem, opened, socket } = ground;
-  const hold = createHold({ ...ground, dataDir: config.dataDir });
+  const hold = createRestorePause({ ...ground, dataDir: config.dataDir });
   const masterKey = await settleMasterKey(opened.store, opened.dataDir);
   const installation = await readInstallation(opened.store);
   const services = createServices(ground, { hold, masterKey, installation });
@@ -243,7 +243,11 @@ function createBackups(
 
 function createServices(
   { config, log, clock: { nowMs }, ledger, problems, opened, socket }: Ground,
-  { hold, masterKey, installation }: { hold: Hold; masterKey: Uint8Array; installation: Installation },
+  {
+    hold,
+    masterKey,
+    installation,
+  }: { hold: RestorePause; masterKey: Uint8Array; installation: Installation },
 ): Services {
   return {
     store: opened.store,

@@ -91,8 +91,8 @@ interface Start {
 }
 
 const every = '--every';
-const named = process.argv.slice(2).filter((argument) => argument !== every);
-if (named.length > 0) process.exit((await bunTest(named)) ? 0 : 1);
+const requestedFiles = process.argv.slice(2).filter((argument) => argument !== every);
+if (requestedFiles.length > 0) process.exit((await bunTest(requestedFiles)) ? 0 : 1);
 
 /** Timings lie apart, as nobody sees into the folder over which the file system in memory is mounted. */
 const [timings, temporary] = ['timings', 'files'].map((name) =>

@@ -19,10 +19,10 @@ const hasCurl = Bun.which('curl') !== null;
 describe.each(guides.filter((file) => examplesOf(read(file)).length > 0))('%s', (file) => {
   test.skipIf(!hasCurl)('says what happens (needs curl)', async () => {
     const app = await startApp();
-    const place = mkdtempSync(join(tmpdir(), 'tatami-guide-'));
+    const folder = mkdtempSync(join(tmpdir(), 'tatami-guide-'));
     try {
       for (const example of examplesOf(read(file))) {
-        const output = await typed(example.typed, place, app);
+        const output = await typed(example.typed, folder, app);
         const lines = output.split('\n').map((line) => line.trim());
         const answers = lines.filter((line) => line.startsWith('{'));
         for (const [at, { language, text }] of example.answers.entries()) {
@@ -42,7 +42,7 @@ describe.each(guides.filter((file) => examplesOf(read(file)).length > 0))('%s', 
         }
       }
     } finally {
-      rmSync(place, { recursive: true });
+      rmSync(folder, { recursive: true });
       await app.stop();
     }
   });

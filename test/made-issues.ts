@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { seededRandom } from './faults/server.ts';
 
-interface Row {
+interface SampleIssue {
   repo: string;
   label: string;
   title: string;
   body: string;
 }
 
-const sample: Row[] = parse(readFileSync(join(import.meta.dir, '../examples/main-job/sample.csv')), {
+const sample: SampleIssue[] = parse(readFileSync(join(import.meta.dir, '../examples/main-job/sample.csv')), {
   columns: true,
 });
 
@@ -20,7 +20,7 @@ export function makeIssues(options: { teams: number; learn: number; fresh: numbe
   const random = seededRandom(options.seed);
   const labels = [...new Set(sample.map(({ label }) => label))].filter((label) => label !== '');
   const oneOf = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
-  const issue = (index: number): Row => {
+  const issue = (index: number): SampleIssue => {
     const label = labels[index % labels.length] as string;
     const alike = sample.filter((row) => row.label === label);
     const bodies = [oneOf(alike).body, oneOf(alike).body];
@@ -34,9 +34,9 @@ export function makeIssues(options: { teams: number; learn: number; fresh: numbe
   };
 }
 
-function csv(rows: readonly Row[]): string {
+function csv(rows: readonly SampleIssue[]): string {
   const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
-  const line = ({ repo, label, title, body }: Row, index: number): string =>
+  const line = ({ repo, label, title, body }: SampleIssue, index: number): string =>
     [
       repo,
       new Date(1_790_000_000_000 + index * 60_000).toISOString().slice(0, 19).replace('T', ' '),

@@ -65,10 +65,10 @@ async function mainJob(load: () => Disposable): Promise<{ labels: string[]; outp
     await settled(app);
     expect((await app.call('GET', '/api/v1/plugins/auto-triage')).json.state).toBe('active');
     expect(await every(app, '/plugins/auto-triage/runs?status=dead')).toEqual([]);
-    const found = await every(app, '/issues?fields=title,labels,number');
-    expect(found.length).toBe(size.learn + size.fresh);
+    const allIssues = await every(app, '/issues?fields=title,labels,number');
+    expect(allIssues.length).toBe(size.learn + size.fresh);
     const perTeam = size.learn / size.teams;
-    const labels = found
+    const labels = allIssues
       .filter(({ number }) => number > perTeam)
       .map(({ title, labels }) => `${title}: ${labels.map(({ name }: Json) => name).join()}`);
     return { labels: labels.sort(), output: learnRun.out };

@@ -53,8 +53,8 @@ const marking = (name: string, before = (_id: string): Promise<unknown> => Promi
 
 test('each event is answered once, also by two processes at once, as the part that answers and for the cause of the event', async () => {
   const since = await app.lastSequence();
-  const made: Json[] = [];
-  for (let n = 0; n < 30; n++) made.push(await make('/projects', { name: `Project ${n}` }));
+  const created: Json[] = [];
+  for (let n = 0; n < 30; n++) created.push(await make('/projects', { name: `Project ${n}` }));
   const processes = [reacting(marking('once')), reacting(marking('once'))];
   await Promise.all(processes.map((one) => one.start()));
   for (const one of processes) await one.settled();
@@ -63,7 +63,7 @@ test('each event is answered once, also by two processes at once, as the part th
   await later.settled();
   for (const one of [...processes, later]) await one.stop();
 
-  for (const { id } of made) {
+  for (const { id } of created) {
     const { json } = await app.call('GET', `${v1}/projects/${id}`);
     expect([json.description, json.version]).toEqual([' once', 2]);
   }
@@ -146,7 +146,7 @@ test('what meant nothing when it happened is not asked about again by a later ru
 });
 
 const hour = 3_600_000;
-let bells = 0;
+let processCount = 0;
 
 /** A process with an alarm that makes a project for each ring. */
 function ringing(name: string): { timers: DueTimers } {
@@ -154,7 +154,7 @@ function ringing(name: string): { timers: DueTimers } {
   const timer: DueTimer = {
     name,
     isSetBy: () => false,
-    ring(ctx, id) {
+    fire(ctx, id) {
       const now = ctx.nowMs();
       const change = projectModel.create({
         ...{ id: ctx.ids.next('prj'), name: `${name} ${id}`, description: '', status: 'backlog' },
@@ -164,7 +164,7 @@ function ringing(name: string): { timers: DueTimers } {
       return Promise.resolve({ changes: [change] });
     },
   };
-  const owner = `process ${bells++}`;
+  const owner = `process ${processCount++}`;
   const timers = createDueTimers({ services, committer, clock, directoryOf, owner, seen: new Map() }, [
     timer,
   ]);

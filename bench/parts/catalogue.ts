@@ -3,7 +3,7 @@
 import type { LoadPlan } from '../load/load.ts';
 import { judged, type Findings, type Ratio, type Side } from '../report.ts';
 import { interleave, type Effort } from '../rounds.ts';
-import { boardOf, callOf, catalogue, made, wordOf, type Catalogue } from '../servers/catalogue.ts';
+import { boardOf, callOf, catalogue, createAll, wordOf, type Catalogue } from '../servers/catalogue.ts';
 import type { RecordedStatement } from '../servers/recorded.ts';
 import { withServers, type Bench, type TatamiChild } from '../servers/start.ts';
 import { dueAtOnce } from './due-at-once.ts';
@@ -30,10 +30,10 @@ export function catalogueCosts(effort: Effort): Promise<Findings> {
     const ours = await catalogue(bench, effort.rounds < 5 ? small : large);
     const seededMs = performance.now() - startedMs;
     const measuredPages = await pages(bench, effort, ours);
-    const made = await creations(bench, effort);
+    const created = await creations(bench, effort);
     const due = await dueAtOnce(bench, effort, ours);
     return {
-      ratios: [...measuredPages.ratios, ...made, ...due],
+      ratios: [...measuredPages.ratios, ...created, ...due],
       figures: [
         ...measuredPages.figures,
         { name: 'catalogue: seeded in', value: seededMs / 1_000, unit: 's' },
@@ -46,7 +46,7 @@ async function pages(bench: Bench, effort: Effort, ours: Catalogue): Promise<Req
   const { id } = (await callOf(ours)<{ data: { id: string }[] }>('GET', '/issues?limit=1&sort=createdAt'))
     .data[0]!;
   const board = `/boards/${ours.board}/cards?perColumn=25`;
-  const found = Object.entries(searches).map(([name, q]) => ({
+  const searched = Object.entries(searches).map(([name, q]) => ({
     name,
     paths: Array.from({ length: 6 }, (_, n) => `/search?q=${encodeURIComponent(q(n))}`),
   }));
@@ -54,7 +54,7 @@ async function pages(bench: Bench, effort: Effort, ours: Catalogue): Promise<Req
     bench,
     ours,
     board,
-    found.flatMap(({ paths }) => paths),
+    searched.flatMap(({ paths }) => paths),
   );
   const sidesOf = (left: PagesLoad, right: PagesLoad) => measured(bench, effort, left, right);
   const ratios = [
@@ -65,7 +65,7 @@ async function pages(bench: Bench, effort: Effort, ours: Catalogue): Promise<Req
       { bound: 'least', reach: 0.5 },
     ),
   ];
-  for (const { name, paths } of found)
+  for (const { name, paths } of searched)
     ratios.push(...searchRatios(name, await sidesOf({ of: ours, paths }, { of: bare, paths })));
   const asOf = async (path: Path): Promise<Sides> => {
     const at = `${path}${path.includes('?') ? '&' : '?'}asOf=${ours.sequence - ago}`;
@@ -142,10 +142,15 @@ function ratioOf(
 }
 
 /** Serves the SQL of the board, and for each search only its full-text query, with the same ranking and limit. */
-async function bareOf(bench: Bench, ours: Catalogue, board: Path, found: readonly Path[]): Promise<Served> {
+async function bareOf(
+  bench: Bench,
+  ours: Catalogue,
+  board: Path,
+  searched: readonly Path[],
+): Promise<Served> {
   const recorded = (path: Path) => ours.child.ask<RecordedStatement[]>('recordRead', path);
   const entries = [[`/api/v1${board}`, await recorded(board)] as const];
-  for (const path of found) {
+  for (const path of searched) {
     const hits = (await recorded(path)).find(({ params }) => params.includes('match'));
     if (!hits) throw new Error(`${path} does not query the full-text index.`);
     entries.push([`/api/v1${path}`, [{ ...hits, ...fullText(hits.values) }]]);
@@ -176,13 +181,13 @@ async function creations(bench: Bench, effort: Effort): Promise<Ratio[]> {
   const furnished = await bench.tatami();
   const call = callOf(furnished);
   const { data } = await call<{ data: { id: string }[] }>('GET', '/workflows?team=ENG');
-  await made(call, small.boards * 10, '/boards', (n) =>
+  await createAll(call, small.boards * 10, '/boards', (n) =>
     boardOf(
       n,
       data.map(({ id }) => id),
     ),
   );
-  await made(call, policies, '/sla-policies', (n) => ({
+  await createAll(call, policies, '/sla-policies', (n) => ({
     name: `Policy ${n}`,
     filter: { priority: n === 0 ? 'urgent' : 'high', team: 'ENG' },
     targetMinutes: 10_000,

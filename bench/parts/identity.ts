@@ -102,7 +102,7 @@ async function searched({ load }: Bench, effort: Effort, ours: TatamiChild, toke
     'Mcp-Method': 'tools/call',
     'Mcp-Name': 'issues_search',
   };
-  await requireFound(ours, headers);
+  await requireResults(ours, headers);
   const requests = words.map((q) => ({ path: `/api/v1/search?q=${encodeURIComponent(q)}&limit=20` }));
   const sides = await interleave(load, effort, {
     ours: { ...plan, method: 'POST', requests: words.map(searchCall), headers },
@@ -112,7 +112,7 @@ async function searched({ load }: Bench, effort: Effort, ours: TatamiChild, toke
 }
 
 /** Tool results have status 200 also for errors, so the content is checked. */
-async function requireFound(ours: TatamiChild, headers: Record<string, string>): Promise<void> {
+async function requireResults(ours: TatamiChild, headers: Record<string, string>): Promise<void> {
   const { path, body } = searchCall(words[0]!, 0);
   const answer = await fetch(ours.url + path, {
     method: 'POST',

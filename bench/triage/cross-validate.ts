@@ -52,7 +52,7 @@ function stratify(examples: readonly Example[], folds: number, seed: number): nu
       const j = Math.floor(random() * (i + 1));
       [members[i], members[j]] = [members[j] ?? 0, members[i] ?? 0];
     }
-    members.forEach((member, place) => (foldOf[member] = place % folds));
+    members.forEach((member, rank) => (foldOf[member] = rank % folds));
   }
   return foldOf;
 }

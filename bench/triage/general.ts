@@ -15,13 +15,17 @@ import { accuracyOfSurest, calibrationError, macroF1 } from './measures.ts';
 const folds = 5;
 const target = fileURLToPath(new URL('../../plugins/auto-triage/general/weights.json', import.meta.url));
 
-type Row = { repo: string; label: IssueType; title: string; body: string };
-const rows: Row[] = parse(readFileSync(process.argv[2] ?? ''), { columns: true });
-const exampleOf = ({ label, title, body }: Row): Example => ({ kind: label, title, description: body });
+type LabelledIssue = { repo: string; label: IssueType; title: string; body: string };
+const rows: LabelledIssue[] = parse(readFileSync(process.argv[2] ?? ''), { columns: true });
+const exampleOf = ({ label, title, body }: LabelledIssue): Example => ({
+  kind: label,
+  title,
+  description: body,
+});
 
-const foldOf = new Map<Row, number>();
+const foldOf = new Map<LabelledIssue, number>();
 for (const cell of Map.groupBy(rows, ({ repo, label }) => `${repo} ${label}`).values())
-  for (const [place, row] of cell.entries()) foldOf.set(row, place % folds);
+  for (const [rank, row] of cell.entries()) foldOf.set(row, rank % folds);
 
 const outcomes: (Outcome & { repo: string })[] = [];
 for (let fold = 0; fold < folds; fold++) {

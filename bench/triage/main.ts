@@ -27,8 +27,8 @@ const file =
   positionals[0] ?? fileURLToPath(new URL('../../../shared/data/nlbse24-train.csv', import.meta.url));
 const seeds = Array.from({ length: Number(values.seeds) }, (_, i) => i + 1);
 
-type Row = { repo: string; label: IssueType; title: string; body: string };
-const rows: Row[] = parse(readFileSync(file), { columns: true });
+type LabelledIssue = { repo: string; label: IssueType; title: string; body: string };
+const rows: LabelledIssue[] = parse(readFileSync(file), { columns: true });
 const repositories = Map.groupBy(rows, ({ repo }) => repo);
 
 const runs: Run[] = [];

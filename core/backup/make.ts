@@ -50,7 +50,7 @@ export async function makeBackup(options: MakeOptions): Promise<Backup> {
   const locked = tryLock(join(folder, '.lock'));
   if ('heldBy' in locked)
     throw new Error(
-      `Process ${locked.heldBy} is already making a backup in ${folder}. Wait until it has finished.`,
+      `Process ${locked.lockedBy} is already making a backup in ${folder}. Wait until it has finished.`,
     );
   // This process holds the lock, so leftovers of an earlier backup can be removed.
   const work = join(folder, workFolder);

@@ -12,7 +12,7 @@ import { migrations } from '../store/migrations/index.ts';
 import { beginHistory, signInTables } from '../store/new-history.ts';
 import { makeOwnDir, requireOwner } from '../store/private.ts';
 import { syncPath, writeWholeFile } from '../store/whole-file.ts';
-import type { Brought, Source } from './source.ts';
+import type { RestoredDatabase, Source } from './source.ts';
 
 export interface RestoreOptions {
   readonly source: Source;
@@ -57,7 +57,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   const locked = tryLock(join(staging, 'lock'));
   if ('heldBy' in locked)
     throw new Error(
-      `Process ${locked.heldBy} is already restoring to ${dataDir}. Wait until it has finished.`,
+      `Process ${locked.lockedBy} is already restoring to ${dataDir}. Wait until it has finished.`,
     );
   let isDone = false;
   const clean = (): void => {
@@ -112,7 +112,7 @@ async function restoreInto(folder: string, options: RestoreOptions): Promise<Res
 }
 
 function keyOf(
-  inBackup: Brought['key'],
+  inBackup: RestoredDatabase['key'],
   providedKey: Buffer | null,
   fingerprint: string | null,
 ): Buffer | null {

@@ -9,7 +9,7 @@ import { unpackChecked } from './deep.ts';
 import { readManifest } from './unpack.ts';
 
 /** Result of writing `tatami.db` and its accompanying files into the folder. */
-export interface Brought {
+export interface RestoredDatabase {
   readonly facts: DatabaseFacts;
   /** Time of the database state, ISO 8601. */
   readonly at: string;
@@ -22,7 +22,7 @@ export interface Source {
   readonly schema: number | null;
   /** Set for snapshots, which lead back to an earlier version: the restored database keeps its schema. */
   readonly retainsSchema?: true;
-  bring(folder: string, onProgress: (done: number, of: number) => void): Promise<Brought>;
+  bring(folder: string, onProgress: (done: number, of: number) => void): Promise<RestoredDatabase>;
 }
 
 /**
@@ -95,7 +95,7 @@ function copySource(copy: Destination, toMs: number | null): Source {
 }
 
 /** @throws Error if the database is damaged */
-function checked(database: string): Pick<Brought, 'facts'> {
+function checked(database: string): Pick<RestoredDatabase, 'facts'> {
   const [damage] = findDamage(database);
   if (damage !== undefined) throw new Error(`The snapshot is damaged: ${damage}`);
   return { facts: readFacts(database) };

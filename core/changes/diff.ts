@@ -7,7 +7,7 @@ interface Value {
   readonly before: unknown;
   readonly after: unknown;
 }
-export type Values = Readonly<Record<string, Value>>;
+export type FieldChanges = Readonly<Record<string, Value>>;
 
 /** Maximum length of a recorded value, in characters. */
 export const valueCharsMax = 1_000;
@@ -34,7 +34,7 @@ export function ownData({ kind, id }: Pick<Change, 'kind' | 'id'>, data: Data): 
 }
 
 /** @param eventData data of the event that the change would emit */
-export function valuesOf(change: Change, eventData: Data): Values {
+export function valuesOf(change: Change, eventData: Data): FieldChanges {
   const data = ownData(change, eventData);
   if (actionOf(change) === 'delete') return removedValues(data);
   const { previous, ...after } = hidePending(data) as Record<string, unknown>;
@@ -53,7 +53,7 @@ export function valuesOf(change: Change, eventData: Data): Values {
 }
 
 /** Values of a deletion: all fields of the object. */
-function removedValues(data: Data): Values {
+function removedValues(data: Data): FieldChanges {
   const { previous: _, ...displayed } = hidePending(data) as Record<string, unknown>;
   return Object.fromEntries(
     Object.entries(displayed)
@@ -71,7 +71,7 @@ const workedOut: Readonly<Record<string, readonly string[]>> = {
  * Returns the values for people; server-computed fields only if nothing else changes.
  * @param displayed shortens long values; the identity where a person decides by what they see
  */
-export function displayChanges(kind: string, values: Values, displayed = short): Values {
+export function displayChanges(kind: string, values: FieldChanges, displayed = short): FieldChanges {
   const all = Object.entries(values).filter(([, { before, after }]) => !(isEmpty(before) && isEmpty(after)));
   const chosen = all.filter(([name]) => !workedOut[kind]?.includes(name));
   return Object.fromEntries(
@@ -84,11 +84,14 @@ export function displayChanges(kind: string, values: Values, displayed = short):
 
 /**
  * Returns equal digests for equal diffs, however long their values are.
- * @param madeMs when the change was planned: times in this range stand for the time at which it is applied, so they may differ
+ * @param plannedMs when the change was planned: times in this range stand for the time at which it is applied, so they may differ
  */
-export function digestOf(values: Values, madeMs: { readonly since: number; readonly until: number }): string {
+export function digestOf(
+  values: FieldChanges,
+  plannedMs: { readonly since: number; readonly until: number },
+): string {
   const text = JSON.stringify(values, (_, value: unknown) =>
-    typeof value === 'string' && isTimeOf(value, madeMs) ? '(when it is applied)' : value,
+    typeof value === 'string' && isTimeOf(value, plannedMs) ? '(when it is applied)' : value,
   );
   return createHash('sha256').update(text).digest('base64url');
 }

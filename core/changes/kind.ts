@@ -4,7 +4,7 @@ import type { Context, View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
 import { assignAtCommit, type CommitAssignedRule } from '../events/learning.ts';
 import type { Condition } from '../store/page.ts';
-import { tenantStatement, type Row } from '../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../store/store.ts';
 import { previousValues, sameValue, type Change, type Entity, type EventDraft } from './change.ts';
 import { columnsOf, type Column, type PickedFields } from './columns.ts';
@@ -71,7 +71,7 @@ export interface EntityModel<E extends Entity, W> {
   readonly retainsDeleted: boolean;
   /** Returns the condition that the team is in a list; undefined for entities without a team. */
   readonly isOfTeamIn: ((list: string) => string) | undefined;
-  fromRow(row: Row): E;
+  fromRow(row: SqlRow): E;
   /** Returns the select list of some fields, and a reader of its rows. Always includes `id`. */
   pick(names: readonly string[]): PickedFields;
   readonly asItWas: AsItWas<E> | undefined;
@@ -84,7 +84,7 @@ export interface EntityModel<E extends Entity, W> {
   /** Returns the existing objects among the ids, in no particular order. */
   findMany(ctx: Context, ids: readonly string[]): Promise<E[]>;
   /** Records that a list was read, with its rows as stored. */
-  noteList(reads: ReadSet, rows: readonly Row[], where: readonly Condition[]): void;
+  noteList(reads: ReadSet, rows: readonly SqlRow[], where: readonly Condition[]): void;
   create(entity: Omit<E, 'version'>): Change & { readonly after: E };
   /** Returns null if the patch changes nothing: no version, no event. Sets `updatedAt` if the entity has it. */
   update(before: E, patch: Partial<E>, nowMs: number): (Change & { readonly after: E }) | null;

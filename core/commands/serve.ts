@@ -8,7 +8,7 @@ import { holdingsOf } from '../setup/holdings.ts';
 import { endProcessOnBug } from '../lib/failures.ts';
 import { serve as startServer, type Tatami } from '../serve.ts';
 import { version } from '../version.ts';
-import { finishWorkspace, makeWorkspace, type MadeWorkspace } from './first-workspace.ts';
+import { finishWorkspace, makeWorkspace, type CreatedWorkspace } from './first-workspace.ts';
 import { CommandError, exitCodes, logHere, printResult, say } from './output.ts';
 import { noWorkspace, startBlock } from './start-block.ts';
 
@@ -60,7 +60,7 @@ export async function serve(
   await stopped;
 }
 
-async function firstWorkspace(tatami: Tatami): Promise<MadeWorkspace | null> {
+async function firstWorkspace(tatami: Tatami): Promise<CreatedWorkspace | null> {
   return (await hasWorkspace(tatami.services.store))
     ? null
     : makeWorkspace(tatami, { name: 'My workspace', teamKey: 'ENG', teamName: 'Engineering' });

@@ -13,7 +13,7 @@ import {
   Closed,
   described,
   idOf,
-  named,
+  namedSchema,
   nullable,
   pageOf,
   time,
@@ -35,11 +35,11 @@ const deletedAt = {
   ...time,
   description: 'Time of deletion, ISO 8601, UTC; null if the object is not deleted.',
 };
-const made = new WeakMap<Contract, Schemas<Contract>>();
+const cache = new WeakMap<Contract, Schemas<Contract>>();
 
 export function schemasOf<C extends Contract>(contract: C): Schemas<C> {
-  const known = made.get(contract) ?? makeSchemas(contract);
-  made.set(contract, known);
+  const known = cache.get(contract) ?? makeSchemas(contract);
+  cache.set(contract, known);
   // The types follow from the same fields as the schemas, field by field, which the compiler cannot verify.
   return known as Schemas<C>;
 }
@@ -55,11 +55,11 @@ function makeSchemas(contract: Contract): Schemas<Contract> {
     ...(isRestorable(contract) ? { deletedAt: nullable(deletedAt) } : {}),
     ...Object.fromEntries([...htmlFieldsOf(contract)].map(([name, field]) => [name, htmlOf(field)])),
   };
-  const response = named(contract.title, Closed(properties, { description: contract.doc }));
+  const response = namedSchema(contract.title, Closed(properties, { description: contract.doc }));
   return {
     response: Type.Unsafe(response),
-    create: named(`${contract.title}Create`, Type.Unsafe(Closed(inputsOf(contract, 'create')))),
-    update: named(`${contract.title}Update`, Type.Unsafe(Closed(inputsOf(contract, 'update')))),
+    create: namedSchema(`${contract.title}Create`, Type.Unsafe(Closed(inputsOf(contract, 'create')))),
+    update: namedSchema(`${contract.title}Update`, Type.Unsafe(Closed(inputsOf(contract, 'update')))),
     page: pageOf(response),
   };
 }
@@ -102,17 +102,17 @@ export function otherName<S extends TSchema>(of: string, schema: S): TOptional<S
   return Type.Optional(other as S) as TOptional<S>;
 }
 
-type NamedField = readonly [name: string, field: Field];
-const writable = new WeakMap<Contract, Readonly<Record<'create' | 'update', readonly NamedField[]>>>();
+type FieldPair = readonly [name: string, field: Field];
+const writable = new WeakMap<Contract, Readonly<Record<'create' | 'update', readonly FieldPair[]>>>();
 
 /** Cached for each contract, because every write needs it. */
-export function writableAt(contract: Contract, at: 'create' | 'update'): readonly NamedField[] {
+export function writableAt(contract: Contract, at: 'create' | 'update'): readonly FieldPair[] {
   const known = writable.get(contract);
   if (known) return known[at];
   const fields = Object.entries(contract.fields);
-  const found = (when: 'create' | 'update') =>
+  const fieldsAt = (when: 'create' | 'update') =>
     fields.filter(([, { options }]) => (options.write ?? when) === when);
-  const both = { create: found('create'), update: found('update') };
+  const both = { create: fieldsAt('create'), update: fieldsAt('update') };
   writable.set(contract, both);
   return both[at];
 }

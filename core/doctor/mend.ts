@@ -29,7 +29,7 @@ export async function mend(subject: Subject, id: string, consent: Consent): Prom
   if (!fix.bearsOwner) requireOwner(subject.dir);
   const locked = tryLock(join(subject.dir, 'lock'));
   if ('heldBy' in locked)
-    throw new Error(`Process ${locked.heldBy} uses ${subject.dir}. Stop it and try again.`);
+    throw new Error(`Process ${locked.lockedBy} uses ${subject.dir}. Stop it and try again.`);
   try {
     requireFiles(subject);
     if (!fix.bearsDamage) requireWhole(subject);

@@ -1,6 +1,6 @@
 // Appends events to the log of their workspace. Sequences and commit-assigned values are allocated inside the commit
 // transaction, so they are gap-free and correct under concurrent writes.
-import { tenantStatement, type Row, type Statement, type Value } from '../store/statement.ts';
+import { tenantStatement, type SqlRow, type Statement, type Value } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../store/store.ts';
 import type { EventRow } from './event.ts';
 import { eventOf } from './log.ts';
@@ -33,7 +33,7 @@ export type NewEvent = Omit<EventRow, 'sequence' | 'learned' | 'dataJson'> & {
 export interface Appending {
   readonly op: Op;
   /** Returns the event as the log stores it. @param returned rows returned by the op */
-  appended(returned: readonly Row[]): EventRow;
+  appended(returned: readonly SqlRow[]): EventRow;
 }
 
 /**
@@ -92,7 +92,12 @@ function appendOp(
   });
 }
 
-function appendedEvent({ scope, params: { actor } }: Op, event: NewEvent, parts: Parts, row: Row): EventRow {
+function appendedEvent(
+  { scope, params: { actor } }: Op,
+  event: NewEvent,
+  parts: Parts,
+  row: SqlRow,
+): EventRow {
   const facts = {
     sequence: Number(row.sequence),
     id: event.id,

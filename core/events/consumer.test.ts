@@ -10,7 +10,7 @@ import { scopeOf, tenantOp, type Scope } from '../store/store.ts';
 import { appendEvents, type NewEvent } from './append.ts';
 import { createConsumer, type Consumer } from './consumer.ts';
 import { createFreshEvents } from './fresh.ts';
-import { Place, placesMax } from './places.ts';
+import { ConsumerPosition, positionsMax } from './places.ts';
 import { createUnitQueue, type Unit, type UnitQueue } from './work.ts';
 
 const cleanUp: (() => unknown)[] = [];
@@ -159,7 +159,7 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
     performed,
     refused,
     async happen(ids, scope = first) {
-      const events = ids.map((id) => eventNamed(scope, id));
+      const events = ids.map((id) => eventWithId(scope, id));
       const appending = appendEvents(scope, events, new Map());
       const outcome = await store.commit(appending.map(({ op }) => op));
       if (!outcome.ok) throw new Error(outcome.message);
@@ -172,7 +172,7 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
   };
 }
 
-const eventNamed = ({ workspaceId }: Scope, id: string): NewEvent => ({
+const eventWithId = ({ workspaceId }: Scope, id: string): NewEvent => ({
   id,
   type: 'label.created',
   workspaceId,
@@ -211,7 +211,7 @@ test('each event makes its work once, in more workspaces than have their place r
   const process = startProcess(openBase(), 'me');
   const expected: string[] = [];
   for (const round of [1, 2]) {
-    for (let from = 0; from < placesMax + 50; from += 50) {
+    for (let from = 0; from < positionsMax + 50; from += 50) {
       const indexes = Array.from({ length: 50 }, (_, at) => from + at);
       await Promise.all(
         indexes.map((index) => process.happen([`evt_${round}_${index}`], workspaceOf(index))),
@@ -351,13 +351,13 @@ test('who looks sees all that was made of the events so far, though it has no ro
 });
 
 test('the low-water mark stays before who lags behind', () => {
-  const place = new Place(3, 3);
-  place.at = 20;
-  expect(place.lowWater).toBe(20);
-  place.lagging.set('plg_1', { after: 7, movedMs: 0, isLookedAt: false });
-  expect(place.lowWater).toBe(7);
-  place.open(5);
-  expect(place.lowWater).toBe(4);
+  const position = new ConsumerPosition(3, 3);
+  position.at = 20;
+  expect(position.lowWater).toBe(20);
+  position.lagging.set('plg_1', { after: 7, movedMs: 0, isLookedAt: false });
+  expect(position.lowWater).toBe(7);
+  position.open(5);
+  expect(position.lowWater).toBe(4);
 });
 
 test('a consumer whose work does not end is behind, and says how long it has not got on', async () => {

@@ -11,7 +11,7 @@ import { logCuts } from '../store/installation.ts';
 import { pageBytesMax } from '../store/page.ts';
 import { expandPattern, unsentType, type EventType } from './catalogue.ts';
 import { renderEvent, type EventEnvelope } from './event.ts';
-import { placeIn, type RequestedPosition } from './history.ts';
+import { resolvePosition, type RequestedPosition } from './history.ts';
 import {
   findEvent,
   firstSequenceSince,
@@ -33,12 +33,12 @@ export function mayRead(scopes: ReadonlySet<string>, type: EventType): boolean {
 }
 
 /** @throws ApiError invalid_cursor, history_changed, validation_failed */
-export async function listEvents(ctx: Context, query: PageParameters & FeedPlace & { types?: string }) {
+export async function listEvents(ctx: Context, query: PageParameters & FeedQuery & { types?: string }) {
   const list = feedOf(ctx);
   const wanted = query.types === undefined ? null : typesOf(query.types);
   const { data, pageInfo } = await pageOfLog(ctx, {
     list,
-    from: await placeOf(ctx, cursorOf(query), query.generation),
+    from: await positionOf(ctx, cursorOf(query), query.generation),
     cursorOf: (position) => [position, ctx.generation],
     limit: query.limit ?? limitDefault,
     read: (after, query) => pageAfter(ctx.store, ctx.scope, after, query),
@@ -143,7 +143,7 @@ export function typesOf(text: string): Set<EventType> {
 const feedOf = (ctx: Context): string => `${ctx.workspaceId} events`;
 
 /** Position of a feed reader, in addition to `after`. */
-interface FeedPlace {
+interface FeedQuery {
   readonly generation?: string;
 }
 
@@ -151,23 +151,23 @@ interface FeedPlace {
  * Resolves a position in the log from a feed cursor, a sequence, the id of a stream frame or an event id.
  * @throws ApiError invalid_cursor, history_changed, validation_failed
  */
-export async function placeOf(
+export async function positionOf(
   ctx: Context,
   after: string | undefined,
   generation: string | undefined,
 ): Promise<number> {
   if (after === undefined) return 0;
-  const parsed = readPlace(ctx, after, generation ?? null);
-  if (parsed) return placeIn(ctx, parsed);
+  const parsed = parsePosition(ctx, after, generation ?? null);
+  if (parsed) return resolvePosition(ctx, parsed);
   const event = await findEvent(ctx.store, ctx.scope, after);
   if (event) return event.sequence;
   if ((await logCuts(ctx.store, ctx.scope)).length > 0)
-    return placeIn(ctx, { sequence: null, generation: null });
+    return resolvePosition(ctx, { sequence: null, generation: null });
   throw invalidField('after', 'not_found', { why: 'There is no such event.' });
 }
 
 /** Returns null for an event id. @throws ApiError invalid_cursor */
-function readPlace(ctx: Context, after: string, generation: string | null): RequestedPosition | null {
+function parsePosition(ctx: Context, after: string, generation: string | null): RequestedPosition | null {
   const [, sequence, ofFrame = null] = /^(\d{1,15})(?::([\w-]{1,64}))?$/.exec(after) ?? [];
   if (sequence !== undefined) return { sequence: Number(sequence), generation: ofFrame ?? generation };
   if (after.startsWith('evt_')) return null;

@@ -19,7 +19,10 @@ export interface RequestedPosition {
  * Returns the sequence to continue after.
  * @throws ApiError history_changed if the position is after a cut or after the end of the log
  */
-export async function placeIn(ctx: Context, { sequence, generation }: RequestedPosition): Promise<number> {
+export async function resolvePosition(
+  ctx: Context,
+  { sequence, generation }: RequestedPosition,
+): Promise<number> {
   const end = await lastSequence(ctx.store, ctx.scope);
   const isOfNow = generation === null || generation === ctx.generation;
   if (isOfNow && sequence !== null && sequence <= end) return sequence;

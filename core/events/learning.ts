@@ -29,19 +29,19 @@ export interface CommitAssigned {
 }
 
 /** By entity model; the number of entries is fixed by the code. */
-const learnings = new Map<string, CommitAssignedRule>();
+const rules = new Map<string, CommitAssignedRule>();
 
 /**
  * Registers a model whose events have a commit-assigned value. Call once per model, before its first event is created
  * or shown.
  */
 export function assignAtCommit(entityKind: string, rule: CommitAssignedRule): void {
-  learnings.set(entityKind, rule);
+  rules.set(entityKind, rule);
 }
 
 /** @throws Error if events of the model have no commit-assigned value */
 export function commitAssignedRule(entityKind: string): CommitAssignedRule {
-  const rule = learnings.get(entityKind);
+  const rule = rules.get(entityKind);
   if (!rule) throw new Error(`No commit-assigned value is registered for events of ${entityKind}.`);
   return rule;
 }
@@ -67,15 +67,15 @@ export async function completeText(
   const body = JSON.parse(text) as ObjectBody;
   const learned = new Map<string, CommitAssigned>();
   for (const { id } of (Array.isArray(body.data) ? body.data : [body]) as ObjectBody[]) {
-    const found = typeof id === 'string' ? await find(id) : null;
-    if (found) learned.set(String(id), found);
+    const assigned = typeof id === 'string' ? await find(id) : null;
+    if (assigned) learned.set(String(id), assigned);
   }
   return JSON.stringify(completeBody(body, learned));
 }
 
 /** Returns true if the JSON of a response lacks a commit-assigned value. */
 export function waitsForCommit(text: string): boolean {
-  return [...learnings.values()].some(({ waits }) => waits.test(text));
+  return [...rules.values()].some(({ waits }) => waits.test(text));
 }
 
 /** Returns the body of an uncommitted response, without the fields that depend on commit-assigned values. */
@@ -83,7 +83,7 @@ export function hidePending(body: unknown): unknown {
   if (Array.isArray(body)) return body.map(hidePending);
   if (!isObjectBody(body)) return body;
   let object = body;
-  for (const { hide } of new Set(learnings.values())) object = hide(object);
+  for (const { hide } of new Set(rules.values())) object = hide(object);
   return 'data' in object ? { ...object, data: hidePending(object.data) } : object;
 }
 

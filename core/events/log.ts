@@ -113,11 +113,11 @@ async function readLog(
   store: Store,
   scope: Scope,
   statement: Statement<ListedEvent>,
-  place: Params,
+  position: Params,
   from: number,
   { limit, matches = () => true, eventsMax = limit, bytesMax = bytesMaxDefault }: LogQuery,
 ): Promise<LogPage> {
-  const rows = await store.read(scope, statement, { ...place, limit });
+  const rows = await store.read(scope, statement, { ...position, limit });
   const events: EventRow[] = [];
   let bytes = 0;
   let through = from;
@@ -225,8 +225,8 @@ export async function findEventOf(
   const first = await firstSequenceSince(store, scope, of.sinceMs, await lastSequence(store, scope));
   for (let after = first - 1; ;) {
     const page = await pageAfter(store, scope, after, { limit: 200, matches, eventsMax: 1 });
-    const [found] = page.events;
-    if (found || !page.more) return found;
+    const [match] = page.events;
+    if (match || !page.more) return match;
     after = page.through;
   }
 }

@@ -71,7 +71,7 @@ export function erasOf<S extends { readonly id: string }, W, L>(
 ): Eras<L> {
   const current = new Map(now.map((one) => [one.id, one]));
   const ends = [...new Set(past.map(({ until }) => until))].sort((a, b) => a - b);
-  const made = new Map<number, L>();
+  const listenersByEnd = new Map<number, L>();
   const subscribersUntil = (end: number): S[] => {
     const of = new Map<string, S | undefined>(current);
     // Latest first, so that the first change after an event decides.
@@ -86,8 +86,8 @@ export function erasOf<S extends { readonly id: string }, W, L>(
     at(sequence) {
       const end = sequence <= pastUntil ? ends.find((one) => sequence <= one) : undefined;
       if (end === undefined) return listeners;
-      const known = made.get(end) ?? listenersOf(subscribersUntil(end));
-      made.set(end, known);
+      const known = listenersByEnd.get(end) ?? listenersOf(subscribersUntil(end));
+      listenersByEnd.set(end, known);
       return known;
     },
   };

@@ -7,7 +7,7 @@ import { lastSequence } from './log.ts';
 import { forgetSubscriptionsOp } from './past-wants.ts';
 
 /** Limit of idle workspaces whose position is cached. */
-export const placesMax = 1_000;
+export const positionsMax = 1_000;
 
 export const readCursor = tenantStatement<{ sequence: number }>(
   'cursors.read',
@@ -30,7 +30,7 @@ export interface Lag {
   isLookedAt: boolean;
 }
 
-export class Place {
+export class ConsumerPosition {
   /** Sequence of the last event read. */
   at: number;
   /** Low-water mark as stored in the database. */
@@ -77,67 +77,67 @@ export class Place {
   }
 }
 
-export interface Places {
+export interface ConsumerPositions {
   /** Pins the position in memory while `work` runs. */
-  using<T>(scope: Scope, work: (place: Place) => Promise<T>): Promise<T>;
+  using<T>(scope: Scope, work: (position: ConsumerPosition) => Promise<T>): Promise<T>;
   /** Returns the position of a workspace if it is in memory. */
-  known(workspaceId: string): Place | undefined;
+  known(workspaceId: string): ConsumerPosition | undefined;
   /** Stores the low-water mark. */
   store(scope: Scope): Promise<void>;
   all(): IterableIterator<string>;
 }
 
-export function createPlaces(store: Store, consumer: string): Places {
-  const places = new Map<string, Place>();
+export function createPositions(store: Store, consumer: string): ConsumerPositions {
+  const positions = new Map<string, ConsumerPosition>();
 
   const read = async (scope: Scope): Promise<number> =>
     (await store.readOne(scope, readCursor, { consumer }))?.sequence ?? 0;
 
-  const remember = (workspaceId: string, place: Place): void => {
-    places.set(workspaceId, place);
-    for (const [oldest, { isBusy }] of places) {
-      if (places.size <= placesMax) break;
-      if (!isBusy && oldest !== workspaceId) places.delete(oldest);
+  const remember = (workspaceId: string, position: ConsumerPosition): void => {
+    positions.set(workspaceId, position);
+    for (const [oldest, { isBusy }] of positions) {
+      if (positions.size <= positionsMax) break;
+      if (!isBusy && oldest !== workspaceId) positions.delete(oldest);
     }
   };
 
-  const of = async (scope: Scope): Promise<Place> => {
-    const known = places.get(scope.workspaceId);
+  const of = async (scope: Scope): Promise<ConsumerPosition> => {
+    const known = positions.get(scope.workspaceId);
     if (known) return known;
     const [stored, end] = [await read(scope), await lastSequence(store, scope)];
     // Another caller may have read the position meanwhile.
-    const other = places.get(scope.workspaceId);
+    const other = positions.get(scope.workspaceId);
     if (other) return other;
-    const place = new Place(stored, end);
-    remember(scope.workspaceId, place);
-    return place;
+    const position = new ConsumerPosition(stored, end);
+    remember(scope.workspaceId, position);
+    return position;
   };
 
   return {
-    known: (workspaceId) => places.get(workspaceId),
-    all: () => places.keys(),
+    known: (workspaceId) => positions.get(workspaceId),
+    all: () => positions.keys(),
     async using(scope, work) {
-      let place = await of(scope);
+      let position = await of(scope);
       // The position may have been evicted meanwhile.
-      while (places.get(scope.workspaceId) !== place) place = await of(scope);
-      place.users++;
+      while (positions.get(scope.workspaceId) !== position) position = await of(scope);
+      position.users++;
       try {
-        return await work(place);
+        return await work(position);
       } finally {
-        place.users--;
+        position.users--;
       }
     },
     async store(scope) {
-      const place = places.get(scope.workspaceId);
-      const to = place?.lowWater ?? 0;
-      if (!place || to <= place.stored) return;
-      const move = tenantOp(scope, moveCursor, { consumer, from: place.stored, to }, { expectRows: 1 });
+      const position = positions.get(scope.workspaceId);
+      const to = position?.lowWater ?? 0;
+      if (!position || to <= position.stored) return;
+      const move = tenantOp(scope, moveCursor, { consumer, from: position.stored, to }, { expectRows: 1 });
       const ops = [move, forgetSubscriptionsOp(scope, consumer, to)];
       const moved = await store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
       // On a conflict another process on the same database has moved the cursor; work planned by both is refused when
       // it is stored.
-      place.stored = moved.ok ? to : await read(scope);
-      if (!place.isBusy) place.hasWorked = false;
+      position.stored = moved.ok ? to : await read(scope);
+      if (!position.isBusy) position.hasWorked = false;
     },
   };
 }

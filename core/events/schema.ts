@@ -1,10 +1,10 @@
 // Public schema of an event. Spec: docs/spec/events.md › The envelope.
 import { Type } from 'typebox';
 import { idPrefixes } from '../lib/ids.ts';
-import { Closed, described, enumeration, idOf, named, nullable, time, uuid } from '../lib/schema.ts';
+import { Closed, described, enumeration, idOf, namedSchema, nullable, time, uuid } from '../lib/schema.ts';
 import { eventTypes } from './catalogue.ts';
 
-export const ActorResponse = named(
+export const ActorResponse = namedSchema(
   'Actor',
   Closed({
     kind: enumeration('ActorKind', ['user', 'api_key', 'app', 'plugin', 'system'], 'Type of the actor.'),
@@ -16,7 +16,7 @@ export const ActorResponse = named(
   }),
 );
 
-const CauseResponse = named(
+const CauseResponse = namedSchema(
   'Cause',
   Closed({
     rootEventId: nullable(Type.String({ description: 'Id of the first event in the causation chain.' })),
@@ -51,7 +51,7 @@ export const generation = Type.String({
   description: 'Id of the log generation that the sequences belong to; a restore starts a new one.',
 });
 
-export const EventResponse = named(
+export const EventResponse = namedSchema(
   'Event',
   Closed({
     ...envelope,

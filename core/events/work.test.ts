@@ -154,7 +154,7 @@ test('what was held back when the process ended is taken up by the next', async 
   await after.queue.start();
   await after.queue.settled();
   expect(after.performed.toSorted()).toEqual(names(50, 'slow-').toSorted());
-  expect(queue.isHeld('slow-0000')).toBe(true);
+  expect(queue.isActive('slow-0000')).toBe(true);
 });
 
 test('work is not forgotten when the clock is set back while it is stored', async () => {

@@ -28,7 +28,7 @@ export type { WorkItem } from './work/workers.ts';
 type ItemCalls = 'whileSealed' | 'ending' | 'putOff' | 'drop';
 
 export interface WorkQueue extends WorkOps, Pick<Units<Unit>, ItemCalls> {
-  isHeld(id: string): boolean;
+  isActive(id: string): boolean;
   /** False while work is accepted but not performed. */
   mayWork(): boolean;
   start(): Promise<void>;
@@ -129,7 +129,7 @@ export function createUnitQueue<U extends Unit>(
   const queue: UnitQueue<U> = {
     ...ops,
     ...units,
-    isHeld: (id) => units.isHeld(id) || workers.isHeld(id),
+    isActive: (id) => units.isActive(id) || workers.isActive(id),
     onCapacity: (listener) => void capacityListeners.push(listener),
     ...{ wake, mayWork },
     ...createLife({ leaseWatch, behind, claimer, rest, time }, workers, () => (stopped = true)),

@@ -18,13 +18,13 @@ export async function* contentsOf(
   pathOf: Blobs['pathOf'],
   workspaceId: string,
 ): AsyncGenerator<BlobLine> {
-  const named = db
+  const referenced = db
     .prepare(
       `SELECT sha256, min(id) AS id FROM ${naming}
        WHERE workspace_id = ?1 AND deleted_at IS NULL AND sha256 IS NOT NULL GROUP BY sha256 ORDER BY sha256`,
     )
     .all([workspaceId]) as { sha256: string; id: string }[];
-  for (const { sha256, id } of named) {
+  for (const { sha256, id } of referenced) {
     const digest = digestIn(sha256);
     if (!digest)
       throw new ApiError('conflict', `The row of ${id} has an invalid SHA-256. Delete the attachment.`);

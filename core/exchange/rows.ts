@@ -115,6 +115,6 @@ function cellOfName(
   if (name === 'id' && contract) return id(contract.id);
   if (name === 'version') return integer(1);
   if (name.endsWith('_at') && type === 'INTEGER') return moment;
-  const named = taken.find(({ contract: of }) => of && name === `${snake(of.name)}_id`);
-  return named?.contract && table !== 'events' ? id(named.contract.id) : undefined;
+  const referenced = taken.find(({ contract: of }) => of && name === `${snake(of.name)}_id`);
+  return referenced?.contract && table !== 'events' ? id(referenced.contract.id) : undefined;
 }

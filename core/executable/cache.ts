@@ -59,7 +59,7 @@ export function openCache(dir: string): Cache {
     const path = join(dir, `${packed.name}-${packed.sha256.slice(0, 32)}`);
     if (isWhole(path, packed.bytes)) return path;
     const mode = packed.isProgram ? 0o500 | readable : 0o400 | (readable & 0o044);
-    putInPlace(path, contentOf(packed), mode, prove);
+    installFile(path, contentOf(packed), mode, prove);
     removeLeftOvers(dir, lstatSync(path).mtimeMs);
     return path;
   };
@@ -82,14 +82,14 @@ function contentOf({ name, file, sha256 }: Packed): Uint8Array {
 }
 
 /** Safe if another process does the same: both write the same content, and the rename is atomic. */
-function putInPlace(path: string, content: Uint8Array, mode: number, prove?: (path: string) => void): void {
-  const made = `${path}.${randomUUID()}.tmp`;
+function installFile(path: string, content: Uint8Array, mode: number, prove?: (path: string) => void): void {
+  const temporary = `${path}.${randomUUID()}.tmp`;
   try {
-    writeWhole(made, content, mode);
-    prove?.(made);
-    renameSync(made, path);
+    writeWhole(temporary, content, mode);
+    prove?.(temporary);
+    renameSync(temporary, path);
   } catch (error) {
-    rmSync(made, { force: true });
+    rmSync(temporary, { force: true });
     throw withRemedy(error, dirname(path));
   }
 }

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../changes/operations.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { problemKinds, type Problem, type ProblemKind } from '../lib/problems.ts';
-import { Closed, described, enumeration, named, time } from '../lib/schema.ts';
+import { Closed, described, enumeration, namedSchema, time } from '../lib/schema.ts';
 
 export interface Readiness {
   (): { readonly store: boolean; readonly sandbox: string; readonly problems: readonly Problem[] };
@@ -12,12 +12,12 @@ export interface Readiness {
 /** Problems that make the service unready (503), so that traffic should go elsewhere. All others are warnings. */
 const blocking: ReadonlySet<ProblemKind> = new Set(['damage', 'read_only', 'key', 'files_moved', 'plugins']);
 
-const LivenessResponse = named(
+const LivenessResponse = namedSchema(
   'Liveness',
   Closed({ status: Type.Enum(['ok'], { description: 'Liveness of the process, always `ok`.' }) }),
 );
 
-const ProblemResponse = named(
+const ProblemResponse = namedSchema(
   'Problem',
   Closed({
     kind: enumeration('ProblemKind', problemKinds, 'Type of the problem.'),
@@ -26,7 +26,7 @@ const ProblemResponse = named(
   }),
 );
 
-const ReadinessResponse = named(
+const ReadinessResponse = namedSchema(
   'Readiness',
   Closed({
     status: enumeration(

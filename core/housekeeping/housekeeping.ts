@@ -10,7 +10,7 @@ import { sweepBlobs } from './blobs.ts';
 import type { RetentionSettings } from './retention.ts';
 import { removeSnapshots } from './snapshots.ts';
 import { giveSpaceBack } from './space.ts';
-import { sweepAway } from './sweeper.ts';
+import { runSweep } from './sweeper.ts';
 import { sweeps } from './sweeps.ts';
 import { tombstones } from './tombstones.ts';
 import { dayMs } from '../lib/time.ts';
@@ -52,7 +52,7 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
   const pass = async (): Promise<void> => {
     const removed: Record<string, number> = {};
     for (const sweep of [...sweeps, ...tombstones]) {
-      const rows = await sweepAway({ store, retention, nowMs: clock.nowMs, isStopped }, sweep).catch(apart);
+      const rows = await runSweep({ store, retention, nowMs: clock.nowMs, isStopped }, sweep).catch(apart);
       const { name } = sweep.removals.at(-1)!;
       if (rows) removed[name.slice(0, name.indexOf('.'))] = rows;
     }

@@ -35,7 +35,7 @@ export function createPurgedTimer(forgetIssues: ForgetIssues): DueTimer {
     name: purgedTimerName,
     // A purge is the one change that leaves an object as it was.
     isSetBy: ({ kind, before, after }) => kind === 'issue' && before === after,
-    async ring(ctx, workspaceId) {
+    async fire(ctx, workspaceId) {
       const now = ctx.nowMs();
       const rows = await ctx.store.read(ctx.scope, due, { now });
       const later = (await ctx.store.readOne(ctx.scope, next, { now }))?.at ?? null;

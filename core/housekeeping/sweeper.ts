@@ -33,7 +33,7 @@ interface Sweeping {
 }
 
 /** @returns the number of removed rows */
-export async function sweepAway(on: Sweeping, sweep: Sweep): Promise<number> {
+export async function runSweep(on: Sweeping, sweep: Sweep): Promise<number> {
   const days = sweep.retainedFor === null ? 0 : on.retention[sweep.retainedFor];
   if (days === null) return 0;
   const before = on.nowMs() - days * dayMs;

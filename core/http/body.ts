@@ -11,7 +11,7 @@ import type { LoopQueue } from '../lib/fairness/loop-turns.ts';
 
 export const bodyBytesMaxDefault = 1024 * 1024;
 /** Memory for all large bodies of requests in progress. One caller may use a quarter of it. */
-const heldBytesMax = 128 * 1024 * 1024;
+const bodyMemoryBytesMax = 128 * 1024 * 1024;
 /** Smaller bodies are neither counted nor queued: either would cost more than parsing them. */
 const largeBytes = 64 * 1024;
 
@@ -124,14 +124,14 @@ async function parseInQueue(
 
 /** Returns a function that counts a large body until its result is called. */
 function createHold(): (billingAccount: BillingAccount, bytes: number) => () => void {
-  const held = new FairQuota(heldBytesMax);
+  const memoryQuota = new FairQuota(bodyMemoryBytesMax);
   return (billingAccount, bytes) => {
     if (bytes < largeBytes) return holdsNothing;
-    if (!held.hasCapacityFor(billingAccount, bytes))
+    if (!memoryQuota.hasCapacityFor(billingAccount, bytes))
       throw tooManyAtOnce(
         'Too many large bodies are being sent at the same time. Send them one after the other.',
       );
-    return held.hold(billingAccount, bytes);
+    return memoryQuota.reserve(billingAccount, bytes);
   };
 }
 

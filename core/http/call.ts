@@ -16,11 +16,11 @@ export type WriteMode = (typeof writeModes)[number];
  * Decides from the change set of a write whether it waits for approval. It is called for every new plan, so that it judges exactly what
  * would be committed.
  */
-export interface Hold {
-  (now: Context, set: ChangeSet): Promise<Held>;
+export interface ApprovalCheck {
+  (now: Context, set: ChangeSet): Promise<ApprovalDecision>;
 }
 /** `ops` are internal rows that are committed with a write that does not wait. */
-type Held = { readonly waits: true } | { readonly waits: false; readonly ops: readonly Op[] };
+type ApprovalDecision = { readonly waits: true } | { readonly waits: false; readonly ops: readonly Op[] };
 
 /** Options of a request, beside its input. */
 export interface Terms {
@@ -30,7 +30,7 @@ export interface Terms {
   /** 1 to 255 characters; null if a repetition is a new request. */
   readonly idempotencyKey: string | null;
   /** Null if only requested proposals wait for approval. */
-  readonly hold: Hold | null;
+  readonly hold: ApprovalCheck | null;
 }
 
 /** Context that a request is part of. */

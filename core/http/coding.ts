@@ -53,9 +53,9 @@ function weightsOf(accepted: string): ReadonlyMap<string, number> {
 
 /** Returns the coding of a request body; null if it is uncompressed. @throws ApiError unsupported_media_type */
 export function codingOf({ headers }: Request): Coding | null {
-  const named = headers.get('content-encoding')?.trim().toLowerCase() ?? '';
-  if (named === '' || named === 'identity') return null;
-  const coding = codings.find((one) => one === named || `x-${one}` === named);
+  const contentCoding = headers.get('content-encoding')?.trim().toLowerCase() ?? '';
+  if (contentCoding === '' || contentCoding === 'identity') return null;
+  const coding = codings.find((one) => one === contentCoding || `x-${one}` === contentCoding);
   if (coding) return coding;
   throw new ApiError(
     'unsupported_media_type',
@@ -99,10 +99,10 @@ export async function encodeAside(
   coding: Coding,
   levels = { zstd: zstdLevel, gzip: gzipLevel },
 ): Promise<Bytes> {
-  const made = await (coding === 'zstd'
+  const compressed = await (coding === 'zstd'
     ? promisify(zstdCompress)(text, { params: { [constants.ZSTD_c_compressionLevel]: levels.zstd } })
     : promisify(gzip)(text, { level: levels.gzip }));
-  return new Uint8Array(made);
+  return new Uint8Array(compressed);
 }
 
 async function decodeAside(coded: Uint8Array, coding: Coding, bytesMax: number): Promise<Uint8Array> {

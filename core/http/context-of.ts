@@ -26,7 +26,7 @@ export function createContextOf(
 ): (call: Call) => Context | Promise<Context> {
   const contextIn = (directory: Directory, { principal, origin, exchange, terms }: Call): Context => ({
     ...services,
-    scope: { ...principal.scope, away: exchange.away },
+    scope: { ...principal.scope, waiting: exchange.waiting },
     workspaceId: principal.scope.workspaceId,
     directory,
     ...thenOf(origin.staged),

@@ -14,7 +14,7 @@ export interface Exchange {
   billingAccount: BillingAccount | null;
   readonly startedMs: number;
   /** Wait time since then: for the body, the disk, queues, and reads outside of the event loop. */
-  readonly away: { ms: number };
+  readonly waiting: { ms: number };
   bytesIn: number;
   bytesOut: number;
   /** True if a person's browser requests a page; errors that have a page are then shown as one. */
@@ -31,7 +31,7 @@ export function newExchange(requestId: string): Exchange {
     peer: null,
     billingAccount: null,
     startedMs: performance.now(),
-    away: { ms: 0 },
+    waiting: { ms: 0 },
     bytesIn: 0,
     bytesOut: 0,
     asksForPage: false,

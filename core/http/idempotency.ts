@@ -54,9 +54,9 @@ export interface KeyClaim {
   /**
    * Returns guards that store the response, ahead of the events in the batch. If one fails as a `duplicate`, another request was first.
    * @param answer with its text
-   * @param made objects for which the batch emits events, by id
+   * @param emitted objects for which the batch emits events, by id
    */
-  guards(answer: WrittenAnswer, made: ReadonlyMap<string, object>): Op[];
+  guards(answer: WrittenAnswer, emitted: ReadonlyMap<string, object>): Op[];
   release(): void;
 }
 
@@ -100,17 +100,17 @@ export function createIdempotencyKeys(options: KeysOptions): IdempotencyKeys {
     claim(scope, tokenId, request) {
       const id = sha256(JSON.stringify([tokenId, request.method, request.path, request.key]));
       const bodyHash = sha256(request.text);
-      const place = `${scope.workspaceId} ${id}`;
-      const running = inFlight.get(place);
+      const inFlightKey = `${scope.workspaceId} ${id}`;
+      const running = inFlight.get(inFlightKey);
       if (running !== undefined)
         throw new ApiError(running === bodyHash ? 'idempotency_in_progress' : 'idempotency_key_reused');
-      inFlight.set(place, bodyHash);
+      inFlight.set(inFlightKey, bodyHash);
       const purpose = sealedFor('idempotency', scope.workspaceId, id);
       const claimed: Claimed = { scope, request, id, bodyHash, purpose };
       return {
         replay: () => findStoredAnswer(options, claimed),
-        guards: (answer, made) => storeAnswerOps(options, claimed, answer, made),
-        release: () => void inFlight.delete(place),
+        guards: (answer, emitted) => storeAnswerOps(options, claimed, answer, emitted),
+        release: () => void inFlight.delete(inFlightKey),
       };
     },
   };
@@ -152,10 +152,10 @@ function storeAnswerOps(
   { sealing, nowMs }: KeysOptions,
   { scope, request, id, bodyHash, purpose }: Claimed,
   { status, body, text, version, location }: WrittenAnswer,
-  made: ReadonlyMap<string, object>,
+  emitted: ReadonlyMap<string, object>,
 ): Op[] {
   const now = nowMs();
-  const short = request.secret ? null : shorten(text ?? '', body, request.value, made);
+  const short = request.secret ? null : shorten(text ?? '', body, request.value, emitted);
   const storedText = short?.text ?? text ?? '';
   const headers: StoredHeaders = {
     ...(version === undefined ? {} : { etag: etagOf(version, storedText) }),

@@ -8,7 +8,7 @@ import { bodyBytesMaxDefault, type ReadBody } from './body.ts';
 import type { RequestAdapter, Incoming } from './entrance.ts';
 import type { Exchange } from './exchange.ts';
 import type { Route } from './route.ts';
-import { compileCheck, compileQuery, nothingNamed, requireStorable } from './validate.ts';
+import { compileCheck, compileQuery, noInput, requireStorable } from './validate.ts';
 
 export interface InputReader {
   /** @throws ApiError malformed_request, not_found; for a PUT validation_failed */
@@ -37,7 +37,7 @@ export function createInputReader(route: Route): InputReader {
       return route.method === 'PUT' ? requireEach() : orNotFound(requireEach);
     },
     // The sender of an inbound request chooses its parameters.
-    query: route.kind === 'inbound' ? () => ({}) : compileQuery(route.query ?? nothingNamed),
+    query: route.kind === 'inbound' ? () => ({}) : compileQuery(route.query ?? noInput),
     body: createBodyReader(route),
   };
 }
@@ -66,7 +66,7 @@ function checkAndNormalize(schema: TSchema): (value: unknown) => void {
 function createBodyReader(route: Route): InputReader['body'] {
   const checkBody = route.body ? checkAndNormalize(route.body) : null;
   // A write without a body rejects fields that are sent, by name.
-  const checkNoBody = route.kind === 'write' && !route.body ? compileCheck(nothingNamed) : null;
+  const checkNoBody = route.kind === 'write' && !route.body ? compileCheck(noInput) : null;
   const limits = {
     bytesMax: (checkBody && route.bodyBytesMax) ?? bodyBytesMaxDefault,
     partsMax: route.bodyPartsMax ?? jsonPartsMax,
@@ -84,7 +84,7 @@ async function waited(exchange: Exchange, reading: Promise<ReadBody>): Promise<R
   try {
     return noted(exchange, await reading);
   } finally {
-    exchange.away.ms += performance.now() - startedMs;
+    exchange.waiting.ms += performance.now() - startedMs;
   }
 }
 

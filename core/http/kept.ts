@@ -21,12 +21,12 @@ export async function cacheBody(read: () => Body | Promise<Body>): Promise<Cache
     etag: etagOf(undefined, await read()),
     async in(coding) {
       if (coding === null) return read();
-      const made =
+      const encoded =
         coded.get(coding) ?? Promise.resolve(read()).then((body) => encodeAside(body, coding, levels));
-      coded.set(coding, made);
+      coded.set(coding, encoded);
       // After a failure the next request tries again.
-      made.catch(() => coded.delete(coding));
-      return made;
+      encoded.catch(() => coded.delete(coding));
+      return encoded;
     },
   };
 }

@@ -108,8 +108,8 @@ function requireUnconditional({ ifMatch }: Terms): void {
 }
 
 function charge(ledger: WorkOptions['services']['ledger'], exchange: Exchange): void {
-  const { billingAccount, startedMs, away, bytesIn, bytesOut } = exchange;
+  const { billingAccount, startedMs, waiting, bytesIn, bytesOut } = exchange;
   if (!billingAccount) return;
-  const cpuMs = Math.max(0, performance.now() - startedMs - away.ms);
+  const cpuMs = Math.max(0, performance.now() - startedMs - waiting.ms);
   ledger.chargeAll(billingAccount, { requests: 1, cpuMs, bytesIn, bytesOut });
 }

@@ -12,14 +12,14 @@ const clock: Clock = { nowMs: () => 0, monotonicMs: () => 0, after: () => () => 
 test('answers that nobody takes are held up to a bound, and make room again when they are given up', async () => {
   const outflow = createOutflow(clock);
   const hold = (): (string | ReadableStream<Uint8Array>)[] => {
-    const held: (string | ReadableStream<Uint8Array>)[] = [];
+    const bodies: (string | ReadableStream<Uint8Array>)[] = [];
     for (let n = 0; n < 200; n++)
       try {
-        held.push(outflow.bodyOf(billingAccount, text, holdOpen));
+        bodies.push(outflow.bodyOf(billingAccount, text, holdOpen));
       } catch {
         break;
       }
-    return held;
+    return bodies;
   };
   const [first, ...others] = hold();
   // One caller may use a quarter of 160 MB.

@@ -14,7 +14,7 @@ const pieceBytes = 64 * 1024;
 const stuckMs = 30_000;
 
 /** Connection that is exempt from the idle timeout. */
-export interface Held {
+export interface ExemptConnection {
   /** Ends the exemption, after the end of the response. */
   letGo(): void;
   hangUp(): void;
@@ -37,7 +37,7 @@ export interface Outflow {
   bodyOf<B extends Body>(
     billingAccount: BillingAccount,
     body: B,
-    holdOpen: () => Held,
+    holdOpen: () => ExemptConnection,
   ): B | ReadableStream<Uint8Array>;
   /** Aborts the responses that are not read to the end. */
   stop(): void;
@@ -50,10 +50,14 @@ export function createOutflow(clock: Clock): Outflow {
 
   const hold = (billingAccount: BillingAccount, bytes: number): (() => void) => {
     requireCapacityIn(unsent, billingAccount, bytes);
-    return unsent.hold(billingAccount, bytes);
+    return unsent.reserve(billingAccount, bytes);
   };
 
-  const pulled = (bytes: Uint8Array, release: () => void, held: Held): ReadableStream<Uint8Array> => {
+  const pulled = (
+    bytes: Uint8Array,
+    release: () => void,
+    connection: ExemptConnection,
+  ): ReadableStream<Uint8Array> => {
     let at = 0;
     let cancelStuck = (): void => undefined;
     let breakOff = (): void => undefined;
@@ -68,7 +72,7 @@ export function createOutflow(clock: Clock): Outflow {
           breakOff = () => {
             end();
             controller.error(new Error('The client did not read the response in time.'));
-            held.hangUp();
+            connection.hangUp();
           };
           open.add(breakOff);
         },
@@ -77,7 +81,7 @@ export function createOutflow(clock: Clock): Outflow {
           if (at >= bytes.length) {
             end();
             controller.close();
-            return held.letGo();
+            return connection.letGo();
           }
           controller.enqueue(bytes.subarray(at, (at += pieceBytes)));
           cancelStuck = clock.after(stuckMs, breakOff);

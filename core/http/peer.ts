@@ -20,10 +20,10 @@ export function peerName(
   if (!peer) return socketAddress;
   const hops = forwardedFor === null ? [] : forwardedFor.split(',').slice(-hopsMax);
   for (let hop = hops.pop(); hop !== undefined && isWithin(peer, trusted); hop = hops.pop()) {
-    const named = plain(parseAddress(withoutPort(hop.trim())));
+    const client = plain(parseAddress(withoutPort(hop.trim())));
     // A trusted proxy that names no client counts as the client.
-    if (!named) break;
-    peer = named;
+    if (!client) break;
+    peer = client;
   }
   if (peer.kind() === 'ipv4') return peer.toString();
   return `${Buffer.from(peer.toByteArray().slice(0, networkBytes)).toString('hex')}/64`;

@@ -23,7 +23,7 @@ export interface Shortened {
   readonly recalled: readonly Recalled[];
 }
 
-const madeAfter = tenantStatement<{ sequence: number }>(
+const eventAfter = tenantStatement<{ sequence: number }>(
   'events.made_after',
   `SELECT sequence FROM events WHERE workspace_id = :ws AND sequence > :after AND entity_id = :id ORDER BY sequence LIMIT 1`,
 );
@@ -36,20 +36,20 @@ const stoodAt = tenantStatement<{ sequence: number }>(
 /**
  * Returns the response without its recallable fields; null if it is stored whole.
  * @param body the value that `text` is the JSON of
- * @param made objects for which the request emits events, by id
+ * @param emitted objects for which the request emits events, by id
  */
 export function shorten(
   text: string,
   body: unknown,
   request: unknown,
-  made: ReadonlyMap<string, object>,
+  emitted: ReadonlyMap<string, object>,
 ): Shortened | null {
   if (text.length <= wholeCharsMax || !isObject(body)) return null;
   const recalled: Recalled[] = [];
   const shortenOne = (responseObject: ResponseObject, at: number | null): ResponseObject => {
     const short: Record<string, unknown> = { ...responseObject };
     for (const [field, value] of Object.entries(responseObject)) {
-      const from = sourceOf(responseObject, field, value, at === null ? request : null, made);
+      const from = sourceOf(responseObject, field, value, at === null ? request : null, emitted);
       if (!from) continue;
       recalled.push({ at, field, from });
       short[field] = null;
@@ -69,13 +69,13 @@ function sourceOf(
   field: string,
   value: unknown,
   request: unknown,
-  made: ReadonlyMap<string, object>,
+  emitted: ReadonlyMap<string, object>,
 ): Recalled['from'] | null {
   if (!isLong(value)) return null;
   if (isSame(value, fieldOf(request, field))) return 'request';
   const { id } = responseObject;
   if (typeof value !== 'string' || typeof id !== 'string') return null;
-  const object = made.get(id);
+  const object = emitted.get(id);
   if (object) return fieldOf(object, field) === value ? 'made' : null;
   return id.startsWith('iss_') ? 'stood' : null;
 }
@@ -112,7 +112,7 @@ export async function recall(
   const objectOf = async (id: string, from: Recalled['from']): Promise<ResponseObject> => {
     const known = objects.get(id);
     if (known) return known;
-    const row = await store.readOne(scope, from === 'made' ? madeAfter : stoodAt, {
+    const row = await store.readOne(scope, from === 'made' ? eventAfter : stoodAt, {
       id,
       after: afterSequence,
     });

@@ -92,8 +92,8 @@ export function createRequests(options: RequestsOptions): Requests {
         if (refused instanceof ApiError && refused.code === 'unauthorized')
           return refuse(exchange, errorOf(request));
         const path = (): string => displayPath(pathOf(request.url));
-        const named = { requestId: exchange.requestId, method: request.method, path };
-        return refuse(exchange, refusalOf(log, named, refused));
+        const identity = { requestId: exchange.requestId, method: request.method, path };
+        return refuse(exchange, refusalOf(log, identity, refused));
       }
     },
   };
@@ -132,7 +132,7 @@ function rawRequestOf(
     async read(bytesMax) {
       const startedMs = performance.now();
       const bytes = await readCapped(request, bytesMax);
-      exchange.away.ms += performance.now() - startedMs;
+      exchange.waiting.ms += performance.now() - startedMs;
       exchange.bytesIn = bytes.length;
       return bytes;
     },

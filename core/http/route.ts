@@ -8,7 +8,7 @@ import type { Connected } from '../lib/fairness/shares.ts';
 import type { BillingAccount } from '../lib/payer.ts';
 import type { ArrivedBlob } from '../store/blobs.ts';
 import type { CachedBody } from './kept.ts';
-import type { Held } from './outflow.ts';
+import type { ExemptConnection } from './outflow.ts';
 import type { Granted, Principal } from './principal.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -17,7 +17,7 @@ export type LimitClass = 'read' | 'write' | 'search' | 'none';
 
 type In<S extends TSchema | undefined> = S extends TSchema ? Static<S> : undefined;
 
-export interface Input<
+export interface RouteInput<
   P extends TObject | undefined,
   Q extends TObject | undefined,
   B extends TSchema | undefined,
@@ -30,7 +30,7 @@ export interface Input<
 }
 
 /** Validated input with the types of its schemas erased. */
-export type CheckedInput = Input<TObject, TObject, TSchema>;
+export type CheckedInput = RouteInput<TObject, TObject, TSchema>;
 
 interface RouteFacts<
   P extends TObject | undefined,
@@ -143,25 +143,29 @@ export interface RawRequest {
   /** Authenticates again: the token may have been revoked since. */
   identify(): Promise<Principal | null>;
   /** Exempts the connection from the idle timeout. */
-  holdOpen(): Held;
+  holdOpen(): ExemptConnection;
 }
 
 /** Handlers by the kind of route; a route has exactly one. */
 interface Works<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined> {
   /** Returns the response body. */
-  read(ctx: Context, input: Input<P, Q, B>): Promise<unknown>;
+  read(ctx: Context, input: RouteInput<P, Q, B>): Promise<unknown>;
   /** Returns a change set, which the kernel commits. */
-  write(ctx: Context, input: Input<P, Q, B>): Promise<ChangeSet>;
+  write(ctx: Context, input: RouteInput<P, Q, B>): Promise<ChangeSet>;
   /** Returns a page or a document. @param sender account whose quota of limited work the response uses */
-  raw(input: Input<P, Q, B>, sender: BillingAccount): Promise<RawAnswer> | RawAnswer;
+  raw(input: RouteInput<P, Q, B>, sender: BillingAccount): Promise<RawAnswer> | RawAnswer;
   /** Like `write`, with a file as the body. */
-  upload(ctx: Context, input: Input<P, Q, B>, sent: FileSent): Promise<ChangeSet>;
+  upload(ctx: Context, input: RouteInput<P, Q, B>, sent: FileSent): Promise<ChangeSet>;
   /** Returns a file that the caller may read. */
-  file(ctx: Context, input: Input<P, Q, B>): Promise<RawAnswer>;
+  file(ctx: Context, input: RouteInput<P, Q, B>): Promise<RawAnswer>;
   /** Responds to a request in the sender's own format. The handler authenticates senders; tokens are ignored unless `resource` is set. */
-  inbound(input: Input<P, Q, B>, rawRequest: RawRequest): Promise<RawAnswer>;
+  inbound(input: RouteInput<P, Q, B>, rawRequest: RawRequest): Promise<RawAnswer>;
   /** Returns a stream that lasts as long as the connection. */
-  stream(ctx: Context, input: Input<P, Q, B>, connection: Connection): Promise<ReadableStream<Uint8Array>>;
+  stream(
+    ctx: Context,
+    input: RouteInput<P, Q, B>,
+    connection: Connection,
+  ): Promise<ReadableStream<Uint8Array>>;
 }
 
 type RouteType = keyof Works<undefined, undefined, undefined>;

@@ -5,7 +5,7 @@ import { etagAs, etagOf, knownTag } from './etag.ts';
 import { versionIn } from '../lib/shown-version.ts';
 import type { Exchange } from './exchange.ts';
 import type { Identify } from './identify.ts';
-import type { Held, Outflow } from './outflow.ts';
+import type { ExemptConnection, Outflow } from './outflow.ts';
 import { memberOf } from './principal.ts';
 import { respondFile } from './ranges.ts';
 import { respond, respondJson, type HeaderBag } from './response.ts';
@@ -18,7 +18,7 @@ export interface SendOptions {
   readonly outflow: Outflow;
   readonly coder: Pick<Coder, 'encode'>;
   /** Exempts the connection of a request from the idle timeout. */
-  readonly holdOpen: (request: Request) => Held;
+  readonly holdOpen: (request: Request) => ExemptConnection;
   /** Authenticates the token of a request again. */
   readonly identify: Identify['identify'];
 }
@@ -137,7 +137,7 @@ function sendText(
 async function encodeLong(
   { coder, outflow }: SendOptions,
   billingAccount: BillingAccount,
-  { away }: Exchange,
+  { waiting }: Exchange,
   text: string,
   coding: Coding,
 ): Promise<Uint8Array<ArrayBuffer>> {
@@ -146,7 +146,7 @@ async function encodeLong(
   try {
     return await coder.encode(billingAccount, text, coding);
   } finally {
-    away.ms += performance.now() - sinceMs;
+    waiting.ms += performance.now() - sinceMs;
     release();
   }
 }

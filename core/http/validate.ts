@@ -105,12 +105,14 @@ function refusalOf(all: readonly ErrorDetail[], areAll: boolean): ApiError {
   if (!first) return new ApiError('validation_failed', 'The request is not valid.');
   // A value that breaks several rules counts once.
   const fields = [...new Set(all.map(({ path }) => path))];
-  const named = new Set(fields.slice(0, fieldsMax));
-  const count = `${areAll && named.size === fields.length ? '' : 'at least '}${fields.length - 1}`;
+  const reportedFields = new Set(fields.slice(0, fieldsMax));
+  const count = `${areAll && reportedFields.size === fields.length ? '' : 'at least '}${fields.length - 1}`;
   const more = count === '0' ? '' : ` (and ${count} more)`;
   const why = first.issue === 'required' ? 'This field is required. ' : '';
   const message = `${first.path || 'body'}: ${why}${first.fix ?? 'The value has the wrong format.'}${more}`;
-  return new ApiError('validation_failed', message, { details: all.filter(({ path }) => named.has(path)) });
+  return new ApiError('validation_failed', message, {
+    details: all.filter(({ path }) => reportedFields.has(path)),
+  });
 }
 
 function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[] {
@@ -311,4 +313,4 @@ function coerce(type: string | undefined, text: string): unknown {
 }
 
 /** Schema of an operation without input: every parameter or property is rejected by its name. */
-export const nothingNamed = Type.Object({}, { additionalProperties: false });
+export const noInput = Type.Object({}, { additionalProperties: false });

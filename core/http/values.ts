@@ -4,7 +4,7 @@ import type { Cause } from '../events/origin.ts';
 import type { Staging } from '../changes/staging.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Bodies } from './body.ts';
-import { plainTerms, type Answer, type Hold, type WriteMode, type WrittenAnswer } from './call.ts';
+import { plainTerms, type Answer, type ApprovalCheck, type WriteMode, type WrittenAnswer } from './call.ts';
 import type { RequestAdapter, Incoming } from './entrance.ts';
 import type { Exchange } from './exchange.ts';
 import { versionIn } from '../lib/shown-version.ts';
@@ -26,7 +26,7 @@ export interface ValueCall extends Incoming {
   readonly mode?: WriteMode;
   readonly idempotencyKey?: string;
   /** Decides whether the changes of a commit wait for approval instead. */
-  readonly hold?: Hold;
+  readonly hold?: ApprovalCheck;
   readonly cause?: Cause | null;
   readonly staged?: Staging | null;
   readonly traceparent?: string | null;
@@ -51,11 +51,17 @@ export interface Take<T> {
 }
 
 /** Creates an adapter for callers that convert answers in the same way. */
-export interface Values {
+export interface ValueAdapterFactory {
   <T>(take: Take<T>): RequestAdapter<ValueCall, Outcome<T>>;
 }
 
-export function createValues({ limiter, bodies }: { limiter: RateLimiter; bodies: Bodies }): Values {
+export function createValues({
+  limiter,
+  bodies,
+}: {
+  limiter: RateLimiter;
+  bodies: Bodies;
+}): ValueAdapterFactory {
   return (take) => ({
     admit({ principal, isCounted }, exchange, route) {
       if (isCounted) {

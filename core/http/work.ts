@@ -27,9 +27,9 @@ export interface WorkOptions extends ContextOptions, WriteOptions {
 }
 
 /** Rejects with the error for the caller. */
-export type Work = (request: ParsedRequest) => Promise<Answer>;
+export type RouteHandler = (request: ParsedRequest) => Promise<Answer>;
 
-export function workOf(route: Route, options: WorkOptions): Work {
+export function workOf(route: Route, options: WorkOptions): RouteHandler {
   switch (route.kind) {
     case 'raw':
       return rawWork(route);
@@ -48,7 +48,7 @@ export function workOf(route: Route, options: WorkOptions): Work {
   }
 }
 
-function rawWork(route: RawRoute): Work {
+function rawWork(route: RawRoute): RouteHandler {
   return async (request) => ({ kind: 'raw', raw: await route.raw(request.input, senderOf(request)) });
 }
 
@@ -57,17 +57,17 @@ function senderOf({ principal, exchange: { peer } }: ParsedRequest): BillingAcco
   return principal?.scope ?? strangerOf(peer);
 }
 
-function inboundWork(route: InboundRoute): Work {
+function inboundWork(route: InboundRoute): RouteHandler {
   return async ({ input, rawRequest, exchange }) => {
     if (!rawRequest) throw new Error('An inbound route can be called only over HTTP.');
     const startedMs = performance.now();
     const raw = await route.inbound(input, rawRequest);
-    exchange.away.ms += performance.now() - startedMs;
+    exchange.waiting.ms += performance.now() - startedMs;
     return { kind: 'raw', raw };
   };
 }
 
-function readWork(route: ReadRoute, options: WorkOptions): Work {
+function readWork(route: ReadRoute, options: WorkOptions): RouteHandler {
   const contextOf = createContextOf(route, options);
   const status = successStatusOf(route);
   return async (request) => {
@@ -84,7 +84,7 @@ function redactFor(ctx: Context, { scope }: Route, body: unknown): unknown {
   return narrowing ? redact(body, narrowing) : body;
 }
 
-function writeWork(route: WriteRoute, options: WorkOptions): Work {
+function writeWork(route: WriteRoute, options: WorkOptions): RouteHandler {
   const contextOf = createContextOf(route, options);
   const write = createWrite(route, options);
   return async (request) => {
@@ -107,7 +107,7 @@ function writtenTo(ctx: Context, route: Route, answer: WrittenAnswer): WrittenAn
   return { ...answer, body: visible, text: null };
 }
 
-function streamWork(route: StreamRoute, options: WorkOptions): Work {
+function streamWork(route: StreamRoute, options: WorkOptions): RouteHandler {
   const contextOf = createContextOf(route, options);
   return async (request) => {
     requireCaller(request);
@@ -117,7 +117,7 @@ function streamWork(route: StreamRoute, options: WorkOptions): Work {
   };
 }
 
-function fileWork(route: FileRoute, options: WorkOptions): Work {
+function fileWork(route: FileRoute, options: WorkOptions): RouteHandler {
   const contextOf = createContextOf(route, options);
   return async (request) => {
     requireCaller(request);
@@ -126,7 +126,7 @@ function fileWork(route: FileRoute, options: WorkOptions): Work {
 }
 
 /** Receives the whole file before the write is planned, and releases it: unless a committed row refers to the file, it is discarded. */
-function uploadWork(route: UploadRoute, options: WorkOptions): Work {
+function uploadWork(route: UploadRoute, options: WorkOptions): RouteHandler {
   const contextOf = createContextOf(route, options);
   const { blobs } = options.services;
   return async (request) => {
@@ -138,7 +138,7 @@ function uploadWork(route: UploadRoute, options: WorkOptions): Work {
     if ((file.announcedBytes ?? 0) > blobs.limits.fileBytesMax) throw tooLargeFile(blobs.limits.fileBytesMax);
     const startedMs = performance.now();
     const blob = await blobs.take(file.source).finally(() => {
-      exchange.away.ms += performance.now() - startedMs;
+      exchange.waiting.ms += performance.now() - startedMs;
     });
     exchange.bytesIn = blob.bytes;
     try {

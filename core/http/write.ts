@@ -9,7 +9,7 @@ import { ApiError } from '../lib/errors.ts';
 import { recordingIds } from '../lib/ids.ts';
 import { readScopeOf } from '../rights/rights.ts';
 import { requireRows } from './admission.ts';
-import type { Call, Hold, WrittenAnswer } from './call.ts';
+import type { Call, ApprovalCheck, WrittenAnswer } from './call.ts';
 import type { ContextOptions } from './context-of.ts';
 import type { Exchange } from './exchange.ts';
 import type { IdempotencyKeys, KeyClaim } from './idempotency.ts';
@@ -52,11 +52,11 @@ export function createWrite(
     staged: Staging,
     plan: Plan,
   ): Promise<WrittenAnswer> => {
-    const { ids, made } = recordingIds(ctx.ids, origin.ids);
+    const { ids, created: generatedIds } = recordingIds(ctx.ids, origin.ids);
     const names = createResolvedNames();
     const set = await plan({ ...ctx, ids, resolved: names.note });
     if (set.ops && !staged.takesOps) throw new ApiError('forbidden', 'Plugins cannot call this operation.');
-    const requestedWrite = { operation: route.name, input: names.withIds(input), ids: made };
+    const requestedWrite = { operation: route.name, input: names.withIds(input), ids: generatedIds };
     staged.add(set.changes, requestedWrite, set.ops);
     return answerOf(set, hidePending(set.body));
   };
@@ -87,7 +87,7 @@ export function createWrite(
     const proposes = call.terms.mode === 'propose';
     const planned = planOf(route, ctx, call.input, proposes);
     const { hold } = call.terms;
-    const judge = proposes ? waiting : hold;
+    const judge = proposes ? alwaysPending : hold;
     const plan = judge ? proposing(route.name, options, call, planned, judge) : planned;
     if (ctx.staged) return stage(call, ctx, ctx.staged, plan);
     const { exchange, terms } = call;
@@ -109,23 +109,30 @@ function textOf({ terms, bodyText, input }: Call): string {
   ].join('');
 }
 
-const waiting: Hold = () => Promise.resolve({ waits: true });
+const alwaysPending: ApprovalCheck = () => Promise.resolve({ waits: true });
 
 /** Returns a plan that stores a proposal where `judge` decides that the write waits, and is the plan of the write otherwise. */
-function proposing(name: string, { propose }: WriteOptions, { input }: Call, plan: Plan, judge: Hold): Plan {
+function proposing(
+  name: string,
+  { propose }: WriteOptions,
+  { input }: Call,
+  plan: Plan,
+  judge: ApprovalCheck,
+): Plan {
   return async (now) => {
     const sinceMs = now.nowMs();
-    const { ids, made } = recordingIds(now.ids);
+    const { ids, created: generatedIds } = recordingIds(now.ids);
     const names = createResolvedNames();
     const set = await plan({ ...now, ids, resolved: names.note });
-    const held = await judge(now, set);
-    if (!held.waits) return held.ops.length === 0 ? set : { ...set, ops: [...(set.ops ?? []), ...held.ops] };
+    const decision = await judge(now, set);
+    if (!decision.waits)
+      return decision.ops.length === 0 ? set : { ...set, ops: [...(set.ops ?? []), ...decision.ops] };
     if (set.beforeCommit ?? set.afterCommit)
       throw new ApiError(
         'forbidden',
         `${name} cannot be proposed: it has effects beside changes of objects.`,
       );
-    const requestedWrite = { operation: name, input: names.withIds(input), ids: made };
+    const requestedWrite = { operation: name, input: names.withIds(input), ids: generatedIds };
     return propose(now, { ...requestedWrite, changes: set.changes, ops: set.ops ?? [] }, sinceMs);
   };
 }
@@ -154,7 +161,7 @@ function createCommit(
 
   const tryOnce = async (
     now: Context,
-    { away }: Exchange,
+    { waiting }: Exchange,
     set: ChangeSet,
     claim: KeyClaim | null,
   ): Promise<Tried> => {
@@ -167,7 +174,7 @@ function createCommit(
     await set.beforeCommit?.();
     const handedMs = performance.now();
     const committed = await committer.commit(now, set.changes, guards, set.ops ?? []);
-    away.ms += performance.now() - handedMs;
+    waiting.ms += performance.now() - handedMs;
     if (committed.ok) return { answer: committedAnswer(set, stored, committed) };
     const earlier = claim && committed.part === 'guard' ? await claim.replay() : null;
     return earlier ? { answer: earlier } : { lost: committed };
@@ -184,7 +191,7 @@ function createCommit(
     if (tried && 'answer' in tried) return tried.answer;
     const startedMs = performance.now();
     return contentionQueues.take(`${ctx.workspaceId} ${contendedOf(first) ?? routeName}`, async () => {
-      exchange.away.ms += performance.now() - startedMs;
+      exchange.waiting.ms += performance.now() - startedMs;
       for (let plans = 1; ; plans++) {
         // The directory may have changed since the last attempt, for example by a rename.
         const now = { ...ctx, directory: await directoryOf(ctx.scope) };
@@ -197,10 +204,10 @@ function createCommit(
 }
 
 /** Waiting uses no CPU time. */
-async function completedOf(answer: WrittenAnswer, { away }: Exchange): Promise<WrittenAnswer> {
+async function completedOf(answer: WrittenAnswer, { waiting }: Exchange): Promise<WrittenAnswer> {
   const startedMs = performance.now();
   const better = await answer.completed?.();
-  away.ms += performance.now() - startedMs;
+  waiting.ms += performance.now() - startedMs;
   if (!better) return answer;
   return { ...answer, body: better.body, status: better.status ?? answer.status, text: null };
 }
@@ -219,7 +226,7 @@ function contendedOf({ changes }: ChangeSet): string | undefined {
 /** Returns the response with its text, and the guards that store it in the batch of the write. */
 function storeUnderKey(claim: KeyClaim, set: ChangeSet, planned: WrittenAnswer) {
   const stored = { ...planned, text: jsonOf(set.body) };
-  return { stored, guards: claim.guards(stored, madeBy(set)) };
+  return { stored, guards: claim.guards(stored, emittedObjects(set)) };
 }
 
 /** Returns the error for a write that was not committed after all attempts. */
@@ -274,6 +281,6 @@ function versionOf({ changes }: ChangeSet, body: unknown): number | undefined {
 }
 
 /** Returns the objects for which a change set emits events, by id. */
-function madeBy({ changes }: ChangeSet): ReadonlyMap<string, object> {
+function emittedObjects({ changes }: ChangeSet): ReadonlyMap<string, object> {
   return new Map(changes.filter(({ isSilent }) => !isSilent).map(({ id, after }) => [id, after]));
 }

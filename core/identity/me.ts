@@ -5,7 +5,7 @@ import { responseProperties } from '../contract/schemas.ts';
 import type { Context } from '../context.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { ApiError } from '../lib/errors.ts';
-import { Closed, described, idOf, named, nullable, time } from '../lib/schema.ts';
+import { Closed, described, idOf, namedSchema, nullable, time } from '../lib/schema.ts';
 import { allScopes } from '../rights/scopes.ts';
 import { systemStatement } from '../store/statement.ts';
 import { apiKey } from './api-keys/contract.ts';
@@ -52,7 +52,7 @@ const limit = nullable(
   Type.Integer({ minimum: 1, description: 'Limit in requests per minute; null if unlimited.' }),
 );
 
-const Me = named(
+const Me = namedSchema(
   'Me',
   Closed({
     member: Closed(memberParts, { description: 'Member that the request acts for.' }),
@@ -110,14 +110,14 @@ async function holderOf(ctx: Context) {
       'forbidden',
       'This request acts for no member. Send it with the API key or token of a member.',
     );
-  const [holder, place, means] = await Promise.all([
+  const [holder, ownWorkspace, means] = await Promise.all([
     getEntity(ctx, memberModel, memberId),
     getEntity(ctx, workspaceModel, ctx.workspaceId),
     meansOf(ctx),
   ]);
   return {
     member: pick(memberModel.wire(holder, ctx), memberParts),
-    workspace: pick(workspaceModel.wire(place, ctx), workspaceParts),
+    workspace: pick(workspaceModel.wire(ownWorkspace, ctx), workspaceParts),
     // Implied reads that are not scopes of their own are left out.
     scopes: allScopes.filter((scope) => ctx.scopes.has(scope) || ctx.narrowed?.has(scope)),
     ...means,

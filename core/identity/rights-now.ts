@@ -38,16 +38,16 @@ export async function rightsNow(
   if (!membership) return null;
   const rights = commonRights(had, membership.rights);
   if (actor.kind === 'user') return rights;
-  const found =
+  const credential =
     actor.kind === 'app'
       ? (await store.readSystem(liveGrant, grantParams(scope, authority)))[0]
       : await store.readOne(scope, liveKey, { id: actor.id, now: nowMs });
-  if (!found) return null;
-  const held = commonRights(rights, {
-    scopes: expandScopes(JSON.parse(found.scopes_json) as string[]),
+  if (!credential) return null;
+  const current = commonRights(rights, {
+    scopes: expandScopes(JSON.parse(credential.scopes_json) as string[]),
     narrowed: null,
   });
-  return actor.kind === 'app' ? rightsForApp(held) : held;
+  return actor.kind === 'app' ? rightsForApp(current) : current;
 }
 
 /** Operations that make a commit fail if the key, grant or membership has ended by then. */

@@ -19,7 +19,7 @@ const allOfTarget = tenantStatement<{ id: string }>(
   `SELECT id FROM inbox_items WHERE workspace_id = :ws AND id > :first AND id < :last AND target_json = :target
      AND reason = 'proposal'`,
 );
-const madeWithinMs = 60_000;
+const createdWithinMs = 60_000;
 const say = tenantStatement(
   'inbox_items.say',
   'UPDATE inbox_items SET body = :body WHERE workspace_id = :ws AND id = :id',
@@ -31,7 +31,7 @@ export async function withoutTextOfItems(
   { target, createdAt }: { readonly target: InboxItem['target']; readonly createdAt: number },
   body: string,
 ): Promise<Op[]> {
-  const [first, last] = [createdAt, createdAt + madeWithinMs].map((at) => firstIdOf(inboxItem.id, at));
+  const [first, last] = [createdAt, createdAt + createdWithinMs].map((at) => firstIdOf(inboxItem.id, at));
   const rows = await ctx.store.read(ctx.scope, allOfTarget, {
     ...{ first: first!, last: last! },
     target: JSON.stringify(target),

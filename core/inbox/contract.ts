@@ -4,7 +4,7 @@ import { defineContract } from '../contract/contract.ts';
 import { actor, choice, json, number, reference, string, time } from '../contract/field.ts';
 import { member } from '../identity/members/contract.ts';
 import { Closed } from '../lib/schema.ts';
-import { issueNamed } from '../tracker/issues/contract.ts';
+import { issueReference } from '../tracker/issues/contract.ts';
 
 /** Reasons that come from people and timers; members can switch each one off. */
 export const switchableReasons = [
@@ -62,7 +62,7 @@ export const inboxItem = defineContract({
     title: string(Type.String(), { write: 'never', doc: 'Summary of the notification in one line.' }),
     body: string(Type.String(), { write: 'never', doc: 'Body of the notification.' }),
     target: json(target, { write: 'never', doc: 'Object that the notification is about.' }),
-    issue: json(issueNamed, {
+    issue: json(issueReference, {
       nullable: true,
       write: 'never',
       doc: 'Issue that the notification is about; null if it is not about an issue.',

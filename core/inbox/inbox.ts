@@ -78,11 +78,11 @@ function onShelf(column: string, shelf: Shelf = 'exclude'): Condition[] {
 
 /** @throws ApiError not_found, also for items of other members */
 async function findOwn(ctx: Context, id: string): Promise<InboxItem> {
-  const found = await inboxItemModel.find(ctx, id);
-  if (!found || found.memberId !== holderOf(ctx)) throw notFound();
+  const item = await inboxItemModel.find(ctx, id);
+  if (!item || item.memberId !== holderOf(ctx)) throw notFound();
   const teams = teamsOf(ctx);
   if (teams !== null && !(await ctx.store.readOne(ctx.scope, isOfTeams, { id, teams }))) throw notFound();
-  return found;
+  return item;
 }
 
 export async function getItem(ctx: Context, id: string): Promise<InboxItemResponse> {
@@ -98,14 +98,14 @@ export async function updateItem(
   { read, archived, snoozedUntil }: ItemPatch,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const found = await findOwn(ctx, id);
+  const item = await findOwn(ctx, id);
   const now = ctx.nowMs();
   const patch: { -readonly [K in keyof InboxItem]?: InboxItem[K] } = {};
-  if (read !== undefined) patch.readAt = read ? (found.readAt ?? now) : null;
-  if (archived !== undefined) patch.archivedAt = archived ? (found.archivedAt ?? now) : null;
+  if (read !== undefined) patch.readAt = read ? (item.readAt ?? now) : null;
+  if (archived !== undefined) patch.archivedAt = archived ? (item.archivedAt ?? now) : null;
   if (snoozedUntil !== undefined) patch.snoozedUntil = restsUntil(snoozedUntil, now);
-  if (archived) Object.assign(patch, { readAt: found.readAt ?? now, snoozedUntil: null });
-  return updated(ctx, inboxItemModel, found, patch, ifMatch);
+  if (archived) Object.assign(patch, { readAt: item.readAt ?? now, snoozedUntil: null });
+  return updated(ctx, inboxItemModel, item, patch, ifMatch);
 }
 
 /** @throws ApiError validation_failed */

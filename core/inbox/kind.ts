@@ -32,11 +32,11 @@ export type InboxItem = NonNullable<Awaited<ReturnType<typeof inboxItemModel.fin
 export const snoozeTimer: DueTimer = {
   name: timerName,
   isSetBy: ({ kind, after }) => kind === inboxItem.name && (after as InboxItem).snoozedUntil !== null,
-  async ring(ctx, id) {
-    const found = await inboxItemModel.find(ctx, id);
-    if (!found || found.snoozedUntil === null) return { changes: [] };
+  async fire(ctx, id) {
+    const item = await inboxItemModel.find(ctx, id);
+    if (!item || item.snoozedUntil === null) return { changes: [] };
     const now = ctx.nowMs();
-    const change = inboxItemModel.update(found, { snoozedUntil: null, readAt: null, happenedAt: now }, now);
+    const change = inboxItemModel.update(item, { snoozedUntil: null, readAt: null, happenedAt: now }, now);
     return { changes: change ? [change] : [] };
   },
 };

@@ -5,7 +5,7 @@ import { json } from '../changes/columns.ts';
 import { defineModel } from '../changes/kind.ts';
 import type { Context, Directory } from '../context.ts';
 import { member } from '../identity/members/contract.ts';
-import { Closed, described, idAndName, idOf, named } from '../lib/schema.ts';
+import { Closed, described, idAndName, idOf, namedSchema } from '../lib/schema.ts';
 import { switchableReasons } from './contract.ts';
 
 type Reason = (typeof switchableReasons)[number];
@@ -26,12 +26,12 @@ const flagsOf = <F>(flag: (description: string) => F): Record<Reason, F> =>
   Object.fromEntries(switchableReasons.map((reason) => [reason, flag(words[reason])])) as Record<Reason, F>;
 const flags = flagsOf<Flag>((description) => Type.Boolean({ description }));
 
-export const InboxPreferences = named('InboxPreferences', Closed(flags));
-export const InboxPreferencesPut = named(
+export const InboxPreferences = namedSchema('InboxPreferences', Closed(flags));
+export const InboxPreferencesPut = namedSchema(
   'InboxPreferencesPut',
   Closed(flagsOf((description) => Type.Optional(Type.Boolean({ description })))),
 );
-export const InboxPreferencesEvent = named(
+export const InboxPreferencesEvent = namedSchema(
   'InboxPreferencesTold',
   Closed({
     member: described(idAndName(idOf(member.id), 'the member'), 'Member the preferences belong to.'),

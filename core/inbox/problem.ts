@@ -5,7 +5,7 @@ import { announce } from '../changes/announcement.ts';
 import type { Change } from '../changes/change.ts';
 import { isoTime } from '../changes/operations.ts';
 import type { ProblemKind } from '../lib/problems.ts';
-import { Closed, described, enumeration, named, nullable, time } from '../lib/schema.ts';
+import { Closed, described, enumeration, namedSchema, nullable, time } from '../lib/schema.ts';
 import { itemsForAdmins } from './items.ts';
 
 const texts = {
@@ -41,7 +41,7 @@ const texts = {
 export type ReportedKind = keyof typeof texts;
 export const reportedKinds = Object.keys(texts) as readonly ReportedKind[];
 
-export const SystemProblemResponse = named(
+export const SystemProblemResponse = namedSchema(
   'SystemProblem',
   Closed({
     kind: enumeration('SystemProblemKind', reportedKinds, 'Kind of the problem.'),

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { updateBodyWith } from '../contract/schemas.ts';
 import { defineRoute } from '../http/route.ts';
-import { Closed, enumeration, named } from '../lib/schema.ts';
+import { Closed, enumeration, namedSchema } from '../lib/schema.ts';
 import { defineResource } from '../resource/define.ts';
 import { inboxItem } from './contract.ts';
 import { getItem, holderOf, listInbox, readAll, readAtOnce, unreadCount, updateItem } from './inbox.ts';
@@ -29,7 +29,7 @@ const routes = [
     scope: 'inbox:read',
     limit: 'read',
     responses: {
-      200: named(
+      200: namedSchema(
         'InboxUnread',
         Closed({
           unread: Type.Integer({
@@ -51,7 +51,7 @@ const routes = [
     writes: ['readAt'],
     limit: 'write',
     responses: {
-      200: named(
+      200: namedSchema(
         'InboxRead',
         Closed({
           read: Type.Integer({ description: 'Number of items marked as read.' }),
@@ -98,7 +98,7 @@ export const inbox = defineResource(inboxItem, inboxItemModel, {
     archived: shelf('archived items'),
     snoozed: shelf('snoozed items'),
   },
-  updateBody: named(
+  updateBody: namedSchema(
     'InboxItemUpdate',
     updateBodyWith(inboxItem, {
       read: Type.Optional(Type.Boolean({ description: 'True to mark the item as read, false as unread.' })),

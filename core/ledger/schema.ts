@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Closed, enumeration, named, nullable } from '../lib/schema.ts';
+import { Closed, enumeration, namedSchema, nullable } from '../lib/schema.ts';
 
 const amount = (description: string) => Type.Number({ minimum: 0, description });
 
@@ -13,7 +13,7 @@ const amountProperties = {
   runs: amount('Number of attempts of plugin runs.'),
   deliveries: amount('Number of attempts of webhook deliveries.'),
 };
-const AccountUsage = named(
+const AccountUsage = namedSchema(
   'Payer',
   Closed({
     kind: enumeration(
@@ -35,7 +35,7 @@ const AccountUsage = named(
     storedBytes: amount("Size of the plugin's stored values and code, bytes; 0 for other callers."),
   }),
 );
-export const UsageResponse = named(
+export const UsageResponse = namedSchema(
   'Usage',
   Closed({
     minutes: Type.Integer({ description: 'Length of the reported period, minutes.' }),

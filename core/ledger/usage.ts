@@ -8,7 +8,7 @@ const accountsListedMax = 200;
 const keysSummedMax = 5_000;
 const keysCountedMax = 50_000;
 
-const named = (name: string, table: string, displayed: string) =>
+const namesStatement = (name: string, table: string, displayed: string) =>
   tenantStatement<{ id: string; name: string }>(
     name,
     `SELECT id, ${displayed} AS name FROM ${table} WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
@@ -17,18 +17,23 @@ const named = (name: string, table: string, displayed: string) =>
 const displayUrl = "CASE WHEN url LIKE '{%' THEN json_extract(url, '$.text') ELSE url END";
 /** Types of accounts, by the prefix of their ids. */
 const accountTypes = [
-  { prefix: 'key_', kind: 'token', scope: 'api-keys:read', names: named('usage.tokens', 'api_keys', 'name') },
+  {
+    prefix: 'key_',
+    kind: 'token',
+    scope: 'api-keys:read',
+    names: namesStatement('usage.tokens', 'api_keys', 'name'),
+  },
   {
     prefix: 'plg_',
     kind: 'plugin',
     scope: 'plugins:read',
-    names: named('usage.plugins', 'plugins', 'plugin_id'),
+    names: namesStatement('usage.plugins', 'plugins', 'plugin_id'),
   },
   {
     prefix: 'whe_',
     kind: 'webhook',
     scope: 'webhooks:read',
-    names: named('usage.webhooks', 'endpoints', displayUrl),
+    names: namesStatement('usage.webhooks', 'endpoints', displayUrl),
   },
 ] as const;
 
@@ -77,15 +82,15 @@ async function namesOf(
   { store, scope, scopes }: Context,
   ids: readonly string[],
 ): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
+  const namesById = new Map<string, string>();
   for (const { prefix, kind, names, scope: needed } of accountTypes) {
     if (!scopes.has(needed)) continue;
     const wanted = JSON.stringify(ids.filter((id) => id.startsWith(prefix)));
     for (const { id, name } of await store.read(scope, names, { ids: wanted }))
       // The path of a URL may contain a secret, so only the host is shown.
-      found.set(id, kind === 'webhook' ? new URL(name).host : name);
+      namesById.set(id, kind === 'webhook' ? new URL(name).host : name);
   }
-  return found;
+  return namesById;
 }
 
 function sumOf(all: readonly Amounts[]): Amounts {

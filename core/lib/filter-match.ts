@@ -25,12 +25,12 @@ export function createSearched(): Searched {
   const known = new Map<string, ReturnType<Searched['of']>>();
   const searched = (text: string): ReturnType<Searched['of']> => {
     const folded = foldCase(text);
-    const found = new Map<string, boolean>();
+    const matches = new Map<string, boolean>();
     return {
       folded,
       contains(part) {
-        let isThere = found.get(part);
-        if (isThere === undefined) found.set(part, (isThere = folded.includes(part)));
+        let isThere = matches.get(part);
+        if (isThere === undefined) matches.set(part, (isThere = folded.includes(part)));
         return isThere;
       },
     };
@@ -90,7 +90,7 @@ function looked(field: FilterField, test: 'contains' | 'startsWith', part: strin
     : (entity, searched) => anyAt(entity, (text) => searched.of(String(text)).folded.startsWith(part));
 }
 
-function lookedInNames(way: Place, test: 'contains' | 'startsWith', part: string): Passes {
+function lookedInNames(way: ValuePath, test: 'contains' | 'startsWith', part: string): Passes {
   const anyAt = valuesOf(way);
   const passes = (name: FilterValue): boolean => {
     const folded = foldName(String(name));
@@ -147,9 +147,9 @@ function ordered(field: FilterField, test: Order, operand: Operand): Passes {
 }
 
 type AnyAt = (entity: unknown, passes: (value: FilterValue) => boolean) => boolean;
-type Place = Pick<FilterWay, 'path' | 'upTo'>;
+type ValuePath = Pick<FilterWay, 'path' | 'upTo'>;
 
-function valuesOf({ path, upTo }: Place): AnyAt {
+function valuesOf({ path, upTo }: ValuePath): AnyAt {
   const anyAt = valuesAt(path);
   if (upTo === undefined) return anyAt;
   return (entity, passes) => anyAt(entity, (value) => passes(String(value).split(upTo, 1)[0]!));

@@ -128,17 +128,17 @@ export function searchedWay({ ways }: ReferenceField): FilterWay | undefined {
     : ways.find(({ by }) => by === 'name' || by === 'key');
 }
 
-interface NamedReading {
+interface ReferenceOptions {
   readonly me?: Me;
   readonly mentions?: Mention[];
 }
 
 /** @returns null if the value means that the field is empty. @throws ApiError validation_failed */
-export function readNamed(
+export function readReference(
   field: ReferenceField,
   input: unknown,
   path: string,
-  { me, mentions }: NamedReading,
+  { me, mentions }: ReferenceOptions,
 ): { way: FilterWay; value: FilterValue } | null {
   if (typeof input !== 'string') throw invalidField(path, 'invalid_type', 'Give a string.');
   if (input === 'none' && field.nullable) return null;

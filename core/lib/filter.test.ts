@@ -241,7 +241,7 @@ test('what is no filter is refused at its place', () => {
     [{ not: [] }, 'filter.not invalid_type'],
     [{ not: { x: 1 } }, 'filter.not.x unknown_field'],
   ];
-  for (const [filter, place] of rows) {
+  for (const [filter, fault] of rows) {
     let refused: unknown;
     try {
       parseFilter(filter, fields);
@@ -249,7 +249,7 @@ test('what is no filter is refused at its place', () => {
       refused = error;
     }
     const [detail] = (refused as ApiError | undefined)?.details ?? [];
-    expect([filter, detail ? `${detail.path} ${detail.issue}` : '']).toEqual([filter, place]);
+    expect([filter, detail ? `${detail.path} ${detail.issue}` : '']).toEqual([filter, fault]);
   }
   let deep: object = { priority: 'high' };
   for (let level = 0; level < 8; level++) deep = { and: [deep] };

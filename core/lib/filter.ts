@@ -2,7 +2,7 @@
 // {eq|neq|in|nin|contains|startsWith|gt|gte|lt|lte|null: …}}`; `{field: [a, b]}` abbreviates `in`, `{field: a}` `eq`. Patterns are
 // not supported, so nothing backtracks; size and depth are bounded. Specified in docs/spec/api.md › Filters.
 import { ApiError, invalidField } from './errors.ts';
-import { readNamed, readScalar, readText, type Me, type Mention } from './filter-value.ts';
+import { readReference, readScalar, readText, type Me, type Mention } from './filter-value.ts';
 import { didYouMean } from './nearest.ts';
 import type { Relative } from './relative.ts';
 
@@ -319,12 +319,12 @@ function anyOf(
       orMissing = true;
       return;
     }
-    const named =
+    const reference =
       field.type === 'reference'
-        ? readNamed(field, value, at, reading)
+        ? readReference(field, value, at, reading)
         : { way: null, value: readScalar(field, value, at, false) };
-    if (named === null) orMissing = true;
-    else groups.set(named.way, [...(groups.get(named.way) ?? []), named.value]);
+    if (reference === null) orMissing = true;
+    else groups.set(reference.way, [...(groups.get(reference.way) ?? []), reference.value]);
   };
   for (const [index, value] of input.entries()) {
     const at = isList ? `${path}.${index}` : path;

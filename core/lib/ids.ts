@@ -34,16 +34,16 @@ export interface Ids {
 export function recordingIds(
   ids: Ids,
   again: readonly string[] = [],
-): { readonly ids: Ids; readonly made: readonly string[] } {
-  const made: string[] = [];
+): { readonly ids: Ids; readonly created: readonly string[] } {
+  const created: string[] = [];
   const record = (make: () => string): string => {
-    const id = again[made.length] ?? make();
-    made.push(id);
+    const id = again[created.length] ?? make();
+    created.push(id);
     return id;
   };
   return {
     ids: { next: (prefix) => record(() => ids.next(prefix)), uuid: () => record(() => ids.uuid()) },
-    made,
+    created,
   };
 }
 

@@ -6,7 +6,7 @@ export interface BillingAccount {
   /** Principal whose queue slots and quotas are used, if wider than the account: the member of a key, or the apps of a member. */
   readonly party?: string;
   /** For a request: time spent waiting in queues or for work off the event loop. */
-  readonly away?: { ms: number };
+  readonly waiting?: { ms: number };
 }
 
 /** Returns the member of a group in fair queues and quotas, so that more keys give no larger share. */
@@ -20,6 +20,6 @@ export function strangerOf(peer: string | null): BillingAccount {
 }
 
 /** Adds wait time to a request before it continues. @param sinceMs of `performance.now` */
-export function noteAway({ away }: BillingAccount, sinceMs: number): void {
-  if (away) away.ms += performance.now() - sinceMs;
+export function addWaitTime({ waiting }: BillingAccount, sinceMs: number): void {
+  if (waiting) waiting.ms += performance.now() - sinceMs;
 }

@@ -183,18 +183,21 @@ const pageInfo = {
 /** Page envelope (docs/spec/api.md › Lists). @param item schema whose name, if any, names the page */
 export function pageOf(item: TSchema): TSchema {
   const { 'x-name': name } = item as { 'x-name'?: string };
-  const PageInfo = named('PageInfo', Closed(pageInfo, { description: 'Position of the page in its list.' }));
+  const PageInfo = namedSchema(
+    'PageInfo',
+    Closed(pageInfo, { description: 'Position of the page in its list.' }),
+  );
   const page = Closed({ data: listOf(item), pageInfo: PageInfo });
-  return name === undefined ? page : named(`${name}Page`, page);
+  return name === undefined ? page : namedSchema(`${name}Page`, page);
 }
 
 /** A page with additional position information. */
 export function pageWith(name: string, item: TSchema, more: Record<string, TSchema>): TSchema {
-  const PageInfo = named(
+  const PageInfo = namedSchema(
     `${name}Info`,
     Closed({ ...pageInfo, ...more }, { description: 'Position of the page in its list.' }),
   );
-  return named(name, Closed({ data: listOf(item), pageInfo: PageInfo }));
+  return namedSchema(name, Closed({ data: listOf(item), pageInfo: PageInfo }));
 }
 
 function listOf(item: TSchema): TSchema {
@@ -202,6 +205,6 @@ function listOf(item: TSchema): TSchema {
 }
 
 /** Sets the name of a schema in the OpenAPI document. */
-export function named<S extends TSchema>(name: string, schema: S): S {
+export function namedSchema<S extends TSchema>(name: string, schema: S): S {
   return Object.assign(schema, { 'x-name': name });
 }

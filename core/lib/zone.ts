@@ -47,13 +47,13 @@ function formatterOf(zone: string): Intl.DateTimeFormat {
   const known = formatters.get(zone);
   if (known) return known;
   const two = '2-digit';
-  const made = new Intl.DateTimeFormat('en-US', {
+  const created = new Intl.DateTimeFormat('en-US', {
     ...{ timeZone: zone, calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23' },
     ...{ year: 'numeric', month: two, day: two, hour: two, minute: two, second: two },
   });
   if (formatters.size >= cachedMax) formatters.clear();
-  formatters.set(zone, made);
-  return made;
+  formatters.set(zone, created);
+  return created;
 }
 
 /** Returns the local time as if it were UTC, in whole seconds. */

@@ -4,7 +4,7 @@ import type { Principal } from '../http/principal.ts';
 import type { RawRequest } from '../http/route.ts';
 import type { Outcome, Take, ValueCall } from '../http/values.ts';
 import { ApiError } from '../lib/errors.ts';
-import { createHold } from './hold.ts';
+import { createApprovalCheck } from './hold.ts';
 
 /** Parameters of a call. */
 export type CallInput = Partial<
@@ -49,7 +49,7 @@ export function createAgents(app: App): (principal: Principal, identify: RawRequ
   const call = app.caller(asText);
   return (first, identify) => {
     let principal = first;
-    let hold = createHold(principal);
+    let hold = createApprovalCheck(principal);
     return {
       get principal() {
         return principal;
@@ -58,7 +58,7 @@ export function createAgents(app: App): (principal: Principal, identify: RawRequ
         const now = await identify();
         if (!now) throw new ApiError('unauthorized', 'The access token has expired or was revoked.');
         principal = now;
-        hold = createHold(principal);
+        hold = createApprovalCheck(principal);
       },
       may(operation) {
         const { scope } = app.route(operation);

@@ -60,16 +60,16 @@ export function createDecisions(fresh: FreshEvents, clock: Clock): Decisions {
         const looks = waiting.get(workspaceId) ?? new Map<() => void, Connected>();
         waiting.set(workspaceId, looks);
         let seen = since;
-        const end = (found: Decided | null): void => {
+        const end = (decision: Decided | null): void => {
           looks.delete(look);
           if (looks.size === 0) waiting.delete(workspaceId);
           cancel();
-          resolve(found);
+          resolve(decision);
         };
         const look = (): void => {
-          const found = decisionIn(of, seen);
+          const decision = decisionIn(of, seen);
           seen = Math.max(seen, fresh.newest(workspaceId));
-          if (found || stopped) end(found);
+          if (decision || stopped) end(decision);
         };
         const cancel = clock.after(ms, () => end(null));
         looks.set(look, of);

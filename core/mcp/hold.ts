@@ -2,7 +2,7 @@
 import type { Change } from '../changes/change.ts';
 import { actionOf } from '../changes/diff.ts';
 import type { Directory } from '../context.ts';
-import type { Hold } from '../http/call.ts';
+import type { ApprovalCheck } from '../http/call.ts';
 import type { Principal } from '../http/principal.ts';
 import { guardedIn } from '../identity/workspace/guarded.ts';
 import type { StateType } from '../tracker/workflows/contract.ts';
@@ -10,7 +10,7 @@ import { classesOf, type Effect } from './guardrail.ts';
 import { noteOwnOps, ownAmong } from './own-issues.ts';
 
 /** Applies the guarded classes of the workspace and of the grant. */
-export function createHold({ actor, grant }: Principal): Hold {
+export function createApprovalCheck({ actor, grant }: Principal): ApprovalCheck {
   return async (now, { changes }) => {
     const emitted = changes.filter(({ isSilent }) => !isSilent);
     const before = emitted.filter((change) => isIssue(change) && change.before !== null).map(({ id }) => id);
@@ -21,8 +21,10 @@ export function createHold({ actor, grant }: Principal): Hold {
       [...(await guardedIn(now.store, now.scope)), ...(grant?.guarded ?? [])].some((one) => classes.has(one))
     )
       return { waits: true };
-    const made = emitted.filter((change) => isIssue(change) && change.before === null).map(({ id }) => id);
-    return { waits: false, ops: noteOwnOps(now.scope, actor, made) };
+    const createdIds = emitted
+      .filter((change) => isIssue(change) && change.before === null)
+      .map(({ id }) => id);
+    return { waits: false, ops: noteOwnOps(now.scope, actor, createdIds) };
   };
 }
 

@@ -16,7 +16,7 @@ interface Argument {
 }
 
 /** An attached document. */
-interface Brought {
+interface PromptResource {
   readonly uri: string;
   readonly data: unknown;
 }
@@ -27,7 +27,10 @@ interface Prompt {
   readonly description: string;
   readonly arguments: Argument[];
   /** @throws Refused, ApiError */
-  make(agent: Agent, args: Readonly<Record<string, string>>): Promise<{ task: string; brought: Brought[] }>;
+  make(
+    agent: Agent,
+    args: Readonly<Record<string, string>>,
+  ): Promise<{ task: string; brought: PromptResource[] }>;
 }
 
 const argument = (name: string, description: string, required = true): Argument => ({

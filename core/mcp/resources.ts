@@ -90,7 +90,7 @@ export async function listResources(
   const seen = resourceTypeNames.filter(
     (name) => agent.may(resourceTypes[name].list) && agent.may(resourceTypes[name].get),
   );
-  const [type, after] = placeOf(cursor, seen);
+  const [type, after] = positionOf(cursor, seen);
   if (type === undefined) return { resources: [] };
   const { list, listQuery, nameOf } = resourceTypes[type];
   const { json } = await agent.ask(list, {
@@ -108,7 +108,7 @@ export async function listResources(
   return resources.length > 0 ? { resources, nextCursor } : listResources(agent, nextCursor);
 }
 
-function placeOf(
+function positionOf(
   cursor: string | undefined,
   seen: readonly ResourceTypeName[],
 ): [ResourceTypeName | undefined, string] {

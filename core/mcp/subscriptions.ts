@@ -3,7 +3,7 @@
 import type { Committer } from '../changes/commit.ts';
 import { renderData } from '../events/event.ts';
 import type { FreshEvents } from '../events/fresh.ts';
-import type { Held } from '../http/outflow.ts';
+import type { ExemptConnection } from '../http/outflow.ts';
 import { memberOf, type Principal } from '../http/principal.ts';
 import type { Clock } from '../lib/clock.ts';
 import { deciding } from '../identity/authenticate.ts';
@@ -22,7 +22,7 @@ interface Reader {
   readonly principal: Principal;
   /** Returns the current principal of the token; null after its revocation. */
   identify(): Promise<Principal | null>;
-  holdOpen(): Held;
+  holdOpen(): ExemptConnection;
 }
 
 /** Event bus in the interface of the SDK. */
@@ -177,8 +177,8 @@ class Stream implements Subscription {
 
   body(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
     const source = stream.getReader();
-    const held = this.#reader.holdOpen();
-    this.#hangUp = held.hangUp;
+    const connection = this.#reader.holdOpen();
+    this.#hangUp = connection.hangUp;
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {

@@ -13,7 +13,7 @@ import type { Resource } from './resources.ts';
 import { looksIssued } from './token-text.ts';
 import { hashOf } from './tokens.ts';
 
-interface Row {
+interface AccessTokenRow {
   workspace_id: string;
   scope: string;
   expires_at: number;
@@ -27,7 +27,7 @@ interface Row {
   last_used_at: number | null;
 }
 
-const findAccess = systemStatement<Row>(
+const findAccess = systemStatement<AccessTokenRow>(
   'oauth_tokens.access',
   'the workspace of a token is known only after the look-up',
   `SELECT t.workspace_id, t.scope, t.expires_at, t.grant_id, g.member_id, g.client_id, g.client_name, g.resource, g.scopes_json,

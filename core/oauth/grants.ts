@@ -5,7 +5,7 @@ import type { Directory, Services } from '../context.ts';
 import { grantModel } from '../identity/grants/kind.ts';
 import { clientIsThere } from '../identity/grants/live.ts';
 import { dayMs } from '../lib/time.ts';
-import { systemStatement, tenantStatement, type Row } from '../store/statement.ts';
+import { systemStatement, tenantStatement, type SqlRow } from '../store/statement.ts';
 import { scopeOf, type Scope } from '../store/store.ts';
 import type { Resource } from './resources.ts';
 
@@ -46,7 +46,7 @@ const findLive = systemStatement<{
    WHERE g.workspace_id = :workspace AND g.id = :id AND g.created_at > :since
      AND g.revoked_at IS NULL AND m.deleted_at IS NULL AND ${clientIsThere('g')}`,
 );
-const findRow = tenantStatement<Row>(
+const findRow = tenantStatement<SqlRow>(
   'grants.row',
   `SELECT ${grantModel.select} FROM grants WHERE workspace_id = :ws AND id = :id`,
 );

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 const windowMs = 3_600_000;
 /** Endings stored for one install, and for all. Beyond the total, the install whose runs ended longest ago loses its counts. */
 const endingsMax = 1_000;
-const endingsHeldMax = 500_000;
+const trackedEndingsMax = 500_000;
 const failedRunsMin = 20;
 const failedRatioMax = 0.95;
 /**
@@ -33,10 +33,13 @@ export interface FailureWatch {
   forget(installId: string): void;
 }
 
-/** @param heldMax endings stored for all installs together */
-export function createFailureWatch(nowMs: () => number, heldMax: number = endingsHeldMax): FailureWatch {
+/** @param trackedMax endings stored for all installs together */
+export function createFailureWatch(
+  nowMs: () => number,
+  trackedMax: number = trackedEndingsMax,
+): FailureWatch {
   const endings = new LRUCache<string, (Ending & { readonly atMs: number })[]>({
-    maxSize: heldMax,
+    maxSize: trackedMax,
     sizeCalculation: (ofOne) => ofOne.length,
   });
   return {

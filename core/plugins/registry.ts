@@ -10,12 +10,12 @@ import { parseFilter, type FilterFields } from '../lib/filter.ts';
 import { passesOf, type Passes } from '../lib/filter-match.ts';
 import type { Rights } from '../rights/rights.ts';
 import type { Log } from '../lib/log.ts';
-import { tenantStatement, type Row } from '../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 import { field } from '../tracker/fields/contract.ts';
 import { matchingTypes, rightsOfInstall } from './installs/hearing.ts';
 import { installModel, type Install } from './installs/schema.ts';
-import { noPlaces, placesOf, type FindPlace } from './source-places.ts';
+import { emptyLookup, sourceMapLookupOf, type SourceMapLookup } from './source-places.ts';
 import { withPastSubscription, consumerName, type InstallSubscription } from './installs/wants.ts';
 
 export interface Subscription {
@@ -39,12 +39,12 @@ export interface Registry {
   active(scope: Scope, installId: string): Promise<Install | undefined>;
   source(scope: Scope, sha256: string): Promise<string>;
   /** Returns the source map lookup of code; finds nothing if the map cannot be read. Never rejects. */
-  places(scope: Scope, sha256: string): Promise<FindPlace>;
+  sourceMapLookup(scope: Scope, sha256: string): Promise<SourceMapLookup>;
   /** Drops the cached source map of code that was stored again, perhaps with another map. */
   codeStored(scope: Scope, sha256: string): void;
 }
 
-const activeInstalls = tenantStatement<Row>(
+const activeInstalls = tenantStatement<SqlRow>(
   'plugins.active',
   `SELECT ${installModel.select} FROM plugins WHERE workspace_id = :ws AND deleted_at IS NULL AND state = 'active' ORDER BY created_at, id`,
 );
@@ -110,7 +110,7 @@ export function createRegistry(options: {
     subscriptions: async (scope, eventType) => (await of(scope)).byType.now.get(eventType) ?? none,
     active: async (scope, installId) => (await of(scope)).installs.get(installId),
     source: createSources(store),
-    ...createPlaces(store, log),
+    ...createLookupCache(store, log),
   };
 }
 
@@ -176,17 +176,17 @@ const sourceMapCharsMax = 2 * 1024 * 1024;
 const readingMsMax = 50;
 
 /** Caches the source maps of installs whose runs failed, least recently used first out. */
-function createPlaces(store: Store, log: Log): Pick<Registry, 'places' | 'codeKept'> {
-  const known = new LRUCache<string, { find: FindPlace; chars: number }>({
+function createLookupCache(store: Store, log: Log): Pick<Registry, 'places' | 'codeKept'> {
+  const known = new LRUCache<string, { find: SourceMapLookup; chars: number }>({
     maxSize: sourceMapCharsMax,
     sizeCalculation: ({ chars }) => chars + 1,
   });
   let spent = { second: 0, ms: 0 };
   let storedTimes = 0;
-  const read = (text: string): FindPlace => {
+  const read = (text: string): SourceMapLookup => {
     const fromMs = performance.now();
     try {
-      const find = placesOf(JSON.parse(text) as PackageSourceMap);
+      const find = sourceMapLookupOf(JSON.parse(text) as PackageSourceMap);
       // The map is decoded lazily: the lookup forces it here, inside the measured time.
       find(1, 1);
       return find;
@@ -194,28 +194,28 @@ function createPlaces(store: Store, log: Log): Pick<Registry, 'places' | 'codeKe
       spent.ms += performance.now() - fromMs;
     }
   };
-  const find = async (scope: Scope, sha256: string): Promise<FindPlace> => {
+  const find = async (scope: Scope, sha256: string): Promise<SourceMapLookup> => {
     const key = `${scope.workspaceId} ${sha256}`;
-    const found = known.get(key);
-    if (found) return found.find;
+    const cached = known.get(key);
+    if (cached) return cached.find;
     const second = Math.floor(performance.now() / 1000);
     if (spent.second !== second) spent = { second, ms: 0 };
-    if (spent.ms > readingMsMax) return noPlaces;
+    if (spent.ms > readingMsMax) return emptyLookup;
     const storedBefore = storedTimes;
     const text = (await store.readOne(scope, readSourceMap, { sha256 }))?.source_map ?? null;
-    const places = text === null ? noPlaces : read(text);
+    const sourceMapLookup = text === null ? emptyLookup : read(text);
     // A map that was read while code was stored may be the previous one, so it is not cached.
-    if (storedTimes === storedBefore) known.set(key, { find: places, chars: text?.length ?? 0 });
-    return places;
+    if (storedTimes === storedBefore) known.set(key, { find: sourceMapLookup, chars: text?.length ?? 0 });
+    return sourceMapLookup;
   };
   return {
-    async places(scope, sha256) {
+    async sourceMapLookup(scope, sha256) {
       try {
         return await find(scope, sha256);
       } catch (error) {
         // The run still ends, with places in the bundle.
         log('warn', 'source map could not be read', { sha256, error: errorForLog(error) });
-        return noPlaces;
+        return emptyLookup;
       }
     },
     codeStored(scope, sha256) {

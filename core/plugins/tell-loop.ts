@@ -7,12 +7,12 @@ import { adminsOf, newItem, type InboxItemInput } from '../inbox/items.ts';
 import { inboxItemModel } from '../inbox/kind.ts';
 import type { Ids } from '../lib/ids.ts';
 import { hourMs } from '../lib/time.ts';
-import { tenantStatement, type Row } from '../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 import { plugin } from './installs/contract.ts';
 import type { Cut } from './loops.ts';
 
-const openLike = tenantStatement<Row>(
+const openLike = tenantStatement<SqlRow>(
   'inbox_items.open_loop',
   `SELECT ${inboxItemModel.select} FROM inbox_items INDEXED BY inbox_items_newest WHERE workspace_id = :ws AND member_id = :memberId
      AND happened_at > :since AND kind = 'plugin_loop' AND title = :title AND created_at > :since AND archived_at IS NULL

@@ -38,7 +38,7 @@ import { runRows, type RunUnit } from './runs/units.ts';
 import { createSchedules, type Schedules } from './schedules.ts';
 
 /** Runs held in memory with their events. The sandbox runs one at a time per partition and decides how many in parallel. */
-const runsHeld = 512;
+const runsInMemory = 512;
 /** Backfills that are counted or performed at once. */
 const concurrentBackfills = 16;
 /** One-time jobs that are queued at once. */
@@ -112,7 +112,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   const runs: UnitQueue<RunUnit> = createUnitQueue({
     ...queueOptions,
     kind: 'run',
-    capacity: runsHeld,
+    capacity: runsInMemory,
     perform: runner.perform,
     rows: runRows(store, runner.remember, () => runs),
   });

@@ -49,8 +49,8 @@ export async function askAll(
       const refusal = await ask(write, staged);
       if (refusal) return { refusal };
     }
-    const { changes, writes: made } = staged;
-    return { refusal: null, writes: made, changes, ops: made.flatMap(({ ops }) => ops) };
+    const { changes, writes: stagedWrites } = staged;
+    return { refusal: null, writes: stagedWrites, changes, ops: stagedWrites.flatMap(({ ops }) => ops) };
   } finally {
     staged.release();
   }

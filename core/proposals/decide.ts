@@ -56,10 +56,11 @@ interface DecisionTarget {
 
 /** @throws ApiError not_found, precondition_failed, and conflict for one that is decided */
 async function findOpen(ctx: Context, { id, ifMatch }: DecisionTarget): Promise<Proposal> {
-  const found = await getEntity(ctx, proposalModel, id);
-  requireVersion(found, ifMatch);
-  const status = found.status === 'open' && found.expiresAt <= ctx.nowMs() ? 'expired' : found.status;
-  if (status === 'open') return found;
+  const proposal = await getEntity(ctx, proposalModel, id);
+  requireVersion(proposal, ifMatch);
+  const status =
+    proposal.status === 'open' && proposal.expiresAt <= ctx.nowMs() ? 'expired' : proposal.status;
+  if (status === 'open') return proposal;
   throw new ApiError(
     'conflict',
     `This proposal is ${status.replace('_', ' ')} and accepts no more decisions.`,
@@ -154,12 +155,12 @@ const isDenied = ({ code }: ApiError): boolean => code === 'insufficient_scope' 
  * Approved changes are written as the proposer, so the proposer's credential must still be valid.
  * @throws ApiError forbidden if the key, the grant or the membership has ended
  */
-async function requireProposer(ctx: Context, found: Proposal): Promise<void> {
-  if (found.source === 'plugin_run') return;
-  if ((await proposerRights(ctx, found)) === null)
+async function requireProposer(ctx: Context, proposal: Proposal): Promise<void> {
+  if (proposal.source === 'plugin_run') return;
+  if ((await proposerRights(ctx, proposal)) === null)
     throw new ApiError(
       'forbidden',
-      `${nameOfProposer(found)} no longer has write access to this workspace. Reject the proposal, and make the change yourself if you still want it.`,
+      `${nameOfProposer(proposal)} no longer has write access to this workspace. Reject the proposal, and make the change yourself if you still want it.`,
     );
 }
 
@@ -170,24 +171,24 @@ export async function approve(
   deciding: Deciding,
 ): Promise<ChangeSet> {
   requirePerson(ctx, 'approve proposals');
-  const found = await findOpen(ctx, target);
-  requireAnother(found, ctx);
-  if (revision !== found.revision)
+  const proposal = await findOpen(ctx, target);
+  requireAnother(proposal, ctx);
+  if (revision !== proposal.revision)
     throw new ApiError(
       'conflict',
-      `The proposal is at revision ${found.revision}. Review it, and approve that revision.`,
+      `The proposal is at revision ${proposal.revision}. Review it, and approve that revision.`,
     );
-  await requireProposer(ctx, found);
-  const chosen = chosenWrites(found, effects);
-  const writes = openWrites(ctx.sealing, ctx.workspaceId, found);
-  requireGrounds(writes, found, chosen);
+  await requireProposer(ctx, proposal);
+  const chosen = chosenWrites(proposal, effects);
+  const writes = openWrites(ctx.sealing, ctx.workspaceId, proposal);
+  requireGrounds(writes, proposal, chosen);
   const since = ctx.nowMs();
-  const again = await deciding.sources[found.source].ask(ctx, found, partOf(writes, found, chosen));
+  const again = await deciding.sources[proposal.source].ask(ctx, proposal, partOf(writes, proposal, chosen));
   if (again.refusal && isDenied(again.refusal)) throw again.refusal;
-  const displayed = found.diff.filter(({ write }) => chosen.has(write));
+  const displayed = proposal.diff.filter(({ write }) => chosen.has(write));
   if (again.refusal || !isSameDiff(displayed, diffNow(ctx, again, since, deciding)))
-    return moved(ctx, found, writes, deciding);
-  return approved(ctx, found, chosen, again, deciding);
+    return moved(ctx, proposal, writes, deciding);
+  return approved(ctx, proposal, chosen, again, deciding);
 }
 
 function diffNow(ctx: Context, { writes }: Again, since: number, { committer }: Deciding): StoredEffect[] {
@@ -198,21 +199,21 @@ function diffNow(ctx: Context, { writes }: Again, since: number, { committer }: 
 /** One batch: the effects with the proposer as actor, and the decision with the approver as actor. */
 async function approved(
   ctx: Context,
-  found: Proposal,
+  proposal: Proposal,
   chosen: ReadonlySet<number>,
   again: Again,
   { storeForUndo, sources }: Deciding,
 ): Promise<ChangeSet> {
   const now = ctx.nowMs();
-  const named = again.changes.map((change) => inNameOf(ctx, found, change));
-  const diff = found.diff.map((effect) => ({
+  const attributed = again.changes.map((change) => inNameOf(ctx, proposal, change));
+  const diff = proposal.diff.map((effect) => ({
     ...effect,
     decision: chosen.has(effect.write) ? ('approved' as const) : ('rejected' as const),
   }));
   const isWhole = diff.every(({ decision }) => decision === 'approved');
-  const events = named.flatMap((one) => one.events);
+  const events = attributed.flatMap((one) => one.events);
   const decision = proposalModel.update(
-    found,
+    proposal,
     {
       status: isWhole ? 'approved' : 'partly_approved',
       diff,
@@ -222,22 +223,27 @@ async function approved(
     },
     now,
   )!;
-  const items = await archiveItemsAbout(ctx, targetOf(found));
-  const beside = isWhole ? ((await sources[found.source].approved?.(ctx, found)) ?? []) : [];
-  const origin = { installId: found.installId, cause: found.cause ?? begunBy(events), nowMs: now };
+  const items = await archiveItemsAbout(ctx, targetOf(proposal));
+  const beside = isWhole ? ((await sources[proposal.source].approved?.(ctx, proposal)) ?? []) : [];
+  const origin = { installId: proposal.installId, cause: proposal.cause ?? begunBy(events), nowMs: now };
   return {
-    changes: [...named.map(({ change }) => change), { ...decision, ...causeOf(found) }, ...beside, ...items],
+    changes: [
+      ...attributed.map(({ change }) => change),
+      { ...decision, ...causeOf(proposal) },
+      ...beside,
+      ...items,
+    ],
     ops: [
-      ...authorityGuards(ctx.scope, proposerOf(found), now),
+      ...authorityGuards(ctx.scope, proposerOf(proposal), now),
       ...again.ops,
-      ...storeForUndo(ctx.scope, found.id, again.changes, origin),
+      ...storeForUndo(ctx.scope, proposal.id, again.changes, origin),
     ],
     body: showWhole(decision.after, ctx),
   };
 }
 
 /** Returns the change with its actor, and the ids of its events, which the decision lists. */
-function inNameOf(ctx: Context, found: Proposal, change: Change) {
+function inNameOf(ctx: Context, proposal: Proposal, change: Change) {
   const events = change
     .events(withoutCommit(ctx))
     .map(({ id = ctx.ids.next(idPrefixes.event), type }) => ({ id, type }));
@@ -245,8 +251,8 @@ function inNameOf(ctx: Context, found: Proposal, change: Change) {
     events,
     change: {
       ...change,
-      actor: found.actor,
-      ...causeOf(found),
+      actor: proposal.actor,
+      ...causeOf(proposal),
       events: (view: Parameters<Change['events']>[0]) =>
         change.events(view).map((draft, at) => ({ ...draft, id: events[at]!.id })),
     },
@@ -265,20 +271,20 @@ function causeOf({ cause }: Proposal): Pick<Change, 'cause'> {
 /** Stores only the recalculated diff for another review; the approval fails with `conflict`. */
 async function moved(
   ctx: Context,
-  found: Proposal,
+  proposal: Proposal,
   writes: readonly RequestedWrite[],
   deciding: Deciding,
 ): Promise<ChangeSet> {
-  const { change, isOver } = await renewed(ctx, found, writes, deciding);
+  const { change, isOver } = await renewed(ctx, proposal, writes, deciding);
   const said = isOver
     ? 'The data has changed and nothing is left to do, so the proposal was closed.'
-    : `The data has changed since the proposal was made. Review revision ${found.revision + 1}, which shows the new effects.`;
+    : `The data has changed since the proposal was made. Review revision ${proposal.revision + 1}, which shows the new effects.`;
   return {
     changes: [],
     ops: [],
     body: showWhole(change.after, ctx),
     async beforeCommit() {
-      const items = isOver ? await archiveItemsAbout(ctx, targetOf(found)) : [];
+      const items = isOver ? await archiveItemsAbout(ctx, targetOf(proposal)) : [];
       await deciding.committer.commit(ctx, [change, ...items]);
       throw new ApiError('conflict', said);
     },
@@ -286,9 +292,14 @@ async function moved(
 }
 
 /** @throws ApiError conflict if the effects cannot be recalculated */
-async function renewed(ctx: Context, found: Proposal, writes: readonly RequestedWrite[], deciding: Deciding) {
+async function renewed(
+  ctx: Context,
+  proposal: Proposal,
+  writes: readonly RequestedWrite[],
+  deciding: Deciding,
+) {
   const since = ctx.nowMs();
-  const again = await deciding.sources[found.source].anew(ctx, found, writes);
+  const again = await deciding.sources[proposal.source].anew(ctx, proposal, writes);
   if (again.refusal)
     throw isDenied(again.refusal)
       ? again.refusal
@@ -302,29 +313,29 @@ async function renewed(ctx: Context, found: Proposal, writes: readonly Requested
   const patch = isOver
     ? { status: 'rejected' as const, reason: 'Nothing is left to change.', decidedAt: now }
     : {
-        ...contentOf(again.writes, diff, { making: makingIn(ctx), id: found.id, actor: found.actor }),
-        revision: found.revision + 1,
+        ...contentOf(again.writes, diff, { making: makingIn(ctx), id: proposal.id, actor: proposal.actor }),
+        revision: proposal.revision + 1,
       };
-  const change = proposalModel.update(found, patch, now)!;
-  return { isOver, change: { ...change, actor: found.actor, ...causeOf(found) } };
+  const change = proposalModel.update(proposal, patch, now)!;
+  return { isOver, change: { ...change, actor: proposal.actor, ...causeOf(proposal) } };
 }
 
 /** Recalculates a proposal against the current state. */
 export async function rerun(ctx: Context, target: DecisionTarget, deciding: Deciding): Promise<ChangeSet> {
   requirePerson(ctx, 'run proposals again');
-  const found = await findOpen(ctx, target);
-  await requireProposer(ctx, found);
-  const writes = openWrites(ctx.sealing, ctx.workspaceId, found);
-  const { change, isOver } = await renewed(ctx, found, writes, deciding);
-  const items = isOver ? await archiveItemsAbout(ctx, targetOf(found)) : [];
+  const proposal = await findOpen(ctx, target);
+  await requireProposer(ctx, proposal);
+  const writes = openWrites(ctx.sealing, ctx.workspaceId, proposal);
+  const { change, isOver } = await renewed(ctx, proposal, writes, deciding);
+  const items = isOver ? await archiveItemsAbout(ctx, targetOf(proposal)) : [];
   return { changes: [change, ...items], body: showWhole(change.after, ctx) };
 }
 
 export async function reject(ctx: Context, target: DecisionTarget, reason: string): Promise<ChangeSet> {
   requirePerson(ctx, 'reject proposals');
-  const found = await findOpen(ctx, target);
+  const proposal = await findOpen(ctx, target);
   const now = ctx.nowMs();
-  const diff = found.diff.map((effect) => ({ ...effect, decision: 'rejected' as const }));
+  const diff = proposal.diff.map((effect) => ({ ...effect, decision: 'rejected' as const }));
   const decided = {
     status: 'rejected' as const,
     reason,
@@ -332,9 +343,9 @@ export async function reject(ctx: Context, target: DecisionTarget, reason: strin
     ...authorOf(ctx, 'decidedBy'),
     decidedAt: now,
   };
-  const change = proposalModel.update(found, decided, now)!;
+  const change = proposalModel.update(proposal, decided, now)!;
   return {
-    changes: [{ ...change, ...causeOf(found) }, ...(await archiveItemsAbout(ctx, targetOf(found)))],
+    changes: [{ ...change, ...causeOf(proposal) }, ...(await archiveItemsAbout(ctx, targetOf(proposal)))],
     body: showWhole(change.after, ctx),
   };
 }

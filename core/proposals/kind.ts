@@ -1,6 +1,6 @@
 // Storage and API representation of proposals. An open proposal has an expiry timer.
 import { json, plain, type Column } from '../changes/columns.ts';
-import type { Values } from '../changes/diff.ts';
+import type { FieldChanges } from '../changes/diff.ts';
 import { scopeOfContract, type EntityResponse } from '../contract/contract.ts';
 import type { Context } from '../context.ts';
 import { contracts } from '../contracts.ts';
@@ -25,7 +25,7 @@ export interface StoredEffect {
   readonly issueId: string | null;
   readonly class: EffectClass;
   /** Only the names of the fields if the values were purged. */
-  readonly values: Readonly<Record<string, Partial<Values[string]>>>;
+  readonly values: Readonly<Record<string, Partial<FieldChanges[string]>>>;
   /** Digest of the values, without the times at which they are applied. */
   readonly digest: string;
   readonly baseVersion: number | null;
@@ -76,10 +76,10 @@ export const proposalModel = modelOf(proposal, {
  * Returns the proposal with its values, which lists and events leave out. A write can also change objects that the
  * caller may not read; of these only the field names are shown.
  */
-export function showWhole(found: Proposal, ctx: Context): ProposalResponse {
+export function showWhole(current: Proposal, ctx: Context): ProposalResponse {
   return {
-    ...proposalModel.wire(found, ctx),
-    effects: found.diff.map((effect) => toEffectResponse(effect, mayRead(ctx, effect))),
+    ...proposalModel.wire(current, ctx),
+    effects: current.diff.map((effect) => toEffectResponse(effect, mayRead(ctx, effect))),
   };
 }
 

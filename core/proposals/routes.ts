@@ -4,7 +4,7 @@ import { schemasOf } from '../contract/schemas.ts';
 import type { Context } from '../context.ts';
 import type { App } from '../http/app.ts';
 import { defineRoute, type AlsoNeeded, type Route } from '../http/route.ts';
-import { Closed, idOf, named } from '../lib/schema.ts';
+import { Closed, idOf, namedSchema } from '../lib/schema.ts';
 import { getEntity } from '../changes/operations.ts';
 import { defineResource } from '../resource/define.ts';
 import { readScopeOf } from '../rights/rights.ts';
@@ -17,7 +17,7 @@ const params = Closed({ id: idOf(proposal.id) });
 const path = '/api/v1/proposals/{id}';
 const responseSchema = schemasOf(proposal).response;
 
-const ProposalApproval = named(
+const ProposalApproval = namedSchema(
   'ProposalApproval',
   Closed({
     effects: Type.Optional(
@@ -31,7 +31,7 @@ const ProposalApproval = named(
     revision: Type.Optional(Type.Integer({ minimum: 1, description: 'Reviewed revision; default 1.' })),
   }),
 );
-const ProposalRejection = named(
+const ProposalRejection = namedSchema(
   'ProposalRejection',
   Closed({
     reason: Type.String({
@@ -49,12 +49,12 @@ const ProposalRejection = named(
 const scopesOf = (app: () => App, map: (scope: string) => string, words: string): AlsoNeeded => ({
   words,
   async scopes(ctx, { params, body }) {
-    const found = await proposalModel.find(ctx, (params as { id: string }).id);
-    if (!found) return [];
+    const current = await proposalModel.find(ctx, (params as { id: string }).id);
+    if (!current) return [];
     const { effects } = (body ?? {}) as Approval;
-    const chosen = chosenWrites(found, effects);
+    const chosen = chosenWrites(current, effects);
     const operations = new Set(
-      found.diff.filter(({ write }) => chosen.has(write)).map(({ operation }) => operation),
+      current.diff.filter(({ write }) => chosen.has(write)).map(({ operation }) => operation),
     );
     const scopes = app()
       .routes.filter(({ name }) => operations.has(name))

@@ -16,7 +16,7 @@ export interface DueTimer {
    * works on the current state. Its changes may set the timer again. It is called again after a conflict with
    * concurrent changes.
    */
-  ring(ctx: Context, id: string): Promise<Pick<ChangeSet, 'changes' | 'ops'>>;
+  fire(ctx: Context, id: string): Promise<Pick<ChangeSet, 'changes' | 'ops'>>;
 }
 
 /** Setting a timer ends its lease: a worker that still holds it fails when it commits. */

@@ -58,7 +58,7 @@ function createTimerQueue(options: DueTimerOptions, timer: DueTimer): WorkQueue 
     ...{ store, clock, log, owner, seen, mayWork },
     kind: timer.name,
     capacity: concurrentMax,
-    perform: (item) => ring({ ...options, pace }, timer, queue, item),
+    perform: (item) => fire({ ...options, pace }, timer, queue, item),
   });
   committer.onCommit((_workspaceId, changes) => {
     if (changes.some((change) => timer.isSetBy(change))) queue.wake();
@@ -73,7 +73,7 @@ function createPace(): () => Promise<void> {
 }
 
 /** @throws errors of `ring`, and Error after repeated conflicts; the queue then retries later */
-async function ring(
+async function fire(
   { services, committer, directoryOf, pace }: DueTimerOptions & { readonly pace: () => Promise<void> },
   timer: DueTimer,
   queue: WorkQueue,
@@ -84,7 +84,7 @@ async function ring(
   for (let plans = 0; plans < plansMax; plans++) {
     await pace();
     const { ctx, author } = acting(services, item.scope, timer.name, await directoryOf(item.scope));
-    const { changes, ops = [] } = await timer.ring(ctx, id);
+    const { changes, ops = [] } = await timer.fire(ctx, id);
     const committed = await committer.commit(author, changes, [queue.finish(item)], ops, options);
     // A timer that was set again meanwhile fires at its new time.
     if (committed.ok || committed.part === 'guard') return queue.wake();

@@ -19,13 +19,13 @@ const restMs = 1_000;
 const idleEvents = 2_000;
 
 /** Cursor in memory and in the database. */
-interface Place {
+interface LogCursor {
   at: number;
   stored: number;
 }
 
-export interface Places {
-  of(scope: Scope): Promise<Readonly<Place>>;
+export interface ReactionCursors {
+  of(scope: Scope): Promise<Readonly<LogCursor>>;
   /** Moves the cursor in the batch of a reaction's changes; guards that batch. */
   moveOp(scope: Scope, to: number): Op;
   /** @param isStored true if a batch has stored the new cursor */
@@ -38,31 +38,31 @@ export interface Places {
   stop(): Promise<void>;
 }
 
-export function createPlaces(options: {
+export function createReactionCursors(options: {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
   readonly consumer: string;
-}): Places {
+}): ReactionCursors {
   const { store, clock, log, consumer } = options;
-  const places = new Map<string, Place>();
+  const cursors = new Map<string, LogCursor>();
   const waiting = new Map<string, () => void>();
 
   const moveOp = (scope: Scope, to: number): Op => {
-    const from = places.get(scope.workspaceId)?.stored ?? 0;
+    const from = cursors.get(scope.workspaceId)?.stored ?? 0;
     return tenantOp(scope, moveCursor, { consumer, from, to }, { expectRows: 1 });
   };
   const storeCursor = async (workspaceId: string): Promise<void> => {
     waiting.get(workspaceId)?.();
     waiting.delete(workspaceId);
-    const place = places.get(workspaceId);
-    if (!place || place.at === place.stored) return;
-    const { at } = place;
+    const cursor = cursors.get(workspaceId);
+    if (!cursor || cursor.at === cursor.stored) return;
+    const { at } = cursor;
     const { ok } = await store.commit([moveOp(scopeOf(workspaceId), at)], {
       commitDelayMs: backgroundCommitDelayMs,
     });
-    if (ok) place.stored = at;
-    else places.delete(workspaceId);
+    if (ok) cursor.stored = at;
+    else cursors.delete(workspaceId);
   };
   /** Events after the stored cursor are read again, and cause no changes the second time either. */
   const tryToStoreCursor = (workspaceId: string): Promise<void> =>
@@ -73,29 +73,29 @@ export function createPlaces(options: {
   return {
     moveOp,
     async of(scope) {
-      const known = places.get(scope.workspaceId);
+      const known = cursors.get(scope.workspaceId);
       if (known) return known;
       const stored = (await store.readOne(scope, readCursor, { consumer }))?.sequence ?? 0;
-      const place = { at: stored, stored };
-      places.set(scope.workspaceId, place);
-      return place;
+      const cursor = { at: stored, stored };
+      cursors.set(scope.workspaceId, cursor);
+      return cursor;
     },
     async moved({ workspaceId }, to, isStored) {
-      const place = places.get(workspaceId);
-      if (!place) return;
-      place.at = to;
-      if (isStored) place.stored = to;
-      else if (to - place.stored >= idleEvents) await storeCursor(workspaceId);
+      const cursor = cursors.get(workspaceId);
+      if (!cursor) return;
+      cursor.at = to;
+      if (isStored) cursor.stored = to;
+      else if (to - cursor.stored >= idleEvents) await storeCursor(workspaceId);
     },
     rest(workspaceId) {
-      const place = places.get(workspaceId);
-      if (waiting.has(workspaceId) || !place || place.at === place.stored) return;
+      const cursor = cursors.get(workspaceId);
+      if (waiting.has(workspaceId) || !cursor || cursor.at === cursor.stored) return;
       const cancel = clock.after(restMs, () => void tryToStoreCursor(workspaceId));
       waiting.set(workspaceId, cancel);
     },
-    forget: (workspaceId) => void places.delete(workspaceId),
+    forget: (workspaceId) => void cursors.delete(workspaceId),
     async stop() {
-      for (const workspaceId of [...places.keys()]) await tryToStoreCursor(workspaceId);
+      for (const workspaceId of [...cursors.keys()]) await tryToStoreCursor(workspaceId);
     },
   };
 }

@@ -10,7 +10,7 @@ import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
 import { backgroundCommitDelayMs, StoreError, type Op, type Scope } from '../store/store.ts';
 import { acting } from './context.ts';
-import { createPlaces } from './places.ts';
+import { createReactionCursors } from './places.ts';
 import type { Answer, Reaction } from './reaction.ts';
 
 const pageEvents = 200;
@@ -97,21 +97,21 @@ function createReader(options: ReactionOptions, reaction: Reaction) {
   const { clock } = options;
   const { store, log } = options.services;
   const consumer = `reaction ${reaction.name}`;
-  const places = createPlaces({ store, clock, log, consumer });
+  const cursors = createReactionCursors({ store, clock, log, consumer });
   const answering = { ...options, reaction };
 
   const step = async (scope: Scope): Promise<boolean> => {
-    const { at } = await places.of(scope);
+    const { at } = await cursors.of(scope);
     const page = await nextEvents(options, scope, at, reaction);
     for (const batch of batchesOf(page.events))
       for (let open = batch; open.length > 0;) {
         const { answered, hasWritten } = await answer(answering, scope, open, (to) =>
-          places.moveOp(scope, to),
+          cursors.moveOp(scope, to),
         );
-        await places.moved(scope, open[answered - 1]!.sequence, hasWritten);
+        await cursors.moved(scope, open[answered - 1]!.sequence, hasWritten);
         open = open.slice(answered);
       }
-    if (page.through > (await places.of(scope)).at) await places.moved(scope, page.through, false);
+    if (page.through > (await cursors.of(scope)).at) await cursors.moved(scope, page.through, false);
     return page.more;
   };
 
@@ -122,18 +122,18 @@ function createReader(options: ReactionOptions, reaction: Reaction) {
       try {
         return await step(scope);
       } catch (error) {
-        places.forget(scope.workspaceId);
+        cursors.forget(scope.workspaceId);
         throw error;
       }
     },
-    onRest: places.rest,
+    onRest: cursors.rest,
   });
   return {
     wake: loops.wake,
     rest: loops.rest,
     async stop() {
       await loops.stop();
-      await places.stop();
+      await cursors.stop();
     },
   };
 }

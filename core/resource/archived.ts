@@ -58,11 +58,11 @@ export function archiving<E extends Archivable, W>(
     params: Closed({ id: nameOf(contract) }),
     responses: { 200: schemasOf(contract).response },
     async write(ctx, { params, ifMatch }) {
-      const found = await getEntity(ctx, model, params.id);
+      const entity = await getEntity(ctx, model, params.id);
       const isArchived = verb === 'archive';
-      const already = (found.archivedAt !== null) === isArchived;
+      const already = (entity.archivedAt !== null) === isArchived;
       const patch = already ? {} : { archivedAt: isArchived ? ctx.nowMs() : null };
-      return updated(ctx, model, found, patch as Partial<E>, ifMatch);
+      return updated(ctx, model, entity, patch as Partial<E>, ifMatch);
     },
   });
 }

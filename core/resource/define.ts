@@ -77,9 +77,9 @@ const plainOrder = ['list', 'create', 'get', 'update', 'delete', 'restore'];
 
 /** Lists the default operations first, even if custom routes replace them. */
 function inOrder(routes: readonly Route[]): Route[] {
-  const place = ({ name }: Route): number => {
+  const rank = ({ name }: Route): number => {
     const at = plainOrder.indexOf(name.slice(name.indexOf('.') + 1));
     return at < 0 ? plainOrder.length : at;
   };
-  return routes.toSorted((a, b) => place(a) - place(b));
+  return routes.toSorted((a, b) => rank(a) - rank(b));
 }

@@ -4,7 +4,7 @@ import type { Change } from '../changes/change.ts';
 import type { AnyModel } from '../changes/kind.ts';
 import type { Section } from '../changes/workspace-cache.ts';
 import { contracts, type Directory } from '../contracts.ts';
-import { tenantStatement, type Row } from '../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 
 /** Fields of one object. */
@@ -57,7 +57,7 @@ export function directoryLoaderOf(kind: AnyModel): DirectoryLoader | undefined {
   const { as, entryFields, withDeleted } = facts;
   const fields = kind.pick([...entryFields, ...(kind.retainsDeleted ? ['deletedAt'] : [])]);
   const where = kind.retainsDeleted && !withDeleted ? ' AND deleted_at IS NULL' : '';
-  const statement = tenantStatement<Row>(
+  const statement = tenantStatement<SqlRow>(
     `directory.${as}`,
     `SELECT ${fields.select} FROM ${kind.table} WHERE workspace_id = :ws${where} ORDER BY created_at, id`,
   );

@@ -136,7 +136,7 @@ function referred(
   const to = ownerOf(pattern);
   if (!to || pattern === undefined) return null;
   const path = `${at}.id`;
-  const isNamed = name !== undefined && to.directory?.entryFields.includes('name');
+  const isFoundByName = name !== undefined && to.directory?.entryFields.includes('name');
   const byName = (by: 'identifier' | 'name'): FilterWay => ({ by, path: `${at}.${by}`, property: by });
   return {
     type: 'reference',
@@ -145,7 +145,7 @@ function referred(
     ways: [
       { by: 'id', path, pattern, property: 'id' },
       ...(identifier ? [byName('identifier')] : []),
-      ...(isNamed ? [byName('name')] : []),
+      ...(isFoundByName ? [byName('name')] : []),
     ],
     ...(nullable ? { nullable: true } : {}),
     ...(to.name === member.name ? { isPerson: true } : {}),

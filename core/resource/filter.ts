@@ -20,7 +20,7 @@ import { plugin } from '../plugins/installs/contract.ts';
 import type { FilterColumn } from '../store/filter-sql.ts';
 import { entriesOf } from './directory.ts';
 import { snake } from '../lib/words.ts';
-import { idsNamed } from './names.ts';
+import { idsByName } from './names.ts';
 
 /** Filterable field, with the property that references are found by. */
 export interface Filterable {
@@ -94,13 +94,13 @@ function referenceField(name: string, field: AnyReference, by: string): Referenc
     ...(field.options.nullable ? { nullable: true as const } : {}),
     ...(field.to.name === member.name ? { isPerson: true as const } : {}),
   };
-  if (field.by !== 'id') return { ...shape, path: name, ways: [namedWay(name, field.by, field.to)] };
+  if (field.by !== 'id') return { ...shape, path: name, ways: [wayByName(name, field.by, field.to)] };
   const path = `${name}.id`;
   const id: FilterWay = { by: 'id', path, pattern: idPattern(field.to.id), property: 'id' };
-  const named = [by, 'name'].filter((property) => property !== 'id' && shows(field, property));
+  const byName = [by, 'name'].filter((property) => property !== 'id' && shows(field, property));
   // A key is already a name, and the shorter one.
-  const properties = named.includes('key') ? ['key'] : [...new Set(named)];
-  const ways = properties.map((property) => namedWay(`${name}.${property}`, property, field.to));
+  const properties = byName.includes('key') ? ['key'] : [...new Set(byName)];
+  const ways = properties.map((property) => wayByName(`${name}.${property}`, property, field.to));
   return { ...shape, path, ways: [id, ...ways] };
 }
 
@@ -110,7 +110,7 @@ function shows({ response, to }: AnyReference, property: string): boolean {
   return property in properties && (to.directory?.entryFields.includes(property) ?? false);
 }
 
-function namedWay(path: string, property: string, to: Target): FilterWay {
+function wayByName(path: string, property: string, to: Target): FilterWay {
   const target = (to as Partial<Contract>).fields?.[property];
   if (target?.type === 'choice') {
     const { values, aliases = {} } = wordsOf(target);
@@ -169,9 +169,9 @@ export function namesIn(
   const entries = entriesOf(directory, to);
   return {
     ids: ({ property }, values) => [
-      ...new Set(values.flatMap((value) => idsNamed(entries, property, value))),
+      ...new Set(values.flatMap((value) => idsByName(entries, property, value))),
     ],
-    named: (passes) =>
+    idsByName: (passes) =>
       [...entries.values()].filter((entry) => passes(String(entry[searched]))).map(({ id }) => id),
   };
 }
@@ -184,19 +184,19 @@ export function filterQueryOf(contract: Contract): TObject['properties'] {
 /** Returns the schema of the compared value; for a reference, of its id or name. */
 function valueOf(one: Filterable): TSchema {
   const field = filterFieldOf(one);
-  if (field.type === 'reference') return namedText(byIdAsWell(one, field));
+  if (field.type === 'reference') return referenceText(byIdAsWell(one, field));
   if (field.type === 'day') return text('A date as YYYY-MM-DD, or relative to today, such as `-P7D`.');
   if (field.type === 'time') return text('An ISO 8601 time, or relative to now, such as `-P7D`.');
   return one.field.input;
 }
 
-function byIdAsWell({ field }: Filterable, named: ReferenceField): ReferenceField {
-  if (!isReference(field) || field.by === 'id') return named;
-  return { ...named, ways: [...named.ways, { by: 'id', path: named.path, property: 'id' }] };
+function byIdAsWell({ field }: Filterable, byName: ReferenceField): ReferenceField {
+  if (!isReference(field) || field.by === 'id') return byName;
+  return { ...byName, ways: [...byName.ways, { by: 'id', path: byName.path, property: 'id' }] };
 }
 
 /** Returns the schema of a parameter that names a referenced object. */
-export function namedText({ to, ways, nullable, isPerson }: ReferenceField): TSchema {
+export function referenceText({ to, ways, nullable, isPerson }: ReferenceField): TSchema {
   const by = ways
     .filter((way) => way.by !== 'turn')
     .map((way) => (way.by === 'word' ? way.property : way.by))

@@ -13,7 +13,7 @@ import { filterConditions } from '../store/filter-sql.ts';
 import type { Condition } from '../store/page.ts';
 import { entriesOf } from './directory.ts';
 import { filterColumnsOf, filterFieldsOf, type FilterColumns } from './filter.ts';
-import { idsNamed, isSeen, namesSeen } from './names.ts';
+import { idsByName, isSeen, namesSeen } from './names.ts';
 
 type Columns = ReturnType<FilterColumns>;
 
@@ -104,11 +104,11 @@ export function createFiltering(options: FilteringOptions & { readonly columns: 
   const ofEvents = createEventFiltering(options);
   const { fieldsIn } = ofEvents;
   // The columns stay the same for all lists until the directory changes.
-  const made = new WeakMap<Directory, Columns>();
+  const columnsCache = new WeakMap<Directory, Columns>();
   const columnsIn = (directory: Directory, found: ReadonlyMap<string, string>): Columns => {
     if (found.size > 0) return columns(directory, found);
-    const known = made.get(directory) ?? columns(directory, found);
-    made.set(directory, known);
+    const known = columnsCache.get(directory) ?? columns(directory, found);
+    columnsCache.set(directory, known);
     return known;
   };
   return {
@@ -119,7 +119,7 @@ export function createFiltering(options: FilteringOptions & { readonly columns: 
       if (requested.length === 0) return none;
       const { filters, mentions, taken } = filtersIn(ctx, requested, fieldsIn(ctx.directory));
       const found = await requireKnown(ctx, mentions, find);
-      for (const mention of taken) await addFound(ctx, mention, find, found);
+      for (const mention of taken) await addMatch(ctx, mention, find, found);
       return filterConditions(filters, columnsIn(ctx.directory, found), ctx.nowMs());
     },
     async passes(ctx, requested) {
@@ -205,14 +205,14 @@ async function requireKnown(
     const { field } = mention;
     const isKnown = field.to.directory
       ? isInDirectory(ctx, mention)
-      : !find || (await addFound(ctx, mention, find, found)) || field.isSelf;
+      : !find || (await addMatch(ctx, mention, find, found)) || field.isSelf;
     if (!isKnown) throw unknown(ctx, mention);
   }
   return found;
 }
 
 /** Looks up an object outside of the directory. @returns true if it exists */
-async function addFound(
+async function addMatch(
   ctx: Context,
   mention: Mention,
   find: FindMentioned | undefined,
@@ -231,7 +231,7 @@ function isInDirectory(ctx: Context, { field, way, value }: Mention): boolean {
   // Actors that are not members, such as plugins, are not in the directory.
   if (way.by === 'id' && to.id !== null && !value.startsWith(`${to.id}_`)) return true;
   const entries = entriesOf(ctx.directory, to);
-  const ids = way.by === 'id' ? [value] : idsNamed(entries, way.property, value);
+  const ids = way.by === 'id' ? [value] : idsByName(entries, way.property, value);
   return ids.some((id) => {
     const entry = entries.get(id);
     // Removed members are still shown on their objects.

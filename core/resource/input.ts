@@ -6,10 +6,10 @@ import type { Field, Target } from '../contract/field.ts';
 import type { Context, Directory } from '../context.ts';
 import { entriesOf } from './directory.ts';
 import { invalidField } from '../lib/errors.ts';
-import { idsNamed } from './names.ts';
+import { idsByName } from './names.ts';
 import { isDay, readTime } from '../lib/time.ts';
 
-type Values = Readonly<Record<string, unknown>>;
+type BodyValues = Readonly<Record<string, unknown>>;
 
 /**
  * Returns the values of a body by the names of the row.
@@ -20,7 +20,7 @@ export function storedValuesOf(
   ctx: Pick<Context, 'directory'>,
   contract: Contract,
   on: 'create' | 'update',
-  body: Values,
+  body: BodyValues,
   at = '',
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
@@ -48,7 +48,7 @@ export function defaultsOf(contract: Contract): Record<string, unknown> {
 
 /** @throws ApiError validation_failed */
 function checked(directory: Directory, field: Field, value: unknown, path: string): unknown {
-  if (isReference(field)) return idNamed(directory, field.to, value, path, field.by);
+  if (isReference(field)) return idByName(directory, field.to, value, path, field.by);
   if (field.type === 'day' && !isDay(String(value)))
     throw invalidField(path, 'invalid_format', {
       why: `${String(value)} is not a valid date.`,
@@ -81,11 +81,11 @@ function requireBytes({ options }: Field, text: string, path: string): void {
 }
 
 /** Returns the id of the referenced object. @throws ApiError validation_failed (not_found) */
-export function idNamed(directory: Directory, to: Target, value: unknown, path: string, by = 'id'): string {
+export function idByName(directory: Directory, to: Target, value: unknown, path: string, by = 'id'): string {
   const entries = entriesOf(directory, to);
   const name = String(value);
   const property = to.alias?.field ?? by;
-  const ids = property === 'id' || entries.has(name) ? [name] : idsNamed(entries, property, name);
+  const ids = property === 'id' || entries.has(name) ? [name] : idsByName(entries, property, name);
   const known = ids.map((id) => entries.get(id)).find((entry) => entry && !entry.removed);
   if (known) return known.id;
   throw invalidField(path, 'not_found', { why: `There is no ${to.name} ${String(value)}.` });

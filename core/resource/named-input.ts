@@ -10,11 +10,11 @@ import { alsoCalled, refersTo, takesMe } from '../lib/schema.ts';
 import { idOfName } from './names.ts';
 
 /** Path of a property by the name that the operation uses → its path in the request. */
-type Sent = Map<string, string>;
+type SentPaths = Map<string, string>;
 
 interface Reading {
   readonly ctx: Context;
-  readonly sent: Sent;
+  readonly sent: SentPaths;
   /** Error of the first name that cannot be resolved. */
   refusal: ApiError | null;
 }
@@ -50,11 +50,11 @@ function asking<T>(
 ): Handler<T> {
   return async (ctx, input) => {
     const reading: Reading = { ctx, sent: new Map(), refusal: null };
-    const named = read(reading, input);
+    const resolvedInput = read(reading, input);
     const { sent, refusal } = reading;
-    if (sent.size === 0 && !refusal) return handle(ctx, named);
+    if (sent.size === 0 && !refusal) return handle(ctx, resolvedInput);
     try {
-      const answer = await handle(notingAsSent(ctx, sent), named);
+      const answer = await handle(notingAsSent(ctx, sent), resolvedInput);
       if (refusal) throw refusal;
       return answer;
     } catch (error) {
@@ -65,13 +65,13 @@ function asking<T>(
   };
 }
 
-function notingAsSent(ctx: Context, sent: Sent): Context {
+function notingAsSent(ctx: Context, sent: SentPaths): Context {
   const { resolved } = ctx;
   return resolved ? { ...ctx, resolved: (path, value) => resolved(sent.get(path) ?? path, value) } : ctx;
 }
 
 /** Returns the error with the paths of the request. */
-function asSent(error: ApiError, sent: Sent): ApiError {
+function asSent(error: ApiError, sent: SentPaths): ApiError {
   const [from, to] = [...sent].find(([path]) => error.message.startsWith(`${path}: `)) ?? ['', ''];
   return new ApiError(error.code, to + error.message.slice(from.length), {
     details: error.details.map((detail) => ({ ...detail, path: sent.get(detail.path) ?? detail.path })),

@@ -79,7 +79,7 @@ export function commonRights(a: Rights, b: Rights): Rights {
   const scopes = new Set<string>();
   const narrowed = new Map<string, Narrowing>();
   for (const scope of new Set([...a.scopes, ...(a.narrowed?.keys() ?? [])])) {
-    const [one, other] = [heldNarrowing(a, scope), heldNarrowing(b, scope)];
+    const [one, other] = [grantedNarrowing(a, scope), grantedNarrowing(b, scope)];
     if (!one || !other) continue;
     const fields = common(one.fields, other.fields);
     const teams = common(one.teams, other.teams);
@@ -97,7 +97,7 @@ export function areSameRights(a: Rights, b: Rights): boolean {
 
 const whole: Narrowing = { fields: null, teams: null };
 
-function heldNarrowing({ scopes, narrowed }: Rights, scope: string): Narrowing | undefined {
+function grantedNarrowing({ scopes, narrowed }: Rights, scope: string): Narrowing | undefined {
   return scopes.has(scope) ? whole : narrowed?.get(scope);
 }
 
@@ -126,8 +126,8 @@ export function mayHear(reader: Reader, type: EventType): boolean {
 export function ownEventsMember({ scopes, narrowed, actor }: Reader, type: EventType): string | null {
   const scope = ownScopes[namespaceOf(type)];
   if (scope === undefined || !actor || actor.kind === 'plugin') return null;
-  const isHeld = scopes.has(scope) || narrowed?.get(scope)?.own === true;
-  return isHeld ? (actor.memberId ?? null) : null;
+  const isGranted = scopes.has(scope) || narrowed?.get(scope)?.own === true;
+  return isGranted ? (actor.memberId ?? null) : null;
 }
 
 interface ReadEvent {
@@ -206,10 +206,10 @@ export function teamsSeen(
   directory: Directory,
 ): ReadonlySet<string> | null {
   const teams = scope !== null && narrowed?.get(readScopeOf(scope))?.teams;
-  return teams ? teamsNamed(teams, directory) : null;
+  return teams ? teamIdsByKeys(teams, directory) : null;
 }
 
 /** Returns the ids of teams by their keys. */
-export function teamsNamed(keys: readonly string[], { teams }: Directory): ReadonlySet<string> {
+export function teamIdsByKeys(keys: readonly string[], { teams }: Directory): ReadonlySet<string> {
   return new Set([...teams.values()].filter(({ key }) => keys.includes(key)).map(({ id }) => id));
 }

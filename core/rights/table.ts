@@ -97,8 +97,9 @@ export interface Unheld {
 /** Returns the first narrowing that cannot be enforced; null if all can. */
 export function unheldNarrowing(routes: readonly Operation[], requests: ScopeRequests): Unheld | null {
   for (const [scope, { fields = null, where = {} }] of Object.entries(requests)) {
-    const held = narrowable(routes, scope);
-    const unheld = (fields && unheldFields(scope, fields, held, requests)) ?? unheldRows(scope, where, held);
+    const supported = narrowable(routes, scope);
+    const unheld =
+      (fields && unheldFields(scope, fields, supported, requests)) ?? unheldRows(scope, where, supported);
     if (unheld) return unheld;
   }
   return null;
@@ -107,18 +108,19 @@ export function unheldNarrowing(routes: readonly Operation[], requests: ScopeReq
 function unheldFields(
   scope: string,
   fields: readonly string[],
-  held: Narrowable,
+  supported: Narrowable,
   requests: ScopeRequests,
 ): Unheld | null {
   const path = `${scope}.fields`;
-  if (held.fields.length === 0) return { path, fix: `Remove them: ${scope} cannot be narrowed to fields.` };
+  if (supported.fields.length === 0)
+    return { path, fix: `Remove them: ${scope} cannot be narrowed to fields.` };
   const wider = scope.replace(/:read$/, ':write');
   if (wider !== scope && wider in requests) return { path, fix: `Remove them: ${wider} reads all fields.` };
-  const unknown = fields.findIndex((name) => !held.fields.includes(name));
+  const unknown = fields.findIndex((name) => !supported.fields.includes(name));
   if (unknown < 0) return null;
   return {
     path: `${path}.${unknown}`,
-    fix: `Use fields of ${scope} instead of ${fields[unknown]}: ${held.fields.join(', ')}.`,
+    fix: `Use fields of ${scope} instead of ${fields[unknown]}: ${supported.fields.join(', ')}.`,
   };
 }
 

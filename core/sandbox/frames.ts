@@ -238,7 +238,7 @@ function integer(fields: Fields, key: string, most: number): number {
 }
 
 function oneOf<T extends string>(value: unknown, known: readonly T[], what: string): T {
-  const found = known.find((one) => one === value);
-  if (found === undefined) throw new ProtocolBreach(`The ${what} is unknown.`);
-  return found;
+  const match = known.find((one) => one === value);
+  if (match === undefined) throw new ProtocolBreach(`The ${what} is unknown.`);
+  return match;
 }

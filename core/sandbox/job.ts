@@ -59,15 +59,15 @@ export interface Tape {
   /** Called for each message to the guest. */
   recordReply(message: CallReply): void;
   /** Called for the calls of the guest; `acked` counts the messages that the guest has consumed, the order of the run included. */
-  recordCalls(acked: number, calls: readonly MadeCall[]): void;
+  recordCalls(acked: number, calls: readonly GuestCall[]): void;
 }
 
 /** The operation `sleep` is a timer. Numbers ascend in call order; the first may be any number. */
-export type MadeCall = readonly [call: number, op: string, args: string];
+export type GuestCall = readonly [call: number, op: string, args: string];
 
 export interface Pace {
   /** The guest made a call or set a timer. @returns false to end the run here */
-  take(call: MadeCall): boolean;
+  take(call: GuestCall): boolean;
   /** The guest has consumed everything, and waits or has ended. @returns the answers to deliver together next; null to end the run here */
   next(): readonly Paced[] | null;
 }

@@ -138,7 +138,7 @@ export type RunEnd =
  * Calls and log lines of a guest: `heads` are comma-separated JSON lists, `["c", call, op, length]` and `["l", level, length]`; `texts`
  * are the concatenated arguments and log lines of these lengths. Both pass from the guest to the core unchanged.
  */
-export interface Said {
+export interface GuestOutput {
   readonly heads: string;
   readonly texts: string;
 }
@@ -150,7 +150,7 @@ export type FromSidecar =
    * Sent after an entry. `acked` counts the core's messages (run and answers) that this run has consumed: more sent than acked means
    * guest code may be running.
    */
-  | { t: 'drained'; run: RunNonce; acked: number; said: Said }
+  | { t: 'drained'; run: RunNonce; acked: number; said: GuestOutput }
   /** `acked` as in `drained`; the run never saw later messages. */
   | {
       t: 'end';

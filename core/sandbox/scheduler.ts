@@ -41,7 +41,7 @@ export function createScheduler(options: SandboxOptions, parts: SchedulerParts):
   const sidecars = createSidecars({
     ...{ spawn, isSplit, log, inFlight, violations },
     ...(after ? { after } : {}),
-    onPlace: dispatch.pump,
+    onCapacity: dispatch.pump,
   });
   const { fleet, watch } = sidecars;
   let stopped = false;

@@ -33,11 +33,11 @@ export interface SidecarsOptions extends Pick<SandboxOptions, 'log' | 'after'> {
   readonly inFlight: InFlight;
   readonly violations: Violations;
   /** Called when a waiting job may be able to start. */
-  onPlace(): void;
+  onCapacity(): void;
 }
 
 export function createSidecars(options: SidecarsOptions): Sidecars {
-  const { inFlight, violations, log, onPlace } = options;
+  const { inFlight, violations, log, onCapacity } = options;
   const jail = createJailLog(log);
 
   /** Ends the runs of a sidecar that died. */
@@ -45,7 +45,7 @@ export function createSidecars(options: SidecarsOptions): Sidecars {
     const verdict = blame(inFlight.of(sidecar), death);
     for (const [run, ending] of verdict) recordViolation(violations, run, ending);
     for (const [run, ending] of verdict) run.finish(ending);
-    onPlace();
+    onCapacity();
   };
 
   const condemn = (sidecar: SidecarProcess, death: Death): void => {
@@ -86,7 +86,7 @@ export function createSidecars(options: SidecarsOptions): Sidecars {
     },
     onChange(report) {
       if (report) jail.note(report);
-      onPlace();
+      onCapacity();
     },
   });
   const watch = createWatch({

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 const crashMemoryMs = 3_600_000;
 const burnMemoryMs = 600_000;
 /** Per category. An install that is evicted because this many others crashed later may share a sidecar again. */
-const installsHeldMax = 10_000;
+const installsTrackedMax = 10_000;
 
 export interface Violations {
   /** Records that a run of this install crashed a process. */
@@ -21,13 +21,13 @@ export interface Violations {
   forget(installId: string): void;
 }
 
-/** @param heldMax most installs stored per category */
-export function createViolations(clock: () => number, heldMax: number = installsHeldMax): Violations {
+/** @param trackedMax most installs stored per category */
+export function createViolations(clock: () => number, trackedMax: number = installsTrackedMax): Violations {
   const isWithin = (atMs: number | undefined, ms: number): boolean =>
     atMs !== undefined && atMs > clock() - ms;
-  const crashedAtMs = new LRUCache<string, number>({ max: heldMax });
-  const burnedAtMs = new LRUCache<string, number>({ max: heldMax });
-  const suspects = new LRUCache<string, true>({ max: heldMax });
+  const crashedAtMs = new LRUCache<string, number>({ max: trackedMax });
+  const burnedAtMs = new LRUCache<string, number>({ max: trackedMax });
+  const suspects = new LRUCache<string, true>({ max: trackedMax });
   return {
     crashed: (installId) => void crashedAtMs.set(installId, clock()),
     suspect: (installId) => void suspects.set(installId, true),

@@ -16,7 +16,7 @@ export type {
   SandboxStatus,
   SandboxJob,
   CallAnswer,
-  MadeCall,
+  GuestCall,
   Pace,
   Paced,
   Tape,

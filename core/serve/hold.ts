@@ -15,7 +15,7 @@ const lookEveryMs = 500;
 
 type Start = () => Promise<void>;
 
-export interface Hold {
+export interface RestorePause {
   mayWork(): boolean;
   /**
    * Starts the work, or leaves it waiting for the release. Resolves after either.
@@ -25,12 +25,12 @@ export interface Hold {
   stop(): Promise<void>;
 }
 
-export function createHold(options: {
+export function createRestorePause(options: {
   readonly log: Log;
   readonly problems: Problems;
   readonly clock: Clock;
   readonly dataDir: string;
-}): Hold {
+}): RestorePause {
   const { log, problems, clock, dataDir } = options;
   const word = join(dataDir, releaseFile);
   let cancel = (): void => undefined;
@@ -66,8 +66,8 @@ export function createHold(options: {
   return {
     mayWork: () => isReleased,
     async start(store, start) {
-      const { heldAtMs } = await readInstallation(store);
-      if (heldAtMs === null) {
+      const { pausedAtMs } = await readInstallation(store);
+      if (pausedAtMs === null) {
         // Removes a release file that was written twice.
         rmSync(word, { force: true });
         isReleased = true;

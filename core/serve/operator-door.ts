@@ -6,7 +6,7 @@ import { ApiError } from '../lib/errors.ts';
 import { errorForLog } from '../lib/failures.ts';
 import { parseJson } from '../lib/json.ts';
 import type { Log } from '../lib/log.ts';
-import { operatorRpcSchemas, type Order, type OperatorRpc, type OrderName } from '../setup/orders.ts';
+import { operatorRpcSchemas, type RpcRequest, type OperatorRpc, type RpcMethod } from '../setup/orders.ts';
 import { operatorSocketOf } from '../setup/keys/socket.ts';
 import { StoreError } from '../store/store.ts';
 
@@ -43,14 +43,14 @@ export function openOperatorServer(dataDir: string, rpc: OperatorRpc, log: Log):
   }
 }
 
-type Work = Readonly<Record<string, (order: unknown) => Promise<unknown>>>;
+type RpcHandlers = Readonly<Record<string, (order: unknown) => Promise<unknown>>>;
 
-function workOf(rpc: OperatorRpc): Work {
-  const checked = <N extends OrderName>(name: N) => {
+function workOf(rpc: OperatorRpc): RpcHandlers {
+  const checked = <N extends RpcMethod>(name: N) => {
     const check = compileCheck(operatorRpcSchemas[name]);
     return async (order: unknown): Promise<unknown> => {
       check(order);
-      return rpc[name](order as Order<N>);
+      return rpc[name](order as RpcRequest<N>);
     };
   };
   return {
@@ -63,7 +63,7 @@ function workOf(rpc: OperatorRpc): Work {
   };
 }
 
-async function answer(work: Work, request: Request, log: Log): Promise<Response> {
+async function answer(work: RpcHandlers, request: Request, log: Log): Promise<Response> {
   try {
     const name = new URL(request.url).pathname.replace('/orders/', '');
     const order = request.method === 'POST' && Object.hasOwn(work, name) ? work[name] : undefined;

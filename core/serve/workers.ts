@@ -93,8 +93,13 @@ export function createWorkers(options: WorkersOptions): Workers {
   const leaving = createLeaving(shared);
   const indexing = createIndexing(shared);
   const reacting = createReactions(shared, reactions);
-  const bells = createDueTimers(shared, [...timers, createPurgedTimer(plugins.forgetIssues)]);
-  const wallClock = createWallClock({ store, clock, log, follow: () => follow([plugins, webhooks, bells]) });
+  const dueTimers = createDueTimers(shared, [...timers, createPurgedTimer(plugins.forgetIssues)]);
+  const wallClock = createWallClock({
+    store,
+    clock,
+    log,
+    follow: () => follow([plugins, webhooks, dueTimers]),
+  });
   const duplicatesOf = createFindDuplicates(services, options.directoryOf);
   return {
     routes: [...plugins.routes, ...webhooks.routes, createPublicTriage({ sandbox, log, duplicatesOf })],
@@ -104,15 +109,15 @@ export function createWorkers(options: WorkersOptions): Workers {
     async start() {
       await plugins.start();
       await webhooks.start();
-      for (const worker of [leaving, reacting, bells, indexing]) await worker.start();
+      for (const worker of [leaving, reacting, dueTimers, indexing]) await worker.start();
       housekeeping.start();
       await wallClock.start();
     },
-    settled: () => settleAll(options.fresh, [leaving, bells, reacting, plugins, webhooks, indexing]),
+    settled: () => settleAll(options.fresh, [leaving, dueTimers, reacting, plugins, webhooks, indexing]),
     async stop() {
       await wallClock.stop();
       await housekeeping.stop();
-      for (const worker of [leaving, bells, reacting, indexing]) await worker.stop();
+      for (const worker of [leaving, dueTimers, reacting, indexing]) await worker.stop();
       await Promise.all([plugins.stop(), webhooks.stop()]);
       options.egress.close();
       await sandbox.stop();

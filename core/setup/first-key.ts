@@ -7,7 +7,7 @@ import { invitationDays, newInvitation } from '../identity/invitations/invitatio
 import { memberModel, type Member } from '../identity/members/kind.ts';
 import { emptyDirectory } from '../resource/directory.ts';
 import { allScopes } from '../rights/scopes.ts';
-import { systemStatement, tenantStatement, type Row } from '../store/statement.ts';
+import { systemStatement, tenantStatement, type SqlRow } from '../store/statement.ts';
 import { scopeOf, systemOp, type Op, type Scope, type Store } from '../store/store.ts';
 import type { FirstWorkspace } from './first-workspace.ts';
 
@@ -26,7 +26,7 @@ const findUnseen = systemStatement<{ unseen_key: string }>(
   'the first key belongs to the installation until it is shown',
   'SELECT unseen_key FROM installation WHERE unseen_key IS NOT NULL',
 );
-const readKey = tenantStatement<Row>(
+const readKey = tenantStatement<SqlRow>(
   'api_keys.of_setup',
   `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws AND id = :id`,
 );
@@ -34,7 +34,7 @@ const firstTeam = tenantStatement<{ id: string; key: string }>(
   'teams.first',
   'SELECT id, key FROM teams WHERE workspace_id = :ws ORDER BY created_at LIMIT 1',
 );
-const readMember = tenantStatement<Row>(
+const readMember = tenantStatement<SqlRow>(
   'members.of_setup',
   `SELECT ${memberModel.select} FROM members WHERE workspace_id = :ws AND id = :id`,
 );

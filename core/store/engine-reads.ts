@@ -50,9 +50,9 @@ export function createReads({
     const { pace, columns } = compile(statement);
     if (!pace?.isSlow(scope.workspaceId)) {
       const before = pace ? threadMs() : 0;
-      const found = readRows(compile, statement, params, scope.workspaceId);
+      const selected = readRows(compile, statement, params, scope.workspaceId);
       if (pace) pace.took(scope.workspaceId, threadMs() - before);
-      return found;
+      return selected;
     }
     const rows = await readers.read(scope, statement.text, bind(statement, params, scope.workspaceId));
     // A reader may have seen a commit that neither the caches nor the loop's connection know yet.

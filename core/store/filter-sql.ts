@@ -14,7 +14,7 @@ export interface FilterColumn {
   /** For id columns that a filter may address by another key: returns the ids that the values stand for. */
   ids?(way: FilterWay, values: readonly string[]): readonly string[];
   /** Returns the ids of all entities whose name passes. */
-  named?(passes: (name: string) => boolean): readonly string[];
+  idsByName?(passes: (name: string) => boolean): readonly string[];
   /** For columns whose rows a separate table lists by id in creation order: returns the subselect; see `Condition.listed`. */
   listed?(id: string): string;
   /** True if few rows have a value, so that a query should start from these rows rather than from another column's `listed` subselect. */
@@ -137,8 +137,8 @@ function text(
   part: string,
   bind: Compiling['bind'],
 ): string {
-  if (column.named) {
-    const ids = column.named((name) =>
+  if (column.idsByName) {
+    const ids = column.idsByName((name) =>
       test === 'contains' ? foldName(name).includes(part) : foldName(name).startsWith(part),
     );
     return ids.length === 0 ? constant(false, bind) : `${column.sql} IN (${ids.map(bind).join(', ')})`;

@@ -3,7 +3,7 @@
 // number of bytes: long columns are read only for rows that the page shows.
 import { decodeCursor, encodeCursor, type CursorValue } from '../lib/cursor.ts';
 import type { Sealing } from '../lib/sealing.ts';
-import { composedStatement, type Row, type Value } from './statement.ts';
+import { composedStatement, type SqlRow, type Value } from './statement.ts';
 import type { Scope, Store } from './store.ts';
 
 /** Condition over the columns of the table. The caller chooses the parameter names; values are never part of the text. */
@@ -64,7 +64,7 @@ export async function readPage(
   sealing: Sealing,
   scope: Scope,
   query: PageQuery,
-): Promise<Page<Row> & { readonly next: Row | undefined }> {
+): Promise<Page<SqlRow> & { readonly next: SqlRow | undefined }> {
   const { from, byId, order, params: ofSource } = sourceOf(query);
   const where = ['workspace_id = :ws', ...byId, ...query.where.map((condition) => condition.sql)];
   const params: Record<string, Value> = Object.assign(
@@ -85,7 +85,7 @@ export async function readPage(
   const sql = `SELECT ${along}, ${keys} FROM ${from} WHERE ${where.join(' AND ')}
     ORDER BY ${order.map((key) => `${key.sql} ${key.direction}`).join(', ')} LIMIT :limit`;
   const terms = query.where.map((condition) => condition.sql);
-  const rows = await store.read<Row>(scope, composedStatement<Row>(sql, terms), {
+  const rows = await store.read<SqlRow>(scope, composedStatement<SqlRow>(sql, terms), {
     ...params,
     limit: query.limit + 1,
   });
@@ -178,17 +178,17 @@ function columnsOf(select: string, without: readonly string[]): Columns {
     const length = `octet_length(${column})`;
     return `CASE WHEN ${length} > ${alongBytesMax} THEN ${length} ELSE ${column} END AS ${column}`;
   });
-  const made = { along, long };
-  knownColumns.set(key, made);
-  return made;
+  const created = { along, long };
+  knownColumns.set(key, created);
+  return created;
 }
 
 /** Returns the rows of a page, and the ids of rows whose long columns are missing. */
 function upToBytes(
-  rows: readonly Row[],
+  rows: readonly SqlRow[],
   long: readonly string[],
-): { pageRows: Row[]; partial: ReadonlySet<Value> } {
-  const pageRows: Row[] = [];
+): { pageRows: SqlRow[]; partial: ReadonlySet<Value> } {
+  const pageRows: SqlRow[] = [];
   const partial = new Set<Value>();
   let bytes = 0;
   for (const row of rows) {
@@ -208,16 +208,16 @@ async function withLong(
   store: Store,
   scope: Scope,
   query: PageQuery,
-  rows: readonly Row[],
+  rows: readonly SqlRow[],
   partial: ReadonlySet<Value>,
-): Promise<Row[]> {
+): Promise<SqlRow[]> {
   const sql = `SELECT ${query.select} FROM ${query.table} WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`;
   const ids = JSON.stringify([...partial]);
-  const whole = await store.read<Row>(scope, composedStatement<Row>(sql, null), { ids });
+  const whole = await store.read<SqlRow>(scope, composedStatement<SqlRow>(sql, null), { ids });
   const byId = new Map(whole.map((row) => [row.id, row]));
   return rows.flatMap((row) => {
     if (!partial.has(row.id!)) return [row];
-    const found = byId.get(row.id);
-    return found ? [{ ...row, ...found }] : [];
+    const complete = byId.get(row.id);
+    return complete ? [{ ...row, ...complete }] : [];
   });
 }

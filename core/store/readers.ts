@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os';
 import { ApiError, tooManyAtOnce } from '../lib/errors.ts';
 import { FairQueue } from '../lib/fairness/turns.ts';
-import { noteAway, partyOf, type BillingAccount } from '../lib/payer.ts';
+import { addWaitTime, partyOf, type BillingAccount } from '../lib/payer.ts';
 import { processMs } from '../lib/processor.ts';
 import { concernsStore, faultOf, isEngineError } from './engine-errors.ts';
 import { interruptAgainMs, watchBudget } from './read-budget.ts';
@@ -54,10 +54,10 @@ export function createReaders(options: { uri: string; budgetMs: number; charge: 
     try {
       reader = await pool.take();
       const rows = await readWithin(budgetMs, reader, job, () => closed);
-      noteAway(job.billingAccount, job.sinceMs);
+      addWaitTime(job.billingAccount, job.sinceMs);
       job.resolve(rows);
     } catch (error) {
-      noteAway(job.billingAccount, job.sinceMs);
+      addWaitTime(job.billingAccount, job.sinceMs);
       job.reject(error);
     }
     charge(job.billingAccount, 'cpuMs', Math.min(processMs() - before, performance.now() - startedMs));

@@ -14,10 +14,10 @@ afterAll(() => rmSync(dir, { recursive: true }));
 
 /** Makes a file as an earlier version did, with deleted rows after the first `kept` ones. */
 function oldFile(name: string, rows = 2_000, retained = 10): string {
-  const made = join(dir, `${name}.made`);
+  const temporary = join(dir, `${name}.made`);
   const path = join(dir, name);
-  migrate({ path: made, snapshots: join(dir, 'snapshots'), nowMs: () => 0 });
-  const db = new Database(made);
+  migrate({ path: temporary, snapshots: join(dir, 'snapshots'), nowMs: () => 0 });
+  const db = new Database(temporary);
   db.exec('PRAGMA auto_vacuum = NONE');
   db.prepare('VACUUM INTO ?1').run([path]);
   db.close();

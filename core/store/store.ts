@@ -2,7 +2,7 @@
 // over a libSQL server. There are no interactive transactions. docs/spec/durability.md › The store.
 import type { BillingAccount } from '../lib/payer.ts';
 import type { Archive } from './archive.ts';
-import type { Params, Row, Statement } from './statement.ts';
+import type { Params, SqlRow, Statement } from './statement.ts';
 
 declare const scopeBrand: unique symbol;
 
@@ -25,7 +25,7 @@ export interface Op {
   readonly scope: Scope | null;
   readonly expectRows?: 1;
   /** Receives the returned rows after the batch is durable and `commit` has resolved. */
-  readonly taken?: (rows: readonly Row[]) => void;
+  readonly taken?: (rows: readonly SqlRow[]) => void;
 }
 
 type OpOptions = Pick<Op, 'expectRows' | 'taken'>;
@@ -45,7 +45,7 @@ export function systemOp(statement: Statement<unknown>, params: Params, options:
 
 /** `rows[i]` are the rows that op `i` returned. A failed batch changed nothing; `op` is the index of the failed op. */
 export type CommitOutcome =
-  | { readonly ok: true; readonly rows: readonly (readonly Row[])[] }
+  | { readonly ok: true; readonly rows: readonly (readonly SqlRow[])[] }
   | {
       readonly ok: false;
       readonly op: number;

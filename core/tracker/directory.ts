@@ -11,8 +11,8 @@ export type StateEntry = Entry<typeof state>;
 
 /** @param name key of the team in any case, or its id */
 export function findTeam({ teams }: Directory, name: string): TeamEntry | undefined {
-  const named = teams.get(name);
-  if (named) return named;
+  const byId = teams.get(name);
+  if (byId) return byId;
   const wanted = name.toUpperCase();
   for (const team of teams.values()) if (team.key === wanted) return team;
   return undefined;
@@ -61,7 +61,7 @@ function statesIn(teamId: string): Among {
 }
 
 /** Returns the id of a state of the team, given its id, name or type. @throws ApiError validation_failed */
-export function stateNamed(ctx: Naming, teamId: string, input: string, path: string): string {
+export function stateByName(ctx: Naming, teamId: string, input: string, path: string): string {
   const { directory } = ctx;
   const name = input === 'cancelled' ? 'canceled' : input;
   const id = idOfName(ctx, state, name, path, statesIn(teamId));

@@ -18,13 +18,13 @@ export function mentionsIn(markdown: string, { members }: Pick<Directory, 'membe
   if (!markdown.includes('@')) return [];
   const names = namesOf(members);
   const text = plainText(markdown);
-  const found = new Set<string>();
+  const ids = new Set<string>();
   for (const { index } of text.matchAll(/(?<![\p{L}\p{N}_.@/-])@/gu)) {
     const id = memberAt(text, index + 1, members, names);
-    if (id !== undefined) found.add(id);
-    if (found.size === mentionsMax) break;
+    if (id !== undefined) ids.add(id);
+    if (ids.size === mentionsMax) break;
   }
-  return [...found];
+  return [...ids];
 }
 
 /** Matches the longest name of up to four words at this index. */
@@ -55,8 +55,8 @@ function wordEnds(line: string): number[] {
 }
 
 function namesOf(members: Directory['members']): Names {
-  const made = known.get(members);
-  if (made) return made;
+  const cached = known.get(members);
+  if (cached) return cached;
   const names = new Map<string, Set<string>>();
   for (const { id, name, removed } of members.values()) {
     if (removed) continue;

@@ -59,9 +59,9 @@ export async function attempt(
   }
 }
 
-type Sent = Pick<Attempt, 'number' | 'at' | 'requestHeaders'>;
+type SentAttempt = Pick<Attempt, 'number' | 'at' | 'requestHeaders'>;
 
-function answered(sent: Sent, response: EgressResponse): Attempted {
+function answered(sent: SentAttempt, response: EgressResponse): Attempted {
   const error = failureOf(response.status);
   const record: Attempt = {
     ...sent,
@@ -75,7 +75,7 @@ function answered(sent: Sent, response: EgressResponse): Attempted {
   return { record, response, worked: error === null };
 }
 
-function unanswered(sent: Sent, failure: EgressError, latencyMs: number): Attempted {
+function unanswered(sent: SentAttempt, failure: EgressError, latencyMs: number): Attempted {
   const record: Attempt = {
     ...sent,
     latencyMs,

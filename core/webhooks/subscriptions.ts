@@ -10,13 +10,13 @@ import { parseFilter, type FilterFields } from '../lib/filter.ts';
 import { createSearched, passesOf, type Passes, type Searched } from '../lib/filter-match.ts';
 import type { Log } from '../lib/log.ts';
 import type { LoopQueue } from '../lib/fairness/loop-turns.ts';
-import { tenantStatement, type Row } from '../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../store/store.ts';
 import { field } from '../tracker/fields/contract.ts';
 import { endpointModel, type Endpoint } from './endpoints/kind.ts';
 import { consumerName, type EndpointSubscription } from './endpoints/wants.ts';
 
-const enabledEndpoints = tenantStatement<Row>(
+const enabledEndpoints = tenantStatement<SqlRow>(
   'endpoints.enabled',
   `SELECT ${endpointModel.select} FROM endpoints WHERE workspace_id = :ws AND deleted_at IS NULL AND enabled = 1 ORDER BY created_at, id`,
 );

@@ -29,14 +29,14 @@ const cli = <T>(...args: string[]): Promise<T> => tatami<T>(...args, ...remote);
 const api = apiOf(server.url, apiKey);
 
 async function all<T>(path: string): Promise<T[]> {
-  const found: T[] = [];
+  const items: T[] = [];
   for (let after = ''; ;) {
     const page = await api<{ data: T[]; pageInfo: { hasNextPage: boolean; endCursor: string } }>(
       'GET',
       `${path}${path.includes('?') ? '&' : '?'}limit=100${after}`,
     );
-    found.push(...page.data);
-    if (!page.pageInfo.hasNextPage) return found;
+    items.push(...page.data);
+    if (!page.pageInfo.hasNextPage) return items;
     after = `&after=${page.pageInfo.endCursor}`;
   }
 }
@@ -164,9 +164,9 @@ try {
   await ended('auto-triage');
   const open = await cli<Proposal[]>('proposals', 'list');
   const proposalOf = (issue: Issue): Proposal => {
-    const found = open.find(({ effects }) => effects.some((effect) => effect.issue === issue.identifier));
-    if (!found) throw new Error(`There is no proposal for ${issue.identifier}.`);
-    return found;
+    const items = open.find(({ effects }) => effects.some((effect) => effect.issue === issue.identifier));
+    if (!items) throw new Error(`There is no proposal for ${issue.identifier}.`);
+    return items;
   };
   check(
     `${open.length} proposals are open, and no issue is labelled`,

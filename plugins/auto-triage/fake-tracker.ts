@@ -133,12 +133,12 @@ export class FakeTracker {
 
   #list(query: IssueQuery): Page<Issue> {
     const filter = (query.filter ?? {}) as { team?: { nin: string[] }; label?: string[] };
-    const found = [...this.issues.values()]
+    const matching = [...this.issues.values()]
       .reverse()
       .filter(({ team }) => query.team === undefined || team.key === query.team)
       .filter(({ team }) => !filter.team?.nin.includes(team.key))
       .filter(({ labels }) => !filter.label || labels.some(({ id }) => filter.label?.includes(id)));
-    const answer = page(found, Number(query.after ?? 0), query.limit ?? 50);
+    const answer = page(matching, Number(query.after ?? 0), query.limit ?? 50);
     if (JSON.stringify(answer).length > answerMax) throw new QuotaExceeded('The answer is too large.');
     return answer;
   }

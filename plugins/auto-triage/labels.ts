@@ -1,9 +1,9 @@
 // Labels that name a kind (bug, feature, question), in any case.
 import { issueTypes, type IssueType } from './model/kind.ts';
 
-type Named = { readonly name: string };
+type LabelName = { readonly name: string };
 
 /** Returns the kinds among the labels; several if people set several. */
-export function issueTypesOf(labels: readonly Named[]): IssueType[] {
+export function issueTypesOf(labels: readonly LabelName[]): IssueType[] {
   return issueTypes.filter((kind) => labels.some(({ name }) => name.trim().toLowerCase() === kind));
 }

@@ -106,7 +106,7 @@ function makeSmaller(
 
 async function withNewTeams(ctx: LearnContext, known: Teams): Promise<Teams> {
   const teams: Record<string, TeamEntry> = { ...known };
-  for (let found = 0; found < teamsNewMax; found++) {
+  for (let newTeams = 0; newTeams < teamsNewMax; newTeams++) {
     const team = await findTeam(ctx, Object.keys(teams));
     if (team === undefined) break;
     teams[team] = { checkedAt: 0, signature: '' };

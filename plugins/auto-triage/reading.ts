@@ -37,12 +37,12 @@ export async function readExamples(
   for (const kind of issueTypes) {
     const ids = labels.filter((label) => issueTypesOf([label])[0] === kind).map(({ id }) => id);
     if (ids.length === 0) continue;
-    let found = 0;
+    let count = 0;
     for await (const issue of labelled(ctx, team, ids)) {
       const kinds = issueTypesOf(issue.labels);
       if (kinds.length !== 1 || kinds[0] !== kind || own.get(issue.id) === kind) continue;
       examples.push(toExample(issue, kind));
-      if (++found === perType) break;
+      if (++count === perType) break;
     }
   }
   return examples;

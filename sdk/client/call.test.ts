@@ -62,9 +62,9 @@ test('a token that is a function is asked before each attempt, so that one that 
 
 test('while no token is to be had for a moment the call waits; what else its function throws is the caller’s', async () => {
   using s = server(Response.json({}), Response.json({}));
-  const away = new ApiCallError(0, { code: 'unreachable' });
+  const unreachable = new ApiCallError(0, { code: 'unreachable' });
   const ended = new Error('Log in again.');
-  const tokens: (string | Error)[] = ['one', away, 'two', ended];
+  const tokens: (string | Error)[] = ['one', unreachable, 'two', ended];
   const call = createCall({
     server: s.url,
     token: () => {

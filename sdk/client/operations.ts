@@ -30,12 +30,14 @@ function methodOf(row: string, call: Call): Perform {
   const [method = '', path = '', ...takes] = row.split(' ');
   return (...args) => {
     const rest = [...args];
-    const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segmentOf(row, name, rest.shift()));
+    const resolvedPath = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      segmentOf(row, name, rest.shift()),
+    );
     const body = takes.includes('body') ? (rest.shift() ?? {}) : undefined;
     const query = takes.includes('query') ? ((rest.shift() ?? {}) as Query) : {};
     const options = (rest.shift() ?? {}) as ChangeOptions;
     const ask = <T>(more: Query = {}): Promise<T> =>
-      call<T>(method as Method, place + queryText({ ...query, ...more }), body, options);
+      call<T>(method as Method, resolvedPath + queryText({ ...query, ...more }), body, options);
     if (!takes.includes('pages')) return ask();
     return listOf((after) => ask<Page<unknown>>(after === null ? {} : { after, cursor: undefined }));
   };

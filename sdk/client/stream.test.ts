@@ -179,7 +179,7 @@ test('after a restore of the server it goes on where the histories part, where s
     );
   await using server = startServer(events(frame(7)), changed, events(frame(7, 'two')));
   const changes: object[] = [];
-  const got = await read(server.url, 2, { onHistoryChanged: (place) => void changes.push(place) });
+  const got = await read(server.url, 2, { onHistoryChanged: (position) => void changes.push(position) });
   expect(got.map(({ sequence, generation }) => [sequence, generation])).toEqual([
     [7, 'one'],
     [7, 'two'],

@@ -5,7 +5,7 @@ import { scenarioOf, type Scenario } from '../scenario.ts';
 
 let app: TestApp;
 let step: Scenario;
-let made: Json[];
+let created: Json[];
 beforeAll(async () => {
   app = await startApp();
   step = scenarioOf(app);
@@ -20,11 +20,11 @@ beforeEach(async () => {
     title: `Bulk ${index}`,
     labels: ['bug'],
   }));
-  made = (await app.call('POST', '/api/v1/issues/bulk', { issues })).json.data;
+  created = (await app.call('POST', '/api/v1/issues/bulk', { issues })).json.data;
 });
 
 test('issues are named by id or identifier, and the answer says what of each changes', async () => {
-  const [a, b, c] = made;
+  const [a, b, c] = created;
   await app.call('PATCH', `/api/v1/issues/${b.id}`, { priority: 'high', addLabels: ['feature'] });
   const body = {
     ids: [a.id, b.identifier.toLowerCase(), c.identifier, a.identifier],
@@ -55,8 +55,8 @@ test('issues are named by id or identifier, and the answer says what of each cha
 });
 
 test('a filter names all that pass it', async () => {
-  const title = `Filtered ${made[0].identifier}`;
-  const ids = made.map(({ id }) => id);
+  const title = `Filtered ${created[0].identifier}`;
+  const ids = created.map(({ id }) => id);
   await app.call('POST', '/api/v1/issues/bulk-update', { ids, set: { title } });
   await step(
     'POST',
@@ -89,7 +89,7 @@ test('a filter names all that pass it', async () => {
 });
 
 test('each issue that is not there, or cannot be changed so, is named, and none is changed', async () => {
-  const [a, b, c] = made;
+  const [a, b, c] = created;
   await app.call('DELETE', `/api/v1/issues/${b.id}`);
   const set = { priority: 'urgent' };
   await step(
@@ -149,8 +149,8 @@ test('a request says which issues it is about', async () => {
     for (const [body, detail] of [
       [{}, 'ids required'],
       [{ ids: [] }, 'ids too_short'],
-      [{ ids: Array(501).fill(made[0].id) }, 'ids too_long'],
-      [{ ids: [made[0].id], filter: { priority: 'low' } }, 'filter conflict'],
+      [{ ids: Array(501).fill(created[0].id) }, 'ids too_long'],
+      [{ ids: [created[0].id], filter: { priority: 'low' } }, 'filter conflict'],
       [{ filter: {} }, 'filter too_short'],
       [{ filter: { and: [{}] } }, 'filter too_short'],
       [{ filter: { priority: { nin: [] } } }, 'filter too_short'],
@@ -181,7 +181,7 @@ test('no more text than 4 MiB is changed at once', async () => {
   const refused = { status: 422, error: ['budget_exceeded'] as [string] };
   await step('POST', '/issues/bulk-update', { ids, set: { priority: 'low' } }, refused);
   await step('POST', '/issues/bulk-delete', { ids }, refused);
-  const short = made.map(({ id }) => id);
+  const short = created.map(({ id }) => id);
   const description = 'y'.repeat(256 * 1024);
   await step(
     'POST',
@@ -193,7 +193,7 @@ test('no more text than 4 MiB is changed at once', async () => {
 });
 
 test('a keyed request is done once, and changes of others at the same time are kept', async () => {
-  const ids = made.map(({ id }) => id);
+  const ids = created.map(({ id }) => id);
   const replies = await Promise.all([
     ...Array.from({ length: 6 }, (_, index) =>
       app.call(

@@ -83,24 +83,24 @@ test('a page makes, reads, changes and deletes, and reads what the answers say b
   const json = { authorization, 'content-type': 'application/json' };
   const issues = `${app.url}/api/v1/issues`;
   const create = { method: 'POST', body: JSON.stringify({ team: 'ENG', title: 'From a page' }) };
-  const made = await fromPage(issues, { ...create, headers: { ...json, 'idempotency-key': 'k1' } });
-  expect(made.status).toBe(201);
+  const created = await fromPage(issues, { ...create, headers: { ...json, 'idempotency-key': 'k1' } });
+  expect(created.status).toBe(201);
   for (const name of [...usual, 'etag', 'location', 'tatami-mode'])
-    expect([name, made.headers.has(name)]).toEqual([name, true]);
+    expect([name, created.headers.has(name)]).toEqual([name, true]);
   const again = await fromPage(issues, { ...create, headers: { ...json, 'idempotency-key': 'k1' } });
   expect(again.headers.get('idempotent-replayed')).toBe('true');
-  const place = made.headers.get('location')!;
-  const etag = made.headers.get('etag')!;
-  const changed = await fromPage(place, {
+  const issueUrl = created.headers.get('location')!;
+  const etag = created.headers.get('etag')!;
+  const changed = await fromPage(issueUrl, {
     method: 'PATCH',
     body: '{"title":"Changed"}',
     headers: { ...json, 'if-match': etag, traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` },
   });
   expect(changed.status).toBe(200);
   const now = changed.headers.get('etag')!;
-  expect((await fromPage(place, { headers: { authorization, 'if-none-match': now } })).status).toBe(304);
+  expect((await fromPage(issueUrl, { headers: { authorization, 'if-none-match': now } })).status).toBe(304);
   const last = { method: 'DELETE', headers: { authorization, 'tatami-mode': 'commit', 'x-own': '1' } };
-  expect((await fromPage(place, last)).status).toBe(204);
+  expect((await fromPage(issueUrl, last)).status).toBe(204);
 });
 
 test('a page reads refusals, also of what is not there, and why', async () => {

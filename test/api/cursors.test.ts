@@ -140,18 +140,19 @@ test('a list goes on after a row that was deleted or moved while the cursor stoo
 });
 
 test('a cursor outlives what moves while somebody pages: deliveries under way, and names that come to mean more', async () => {
-  const held: (() => void)[] = [];
+  const pendingAnswers: (() => void)[] = [];
   const slow = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
-    fetch: () => new Promise<Response>((resolve) => held.push(() => resolve(new Response('thanks')))),
+    fetch: () =>
+      new Promise<Response>((resolve) => pendingAnswers.push(() => resolve(new Response('thanks')))),
   });
   const { json: hook } = await app.call('POST', '/api/v1/webhooks', {
     url: `http://127.0.0.1:${slow.port}/`,
     events: ['issue.created'],
   });
   for (let i = 0; i < 14; i++) await app.call('POST', '/api/v1/issues', { team: 'ENG', title: `Slow ${i}` });
-  while (held.length < 8) await Bun.sleep(1);
+  while (pendingAnswers.length < 8) await Bun.sleep(1);
   const pending = (after = ''): Promise<Reply> =>
     app.call('GET', `/api/v1/deliveries?webhook=${hook.id}&status=pending&limit=2${after}`);
   const seen: string[] = [];
@@ -161,8 +162,8 @@ test('a cursor outlives what moves while somebody pages: deliveries under way, a
     seen.push(...page.json.data.map(({ id }: Json) => id));
     if (!page.json.pageInfo.hasNextPage) break;
     // One ends, so that the oldest that waits is under way.
-    held.shift()!();
-    while (held.length < 8) await Bun.sleep(1);
+    pendingAnswers.shift()!();
+    while (pendingAnswers.length < 8) await Bun.sleep(1);
     expect(moved).toBeLessThan(14);
     page = await pending(`&after=${page.json.pageInfo.endCursor}`);
   }
@@ -172,11 +173,14 @@ test('a cursor outlives what moves while somebody pages: deliveries under way, a
   const all = (await app.call('GET', `/api/v1/deliveries?webhook=${hook.id}&limit=100`)).json.data;
   expect(seen).toEqual(all.slice(0, seen.length).map(({ id }: Json) => id));
   await app.call('DELETE', `/api/v1/webhooks/${hook.id}`);
-  for (const answer of held) answer();
+  for (const answer of pendingAnswers) answer();
   await slow.stop(true);
 
-  const named = await app.call('GET', '/api/v1/issues?limit=1&state=backlog');
+  const firstPage = await app.call('GET', '/api/v1/issues?limit=1&state=backlog');
   await app.call('POST', '/api/v1/teams', { key: 'NEW', name: 'Has a backlog as well' });
-  const next = await app.call('GET', `/api/v1/issues?state=backlog&after=${named.json.pageInfo.endCursor}`);
+  const next = await app.call(
+    'GET',
+    `/api/v1/issues?state=backlog&after=${firstPage.json.pageInfo.endCursor}`,
+  );
   expect(next.status).toBe(200);
 });

@@ -43,8 +43,8 @@ test('/docs loads its script from here and nothing from elsewhere, with the head
 test('the root leads to the account, the reference, the guides and the document', async () => {
   const page = await app.clientOf(null)('GET', '/');
   const links = [...page.text.matchAll(/<a href="([^"]+)"/g)].map(([, address]) => address!);
-  const places = ['/account', '/docs', '/docs/guides', '/api/v1/openapi.json'];
-  expect(links).toEqual(places.map((place) => `${app.url}${place}`));
+  const linkPaths = ['/account', '/docs', '/docs/guides', '/api/v1/openapi.json'];
+  expect(links).toEqual(linkPaths.map((path) => `${app.url}${path}`));
   for (const link of links) expect((await fetch(link)).status).toBe(200);
 });
 
@@ -56,8 +56,8 @@ test('the page of an issue says how to read it, and is the same whether it exist
   expect(here.text).not.toContain('secret');
   expect(nowhere.text.replaceAll('ENG-2', 'ENG-1')).toBe(here.text);
   const [, address = ''] = /curl '([^']+)'/.exec(here.text) ?? [];
-  const found = await app.call('GET', address.slice(app.url.length));
-  expect(found.json.title).toBe('Very secret title');
+  const reply = await app.call('GET', address.slice(app.url.length));
+  expect(reply.json.title).toBe('Very secret title');
   expect((await app.clientOf(null)('GET', '/issues/eng-1')).status).toBe(200);
   expect((await app.clientOf(null)('GET', '/issues/<script>')).status).toBe(404);
 });

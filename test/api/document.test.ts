@@ -59,18 +59,18 @@ function objectsIn(schema: Json, at: string, seen = new Set<Json>()): { at: stri
   const whole = follow(schema);
   if (whole === null || typeof whole !== 'object' || seen.has(whole)) return [];
   seen.add(whole);
-  const place = schema.$ref ? schema.$ref.split('/').at(-1) : at;
+  const schemaPath = schema.$ref ? schema.$ref.split('/').at(-1) : at;
   const parts: [string, Json][] = [
     ...Object.entries<Json>(whole.properties ?? {}).map(([name, part]): [string, Json] => [
-      `${place}.${name}`,
+      `${schemaPath}.${name}`,
       part,
     ]),
     ...['anyOf', 'allOf', 'oneOf'].flatMap((word) =>
-      (whole[word] ?? []).map((part: Json): [string, Json] => [place, part]),
+      (whole[word] ?? []).map((part: Json): [string, Json] => [schemaPath, part]),
     ),
-    ...['items', 'additionalProperties'].map((word): [string, Json] => [`${place}[]`, whole[word]]),
+    ...['items', 'additionalProperties'].map((word): [string, Json] => [`${schemaPath}[]`, whole[word]]),
   ];
-  const own = Object.keys(whole.properties ?? {}).length > 0 ? [{ at: place, object: whole }] : [];
+  const own = Object.keys(whole.properties ?? {}).length > 0 ? [{ at: schemaPath, object: whole }] : [];
   return [...own, ...parts.flatMap(([inner, part]) => (part ? objectsIn(part, inner, seen) : []))];
 }
 
@@ -82,8 +82,8 @@ function allObjects(side: 'given' | 'shown'): { at: string; object: Json }[] {
 }
 
 /** Names the fix with what needs it. */
-function expectNone(fix: string, found: readonly string[]): void {
-  expect({ [fix]: [...new Set(found)] }).toEqual({ [fix]: [] });
+function expectNone(fix: string, findings: readonly string[]): void {
+  expect({ [fix]: [...new Set(findings)] }).toEqual({ [fix]: [] });
 }
 
 test('redocly finds nothing in it under the recommended rules', async () => {
@@ -92,21 +92,21 @@ test('redocly finds nothing in it under the recommended rules', async () => {
     externalRefResolver: new BaseResolver(),
     config: await createConfig({ extends: ['recommended'] }),
   });
-  const found = problems.map(
+  const findings = problems.map(
     ({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`,
   );
-  expect(found).toEqual([]);
+  expect(findings).toEqual([]);
 });
 
 test('spectral finds nothing in it under its rules for OpenAPI', async () => {
   const spectral = new Spectral();
   // Redocly holds examples to their schemas too, at a tenth of what this rule takes.
   spectral.setRuleset({ extends: { ...oas, extends: [] }, rules: { 'oas3-valid-media-example': 'off' } });
-  const found = await spectral.run(JSON.parse(text));
+  const findings = await spectral.run(JSON.parse(text));
   // An example that shows a field of a form has members such as `default`, and is taken for a schema with an example.
-  const isOfExample = ({ code, path }: (typeof found)[number]): boolean =>
+  const isOfExample = ({ code, path }: (typeof findings)[number]): boolean =>
     code === 'oas3-valid-schema-example' && path.includes('example');
-  const problems = found.filter((one) => !isOfExample(one));
+  const problems = findings.filter((one) => !isOfExample(one));
   expect(problems.map(({ code, message, path }) => `${code}: ${message} ${path.join('/')}`)).toEqual([]);
 });
 

@@ -32,15 +32,15 @@ const hasValue = ({ kind }: Route): boolean => kind === 'read' || kind === 'writ
 /** Without what no two answers share: made ids and secrets, by the order in which they first appear, and what was measured. */
 function comparable(): (text: string) => Json {
   const seen = new Map<string, string>();
-  const named = (id: string): string => seen.get(id) ?? seen.set(id, `<${seen.size}>`).get(id)!;
+  const placeholderOf = (id: string): string => seen.get(id) ?? seen.set(id, `<${seen.size}>`).get(id)!;
   return (text) => {
     const same = text
       .replaceAll(/http:\/\/(127\.0\.0\.1|localhost):\d+/g, 'http://here')
       .replaceAll(/(ttms?|whsec)_[\w+/=-]+|tatami-secret-ACME_KEY-[\w-]{22}/g, 'secret')
       .replaceAll(/(\/hooks\/)[\w-]{32}\//g, '$1token/')
       .replaceAll(/(\/join\/)[\w-]{43}/g, '$1token')
-      .replaceAll(/\b[a-z]{2,5}_[0-9a-hjkmnp-tv-z]{26}\b/g, named)
-      .replaceAll(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, named)
+      .replaceAll(/\b[a-z]{2,5}_[0-9a-hjkmnp-tv-z]{26}\b/g, placeholderOf)
+      .replaceAll(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, placeholderOf)
       .replaceAll(
         /"((?:start|end)Cursor|cursor|generation|prefix|date|(?:X-W|w)ebhook-[Ss]ignature)":"[^"]*"/g,
         '"$1":"made"',

@@ -63,18 +63,18 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
   async idempotency_in_progress() {
     const { store } = app.services;
     const { commit } = store;
-    const held = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
     store.commit = async (ops) => {
       reached.resolve();
-      await held.promise;
+      await gate.promise;
       return commit(ops);
     };
     const first = make({}, { 'idempotency-key': 'p' });
     await reached.promise;
     store.commit = commit;
     const second = await make({}, { 'idempotency-key': 'p' });
-    held.resolve();
+    gate.resolve();
     expect((await first).status).toBe(201);
     return second;
   },

@@ -10,7 +10,7 @@ import { packSource } from '../plugins/pack.ts';
 
 /** Sent by nothing. */
 const unsent = ['issue.escalated', 'automation.started'];
-const named = [...new Set<string>([...EVENT_TYPES, ...unsent])].toSorted();
+const expectedTypes = [...new Set<string>([...EVENT_TYPES, ...unsent])].toSorted();
 
 let app: TestApp;
 let document: Json;
@@ -27,7 +27,7 @@ const simulated = { 'tatami-mode': 'simulate' };
 
 test('a webhook can subscribe to each type that is sent, and to no other', async () => {
   const accepted = [];
-  for (const type of named) {
+  for (const type of expectedTypes) {
     const hook = { url: 'https://hooks.acme.example/', events: [type] };
     const { status } = await app.call('POST', '/api/v1/webhooks', hook, simulated);
     if (status === 201) accepted.push(type);
@@ -94,7 +94,7 @@ test('a plugin can subscribe to each type that is sent but to those that tell of
       .map((namespace) => [`${namespace}:read`, { why: 'test' }]),
   );
   const accepted = [];
-  for (const type of named) {
+  for (const type of expectedTypes) {
     const manifest = {
       ...base.manifest,
       scopes,
@@ -115,7 +115,7 @@ test('every list of event types in the document holds those that are sent', () =
   const visit = (value: Json, at: string): void => {
     if (value === null || typeof value !== 'object') return;
     const { enum: values } = value;
-    if (Array.isArray(values) && values.length > 1 && values.every((one) => named.includes(one)))
+    if (Array.isArray(values) && values.length > 1 && values.every((one) => expectedTypes.includes(one)))
       lists.push({ at, types: values });
     for (const [name, inner] of Object.entries(value)) visit(inner, `${at}/${name}`);
   };

@@ -18,25 +18,25 @@ test('it is made once, then changed, and the same again changes nothing', async 
   const path = '/issues/external/jira/PRJ-1';
   await step('GET', path, undefined, { status: 404 });
   const body = { team: 'ENG', title: 'From elsewhere', priority: 'low', labels: ['Bug'] };
-  const made = await step('PUT', path, body, {
+  const created = await step('PUT', path, body, {
     status: 201,
     body: { identifier: 'ENG-1', externalSource: 'jira', externalId: 'PRJ-1', version: 1, priority: 'low' },
     events: ['issue.created'],
   });
-  await step('PUT', path, body, { status: 200, body: made });
+  await step('PUT', path, body, { status: 200, body: created });
   const next = { title: 'Renamed', priority: 'high', removed: undefined };
   await step('PUT', path, next, {
     status: 200,
-    body: { id: made.id, version: 2, title: 'Renamed', priority: 'high', labels: [{ name: 'bug' }] },
+    body: { id: created.id, version: 2, title: 'Renamed', priority: 'high', labels: [{ name: 'bug' }] },
     events: ['issue.updated'],
   });
-  await step('GET', path, undefined, { status: 200, body: { id: made.id, title: 'Renamed' } });
+  await step('GET', path, undefined, { status: 200, body: { id: created.id, title: 'Renamed' } });
 });
 
 test('the answer says where it is and which version it has, and If-Match guards it', async () => {
-  const made = await put('etag', { team: 'ENG', title: 'Guarded' });
-  expect(made.headers.get('location')).toBe(`${app.url}/api/v1/issues/${made.json.id}`);
-  const etag = made.headers.get('etag')!;
+  const created = await put('etag', { team: 'ENG', title: 'Guarded' });
+  expect(created.headers.get('location')).toBe(`${app.url}/api/v1/issues/${created.json.id}`);
+  const etag = created.headers.get('etag')!;
   expect((await put('etag', { title: 'Second' }, { 'if-match': etag })).status).toBe(200);
   expect((await put('etag', { title: 'Third' }, { 'if-match': etag })).status).toBe(412);
   // Only what is there can be at a version.

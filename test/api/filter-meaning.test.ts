@@ -111,8 +111,8 @@ test('a parameter and the filter of its name mean the same, in any case, by id a
 });
 
 test('a team is named in any case wherever it is named', async () => {
-  const made = await hooks.call('POST', '/api/v1/issues', { team: 'eng', title: 'x' }, simulated);
-  expect(made.status).toBe(201);
+  const creation = await hooks.call('POST', '/api/v1/issues', { team: 'eng', title: 'x' }, simulated);
+  expect(creation.status).toBe(201);
   for (const [path, body] of [
     ['/labels', { name: 'of the team', team: 'eng' }],
     ['/workflows', { name: 'of the team', team: 'eng', type: 'started' }],
@@ -125,8 +125,8 @@ test('a team is named in any case wherever it is named', async () => {
 });
 
 test('what cannot be is refused at its path, by a list, a webhook and a plugin alike', async () => {
-  const made = { team: 'ENG', name: 'Passing', type: 'started' };
-  const { json: state } = await hooks.call('POST', '/api/v1/workflows', made);
+  const creation = { team: 'ENG', name: 'Passing', type: 'started' };
+  const { json: state } = await hooks.call('POST', '/api/v1/workflows', creation);
   expect((await hooks.call('GET', query({ state: 'passing' }))).status).toBe(200);
   await hooks.call('DELETE', `/api/v1/workflows/${state.id}`);
   const nobody = `usr_${'0'.repeat(26)}`;

@@ -43,7 +43,7 @@ function visible({ status, headers, text }: Reply, requestedId: string): unknown
 }
 
 /** The places of a schema that take a free text or an id, as paths; `*` stands for an entry of a list or a record. */
-function textPlaces(schema: TSchema, at: readonly string[] = []): string[][] {
+function textPaths(schema: TSchema, at: readonly string[] = []): string[][] {
   const { type, properties, items, anyOf, patternProperties, ...rest } = schema as {
     type?: string | string[];
     enum?: unknown;
@@ -53,12 +53,12 @@ function textPlaces(schema: TSchema, at: readonly string[] = []): string[][] {
     anyOf?: TSchema[];
   };
   if (rest.enum) return [];
-  if (anyOf) return anyOf.flatMap((branch) => textPlaces(branch, at));
-  if (items) return textPlaces(items, [...at, '*']);
+  if (anyOf) return anyOf.flatMap((branch) => textPaths(branch, at));
+  if (items) return textPaths(items, [...at, '*']);
   if (properties)
-    return Object.entries(properties).flatMap(([name, inner]) => textPlaces(inner, [...at, name]));
+    return Object.entries(properties).flatMap(([name, inner]) => textPaths(inner, [...at, name]));
   if (patternProperties)
-    return Object.values(patternProperties).flatMap((inner) => textPlaces(inner, [...at, '*']));
+    return Object.values(patternProperties).flatMap((inner) => textPaths(inner, [...at, '*']));
   return [type].flat().includes('string') ? [[...at]] : [];
 }
 
@@ -73,12 +73,12 @@ function placed(example: unknown, [step, ...rest]: readonly string[], id: string
 const forms = Object.keys(nowhere);
 const someForms = shared(forms, 3);
 
-async function compare(ask: (id: string) => Promise<Reply>, place: string): Promise<number> {
+async function compare(ask: (id: string) => Promise<Reply>, textPath: string): Promise<number> {
   const tried = someForms();
   for (const form of tried) {
     const [there, none] = [foreign[form]!, nowhere[form]!];
-    expect([place, form, visible(await ask(there), there)]).toEqual([
-      place,
+    expect([textPath, form, visible(await ask(there), there)]).toEqual([
+      textPath,
       form,
       visible(await ask(none), none),
     ]);
@@ -94,7 +94,7 @@ test('in every query parameter', async () => {
   for (const route of app.app.routes) {
     // The name of a file is none of ours.
     if (!route.query || route.scope === null || route.kind === 'upload') continue;
-    for (const [name] of textPlaces(route.query))
+    for (const [name] of textPaths(route.query))
       compared += await compare(
         (id) => app.call(route.method, `${pathOf(route)}?${name}=${encodeURIComponent(id)}`),
         `${route.name} ?${name}`,
@@ -115,14 +115,14 @@ test('in every text of every body', async () => {
   let compared = 0;
   for (const route of app.app.routes) {
     if (!route.body || route.scope === null) continue;
-    for (const place of textPlaces(route.body))
+    for (const textPath of textPaths(route.body))
       compared += await compare(
         (id) => {
-          const body = placed(exampleOf(route, hookUrl), place, id) as Record<string, unknown>;
-          if (place.at(-1) === 'teamId') delete body.team;
+          const body = placed(exampleOf(route, hookUrl), textPath, id) as Record<string, unknown>;
+          if (textPath.at(-1) === 'teamId') delete body.team;
           return app.call(route.method, pathOf(route), body, { 'tatami-mode': 'simulate' });
         },
-        `${route.name} ${place.join('.')}`,
+        `${route.name} ${textPath.join('.')}`,
       );
   }
   expect(compared).toBeGreaterThan(150);

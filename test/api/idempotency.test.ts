@@ -63,14 +63,14 @@ test('a hundred at once make one issue and one event; the others get its answer 
   for (let round = 0; round < (process.env.TATAMI_LONG ? 200 : 10); round++) {
     const [before, from] = [await count(), await app.lastSequence()];
     const replies = await Promise.all(Array.from({ length: 100 }, () => create(`race ${round}`)));
-    const made = replies.filter(({ status }) => status === 201);
+    const created = replies.filter(({ status }) => status === 201);
     for (const reply of replies) expect([201, 409]).toContain(reply.status);
     for (const reply of replies.filter(({ status }) => status === 409))
       expect(reply.json.error.code).toBe('idempotency_in_progress');
-    expect(new Set(made.map(({ text }) => text)).size).toBe(1);
+    expect(new Set(created.map(({ text }) => text)).size).toBe(1);
     expect(await count()).toBe(Math.min(100, before + 1));
     expect(await app.eventTypes(from)).toEqual(['issue.created']);
-    for (const reply of made) await app.call('DELETE', `/api/v1/issues/${reply.json.id}`);
+    for (const reply of created) await app.call('DELETE', `/api/v1/issues/${reply.json.id}`);
   }
 });
 

@@ -71,19 +71,19 @@ test('an identifier that no issue has is 404, whatever is wrong with it', async 
 });
 
 test('a parent is given by its identifier, also in bulk', async () => {
-  const made = await step(
+  const created = await step(
     'POST',
     '/issues',
     { team: 'ENG', title: 'Child', parentId: 'eng-1' },
     { status: 201, events: ['issue.created'] },
   );
-  await step('GET', `/issues/${made.identifier}`, undefined, {
+  await step('GET', `/issues/${created.identifier}`, undefined, {
     status: 200,
     body: { parent: { id: first.id, identifier: 'ENG-1' } },
   });
   // It is the parent already: by another name, nothing changes.
-  await step('PATCH', `/issues/${made.id}`, { parentId: 'ENG-1' }, { status: 200, body: { version: 1 } });
-  const circle = await app.call('PATCH', '/api/v1/issues/ENG-1', { parentId: made.identifier });
+  await step('PATCH', `/issues/${created.id}`, { parentId: 'ENG-1' }, { status: 200, body: { version: 1 } });
+  const circle = await app.call('PATCH', '/api/v1/issues/ENG-1', { parentId: created.identifier });
   expect([circle.status, circle.json.error.details[0].path]).toEqual([422, 'parentId']);
   const missing = await app.call('PATCH', '/api/v1/issues/ENG-1', { parentId: 'ENG-99' });
   expect([missing.status, missing.json.error.details[0]]).toEqual([

@@ -133,10 +133,10 @@ test('of many who want one number at once, one gets it, and whoever takes the ne
   const answers = await Promise.all(
     Array.from({ length: 12 }, (_, n) => make('x', { team: 'RACE', ...(n % 2 === 0 ? { number: 4 } : {}) })),
   );
-  const made = answers.filter(({ status }) => status === 201).map(({ json }) => json.identifier);
+  const identifiers = answers.filter(({ status }) => status === 201).map(({ json }) => json.identifier);
   expect(answers.filter(({ status }) => status === 422)).toHaveLength(5);
-  expect(new Set(made).size).toBe(7);
-  expect(made).toContain('RACE-4');
+  expect(new Set(identifiers).size).toBe(7);
+  expect(identifiers).toContain('RACE-4');
 });
 
 test('lists go by it, and pages stay whole while older issues arrive', async () => {

@@ -253,10 +253,10 @@ test("a team's allow-list of moves is kept, and the refusal names what is allowe
 });
 
 test('parents nest without cycles', async () => {
-  const made = async (title: string, more = {}): Promise<Json> =>
+  const createIssue = async (title: string, more = {}): Promise<Json> =>
     (await app.call('POST', '/api/v1/issues', { team: 'ENG', title, ...more })).json;
-  const a = await made('a');
-  const b = await made('b', { parentId: a.id });
+  const a = await createIssue('a');
+  const b = await createIssue('b', { parentId: a.id });
   expect((await app.call('GET', `/api/v1/issues/${b.id}?expand=parent`)).json.parent).toMatchObject({
     id: a.id,
     title: 'a',

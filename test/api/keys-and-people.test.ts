@@ -44,9 +44,9 @@ test('a member makes keys for themselves, an admin for others, and nobody but an
     [owner, admin, 201],
   ];
   for (const [by, to, status] of allowed) {
-    const made = await mint({ memberId: to.id }, by.key);
-    expect([by.name, to.name, made.status]).toEqual([by.name, to.name, status]);
-    if (status === 201) expect(made.json.member).toEqual({ id: to.id, name: to.name });
+    const minted = await mint({ memberId: to.id }, by.key);
+    expect([by.name, to.name, minted.status]).toEqual([by.name, to.name, status]);
+    if (status === 201) expect(minted.json.member).toEqual({ id: to.id, name: to.name });
     // The same rule holds for whoever ends or replaces a key.
     const { id } = (await mint({ memberId: to.id })).json;
     const call = app.clientOf(by.key);
@@ -164,8 +164,9 @@ test('whoever becomes an owner keeps no key that no owner made for them: its mak
 test('any key may ask what it is; nobody else gets an answer', async () => {
   const { member } = people;
   const expiresAt = new Date(app.clock.now() + 3_600_000).toISOString();
-  const made = (await mint({ name: 'narrow', memberId: member.id, scopes: ['boards:read'], expiresAt })).json;
-  const { status, json } = await app.clientOf(made.key)('GET', '/api/v1/me');
+  const minted = (await mint({ name: 'narrow', memberId: member.id, scopes: ['boards:read'], expiresAt }))
+    .json;
+  const { status, json } = await app.clientOf(minted.key)('GET', '/api/v1/me');
   expect([status, json]).toEqual([
     200,
     {
@@ -173,13 +174,13 @@ test('any key may ask what it is; nobody else gets an answer', async () => {
       workspace: { id: app.workspace.workspaceId, name: expect.any(String) },
       scopes: ['boards:read'],
       key: {
-        id: made.id,
+        id: minted.id,
         name: 'narrow',
-        prefix: made.prefix,
+        prefix: minted.prefix,
         scopes: ['boards:read'],
         expiresAt,
         lastUsedAt: null,
-        createdAt: made.createdAt,
+        createdAt: minted.createdAt,
       },
       ...{ grant: null, session: null },
       rateLimits: { read: null, write: null, search: null, member: null, workspace: null },

@@ -22,9 +22,9 @@ const issue = async (...labels: string[]): Promise<Json> => {
   return (await app.call('GET', `/api/v1/issues/${id}`)).json;
 };
 const many = async (count: number, name: string): Promise<void> => {
-  for (let made = 0; made < count; made += 100)
+  for (let created = 0; created < count; created += 100)
     await app.call('POST', '/api/v1/issues/bulk', {
-      issues: Array.from({ length: Math.min(100, count - made) }, () => ({
+      issues: Array.from({ length: Math.min(100, count - created) }, () => ({
         team: 'ENG',
         title: name,
         labels: [name, 'bug'],

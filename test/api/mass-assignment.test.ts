@@ -74,18 +74,18 @@ test('every object of every body refuses read-only and unknown properties by the
     const body = withProperty(exampleOf(route, hookUrl), at, name, value);
     const { status, json } = await app.call(route.method, fillPath(route.path, route.params, own), body);
     const path = [...at, name].join('.');
-    const found = json?.error?.details?.some(
+    const isRefused = json?.error?.details?.some(
       (detail: Json) => detail.path === path && detail.issue === 'unknown_field',
     );
-    expect([route.name, path, status, found]).toEqual([route.name, path, 422, true]);
+    expect([route.name, path, status, isRefused]).toEqual([route.name, path, 422, true]);
     requests++;
   };
   for (const route of app.app.routes) {
     if (!route.body) continue;
     const responseFields = propertiesOf(Object.values(route.responses)[0]);
-    const places = closedObjects(route.body);
-    expect([route.name, places.length > 0]).toEqual([route.name, true]);
-    for (const { at, known } of places)
+    const objects = closedObjects(route.body);
+    expect([route.name, objects.length > 0]).toEqual([route.name, true]);
+    for (const { at, known } of objects)
       for (const name of new Set([...Object.keys(responseFields), ...never])) {
         if (known.includes(name)) continue;
         await refused(route, at, name, 'x');

@@ -44,14 +44,14 @@ test('bodies take `me` for the member who asks', async () => {
 test('a custom field, a path and a filter take `me` too', async () => {
   await call('POST', '/fields', { key: 'reviewer', name: 'Reviewer', type: 'member' });
   const fields = { reviewer: 'me' };
-  const made = (await call('POST', '/issues', { team: 'ENG', title: 'Reviewed', fields })).json;
-  expect((await call('GET', `/issues/${made.id}`)).json.fields).toEqual({ reviewer: me.id });
+  const created = (await call('POST', '/issues', { team: 'ENG', title: 'Reviewed', fields })).json;
+  expect((await call('GET', `/issues/${created.id}`)).json.fields).toEqual({ reviewer: me.id });
   expect((await call('GET', '/members/me')).json).toMatchObject({ id: me.id });
   expect((await call('PATCH', '/members/me', { name: me.name })).status).toBe(200);
-  const followed = await call('PUT', `/subscribers/${made.id}/me`);
+  const followed = await call('PUT', `/subscribers/${created.id}/me`);
   expect(followed.json.member).toMatchObject({ id: me.id });
   const filter = encodeURIComponent(JSON.stringify({ 'fields.reviewer': 'me' }));
-  expect((await call('GET', `/issues?filter=${filter}`)).json.data).toMatchObject([{ id: made.id }]);
+  expect((await call('GET', `/issues?filter=${filter}`)).json.data).toMatchObject([{ id: created.id }]);
   expect((await call('GET', '/projects?lead=me')).json.data).toHaveLength(1);
 });
 
@@ -61,15 +61,15 @@ test('a plugin is no member, and is told so', async () => {
       const said = await ctx.issues.update(event.data.id, { assigneeId: 'me' }).catch(({ code, message }) => code + ' ' + message);
       await ctx.issues.update(event.data.id, { description: String(said) });
     } } } }`;
-  const made = (await call('POST', '/issues', { team: 'ENG', title: 'Of nobody' })).json;
+  const created = (await call('POST', '/issues', { team: 'ENG', title: 'Of nobody' })).json;
   const plugin = await call('POST', '/plugins', {
     package: await packSource(source),
     grant: ['issues:write'],
     probation: false,
   });
-  await call('PATCH', `/issues/${made.id}`, { priority: 'urgent' });
+  await call('PATCH', `/issues/${created.id}`, { priority: 'urgent' });
   await app.settled();
-  const { assignee, description } = (await call('GET', `/issues/${made.id}`)).json;
+  const { assignee, description } = (await call('GET', `/issues/${created.id}`)).json;
   expect(assignee).toBeNull();
   expect(description).toBe(
     'validation_failed assigneeId: The caller is not a member. Give the id of a member.',
@@ -108,12 +108,12 @@ test('a team is named by its key in any case, or by its id: in paths, bodies and
     ['cycles', { startsAt: '2031-03-03T00:00:00Z', endsAt: '2031-03-17T00:00:00Z' }],
   ];
   for (const [path, body] of bodies) {
-    const made = await call('POST', `/${path}`, { ...body, team: team.id });
-    expect([path, made.status, made.json.team]).toEqual([path, 201, 'ENG']);
+    const created = await call('POST', `/${path}`, { ...body, team: team.id });
+    expect([path, created.status, created.json.team]).toEqual([path, 201, 'ENG']);
     const listed = async (name: string): Promise<string[]> =>
       (await call('GET', `/${path}?team=${name}`)).json.data.map(({ id }: Json) => id);
     expect([path, await listed(team.id)]).toEqual([path, await listed('ENG')]);
-    expect([path, (await listed('eng')).includes(made.json.id)]).toEqual([path, true]);
+    expect([path, (await listed('eng')).includes(created.json.id)]).toEqual([path, true]);
   }
 });
 

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const v1 = '/api/v1';
-const made = async (path: string, body: object): Promise<Json> => {
+const create = async (path: string, body: object): Promise<Json> => {
   const { status, json } = await app.call('POST', v1 + path, body);
   expect([path, status]).toEqual([path, 201]);
   return json;
@@ -43,16 +43,16 @@ test('broken JSON is refused with the line, the column and what JSON allows ther
 });
 
 test('null as a neighbour puts a card or a sub-issue at an end', async () => {
-  const parent = await made('/issues', { team: 'ENG', title: 'parent' });
+  const parent = await create('/issues', { team: 'ENG', title: 'parent' });
   const [a, b, c] = await Promise.all(
-    ['a', 'b', 'c'].map((title) => made('/issues', { team: 'ENG', title, parentId: parent.id })),
+    ['a', 'b', 'c'].map((title) => create('/issues', { team: 'ENG', title, parentId: parent.id })),
   );
-  const board = await made('/boards', { name: 'B', groupBy: 'stateType' });
+  const board = await create('/boards', { name: 'B', groupBy: 'stateType' });
   const orders = {
-    [`/issues?parent=${parent.id}&sort=subOrder&fields=id`]: (one: Json, place: object) =>
-      app.call('POST', `${v1}/issues/${one.id}/reorder`, place),
-    [`/boards/${board.id}/columns/started/cards?fields=id`]: (one: Json, place: object) =>
-      app.call('POST', `${v1}/boards/${board.id}/move`, { issueId: one.id, column: 'started', ...place }),
+    [`/issues?parent=${parent.id}&sort=subOrder&fields=id`]: (one: Json, position: object) =>
+      app.call('POST', `${v1}/issues/${one.id}/reorder`, position),
+    [`/boards/${board.id}/columns/started/cards?fields=id`]: (one: Json, position: object) =>
+      app.call('POST', `${v1}/boards/${board.id}/move`, { issueId: one.id, column: 'started', ...position }),
   };
   for (const [list, put] of Object.entries(orders)) {
     for (const one of [a, b, c]) expect((await put(one, { position: 'bottom' })).status).toBe(200);
@@ -159,9 +159,9 @@ test('a path that an error names is a path of the document', async () => {
   for (const [method, path, body] of refusals) {
     const { status, json } = await call(method, v1 + path, body);
     const text = JSON.stringify(json.error);
-    const named = [...text.matchAll(/GET (\/[^\s?.`",]+)/g)].map(([, at]) => at!);
-    expect([text, status, named.length > 0]).toEqual([text, 422, true]);
-    expect([body, named.filter((at) => !(at in paths))]).toEqual([body, []]);
+    const mentioned = [...text.matchAll(/GET (\/[^\s?.`",]+)/g)].map(([, at]) => at!);
+    expect([text, status, mentioned.length > 0]).toEqual([text, 422, true]);
+    expect([body, mentioned.filter((at) => !(at in paths))]).toEqual([body, []]);
   }
 });
 
@@ -169,11 +169,11 @@ test('a path that a text of the source names is a path of the document', async (
   const { paths } = (await app.call('GET', '/api/v1/openapi.json')).json;
   const plain = (path: string): string => path.replaceAll(/\$?\{[^}]*\}/g, '{}');
   const known = new Set(Object.keys(paths).map(plain));
-  const named = sources('core').flatMap(({ file, text }) =>
+  const mentioned = sources('core').flatMap(({ file, text }) =>
     [...text.matchAll(/\b(?:GET|POST|PUT|PATCH|DELETE) (\/api\/v1\/(?:\$?\{[^}]*\}|[^\s?.`'",)…])*)/g)].map(
       ([, path]) => `${file}: ${plain(path!)}`,
     ),
   );
-  expect(named.length).toBeGreaterThan(5);
-  expect(named.filter((one) => !known.has(one.slice(one.indexOf(': ') + 2)))).toEqual([]);
+  expect(mentioned.length).toBeGreaterThan(5);
+  expect(mentioned.filter((one) => !known.has(one.slice(one.indexOf(': ') + 2)))).toEqual([]);
 });

@@ -22,13 +22,13 @@ interface Plain {
   readonly enum?: readonly unknown[];
 }
 
-interface Place {
+interface InvalidBody {
   readonly path: string;
   readonly body: unknown;
 }
 
 /** Bodies that are wrong in one place, for each place of a schema that can be. */
-function* wrongIn(schema: Plain): Generator<Place> {
+function* wrongIn(schema: Plain): Generator<InvalidBody> {
   const { properties, items, anyOf } = schema;
   for (const one of anyOf ?? []) if (one.type !== 'null') yield* wrongIn(one);
   for (const [name, below] of Object.entries(properties ?? {}))

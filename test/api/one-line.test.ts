@@ -41,8 +41,8 @@ test('white space around a text goes, also behind unseen characters', () => {
 });
 
 test('names that differ only by white space around them are one name', async () => {
-  const made = await app.call('POST', '/api/v1/labels', { name: '\u00a0Outage ' });
-  expect([made.status, made.json.name]).toEqual([201, 'Outage']);
+  const created = await app.call('POST', '/api/v1/labels', { name: '\u00a0Outage ' });
+  expect([created.status, created.json.name]).toEqual([201, 'Outage']);
   for (const name of ['Outage', ' Outage', 'outage\u3000', '\u200b Outage\n']) {
     const again = await app.call('POST', '/api/v1/labels', { name });
     expect([name, again.status, again.json.error?.details[0]]).toMatchObject([

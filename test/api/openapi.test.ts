@@ -106,8 +106,8 @@ function isDocumented(name: string, reply: Reply, schema = schemaOf(name, reply.
     undocumented: [],
   });
   // A 202 has the tag of a proposal, or says of a job of its own that it is queued.
-  const made = reply.status === 201 || reply.status === 202;
-  const unversioned = made && !('version' in ((schema as Json)?.properties ?? {}));
+  const isCreated = reply.status === 201 || reply.status === 202;
+  const unversioned = isCreated && !('version' in ((schema as Json)?.properties ?? {}));
   const optional = [...sometimes, ...(unversioned ? ['etag'] : [])];
   const missing = said.filter((header) => !reply.headers.has(header) && !optional.includes(header));
   expect({ name, status: reply.status, missing }).toEqual({ name, status: reply.status, missing: [] });

@@ -52,11 +52,11 @@ test('whoever may not write may propose, and another approves just what was show
   const issue = await create('Slow start');
   expect((await agent('PATCH', `/api/v1/issues/${issue.id}`, { priority: 'high' })).status).toBe(403);
   const from = await last();
-  const made = await propose(issue.id, { priority: 'high', description: 'It takes a minute.' });
-  expect([made.status, made.headers.get('tatami-mode')]).toEqual([202, 'propose']);
-  const { id } = made.json;
-  expect(made.headers.get('location')).toEndWith(`/api/v1/proposals/${id}`);
-  expect(made.json).toMatchObject({
+  const proposed = await propose(issue.id, { priority: 'high', description: 'It takes a minute.' });
+  expect([proposed.status, proposed.headers.get('tatami-mode')]).toEqual([202, 'propose']);
+  const { id } = proposed.json;
+  expect(proposed.headers.get('location')).toEndWith(`/api/v1/proposals/${id}`);
+  expect(proposed.json).toMatchObject({
     status: 'open',
     source: 'request',
     revision: 1,
@@ -73,7 +73,7 @@ test('whoever may not write may propose, and another approves just what was show
       },
     ],
   });
-  expect(made.json.effects[0].fields).toContainEqual({ name: 'priority', before: 'none', after: 'high' });
+  expect(proposed.json.effects[0].fields).toContainEqual({ name: 'priority', before: 'none', after: 'high' });
   expect(await issueNow(issue.id)).toMatchObject({ priority: 'none', version: issue.version });
   const emitted = await eventsAfter(from);
   expect(emitted.map(({ type }) => type).filter((type) => !type.startsWith('inbox.'))).toEqual([
@@ -188,7 +188,7 @@ test('of two approvals at once, one commits', async () => {
 });
 
 test('a part is approved by its effects, and those of one write stay together', async () => {
-  const made = await agent(
+  const proposed = await agent(
     'POST',
     '/api/v1/issues/bulk',
     {
@@ -199,17 +199,17 @@ test('a part is approved by its effects, and those of one write stay together', 
     },
     proposing,
   );
-  expect(made.json.effects.map(({ class: does, issue }: Json) => [does, issue])).toEqual([
+  expect(proposed.json.effects.map(({ class: does, issue }: Json) => [does, issue])).toEqual([
     ['create', null],
     ['create', null],
   ]);
-  const half = await approve(made.json.id, { effects: ['1'] });
+  const half = await approve(proposed.json.id, { effects: ['1'] });
   expect(half.json.error.details[0].fix).toContain('effect 2');
-  expect((await approve(made.json.id, { effects: ['7'] })).status).toBe(422);
-  const done = await approve(made.json.id, { effects: ['1', '2'] });
+  expect((await approve(proposed.json.id, { effects: ['7'] })).status).toBe(422);
+  const done = await approve(proposed.json.id, { effects: ['1', '2'] });
   expect(done.json.status).toBe('approved');
   // It made what was shown, by the ids that were shown.
-  const { entityId } = made.json.effects[0];
+  const { entityId } = proposed.json.effects[0];
   expect(await issueNow(entityId)).toMatchObject({
     title: 'One',
     identifier: expect.stringMatching(/^ENG-\d+$/),

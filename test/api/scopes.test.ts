@@ -26,10 +26,10 @@ const ask = (call: Client, route: Route) =>
   });
 
 /** Read scopes are also had through their write scope, and one is a part of another. */
-const satisfies = (held: string, needed: string): boolean =>
-  held === needed ||
-  (needed.endsWith(':read') && held === needed.replace(/:read$/, ':write')) ||
-  (needed === 'backtests:write' && held === 'plugins:write');
+const satisfies = (granted: string, needed: string): boolean =>
+  granted === needed ||
+  (needed.endsWith(':read') && granted === needed.replace(/:read$/, ':write')) ||
+  (needed === 'backtests:write' && granted === 'plugins:write');
 
 async function refusedForScope(call: Client, route: Route): Promise<boolean> {
   const { status, json } = await ask(call, route);

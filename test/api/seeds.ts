@@ -51,13 +51,13 @@ export const nowhere: Seeds = {
 
 /** @param team key of the workspace's first team */
 export async function seed(app: TestApp, call: Client, team: string, hookUrl: string): Promise<Seeds> {
-  const made = async (path: string, body: object): Promise<Json> => {
+  const create = async (path: string, body: object): Promise<Json> => {
     const { status, json } = await call('POST', `/api/v1${path}`, body);
     if (status !== 201 && status !== 202)
       throw new Error(`POST ${path} answered ${status}: ${JSON.stringify(json)}`);
     return json;
   };
-  const endpoint = await made('/webhooks', { url: hookUrl, events: ['issue.created'] });
+  const endpoint = await create('/webhooks', { url: hookUrl, events: ['issue.created'] });
   const pluginId = `com.test.seed-${team.toLowerCase()}`;
   const plugin = await install(
     call,
@@ -68,26 +68,27 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
   const external = { externalSource: 'seeded', externalId: `of-${team}` };
   const title = `Secret of ${team}`;
   const promise = { name: `Promise of ${team}`, filter: { title }, targetMinutes: 600 };
-  const policy = await made('/sla-policies', promise);
-  const issue = await made('/issues', { team, title, ...external });
+  const policy = await create('/sla-policies', promise);
+  const issue = await create('/issues', { team, title, ...external });
   await app.settled();
   const first = async (path: string): Promise<Json> => (await call('GET', `/api/v1${path}`)).json.data[0];
   const seeds = {
     issue: issue.id,
     identifier: issue.identifier,
     externalId: external.externalId,
-    member: (await made('/members', { name: `Member of ${team}` })).id,
+    member: (await create('/members', { name: `Member of ${team}` })).id,
     state: (await first(`/workflows?team=${team}`)).id,
-    label: (await made('/labels', { name: `label-${team}` })).id,
+    label: (await create('/labels', { name: `label-${team}` })).id,
     event: (await first('/events')).id,
-    project: (await made('/projects', { name: `Project of ${team}` })).id,
-    cycle: (await made('/cycles', { team, startsAt: '2031-01-06T00:00:00Z', endsAt: '2031-01-20T00:00:00Z' }))
-      .id,
-    comment: (await made(`/issues/${issue.id}/comments`, { body: `Secret comment of ${team}` })).id,
+    project: (await create('/projects', { name: `Project of ${team}` })).id,
+    cycle: (
+      await create('/cycles', { team, startsAt: '2031-01-06T00:00:00Z', endsAt: '2031-01-20T00:00:00Z' })
+    ).id,
+    comment: (await create(`/issues/${issue.id}/comments`, { body: `Secret comment of ${team}` })).id,
     webhook: endpoint.id,
     delivery: (await first(`/webhooks/${endpoint.id}/deliveries`)).id,
-    replay: (await made(`/webhooks/${endpoint.id}/replays`, { afterSequence: 0 })).id,
-    api_key: (await made('/api-keys', { name: 'seed', scopes: ['issues:read'] })).id,
+    replay: (await create(`/webhooks/${endpoint.id}/replays`, { afterSequence: 0 })).id,
+    api_key: (await create('/api-keys', { name: 'seed', scopes: ['issues:read'] })).id,
     plugin: plugin.id,
     pluginRef: pluginId,
     run: (await first(`/plugins/${plugin.id}/runs`)).id,
@@ -100,8 +101,8 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
     sla_policy: policy.id,
     sla_clock: (await first(`/issues/${issue.id}/sla`)).id,
   };
-  const reaction = await made(`/comments/${seeds.comment}/reactions`, { emoji: '👍' });
-  const { key } = await made('/api-keys', {
+  const reaction = await create(`/comments/${seeds.comment}/reactions`, { emoji: '👍' });
+  const { key } = await create('/api-keys', {
     name: 'other',
     scopes: ['comments:write'],
     memberId: seeds.member,
@@ -109,26 +110,26 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
   await app.clientOf(key)('POST', `/api/v1/issues/${issue.id}/comments`, { body: `An answer of ${team}` });
   await app.settled();
   const item = await first('/inbox');
-  const other = await made('/issues', { team, title: `Other secret of ${team}` });
+  const other = await create('/issues', { team, title: `Other secret of ${team}` });
   const all: Record<string, string> = {
     ...seeds,
     reaction: reaction.id,
     inbox_item: item.id,
-    relation: (await made(`/issues/${issue.id}/relations`, { type: 'relates_to', issueId: other.id })).id,
+    relation: (await create(`/issues/${issue.id}/relations`, { type: 'relates_to', issueId: other.id })).id,
     // Of all issues, in columns by the types of their states.
-    board: (await made('/boards', { name: `Board of ${team}`, groupBy: 'stateType' })).id,
-    view: (await made('/views', { name: `View of ${team}`, visibility: 'shared' })).id,
-    backtest: (await made(`/plugins/${plugin.id}/backtests`, {})).id,
+    board: (await create('/boards', { name: `Board of ${team}`, groupBy: 'stateType' })).id,
+    view: (await create('/views', { name: `View of ${team}`, visibility: 'shared' })).id,
+    backtest: (await create(`/plugins/${plugin.id}/backtests`, {})).id,
     subscriber: (await first(`/issues/${issue.id}/subscribers`)).id,
-    oauth_app: (await made('/oauth-apps', { name: `App of ${team}`, redirectUris: ['https://a.example/'] }))
+    oauth_app: (await create('/oauth-apps', { name: `App of ${team}`, redirectUris: ['https://a.example/'] }))
       .id,
     grant: await grantOf(app, call, team),
-    template: (await made('/templates', { name: `Template of ${team}`, team })).id,
+    template: (await create('/templates', { name: `Template of ${team}`, team })).id,
   };
   for (const { name, path, parent, fields, examples } of contracts) {
     if (all[name] !== undefined || !examples?.create) continue;
     const body = { ...examples.create, ...referredBy({ fields }, all) };
-    all[name] = (await made(parent ? `/${parent.path}/${all[parent.name]}/${path}` : `/${path}`, body)).id;
+    all[name] = (await create(parent ? `/${parent.path}/${all[parent.name]}/${path}` : `/${path}`, body)).id;
   }
   await call('POST', `/api/v1/releases/${all.release}/issues`, { issueIds: [issue.id] });
   // One that is completed, so that an issue went on.

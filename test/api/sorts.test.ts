@@ -137,7 +137,7 @@ test('issues, too, have what is missing last both ways, also as they were', asyn
   ];
   await post('/fields', { key: 'risk', name: 'Risk', type: 'select', options: choices });
   const parent = (await post('/issues', { team: 'ENG', title: 'None' })).json;
-  const made = [
+  const created = [
     {
       dueDate: '2027-01-02',
       estimate: 3,
@@ -151,7 +151,7 @@ test('issues, too, have what is missing last both ways, also as they were', asyn
       parentId: parent.id,
     },
   ];
-  await post('/issues/bulk', { issues: made.map((one) => ({ team: 'ENG', title: 'Some', ...one })) });
+  await post('/issues/bulk', { issues: created.map((one) => ({ team: 'ENG', title: 'Some', ...one })) });
   const at = await app.lastSequence();
   const names = [
     'dueDate',
@@ -189,21 +189,21 @@ test('issues sort by the order of the work and by the name of their assignee, an
     states.push((await post('/workflows', { ...body, name })).json);
   const people: Json[] = [];
   for (const name of ['Zoe', 'Ana', 'Ana', 'Äda']) people.push((await post('/members', { name })).json);
-  let made = 0;
+  let created = 0;
   for (const { id: stateId } of states.toReversed())
     for (const assigneeId of [...people.map(({ id }) => id), null])
-      await post('/issues', { team: 'WRK', title: `Work ${made++}`, stateId, assigneeId });
+      await post('/issues', { team: 'WRK', title: `Work ${created++}`, stateId, assigneeId });
   const types = ['triage', 'backlog', 'unstarted', 'started', 'completed', 'canceled', 'duplicate'];
   const ranked = states.toSorted(
     (a, b) => types.indexOf(a.type) - types.indexOf(b.type) || a.position - b.position,
   );
-  const named = [
+  const assignees = [
     ...people.toSorted((a, b) => Buffer.compare(Buffer.from(a.name + a.id), Buffer.from(b.name + b.id))),
     null,
   ];
   const rankOf = {
     state: (one: Json) => ranked.findIndex(({ id }) => id === one.state.id),
-    assignee: (one: Json) => named.findIndex((person) => person?.id === one.assignee?.id),
+    assignee: (one: Json) => assignees.findIndex((person) => person?.id === one.assignee?.id),
   };
   for (const sort of ['state', 'assignee'] as const) {
     const [up, down] = [
@@ -213,8 +213,8 @@ test('issues sort by the order of the work and by the name of their assignee, an
     const ranks = up.map(rankOf[sort]);
     expect([sort, up.length, new Set(up.map(({ id }) => id)).size, ranks]).toEqual([
       sort,
-      made,
-      made,
+      created,
+      created,
       ranks.toSorted((a, b) => a - b),
     ]);
     const there = up.filter((one) => one[sort] !== null);
@@ -241,8 +241,8 @@ test('issues sort by the order of the work and by the name of their assignee, an
     await app.call('PATCH', `/api/v1/workflows/${id}`, {
       position: 40 - ranked.findIndex((one) => one.id === id),
     });
-  for (const [place, { id }] of people.entries())
-    await app.call('PATCH', `/api/v1/members/${id}`, { name: `Renamed ${place}` });
+  for (const [index, { id }] of people.entries())
+    await app.call('PATCH', `/api/v1/members/${id}`, { name: `Renamed ${index}` });
   for (const [index, list] of lists.entries())
     expect(await pagesOf('/api/v1/issues', `${list}&asOf=${at}`, 6)).toEqual(were[index]!);
 });

@@ -200,12 +200,15 @@ test('only what is asked for and may be read arrives, and a silent reader is sti
   await bulk(100);
   const last = await app.lastSequence();
   // The rest of the bulk may be looked at when the heartbeat finds it.
-  const place = some.take(1);
+  const nextFrame = some.take(1);
   while (
-    !(await Promise.race([place.then(() => true), new Promise((resolve) => setImmediate(resolve, false))]))
+    !(await Promise.race([
+      nextFrame.then(() => true),
+      new Promise((resolve) => setImmediate(resolve, false)),
+    ]))
   )
     app.clock.advance(15_000);
-  const [{ id, data }] = (await place) as [Frame];
+  const [{ id, data }] = (await nextFrame) as [Frame];
   expect([Number(id) > from && Number(id) <= last, data]).toEqual([true, null]);
   await Promise.all([some.close(), few.close()]);
 });

@@ -13,9 +13,9 @@ let app: TestApp;
 let principal: Principal;
 
 const principalIn = async (of: TestApp): Promise<Principal> => {
-  const found = await keyAuthenticateOf(of)(of.workspace.apiKey);
-  if (!found) throw new Error('There is no such key.');
-  return found;
+  const authenticated = await keyAuthenticateOf(of)(of.workspace.apiKey);
+  if (!authenticated) throw new Error('There is no such key.');
+  return authenticated;
 };
 const ask = (name: string, call: Partial<ValueCall>): Promise<Outcome<string | null>> =>
   app.app.caller(asText)(app.app.route(name), { principal, isCounted: false, params: {}, ...call });
@@ -69,19 +69,19 @@ test('a key is one at both entrances: what either has answered, the other repeat
     const from = await app.lastSequence();
     const key = { 'idempotency-key': `key ${from}` };
     const body = { team: 'ENG', title: 'Once' };
-    const made = await first('POST', '/api/v1/issues', body, key);
+    const created = await first('POST', '/api/v1/issues', body, key);
     const again = await second('POST', '/api/v1/issues', body, key);
     expect([again.status, again.text, again.headers.get('idempotent-replayed')]).toEqual([
       201,
-      made.text,
+      created.text,
       'true',
     ]);
-    expect(again.headers.get('location')).toBe(made.headers.get('location'));
+    expect(again.headers.get('location')).toBe(created.headers.get('location'));
     expect(await second('POST', '/api/v1/issues', { ...body, title: 'Other' }, key)).toMatchObject({
       status: 422,
       json: { error: { code: 'idempotency_key_reused' } },
     });
-    const path = `/api/v1/issues/${made.json.id}`;
+    const path = `/api/v1/issues/${created.json.id}`;
     const gone = [await first('DELETE', path, undefined, key), await second('DELETE', path, undefined, key)];
     expect(gone.map(({ status, text }) => [status, text])).toEqual([
       [204, ''],

@@ -14,8 +14,8 @@ afterAll(() => app.stop());
 const members = '/api/v1/members';
 
 async function joins(email: string, name = 'Ana'): Promise<PageResponse> {
-  const { json: made } = await app.call('POST', members, { name: 'Somebody' });
-  const { json } = await app.call('POST', `${members}/${made.id}/invitation`);
+  const { json: member } = await app.call('POST', members, { name: 'Somebody' });
+  const { json } = await app.call('POST', `${members}/${member.id}/invitation`);
   return createVisitor(app).post(new URL(json.url).pathname, { name, email, password });
 }
 

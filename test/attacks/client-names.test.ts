@@ -80,9 +80,9 @@ test('no OAuth app of a workspace is registered or renamed to look like a part o
   const before = await app.lastSequence();
   const { json: mine } = await app.call('POST', '/api/v1/oauth-apps', { name: 'Reports', redirectUris });
   for (const name of imitations) {
-    const made = await app.call('POST', '/api/v1/oauth-apps', { name, redirectUris });
+    const created = await app.call('POST', '/api/v1/oauth-apps', { name, redirectUris });
     const renamed = await app.call('PATCH', `/api/v1/oauth-apps/${mine.id}`, { name });
-    for (const { status, json } of [made, renamed])
+    for (const { status, json } of [created, renamed])
       expect([name, status, json.error.details[0].path]).toEqual([name, 422, 'name']);
   }
   expect(await app.eventTypes(before)).toEqual(['oauth_app.created']);

@@ -73,7 +73,7 @@ function recounted(lines: readonly string[]): string[] {
 async function faultsOf({ dataDir, close }: Target): Promise<string[]> {
   await close();
   const looked = await tatami(['doctor', '--data-dir', dataDir, '--json']);
-  const found = looked.json.checks.flatMap(({ check, findings }: Json) =>
+  const faults = looked.json.checks.flatMap(({ check, findings }: Json) =>
     findings
       .filter(({ level }: Json) => level === 'error')
       .map(({ message }: Json) => `${check}: ${message}`),
@@ -90,11 +90,11 @@ async function faultsOf({ dataDir, close }: Target): Promise<string[]> {
     .map(({ path, params }) => fillPath(path, params, file.seeds));
   for (const path of paths) {
     const { status, text } = await app.call('GET', path);
-    if (status >= 500) found.push(`${path} answers ${status}: ${text}`);
+    if (status >= 500) faults.push(`${path} answers ${status}: ${text}`);
   }
   await app.stop();
   target = await newTarget();
-  return found;
+  return faults;
 }
 
 test(`an export that was changed at random is refused whole, or arrives whole (seed ${seed})`, async () => {

@@ -13,7 +13,7 @@ const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Re
 const hook = { url: `http://127.0.0.1:${receiver.port}/`, events: ['issue.*'] };
 
 let app: TestApp;
-let made = 0;
+let memberCount = 0;
 beforeAll(async () => {
   app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
 });
@@ -34,7 +34,7 @@ async function created(call: Client, path: string, body?: object): Promise<Json>
   return json;
 }
 const add = async (role: string, call = app.call): Promise<string> =>
-  (await created(call, '/members', { name: `Somebody ${++made}`, role })).id;
+  (await created(call, '/members', { name: `Somebody ${++memberCount}`, role })).id;
 const keyOf = (memberId: string, scopes: readonly string[], call = app.call): Promise<Json> =>
   created(call, '/api-keys', { name: 'k', scopes, memberId });
 

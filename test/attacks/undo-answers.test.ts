@@ -54,7 +54,7 @@ test('docs/plugins/undo.md lists the answers', () => {
     /(?<=## Permissions to undo\n[^#]*\|---\|---\|\n)/,
   );
   const after = rest.slice(rest.search(/^(?!\|)/m));
-  const made = `${before}${rows}\n${after}`;
-  if (process.env.UPDATE_DOCS) writeFileSync(page, made);
-  expect(readFileSync(page, 'utf8')).toBe(made);
+  const rendered = `${before}${rows}\n${after}`;
+  if (process.env.UPDATE_DOCS) writeFileSync(page, rendered);
+  expect(readFileSync(page, 'utf8')).toBe(rendered);
 });

@@ -11,7 +11,7 @@ import { createWorkspace } from '../../core/setup/first-workspace.ts';
 import { operatorSocketOf } from '../../core/setup/keys/socket.ts';
 import { tryLock } from '../../core/store/data-dir.ts';
 import { createSystemClock, startApp, type Json } from '../app.ts';
-import { collect, serveTatami, spawnTatami, tatami, temporary, type Ended } from './tatami.ts';
+import { collect, serveTatami, spawnTatami, tatami, temporary, type CliResult } from './tatami.ts';
 
 const statusWith = async (url: string, key: string): Promise<number> =>
   (await fetch(`${url}/api/v1/api-keys`, { headers: { authorization: `Bearer ${key}` } })).status;
@@ -123,7 +123,7 @@ test('whoever has the data directory makes, lists, rolls and revokes keys, the s
 });
 
 /** Makes keys, rolls one, revokes one, and lists them all. */
-async function roundOf(keys: (command: string, ...more: string[]) => Promise<Ended>) {
+async function roundOf(keys: (command: string, ...more: string[]) => Promise<CliResult>) {
   const all = await keys('create');
   const ci = await keys(
     ...['create', '--name', 'CI', '--member', 'ANA@acme.example', '--scopes', 'issues:read'],
@@ -156,15 +156,15 @@ test('what people read of keys: short scopes, when they were used, how they end;
   const app = await startApp({ clock: createSystemClock() });
   const keys = (...args: string[]) => tatami(['keys', ...args, '--data-dir', app.dataDir]);
   try {
-    const made = await keys(
+    const created = await keys(
       'create',
       '--name',
       'CI',
       '--scopes',
       'issues:write,labels:read,teams:read,members:read',
     );
-    expect(made.out).toMatch(/^key {7}ttm_\w+ {3}\(shown only once\)$/m);
-    const [id = ''] = /key_\w+/.exec(made.out) ?? [];
+    expect(created.out).toMatch(/^key {7}ttm_\w+ {3}\(shown only once\)$/m);
+    const [id = ''] = /key_\w+/.exec(created.out) ?? [];
     expect((await keys('roll', 'CI', '--grace', '0')).out).toContain(`${id} is revoked`);
     const { out } = await keys('list');
     const lines = out.trimEnd().split('\n');

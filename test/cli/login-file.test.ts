@@ -81,11 +81,11 @@ test('a person allows the login in the browser; the tokens are in a file of thei
 });
 
 test('BROWSER names programs in the order of preference, with the address among their words; no shell reads it', async () => {
-  const made = dir.path('made-by-a-shell');
-  const choices = [`touch-nothing;touch ${made}`, `${browser} %s`].join(':');
+  const markerFile = dir.path('made-by-a-shell');
+  const choices = [`touch-nothing;touch ${markerFile}`, `${browser} %s`].join(':');
   const { code } = await tatami(['login', '--server', server.url], { ...env, BROWSER: choices });
   expect(code).toBe(0);
-  expect(existsSync(made)).toBe(false);
+  expect(existsSync(markerFile)).toBe(false);
 
   const child = spawnTatami(['login', '--server', server.url], env);
   const said = collect(child.stderr);
@@ -131,15 +131,15 @@ test('what another page of the browser brings to the port is turned away, and th
   const address = new URL(/http:\S+authorize\S+/.exec(said.text())?.[0] ?? '');
   const callback = address.searchParams.get('redirect_uri') ?? '';
   expect(callback).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
-  const knock = async (to: string, init?: RequestInit) => (await fetch(to, init)).status;
+  const statusOf = async (to: string, init?: RequestInit) => (await fetch(to, init)).status;
   expect([
-    await knock(callback),
-    await knock(`${callback}?code=stolen&state=guessed`),
-    await knock(`${callback}?code=x&state=${address.searchParams.get('state')}`, { method: 'POST' }),
-    await knock(`${callback}?code=x&state=${address.searchParams.get('state')}`, {
+    await statusOf(callback),
+    await statusOf(`${callback}?code=stolen&state=guessed`),
+    await statusOf(`${callback}?code=x&state=${address.searchParams.get('state')}`, { method: 'POST' }),
+    await statusOf(`${callback}?code=x&state=${address.searchParams.get('state')}`, {
       headers: { host: 'rebound.example' },
     }),
-    await knock(new URL('/', callback).href),
+    await statusOf(new URL('/', callback).href),
   ]).toEqual([400, 400, 404, 404, 404]);
   const page = await fetch(address);
   expect(page.status).toBe(200);
@@ -162,8 +162,8 @@ test('a server that has tokens asked for elsewhere is asked for none', async () 
   const { code, err } = await logIn();
   expect([code, err]).toEqual([1, expect.stringContaining('another server')]);
   server.behaviour.metadata = { issuer: other.url };
-  const named = await logIn();
-  expect([named.code, named.err]).toEqual([1, expect.stringContaining(`login --server ${other.url}`)]);
+  const refused = await logIn();
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining(`login --server ${other.url}`)]);
 });
 
 test('what is not encrypted is not logged in to, unless it is this machine', async () => {

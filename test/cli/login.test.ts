@@ -7,7 +7,7 @@ import { takeSeatOp } from '../../core/identity/accounts/accounts.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { signIn, type Person } from '../identity/person.ts';
 import { browserOf, consent, formOf, type Browser } from '../oauth/client.ts';
-import { collect, spawnTatami, tatami, temporary, type Ended } from './tatami.ts';
+import { collect, spawnTatami, tatami, temporary, type CliResult } from './tatami.ts';
 
 const dir = temporary();
 const config = dir.path('config');
@@ -18,7 +18,7 @@ let app: TestApp;
 let person: Person;
 let browser: Browser;
 /** A code is asked for once in five seconds: it goes on beside the other tests. */
-let byCode: Promise<Ended>;
+let byCode: Promise<CliResult>;
 beforeAll(async () => {
   app = await startApp();
   person = await signIn(app);
@@ -35,7 +35,7 @@ const storedLogins = (): Json[] =>
   JSON.parse(readFileSync(join(config, 'tatami/credentials.json'), 'utf8')).logins;
 
 /** @param change of what the consent page would send */
-async function logIn(args: string[] = [], change?: (form: URLSearchParams) => void): Promise<Ended> {
+async function logIn(args: string[] = [], change?: (form: URLSearchParams) => void): Promise<CliResult> {
   const child = spawnTatami(['login', '--server', app.url, '--json', ...args], env);
   const said = collect(child.stderr);
   await said.until((text) => /code_challenge=\S+\s/.test(text));
@@ -47,7 +47,7 @@ async function logIn(args: string[] = [], change?: (form: URLSearchParams) => vo
   return { code: await child.exited, out, err: said.text(), json: JSON.parse(out) };
 }
 
-async function logInByCode(): Promise<Ended> {
+async function logInByCode(): Promise<CliResult> {
   const child = spawnTatami(['login', '--server', app.url, '--device', '--json'], {
     XDG_CONFIG_HOME: dir.path('other'),
   });

@@ -66,8 +66,8 @@ export async function check(title: string): Promise<void> {
 `;
 
 test('a new plugin type-checks, tests itself, packs and runs as it is, and a mistake in it is seen', async () => {
-  const made = await run('new', 'com.acme.hello', '--dir', dir.path('hello'), '--json');
-  expect([made.code, made.json.name]).toEqual([0, 'com.acme.hello']);
+  const created = await run('new', 'com.acme.hello', '--dir', dir.path('hello'), '--json');
+  expect([created.code, created.json.name]).toEqual([0, 'com.acme.hello']);
   const inside = (...args: string[]) =>
     Bun.spawnSync([process.execPath, ...args], { cwd: dir.path('hello'), env: { PATH: process.env.PATH } });
   expect(inside('check').exitCode).toBe(0);
@@ -84,8 +84,8 @@ test('a new plugin type-checks, tests itself, packs and runs as it is, and a mis
   expect(inside('check').stderr.toString() + inside('check').stdout.toString()).toContain('plugin.ts');
   const again = await run('new', 'com.acme.hello', '--dir', dir.path('hello'));
   expect([again.code, again.err]).toEqual([1, expect.stringContaining('not empty')]);
-  const named = await run('new', 'Hello!');
-  expect([named.code, named.err]).toEqual([2, expect.stringContaining('acme.triage')]);
+  const invalidName = await run('new', 'Hello!');
+  expect([invalidName.code, invalidName.err]).toEqual([2, expect.stringContaining('acme.triage')]);
 });
 
 test('a run that failed names the line it came from, on the command line and over REST', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { statSync, writeFileSync } from 'node:fs';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { packSource } from '../plugins/pack.ts';
-import { tatami, temporary, type Ended } from './tatami.ts';
+import { tatami, temporary, type CliResult } from './tatami.ts';
 
 const dir = temporary();
 const id = 'com.acme.greets';
@@ -11,7 +11,7 @@ const path = `/api/v1/plugins/${id}`;
 let app: TestApp;
 let publicKey: string;
 
-const run = (...args: string[]): Promise<Ended> =>
+const run = (...args: string[]): Promise<CliResult> =>
   tatami(['plugin', ...args], { TATAMI_SERVER: app?.url ?? '', TATAMI_TOKEN: app?.workspace.apiKey ?? '' });
 
 const greeter = (version: string, more = '') =>
@@ -30,8 +30,8 @@ async function greeted(title: string): Promise<string[]> {
 }
 
 beforeAll(async () => {
-  const made = await run('keygen', dir.path('acme.key'), '--json');
-  ({ publicKey } = made.json);
+  const keygen = await run('keygen', dir.path('acme.key'), '--json');
+  ({ publicKey } = keygen.json);
   app = await startApp({ flags: { pluginTrust: `acme=${publicKey}` } });
 });
 afterAll(async () => {

@@ -7,7 +7,7 @@ import { programCommand } from '../program.ts';
 
 const launcher = join(import.meta.dir, '../../bin/tatami');
 
-export interface Ended {
+export interface CliResult {
   code: number;
   out: string;
   err: string;
@@ -41,7 +41,7 @@ export async function tatami(
   args: readonly string[],
   env: Record<string, string> = {},
   input?: string,
-): Promise<Ended> {
+): Promise<CliResult> {
   return ended(spawnTatami(args, env, [], input));
 }
 
@@ -59,7 +59,7 @@ export async function runIn(folder: string, args: readonly string[], env: Record
   );
 }
 
-export async function ended(child: ReturnType<typeof spawnTatami>): Promise<Ended> {
+export async function ended(child: ReturnType<typeof spawnTatami>): Promise<CliResult> {
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

@@ -248,10 +248,10 @@ const usage: [string, string[], string][] = [
   ],
   ['a setting without a value', ['trigger', 'issue.created', '--set', 'priority'], '--set'],
 ];
-test.each(usage)('%s is exit 2, naming what is wrong', async (_, args, named) => {
+test.each(usage)('%s is exit 2, naming what is wrong', async (_, args, expected) => {
   const { code, json } = await run(...args);
   expect([code, json.error.code]).toEqual([2, 'usage']);
-  expect(json.error.message).toContain(named);
+  expect(json.error.message).toContain(expected);
 });
 
 test('a wrong key is exit 4, an unknown delivery exit 1', async () => {

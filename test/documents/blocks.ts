@@ -12,9 +12,9 @@ export interface Block {
 }
 
 export function blocksOf(markdown: string): Block[] {
-  return [...markdown.matchAll(/^```(\w*) ?(.*)\n([^]*?)^```$/gm)].map((found) => {
-    const [whole, language = '', name = '', text = ''] = found;
-    return { at: found.index + whole.indexOf('\n') + 1, language, name, text };
+  return [...markdown.matchAll(/^```(\w*) ?(.*)\n([^]*?)^```$/gm)].map((match) => {
+    const [whole, language = '', name = '', text = ''] = match;
+    return { at: match.index + whole.indexOf('\n') + 1, language, name, text };
   });
 }
 

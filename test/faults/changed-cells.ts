@@ -95,8 +95,8 @@ export function missedChange(db: Database.Database, column: Column, random: Rand
   db.exec('BEGIN');
   try {
     db.prepare(`UPDATE ${table} SET ${name} = ?1 WHERE ${where}`).run([value, ...keys]);
-    const found = isFound(db);
-    return found ? null : `${table}.${name} of ${String(keys)}: ${String(row[name])} → ${String(value)}`;
+    const detected = isDetected(db);
+    return detected ? null : `${table}.${name} of ${String(keys)}: ${String(row[name])} → ${String(value)}`;
   } catch (thrown) {
     // A constraint of the table refuses the change.
     if (/^SQLITE_(CONSTRAINT|MISMATCH)/.test((thrown as { code?: string }).code ?? '')) return null;
@@ -160,7 +160,7 @@ const subjectOf = (db: Database.Database): RowSubject => ({
     db.prepare(sql).all([...params]) as R[],
 });
 
-function isFound(db: Database.Database): boolean {
+function isDetected(db: Database.Database): boolean {
   try {
     return [replay, structure].some(({ look }) => look(subjectOf(db)).some(({ level }) => level === 'error'));
   } catch {

@@ -47,11 +47,11 @@ test.each([
       { stdout: 'pipe' },
     );
     await holder.stdout.getReader().read();
-    let held = true;
+    let isLocked = true;
     const statuses: number[] = [];
     // Each writer sends again at once, so that the lock is asked for all the time.
     const writer = async (): Promise<void> => {
-      while (held) {
+      while (isLocked) {
         const { status, json, headers } = await call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' });
         statuses.push(status);
         if (status === 201) continue;
@@ -60,12 +60,12 @@ test.each([
     };
     const readsMs: number[] = [];
     const reader = async (): Promise<void> => {
-      while (held) readsMs.push(await readMs());
+      while (isLocked) readsMs.push(await readMs());
     };
     const slowness = watchOthers();
     const load = Promise.all([writer(), writer(), reader()]);
     await holder.exited;
-    held = false;
+    isLocked = false;
     await load;
     expect(statuses).toContain(expected);
     if (expected === 201) expect(statuses).not.toContain(503);

@@ -14,8 +14,8 @@ const kills = process.env.TATAMI_LONG ? 60 : 2;
 const issuesEach = 40;
 
 test(`the core is killed ${kills} times while a plugin works: effects exactly once`, async () => {
-  const made = mkdtempSync(join(tmpdir(), 'tatami-plugin-kill-'));
-  const app = await startApp({ dataDir: made, clock: createSystemClock() });
+  const sourceDir = mkdtempSync(join(tmpdir(), 'tatami-plugin-kill-'));
+  const app = await startApp({ dataDir: sourceDir, clock: createSystemClock() });
   await install(
     app.call,
     await packSource(`{
@@ -30,7 +30,7 @@ test(`the core is killed ${kills} times while a plugin works: effects exactly on
   );
   const key = app.workspace.apiKey;
   await app.stop();
-  const dir = handedOver(made);
+  const dir = handedOver(sourceDir);
   const random = seededRandom(7);
   let filed = 0;
   for (let kill = 0; kill < kills; kill++) {

@@ -23,8 +23,8 @@ let lostCursor: string;
 
 const file = (title: string): Promise<Reply> => app.call('POST', '/api/v1/issues', { team: 'ENG', title });
 const feed = (query: string): Promise<Reply> => app.call('GET', `/api/v1/events?limit=100&${query}`);
-const stream = (place: string): Promise<Reply> =>
-  app.call('GET', '/api/v1/events/stream', undefined, { 'last-event-id': place });
+const stream = (lastEventId: string): Promise<Reply> =>
+  app.call('GET', '/api/v1/events/stream', undefined, { 'last-event-id': lastEventId });
 const titles = ({ json }: Reply): string[] => json.data.map(({ data }: Json) => data.title);
 
 /** The backup becomes the directory in use. */
@@ -105,9 +105,9 @@ test('a place behind the cut is refused, and told the last event that both have'
     expect([query, status]).toEqual([query, 409]);
     expect(json.error).toMatchObject(refused);
   }
-  for (const place of [`${lost.sequence}:${first}`, '999999', lost.id]) {
-    const { status, json } = await stream(place);
-    expect([place, status, json?.error.code]).toEqual([place, 409, 'history_changed']);
+  for (const lastEventId of [`${lost.sequence}:${first}`, '999999', lost.id]) {
+    const { status, json } = await stream(lastEventId);
+    expect([lastEventId, status, json?.error.code]).toEqual([lastEventId, 409, 'history_changed']);
   }
   expect(titles(await feed(`after=${cut}&generation=second`))).toEqual(['new', 'newer']);
 });

@@ -16,7 +16,7 @@ import { signIn } from '../identity/person.ts';
 import { createVisitor, type Visitor } from '../identity/visitor.ts';
 import { bearer, post, toolCall } from '../mcp/agents.ts';
 import * as oauth from '../oauth/client.ts';
-import { filesUnder, foundIn } from './searched.ts';
+import { filesUnder, findSecrets } from './searched.ts';
 
 const email = 'ana@acme.example';
 let mailbox: Mailbox;
@@ -232,15 +232,15 @@ test('passwords, links, sessions, codes, tokens and secrets of apps lie nowhere 
   const files = filesUnder(app.dataDir);
   for (const part of ['tatami.db', 'tatami.db-wal']) expect(files).toContain(join(app.dataDir, part));
   expect(files.some((path) => path.startsWith(backup) && path.endsWith('.db'))).toBe(true);
-  const places = new Map<string, Buffer>([
+  const contents = new Map<string, Buffer>([
     ['the log', Buffer.from(JSON.stringify(app.logs))],
     ['the packed events', Buffer.concat(packed.map((event) => Bun.zstdDecompressSync(event.packed)))],
     ['the answers', Buffer.from(answers.join('\n'))],
     ...files.map((path) => [path, readFileSync(path)] as const),
   ]);
-  expect(foundIn(places, secrets)).toEqual([]);
+  expect(findSecrets(contents, secrets)).toEqual([]);
   // A search that finds nothing has looked in the right places: what is no secret is there.
-  const matchedPaths = foundIn(places, new Map([['the address', email]])).map(
+  const matchedPaths = findSecrets(contents, new Map([['the address', email]])).map(
     (words) => words.split(' in ')[1],
   );
   expect(matchedPaths).toEqual(

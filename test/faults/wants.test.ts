@@ -89,23 +89,23 @@ test('what happened while an endpoint did not want it is not delivered, and what
       const { data } = await must('GET', `/api/v1/webhooks/${id}/deliveries?limit=100`);
       open = data.some(({ finishedAt }: Json) => finishedAt === null);
     }
-  const made = new Map<string, string[]>();
+  const created = new Map<string, string[]>();
   for (const { id } of endpoints)
     for (let after = ''; ;) {
       const { data, pageInfo } = await must('GET', `/api/v1/webhooks/${id}/deliveries?limit=100${after}`);
       for (const row of data) {
         const { payload } = await must('GET', `/api/v1/deliveries/${row.id}`);
         const key = `${id} ${JSON.parse(payload).data.id}`;
-        made.set(key, [...(made.get(key) ?? []), row.status]);
+        created.set(key, [...(created.get(key) ?? []), row.status]);
       }
       if (!pageInfo.hasNextPage) break;
       after = `&after=${pageInfo.endCursor}`;
     }
   const wanted = endpoints.flatMap(({ id, wanted }) => [...wanted.keys()].map((issue) => `${id} ${issue}`));
-  expect([seed, [...made.keys()].toSorted()]).toEqual([seed, wanted.toSorted()]);
+  expect([seed, [...created.keys()].toSorted()]).toEqual([seed, wanted.toSorted()]);
   for (const { id, wanted } of endpoints)
     for (const [issue, { mayBeCanceled }] of wanted) {
-      const statuses = made.get(`${id} ${issue}`)!;
+      const statuses = created.get(`${id} ${issue}`)!;
       expect([seed, issue, statuses.length]).toEqual([seed, issue, 1]);
       if (!mayBeCanceled || statuses[0] !== 'canceled')
         expect([seed, issue, statuses]).toEqual([seed, issue, ['delivered']]);
@@ -113,7 +113,7 @@ test('what happened while an endpoint did not want it is not delivered, and what
   const got = receiver.received.map(
     ({ path, event }) => `${endpoints[Number(path.at(-1))]!.id} ${event.data.id}`,
   );
-  expect([seed, got.filter((one) => !made.has(one))]).toEqual([seed, []]);
+  expect([seed, got.filter((one) => !created.has(one))]).toEqual([seed, []]);
   server.child.kill('SIGKILL');
   await server.child.exited;
   await receiver.stop();
@@ -121,10 +121,10 @@ test('what happened while an endpoint did not want it is not delivered, and what
 }, 120_000);
 
 test('a plugin runs what it wanted when it happened, over upgrades, a pause and a kill', async () => {
-  const made = mkdtempSync(join(tmpdir(), 'tatami-wants-'));
-  const app = await startApp({ dataDir: made, clock: createSystemClock() });
+  const created = mkdtempSync(join(tmpdir(), 'tatami-wants-'));
+  const app = await startApp({ dataDir: created, clock: createSystemClock() });
   await app.stop();
-  const dataDir = handedOver(made);
+  const dataDir = handedOver(created);
   const versionOf = (version: string, filter = ''): Promise<Parameters<typeof install>[1]> =>
     packSource(`{
       id: 'com.test.wants', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },

@@ -53,10 +53,10 @@ async function start(): Promise<void> {
 async function weeks(count: number): Promise<void> {
   for (let n = 0; n < count; n++) {
     const day = new Date(clock.now()).toISOString().slice(0, 10);
-    const made = Array.from({ length: 15 }, (_, number) => `Week of ${day}, ${number}`);
-    const issues = made.map((title) => ({ team: 'ENG', title }));
+    const createdTitles = Array.from({ length: 15 }, (_, number) => `Week of ${day}, ${number}`);
+    const issues = createdTitles.map((title) => ({ team: 'ENG', title }));
     expect((await app.call('POST', '/api/v1/issues/bulk', { issues })).status).toBe(201);
-    oracle.push(...made);
+    oracle.push(...createdTitles);
     clock.jump(week);
     clock.advance(20_000);
     await app.settled();

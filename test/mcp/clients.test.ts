@@ -46,14 +46,14 @@ describe.each(generations.map((generation) => [generation] as const))(
     });
 
     test('reads and writes issues, and each answer is the one of the REST API', async () => {
-      const made = await agent.call('issues_create', {
+      const created = await agent.call('issues_create', {
         team: 'ENG',
         title: `Crash on save ${generation}`,
         priority: 'high',
         state: 'started',
       });
-      const issue = await rest('GET', `/issues/${made.id}`);
-      expect(made).toEqual({
+      const issue = await rest('GET', `/issues/${created.id}`);
+      expect(created).toEqual({
         id: issue.id,
         identifier: issue.identifier,
         title: issue.title,
@@ -80,8 +80,8 @@ describe.each(generations.map((generation) => [generation] as const))(
       expect(comment).toEqual(await rest('GET', `/comments/${comment.id}`));
 
       await app.settled();
-      const found = await agent.call('issues_search', { q: `save ${generation}`, team: 'ENG' });
-      expect(found).toEqual(await rest('GET', `/search?q=save+${generation}&team=ENG&limit=20`));
+      const results = await agent.call('issues_search', { q: `save ${generation}`, team: 'ENG' });
+      expect(results).toEqual(await rest('GET', `/search?q=save+${generation}&team=ENG&limit=20`));
       const listed = await agent.call('issues_search', { filter: { title: { contains: generation } } });
       const { description: _, ...withoutText } = await rest('GET', `/issues/${issue.id}`);
       expect(listed.data).toEqual([{ issue: withoutText, highlights: [] }]);

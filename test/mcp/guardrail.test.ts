@@ -53,9 +53,9 @@ test('what it made is its own: it changes that at once, and finishing it waits',
     status: 'done',
   });
   const from = await last();
-  const held = await agent.call('issues_update', { id: issue.identifier, state: 'Done' });
-  expect(held).toMatchObject({ status: 'proposed', url: `${app.url}/proposals/${held.proposalId}` });
-  expect(held.diff).toMatchObject([
+  const proposed = await agent.call('issues_update', { id: issue.identifier, state: 'Done' });
+  expect(proposed).toMatchObject({ status: 'proposed', url: `${app.url}/proposals/${proposed.proposalId}` });
+  expect(proposed.diff).toMatchObject([
     {
       kind: 'issue',
       issue: issue.identifier,
@@ -64,19 +64,19 @@ test('what it made is its own: it changes that at once, and finishing it waits',
   ]);
   expect((await issueNow(issue.id)).state.name).toBe('Backlog');
   expect(await eventsAfter(from)).toEqual(['automation.proposed']);
-  expect(await agent.call('proposals_get', { id: held.proposalId })).toMatchObject({
+  expect(await agent.call('proposals_get', { id: proposed.proposalId })).toMatchObject({
     proposal: { status: 'open', through: { kind: 'api_key', name: 'test' } },
   });
 
   const before = await last();
-  expect(await approve(held.proposalId)).toBe(303);
+  expect(await approve(proposed.proposalId)).toBe(303);
   expect((await issueNow(issue.id)).state.name).toBe('Done');
   expect((await eventsAfter(before)).sort()).toEqual([
     'automation.approved',
     'issue.state_changed',
     'issue.updated',
   ]);
-  expect(await agent.call('proposals_get', { id: held.proposalId })).toMatchObject({
+  expect(await agent.call('proposals_get', { id: proposed.proposalId })).toMatchObject({
     proposal: { status: 'approved', decidedBy: { id: person.memberId } },
   });
 });

@@ -123,7 +123,7 @@ test('what is in another workspace is answered as what is nowhere, by every tool
     startsAt: '2031-03-03T00:00:00.000Z',
     endsAt: '2031-03-17T00:00:00.000Z',
   });
-  const held = await agent.call('issues_update', { id: issue.id, title: 'y' });
+  const proposed = await agent.call('issues_update', { id: issue.id, title: 'y' });
   await app.settled();
   const real: Json = {
     ...{ issue: issue.id, identifier: issue.identifier, issue2: issue2.id, board: board.id, cycle: cycle.id },
@@ -132,7 +132,7 @@ test('what is in another workspace is answered as what is nowhere, by every tool
       words: 'pineapple',
       plugin: 'acme.none',
       backtest: 'btt_none',
-      proposal: held.proposalId,
+      proposal: proposed.proposalId,
       project: project.id,
     },
   };

@@ -103,17 +103,17 @@ async function agreeOnCycles({ app, ok, all, model }: Simulation): Promise<void>
   const now = app.clock.now();
   const response = await all('/cycles');
   for (const cycle of model.cycles.all) {
-    const found = response.find(({ team, number }) => team === cycle.team && number === cycle.number);
-    if (!found) {
+    const actual = response.find(({ team, number }) => team === cycle.team && number === cycle.number);
+    if (!actual) {
       expect(cycle.startsAt).toBeGreaterThan(now);
       continue;
     }
     const { team, number, startsAt, endsAt } = cycle;
     const status = now < startsAt ? 'upcoming' : now < endsAt ? 'active' : 'completed';
-    expect(found).toMatchObject({ team, number, status, startsAt: isoOf(startsAt), endsAt: isoOf(endsAt) });
-    const { days } = await ok('GET', `/cycles/${found.id}/progress`);
+    expect(actual).toMatchObject({ team, number, status, startsAt: isoOf(startsAt), endsAt: isoOf(endsAt) });
+    const { days } = await ok('GET', `/cycles/${actual.id}/progress`);
     expect({ team, number, days }).toEqual({ team, number, days: [...cycle.days.values()] });
-    const went = (await all(`/cycles/${found.id}/rollovers`)).map(
+    const went = (await all(`/cycles/${actual.id}/rollovers`)).map(
       ({ issue, to }) => `${issue.id} ${to?.number}`,
     );
     expect(went.toSorted()).toEqual(cycle.rollovers.map(({ issue, to }) => `${issue} ${to}`).toSorted());

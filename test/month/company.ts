@@ -146,11 +146,11 @@ function simulationOf(first: TestApp): Simulation {
     ...{ people: [], labels: new Map(), projects: [] },
     ok: (method, path, body) => send(simulation.app.call, method, path, body),
     async all(path) {
-      const found: Json[] = [];
+      const items: Json[] = [];
       for (let after = ''; ;) {
         const page = await simulation.ok('GET', `${path}${path.includes('?') ? '&' : '?'}limit=100${after}`);
-        found.push(...page.data);
-        if (!page.pageInfo.hasNextPage) return found;
+        items.push(...page.data);
+        if (!page.pageInfo.hasNextPage) return items;
         after = `&after=${page.pageInfo.endCursor}`;
       }
     },
@@ -170,8 +170,8 @@ function simulationOf(first: TestApp): Simulation {
     },
     async perform(act, way) {
       const request = await requestOf(simulation, act, names, way);
-      const made = await send(simulation.as(act.by), ...request);
-      simulation.model.apply(act.do === 'create' ? { ...act, id: made.id } : act);
+      const created = await send(simulation.as(act.by), ...request);
+      simulation.model.apply(act.do === 'create' ? { ...act, id: created.id } : act);
     },
   };
   return simulation;

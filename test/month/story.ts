@@ -126,15 +126,15 @@ export function planOf(simulation: Simulation): Map<number, () => Promise<void>>
   const release = async (tag: string): Promise<string> => {
     const [known] = (await ok('GET', '/pipelines')).data;
     const pipeline = known ?? (await ok('POST', '/pipelines', { name: 'Editor', team: 'ENG' }));
-    const made = await ok('POST', '/releases', { name: tag, tag, pipelineId: pipeline.id });
+    const newRelease = await ok('POST', '/releases', { name: tag, tag, pipelineId: pipeline.id });
     const ids = model
       .live()
       .slice(0, 20)
       .map(({ id }) => id);
-    await ok('POST', `/releases/${made.id}/issues`, { issueIds: ids });
-    await ok('POST', `/releases/${made.id}/notes/draft`, { save: true });
-    await ok('POST', `/releases/${made.id}/publish`);
-    return made.id;
+    await ok('POST', `/releases/${newRelease.id}/issues`, { issueIds: ids });
+    await ok('POST', `/releases/${newRelease.id}/notes/draft`, { save: true });
+    await ok('POST', `/releases/${newRelease.id}/publish`);
+    return newRelease.id;
   };
   let first = '';
   return new Map<number, () => Promise<void>>([

@@ -125,8 +125,8 @@ testTls('a client is what its document says, asked once while that is fresh', as
 testTls('many who ask for one document at once make one request', async () => {
   const find = documents();
   const id = put('/at-once');
-  const found = await Promise.all(Array.from({ length: 20 }, () => find.find(id)));
-  expect([found.every((client) => client?.id === id), requests]).toEqual([true, ['GET /at-once']]);
+  const clients = await Promise.all(Array.from({ length: 20 }, () => find.find(id)));
+  expect([clients.every((client) => client?.id === id), requests]).toEqual([true, ['GET /at-once']]);
 });
 
 testTls('a document is kept as it says, for five minutes at least and a day at most', async () => {

@@ -56,8 +56,8 @@ for (const clientType of ['public', 'confidential'] as const)
       actor: { kind: 'user', id: app.workspace.userId },
     });
     expect(await status(tokens.access_token, '/api/v1/teams')).toBe(403);
-    const made = { title: 'By an app', team: 'ENG' };
-    expect(await status(tokens.access_token, '/api/v1/issues', 'POST', made)).toBe(201);
+    const newIssue = { title: 'By an app', team: 'ENG' };
+    expect(await status(tokens.access_token, '/api/v1/issues', 'POST', newIssue)).toBe(201);
     expect((await lastEvent()).actor).toMatchObject({
       kind: 'app',
       id: client.id,

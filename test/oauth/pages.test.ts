@@ -340,10 +340,12 @@ test('RFC 9700 §4.2; ASVS 14.2.1: no token, code or verifier stands in a log or
   secrets.push(device.json.device_code, device.json.user_code.replace('-', ''));
   const files = readdirSync(app.dataDir).filter((name) => name.startsWith('tatami.db'));
   expect(files.length).toBeGreaterThan(0);
-  const held = Buffer.concat(files.map((name) => readFileSync(join(app.dataDir, name)))).toString('latin1');
+  const contents = Buffer.concat(files.map((name) => readFileSync(join(app.dataDir, name)))).toString(
+    'latin1',
+  );
   const logged = JSON.stringify(app.logs);
   for (const secret of secrets) {
-    expect(held.includes(secret)).toBe(false);
+    expect(contents.includes(secret)).toBe(false);
     expect(logged.includes(secret)).toBe(false);
   }
 });

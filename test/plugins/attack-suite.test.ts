@@ -39,8 +39,11 @@ function suiteOptions(): SuiteOptions {
 beforeAll(async () => {
   app = await startApp();
   const other = await app.addWorkspace('Other', 'ENG');
-  const made = await app.clientOf(other.apiKey)('POST', '/api/v1/issues', { team: 'ENG', title: 'theirs' });
-  stranger = made.json.id;
+  const created = await app.clientOf(other.apiKey)('POST', '/api/v1/issues', {
+    team: 'ENG',
+    title: 'theirs',
+  });
+  stranger = created.json.id;
   verdicts = await runSuite({ ...suiteOptions(), hostiles: tried });
 });
 afterAll(() => app.stop());
@@ -86,7 +89,7 @@ test('the suite tells where a wall is missing', async () => {
     },
     { group: 20, name: 'other-stop', ends: 'stopped', code: 'cpu', body: `throw new Error('no');` },
   ] as const;
-  const found = await runSuite({
+  const results = await runSuite({
     ...suiteOptions(),
     hostiles: weak,
     scenes: [],
@@ -98,7 +101,7 @@ test('the suite tells where a wall is missing', async () => {
       },
     ],
   });
-  expect(Object.fromEntries(found.map(({ name, verdict }) => [name, verdict]))).toEqual({
+  expect(Object.fromEntries(results.map(({ name, verdict }) => [name, verdict]))).toEqual({
     finds: 'got through',
     'goes-on': 'got through',
     writes: 'got through',
@@ -137,12 +140,12 @@ test('changes by an ordinary plugin count for no attack', async () => {
       );
     return answer;
   };
-  const found = await runSuite({
+  const results = await runSuite({
     ...{ ...others, call, hostiles: [weak, reads], forgeries: [] },
     scenes: scenes.filter(({ group }) => group === 28 || group === 39),
   });
   await app.call('DELETE', `/api/v1/plugins/${id}`);
-  expect(Object.fromEntries(found.map(({ name, verdict }) => [name, verdict]))).toEqual({
+  expect(Object.fromEntries(results.map(({ name, verdict }) => [name, verdict]))).toEqual({
     writes: 'got through',
     reads: 'held',
     'writes-replayed': 'held',
@@ -166,13 +169,13 @@ test('the command prints a line for each attack of the groups that were asked fo
 
 test('an interrupted suite leaves nothing', async () => {
   const stop = new AbortController();
-  const found = await runSuite({
+  const results = await runSuite({
     ...suiteOptions(),
     hostiles: hostiles.slice(16, 24),
     signal: stop.signal,
     onVerdict: () => stop.abort(),
   });
-  expect(found.length).toBeLessThan(8);
+  expect(results.length).toBeLessThan(8);
   expect((await app.call('GET', '/api/v1/plugins')).json.data).toEqual([]);
   expect((await app.call('GET', '/api/v1/issues')).json.data).toEqual([]);
 });
@@ -216,20 +219,20 @@ test('a suite removes what one before it left, and nothing else', async () => {
   const left = { group: 1, name: 'finds', ends: 'harmless', body: '' } as const;
   await install(app.call, packageOf(left, title, title, stranger));
   await install(app.call, packageOf(left, 'test.bystander', title, stranger));
-  const made: string[] = [];
+  const created: string[] = [];
   for (const name of [title, `about ${title}`]) {
     const { json } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: name });
-    made.push(json.identifier);
+    created.push(json.identifier);
   }
   await app.call('POST', '/api/v1/api-keys', { name: 'tatami.attack', scopes: ['issues:read'] });
   await runSuite({ ...suiteOptions(), hostiles: [], scenes: [], forgeries: [] });
   const rest = async (path: string): Promise<Json[]> => (await app.call('GET', path)).json.data;
   expect((await rest('/api/v1/plugins')).map(({ pluginId }) => pluginId)).toEqual(['test.bystander']);
-  expect((await rest('/api/v1/issues')).map(({ identifier }) => identifier)).toEqual([made[1]!]);
+  expect((await rest('/api/v1/issues')).map(({ identifier }) => identifier)).toEqual([created[1]!]);
   const keys = await rest('/api/v1/api-keys');
   expect(keys.filter(({ name, revokedAt }) => name === 'tatami.attack' && revokedAt === null)).toEqual([]);
   await app.call('DELETE', '/api/v1/plugins/test.bystander');
-  await app.call('DELETE', `/api/v1/issues/${made[1]}`);
+  await app.call('DELETE', `/api/v1/issues/${created[1]}`);
 });
 
 test('each of the 46 groups is tried by the suite or by a test that is there', () => {

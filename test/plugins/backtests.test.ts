@@ -55,9 +55,14 @@ test('the report counts what people made of the same fields, and nothing is writ
   await app.settled();
   const before = await app.lastSequence();
 
-  const made = await backtest('backtests', { package: await packSource(byTitle('1.0.0')) });
-  expect(made).toMatchObject({ status: 'done', pluginId: null, plugin: 'com.test.by-title', error: null });
-  expect(made.report).toMatchObject({
+  const completed = await backtest('backtests', { package: await packSource(byTitle('1.0.0')) });
+  expect(completed).toMatchObject({
+    status: 'done',
+    pluginId: null,
+    plugin: 'com.test.by-title',
+    error: null,
+  });
+  expect(completed.report).toMatchObject({
     events: { wanted: 7, cut: 0 },
     endedBy: null,
     runs: { total: 7, succeeded: 7, failed: 0 },
@@ -66,15 +71,15 @@ test('the report counts what people made of the same fields, and nothing is writ
     asOfNow: [],
     effectsLeftOut: 0,
   });
-  expect(made.report.effects[3]).toMatchObject({
+  expect(completed.report.effects[3]).toMatchObject({
     issueId: bugs[3].id,
     before: 'none',
     wouldBe: 'high',
     people: 'opposite',
     peopleMadeIt: 'low',
   });
-  expect(made.report.costs.cpuMs).toBeGreaterThan(0);
-  expect(made.report.costs.calls).toBe(13);
+  expect(completed.report.costs.cpuMs).toBeGreaterThan(0);
+  expect(completed.report.costs.calls).toBe(13);
 
   await app.settled();
   expect(await app.lastSequence()).toBe(before);

@@ -27,7 +27,7 @@ const greeter = (id: string): ReturnType<typeof packSource> =>
     },
   }`);
 
-interface Place {
+interface BudgetedPlugin {
   readonly apiKey: string;
   readonly call: Client;
   readonly path: string;
@@ -35,7 +35,7 @@ interface Place {
 }
 
 /** A plugin in a workspace of its own. */
-async function installed(on: TestApp): Promise<Omit<Place, 'issues'> & { readonly team: string }> {
+async function installed(on: TestApp): Promise<Omit<BudgetedPlugin, 'issues'> & { readonly team: string }> {
   const team = `W${++number}`;
   const { apiKey } = await on.addWorkspace(`Waits ${number}`, team);
   const call = on.clientOf(apiKey);
@@ -45,7 +45,7 @@ async function installed(on: TestApp): Promise<Omit<Place, 'issues'> & { readonl
 }
 
 /** A plugin of which two runs wait, as its budget of one run is used up. */
-async function spent(on: TestApp = app): Promise<Place> {
+async function spent(on: TestApp = app): Promise<BudgetedPlugin> {
   const { team, apiKey, call, path } = await installed(on);
   await call('PATCH', path, { budget: { runs: 1 } });
   const issues: Json[] = [];
@@ -56,10 +56,10 @@ async function spent(on: TestApp = app): Promise<Place> {
   expect(await statuses({ call, path })).toEqual(['queued', 'queued', 'succeeded']);
   return { apiKey, call, path, issues };
 }
-const runsOf = async ({ call, path }: Pick<Place, 'call' | 'path'>): Promise<Json[]> =>
+const runsOf = async ({ call, path }: Pick<BudgetedPlugin, 'call' | 'path'>): Promise<Json[]> =>
   (await call('GET', `${path}/runs`)).json.data;
-const statuses = async (place: Pick<Place, 'call' | 'path'>): Promise<string[]> =>
-  (await runsOf(place)).map(({ status }) => status);
+const statuses = async (target: Pick<BudgetedPlugin, 'call' | 'path'>): Promise<string[]> =>
+  (await runsOf(target)).map(({ status }) => status);
 const comments = async (call: Client, issue: Json): Promise<string[]> =>
   (await call('GET', `/api/v1/issues/${issue.id}/comments`)).json.data.map(({ body }: Json) => body);
 const done = ['succeeded', 'succeeded', 'succeeded'];
@@ -129,16 +129,16 @@ test('at midnight they go on by themselves, also in the process after', async ()
   try {
     const before = await spent(own);
     own = await own.restart();
-    const place = { call: own.clientOf(before.apiKey), path: before.path };
+    const target = { call: own.clientOf(before.apiKey), path: before.path };
     own.clock.advance(12 * 3_600_000 - 1);
     await own.settled();
-    expect(await statuses(place)).toEqual(['queued', 'queued', 'succeeded']);
+    expect(await statuses(target)).toEqual(['queued', 'queued', 'succeeded']);
     own.clock.advance(1);
     await own.settled();
-    expect(await statuses(place)).toEqual(['queued', 'succeeded', 'succeeded']);
+    expect(await statuses(target)).toEqual(['queued', 'succeeded', 'succeeded']);
     own.clock.advance(24 * 3_600_000);
     await own.settled();
-    expect(await statuses(place)).toEqual(done);
+    expect(await statuses(target)).toEqual(done);
   } finally {
     await own.stop();
   }

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-async function place(): Promise<{ call: Client; key: string; id: string; path: string }> {
+async function createPlace(): Promise<{ call: Client; key: string; id: string; path: string }> {
   const key = `B${++number}`;
   const { apiKey } = await app.addWorkspace(`Budgets ${number}`, key);
   const id = `com.test.b${number}`;
@@ -38,7 +38,7 @@ const budgetItems = async (call: Client): Promise<Json[]> =>
   (await call('GET', '/api/v1/inbox')).json.data.filter((item: Json) => item.kind === 'plugin_budget');
 
 test('a plugin that has spent its runs of the day waits for the next; others go on, and the inbox says so once', async () => {
-  const { call, key, id, path } = await place();
+  const { call, key, id, path } = await createPlace();
   await install(call, await greeter(id));
   await install(call, await greeter(`${id}-other`));
   const set = await call('PATCH', path, { budget: { runs: 2 } });
@@ -67,7 +67,7 @@ test('a plugin that has spent its runs of the day waits for the next; others go 
 });
 
 test('a plugin that is to propose where its budget is spent goes on, and writes nothing', async () => {
-  const { call, key, id, path } = await place();
+  const { call, key, id, path } = await createPlace();
   await install(call, await greeter(id));
   await call('PATCH', path, { budget: { runs: 1, whenSpent: 'propose' } });
   expect(await comments(call, await createIssue(call, key))).toBe(1);
@@ -78,7 +78,7 @@ test('a plugin that is to propose where its budget is spent goes on, and writes 
 });
 
 test('a host call beyond the budget is refused inside the run', async () => {
-  const { call, key, id, path } = await place();
+  const { call, key, id, path } = await createPlace();
   const source =
     await packSource(`{ id: '${id}', version: '1.0.0', engines: { tatami: '*' }, scopes: ${scopes}, on: { 'issue.created': {
     handle: async (event, ctx) => {
@@ -137,7 +137,7 @@ test('what was used outlives a restart, by day, by scope and by issue; a scope t
 });
 
 test('what a run used is in the commit that ends it, alone and among many at once', async () => {
-  const { call, key, id } = await place();
+  const { call, key, id } = await createPlace();
   const { id: installId } = await install(call, await greeter(id));
   const written = async (): Promise<Json> =>
     app.services.store.readSystem(usageOf, { installId }).then(([row]) => row ?? { runs: 0 });
@@ -152,7 +152,7 @@ test('what a run used is in the commit that ends it, alone and among many at onc
 });
 
 test('runs that end while another of their install is being written are counted in the next write, and what was not kept is taken back', async () => {
-  const { call, id } = await place();
+  const { call, id } = await createPlace();
   const { id: installId } = await install(call, await greeter(id));
   const { store, log } = app.services;
   const usage = createUsage({ store, log, clock: app.clock });

@@ -33,8 +33,8 @@ test('a version may be given as text; what is none is one that no object has', (
 });
 
 test('a call is handed to map: the index behind the id is none of its arguments', () => {
-  const [made] = ['iss_1'].map((...args) => callOf('issues.get', ...args));
-  expect(made).toEqual({ params: { id: 'iss_1' }, query: {} });
+  const [mapped] = ['iss_1'].map((...args) => callOf('issues.get', ...args));
+  expect(mapped).toEqual({ params: { id: 'iss_1' }, query: {} });
   expect(['cmt_1'].map((...args) => callOf('comments.resolve', ...args))[0]!.ifMatch).toBeUndefined();
 });
 

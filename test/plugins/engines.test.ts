@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { installModel } from '../../core/plugins/installs/schema.ts';
 import { emptyDirectory } from '../../core/resource/directory.ts';
-import { composedStatement, type Row } from '../../core/store/statement.ts';
+import { composedStatement, type SqlRow } from '../../core/store/statement.ts';
 import { scopeOf } from '../../core/store/store.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
@@ -12,7 +12,7 @@ const noticing = `{
   on: { 'issue.created': { handle: (event, ctx) => ctx.kv.set('ran', '1.0.0') } },
 }`;
 
-const find = composedStatement<Row>(
+const find = composedStatement<SqlRow>(
   `SELECT ${installModel.select} FROM plugins WHERE workspace_id = :ws AND id = :id`,
 );
 

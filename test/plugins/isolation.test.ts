@@ -316,18 +316,18 @@ describe('property: two runs and a request come to what one after the other woul
     barrier(2, () => app.call('PATCH', `/api/v1/issues/${request.update}`, { priority: request.to }));
     const before = new Map<string, boolean>(issues.map(({ id, priority }) => [id, priority === 'urgent']));
     await perform(isolation, programs);
-    const named = new Map<string, string>(issues.map(({ id, identifier }) => [identifier, id]));
+    const idsByIdentifier = new Map<string, string>(issues.map(({ id, identifier }) => [identifier, id]));
     const steps = [programs.one, programs.two, { reads: [], writesIf: {}, write: request } as Program];
     const serial = orders(steps).map((order) => {
       const world = new Map(before);
-      for (const step of order) apply(world, step, named);
+      for (const step of order) apply(world, step, idsByIdentifier);
       return stateOf(world, issues);
     });
     const after = new Map<string, boolean>();
     for (const { id } of issues) after.set(id, await urgentOf(id));
     const total = await urgentUnder(root.id);
-    const made = total - [...after.values()].filter(Boolean).length;
-    for (let i = 0; i < made; i++) after.set(`made ${i}`, true);
+    const createdCount = total - [...after.values()].filter(Boolean).length;
+    for (let i = 0; i < createdCount; i++) after.set(`made ${i}`, true);
     const isSerial = serial.includes(stateOf(after, issues));
     if (!isSerial && isolation === 'serializable')
       console.error(`seed ${seed}`, JSON.stringify({ programs, request, before: [...before], serial }));
@@ -352,12 +352,16 @@ function orders<T>(all: readonly T[]): T[][] {
 }
 
 /** The model: what a program does where nobody else does anything. */
-function apply(world: Map<string, boolean>, program: Program, named: ReadonlyMap<string, string>): void {
+function apply(
+  world: Map<string, boolean>,
+  program: Program,
+  idsByIdentifier: ReadonlyMap<string, string>,
+): void {
   const all = [...world.values()].filter(Boolean).length;
   const urgent = program.reads.reduce((sum, { by, of }) => {
     if (by === 'list') return sum + all;
     if (by === 'page') return sum + Math.min(all, 2);
-    return sum + (world.get(named.get(of) ?? of) ? 1 : 0);
+    return sum + (world.get(idsByIdentifier.get(of) ?? of) ? 1 : 0);
   }, 0);
   const { atLeast = 0, atMost = 1000 } = program.writesIf;
   if (urgent < atLeast || urgent > atMost) return;
@@ -367,6 +371,6 @@ function apply(world: Map<string, boolean>, program: Program, named: ReadonlyMap
 }
 
 function stateOf(world: ReadonlyMap<string, boolean>, issues: readonly Json[]): string {
-  const made = [...world.keys()].filter((key) => key.startsWith('made')).length;
-  return JSON.stringify([issues.map(({ id }) => world.get(id)), made]);
+  const createdCount = [...world.keys()].filter((key) => key.startsWith('made')).length;
+  return JSON.stringify([issues.map(({ id }) => world.get(id)), createdCount]);
 }

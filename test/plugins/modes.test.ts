@@ -6,12 +6,12 @@ import { allTrackerScopes, install, packSource } from './pack.ts';
 let app: TestApp;
 beforeAll(async () => {
   app = await startApp();
-  await made('/teams', { key: 'OPS' });
-  await made('/labels', { name: 'late' });
+  await create('/teams', { key: 'OPS' });
+  await create('/labels', { name: 'late' });
 });
 afterAll(() => app.stop());
 
-const made = async (path: string, body: object): Promise<Json> =>
+const create = async (path: string, body: object): Promise<Json> =>
   (await app.call('POST', `/api/v1${path}`, body)).json;
 
 /** Does what the description of an issue says. */
@@ -33,7 +33,11 @@ async function outcomeOf(name: string, modeInput: object): Promise<Json> {
     mode: 'apply',
     modes: { [`update.${name}`]: 'propose' },
   });
-  const { id } = await made('/issues', { team: 'ENG', title: name, description: JSON.stringify(modeInput) });
+  const { id } = await create('/issues', {
+    team: 'ENG',
+    title: name,
+    description: JSON.stringify(modeInput),
+  });
   await app.settled();
   const [run] = (await app.call('GET', `${path}/runs?limit=1`)).json.data;
   const { version } = (await app.call('GET', `/api/v1/issues/${id}`)).json;
@@ -42,7 +46,7 @@ async function outcomeOf(name: string, modeInput: object): Promise<Json> {
 const waits = { status: 'succeeded', isProposed: true, version: 1 };
 
 test('by the name that the API shows, and by those that bodies give', async () => {
-  const { id: member } = await made('/members', { name: 'Mia' });
+  const { id: member } = await create('/members', { name: 'Mia' });
   const { data: states } = (await app.call('GET', '/api/v1/workflows?team=ENG')).json;
   const { id: stateId } = states.find(({ type }: Json) => type === 'completed');
   const modeInput = {
@@ -61,7 +65,7 @@ test('by the name that the API shows, and by those that bodies give', async () =
 });
 
 test('whatever moves the field: a card on a board', async () => {
-  const { id: board } = await made('/boards', { name: 'Urgency', groupBy: 'priority' });
+  const { id: board } = await create('/boards', { name: 'Urgency', groupBy: 'priority' });
   const card = { board, column: 'high' };
   expect(await outcomeOf('priority', { card })).toEqual(waits);
   expect(await outcomeOf('state', { card })).toEqual({ ...waits, isProposed: false, version: 2 });

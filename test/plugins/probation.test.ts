@@ -68,9 +68,9 @@ interface Trial {
 /** A plugin of its own for each test, on probation as a new install is. */
 async function trial(): Promise<Trial> {
   const id = `com.test.trial${++number}`;
-  const made = await install(app.call, await packed(id), { probation: undefined });
-  expect(made).toMatchObject({ state: 'probation', probation: { runsLeft: 20 } });
-  return { id, installId: made.id, path: `${v1}/plugins/${id}` };
+  const created = await install(app.call, await packed(id), { probation: undefined });
+  expect(created).toMatchObject({ state: 'probation', probation: { runsLeft: 20 } });
+  return { id, installId: created.id, path: `${v1}/plugins/${id}` };
 }
 
 const get = async (path: string): Promise<Json> => (await app.call('GET', path)).json;
@@ -102,12 +102,12 @@ async function ask(actor: Principal['actor'], method: string, path: string, body
 
 test('a burst of runs that nobody looked at ends no probation and writes nothing', async () => {
   const at = await trial();
-  const made = await create(at, 25);
+  const created = await create(at, 25);
   expect(await left(at)).toBe(20);
   expect((await get(at.path)).state).toBe('probation');
   expect((await proposals(at)).length).toBe(25);
   const [more] = await create(at);
-  for (const { id } of [made[24], more]) expect((await get(`${v1}/issues/${id}`)).version).toBe(1);
+  for (const { id } of [created[24], more]) expect((await get(`${v1}/issues/${id}`)).version).toBe(1);
 });
 
 test('probation ends with the twentieth run that a person approved as a whole, however they come together', async () => {

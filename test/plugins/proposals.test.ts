@@ -103,13 +103,13 @@ test('a run that proposes writes nothing, and all of it commits with its approva
 test('a creation and a comment on what it makes are one proposal, and make what was shown', async () => {
   await create('split');
   const proposal = await proposalOf(await lastRun());
-  const [made, comment] = proposal.effects;
-  expect([made.class, comment.class]).toEqual(['create', 'comment']);
+  const [createEffect, comment] = proposal.effects;
+  expect([createEffect.class, comment.class]).toEqual(['create', 'comment']);
   const alone = await approve(proposal.id, { effects: [comment.id] });
-  expect(alone.json.error.details[0].fix).toContain(`effect ${made.id}`);
+  expect(alone.json.error.details[0].fix).toContain(`effect ${createEffect.id}`);
   expect((await approve(proposal.id)).status).toBe(200);
-  expect((await issue(made.entityId)).title).toBe('child');
-  const { data } = (await app.call('GET', `/api/v1/issues/${made.entityId}/comments`)).json;
+  expect((await issue(createEffect.entityId)).title).toBe('child');
+  const { data } = (await app.call('GET', `/api/v1/issues/${createEffect.entityId}/comments`)).json;
   expect(data.map((one: Json) => [one.id, one.body])).toEqual([[comment.entityId, 'Split off.']]);
 });
 
@@ -248,14 +248,15 @@ test('open proposals end with the uninstallation of their plugin, whether it run
     await installing({ mode: 'propose', modes: {} });
     const id = await create('grade');
     const proposal = await proposalOf(await lastRun());
-    const found = async (): Promise<Json> => (await app.call('GET', `/api/v1/proposals/${proposal.id}`)).json;
+    const readProposal = async (): Promise<Json> =>
+      (await app.call('GET', `/api/v1/proposals/${proposal.id}`)).json;
     const items = async (): Promise<Json[]> =>
       (await app.call('GET', '/api/v1/inbox?limit=100')).json.data.filter(
         ({ target }: Json) => target?.id === proposal.id,
       );
     if (isPaused) await app.call('PATCH', path, { state: 'paused_by_admin' });
     await app.settled();
-    expect([(await found()).status, (await items()).length]).toEqual(['open', 1]);
+    expect([(await readProposal()).status, (await items()).length]).toEqual(['open', 1]);
     const from = await last();
     expect((await app.call('DELETE', path)).status).toBe(204);
     expect((await eventsAfter(from)).map(({ type }) => type)).toEqual([
@@ -263,7 +264,7 @@ test('open proposals end with the uninstallation of their plugin, whether it run
       'automation.rejected',
       'inbox.item_archived',
     ]);
-    expect(await found()).toMatchObject({
+    expect(await readProposal()).toMatchObject({
       status: 'rejected',
       decidedBy: null,
       reason: 'The plugin com.test.proposes was uninstalled.',

@@ -42,12 +42,12 @@ function holding(): string[] {
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite%'",
       )
       .all() as { name: string }[];
-    const found = new Set<string>();
+    const matches = new Set<string>();
     for (const { name } of tables.filter((table) => !history.includes(table.name)))
       for (const row of db.prepare(`SELECT * FROM ${name}`).all() as Record<string, unknown>[])
         for (const [column, value] of Object.entries(row))
-          if (textOf(name, row, column, value).includes(marker)) found.add(`${name}.${column}`);
-    return [...found].sort();
+          if (textOf(name, row, column, value).includes(marker)) matches.add(`${name}.${column}`);
+    return [...matches].sort();
   } finally {
     db.close();
   }

@@ -36,7 +36,7 @@ const last = async (): Promise<number> => {
 };
 
 test('a run that changed something is told once, behind what it changed, and is no event of its own', async () => {
-  const made = await put(
+  const installed = await put(
     'com.test.changes',
     '1.2.3',
     onTitle(
@@ -59,11 +59,11 @@ test('a run that changed something is told once, behind what it changed, and is 
   ]);
   const runEvent = events.at(-1)!;
   expect(runEvent).toMatchObject({
-    actor: { kind: 'plugin', id: made.id, name: 'com.test.changes' },
+    actor: { kind: 'plugin', id: installed.id, name: 'com.test.changes' },
     cause: { rootEventId: events[0]!.id, parentRunId: run.id, depth: 1 },
   });
   expect(runEvent.data).toEqual({
-    ...{ runId: run.id, installId: made.id, pluginId: 'com.test.changes', pluginVersion: '1.2.3' },
+    ...{ runId: run.id, installId: installed.id, pluginId: 'com.test.changes', pluginVersion: '1.2.3' },
     ...{ handler: 'issue.created', handlerKind: 'event', eventId: events[0]!.id, mode: 'apply' },
     ...{
       status: 'succeeded',

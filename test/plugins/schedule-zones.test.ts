@@ -56,8 +56,8 @@ async function day(date: string): Promise<Record<string, string[]>> {
 
 async function runsSince(from: number): Promise<Record<string, string[]>> {
   const { data } = (await app.call('GET', `${path}/runs?limit=100`)).json;
-  const made = (data as Json[]).filter(({ createdAt }) => Date.parse(createdAt) > from).reverse();
-  const by = Map.groupBy(made, ({ handler }) => handler as string);
+  const createdRuns = (data as Json[]).filter(({ createdAt }) => Date.parse(createdAt) > from).reverse();
+  const by = Map.groupBy(createdRuns, ({ handler }) => handler as string);
   return Object.fromEntries(
     [...by].map(([name, runs]) => [name, runs.map(({ createdAt }) => createdAt.slice(11, 16))]),
   );

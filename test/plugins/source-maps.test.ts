@@ -2,7 +2,7 @@
 // and a better one counts at once.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
-import { placesOf } from '../../core/plugins/source-places.ts';
+import { sourceMapLookupOf } from '../../core/plugins/source-places.ts';
 import { tenantStatement } from '../../core/store/statement.ts';
 import { scopeOf, tenantOp } from '../../core/store/store.ts';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
@@ -80,7 +80,7 @@ test('with a map that leads nowhere, or cannot be read, a run that fails ends it
 });
 
 test('a place that cannot be is none', () => {
-  const find = placesOf(mapWith('AAAA', ['plugin.ts']));
+  const find = sourceMapLookupOf(mapWith('AAAA', ['plugin.ts']));
   expect([find(1, 1), find(0, 1), find(1, 0)]).toEqual([
     { file: 'plugin.ts', line: 1, column: 1 },
     null,

@@ -164,22 +164,22 @@ test('of what a request proposed, the approval stands over what it changed', asy
     ...{ name: 'agent', memberId: member.id, scopes: ['issues:read', 'proposals:write'] },
   });
   await call('POST', '/api/v1/labels', { name: 'soon' });
-  const { json: made } = await app.clientOf(minted.key)(
+  const { json: proposed } = await app.clientOf(minted.key)(
     'PATCH',
     `/api/v1/issues/${issue.id}`,
     { dueDate: '2026-12-24', addLabels: ['soon'] },
     { 'tatami-mode': 'propose' },
   );
-  await call('POST', `/api/v1/proposals/${made.id}/approve`, {});
+  await call('POST', `/api/v1/proposals/${proposed.id}/approve`, {});
   await app.settled();
   const nodes: Json[] = (await trail('?field=dueDate')).data[0].nodes;
   const event = nodes.find(({ type }) => type === 'issue.updated');
   // The person, not the name of their key.
-  expect(event).toMatchObject({ parentId: made.id, actor: 'Ada' });
-  expect(nodes.find(({ id }) => id === made.id).proposal.status).toBe('approved');
+  expect(event).toMatchObject({ parentId: proposed.id, actor: 'Ada' });
+  expect(nodes.find(({ id }) => id === proposed.id).proposal.status).toBe('approved');
 
   // One commit is one line of one tree, however many events tell it, and so is its undo.
-  await call('POST', `/api/v1/proposals/${made.id}/undo`, {});
+  await call('POST', `/api/v1/proposals/${proposed.id}/undo`, {});
   await app.settled();
   const [newest, before] = (await trail('?limit=2')).data;
   expect(drawn(newest.nodes)).toEqual([
@@ -195,7 +195,7 @@ test('of what a request proposed, the approval stands over what it changed', asy
   const changes: Json[] = newest.nodes.filter(({ type }: Json) => type === 'issue.updated');
   expect(changes.map(({ types }) => types)).toEqual(Array(2).fill(['issue.updated', 'issue.labeled']));
   expect(changes[0].fields.map(({ field }: Json) => field).toSorted()).toEqual(['dueDate', 'labels']);
-  expect(before.nodes.map(({ id }: Json) => id)).not.toContain(made.id);
+  expect(before.nodes.map(({ id }: Json) => id)).not.toContain(proposed.id);
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
   const { out } = await tatami(['trail', issue.identifier, '--limit', '1'], remote);
   expect(out).toMatch(/issue\.updated, issue\.labeled by Ada  .*labels: \[\] → \[soon\]/);

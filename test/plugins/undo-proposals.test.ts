@@ -74,18 +74,18 @@ test('of a request: an undo of it comes of its approval, and is undone itself', 
   const { id: memberId } = await post('members', { name: 'Ada', email: 'ada@example.com', role: 'member' });
   const scopes = ['issues:read', 'proposals:write'];
   const { key } = await post('api-keys', { name: 'agent', memberId, scopes });
-  const { json: made } = await app.clientOf(key)(
+  const { json: proposed } = await app.clientOf(key)(
     'PATCH',
     `/api/v1/issues/${issue.id}`,
     { priority: 'urgent' },
     { 'tatami-mode': 'propose' },
   );
-  const { events } = await post(`proposals/${made.id}/approve`);
-  const undone = await post(`proposals/${made.id}/undo`);
+  const { events } = await post(`proposals/${proposed.id}/approve`);
+  const undone = await post(`proposals/${proposed.id}/undo`);
   expect(await get(`issues/${issue.id}`)).toMatchObject({ priority: 'none' });
   expect(await newestEvent()).toMatchObject({
     type: 'automation.undone',
-    data: { undid: [made.id], plugin: null },
+    data: { undid: [proposed.id], plugin: null },
     cause: { rootEventId: events[0].id, parentRunId: null, depth: 0 },
   });
   await post(`undos/${undone.id}/undo`);

@@ -59,10 +59,10 @@ test('an event of an undo, and of a run, shows its issue as the commit leaves it
   await expectEvents(beforeFirst, ...changed, added);
 
   const beforeSecond = await app.lastSequence();
-  const away = await ask('POST', `runs/${related.id}/undo`);
+  const undone = await ask('POST', `runs/${related.id}/undo`);
   await expectEvents(beforeSecond, ...changed, removed, 'issue.attachment_removed');
 
   const beforeThird = await app.lastSequence();
-  await ask('POST', `undos/${away.id}/undo`);
+  await ask('POST', `undos/${undone.id}/undo`);
   await expectEvents(beforeThird, ...changed, added, 'issue.attachment_added');
 });

@@ -201,16 +201,16 @@ test('an issue that a run made is removed, unless others have worked on it since
   ] as const) {
     await make(call, key, title);
     const run = await newestRun(call, 'com.test.undo-made');
-    const made = run.effects.find(({ kind }: Json) => kind === 'issue').id;
-    if (isWorkedOn) await call('POST', `/api/v1/issues/${made}/comments`, { body: 'I take this' });
+    const created = run.effects.find(({ kind }: Json) => kind === 'issue').id;
+    if (isWorkedOn) await call('POST', `/api/v1/issues/${created}/comments`, { body: 'I take this' });
     await app.settled();
     const undone = await undo(call, `runs/${run.id}`);
-    const left = await readIssue(call, made);
+    const left = await readIssue(call, created);
     if (isWorkedOn) {
-      const { data } = (await call('GET', `/api/v1/issues/${made}/history?limit=100`)).json;
+      const { data } = (await call('GET', `/api/v1/issues/${created}/history?limit=100`)).json;
       const comment = data.findLast(({ type }: Json) => type === 'comment.added');
       expect(undone.skipped).toMatchObject([
-        { kind: 'issue', id: made, field: null, reason: 'worked_on', eventId: comment.id },
+        { kind: 'issue', id: created, field: null, reason: 'worked_on', eventId: comment.id },
       ]);
       expect(undone.skipped[0].changedBy).toMatchObject({ id: comment.actor.id });
       expect(undone.message).toEndWith('1 skipped, because of later changes by others.');
@@ -220,10 +220,10 @@ test('an issue that a run made is removed, unless others have worked on it since
         ['comment', 'remove'],
         ['issue', 'remove'],
       ]);
-      expect((await call('GET', `/api/v1/issues/${made}`)).status).toBe(404);
+      expect((await call('GET', `/api/v1/issues/${created}`)).status).toBe(404);
       await undo(call, `undos/${undone.id}`);
-      expect((await readIssue(call, made)).title).toBe('Follow-up of Alone');
-      expect((await comments(call, made)).length).toBe(1);
+      expect((await readIssue(call, created)).title).toBe('Follow-up of Alone');
+      expect((await comments(call, created)).length).toBe(1);
     }
   }
 });
@@ -299,8 +299,8 @@ test('relations and links that a run made or took away go and come back, and the
         (await call('GET', `/api/v1/issues/${issue.id}/${path}`)).json.data.map(({ id }: Json) => id),
       ),
     );
-  const made = await parts();
-  expect(made.map(({ length }) => length)).toEqual([1, 1]);
+  const created = await parts();
+  expect(created.map(({ length }) => length)).toEqual([1, 1]);
   const creation = await newestRun(call, 'com.test.undo-relates');
   const undone = await undo(call, `runs/${creation.id}`);
   expect(undone.changes.map(({ kind, action }: Json) => [kind, action])).toEqual([
@@ -315,31 +315,31 @@ test('relations and links that a run made or took away go and come back, and the
     { kind: 'relation', action: 'restore' },
     { kind: 'attachment', action: 'restore' },
   ]);
-  expect(await parts()).toEqual(made);
+  expect(await parts()).toEqual(created);
   const emitted = await eventsAfter(call, before);
   expect(emitted.map(({ type, data }) => [type, data.relation?.id ?? data.attachment?.id])).toEqual([
-    ['issue.relation_added', made[0]![0]],
-    ['issue.relation_added', made[0]![0]],
-    ['issue.attachment_added', made[1]![0]],
+    ['issue.relation_added', created[0]![0]],
+    ['issue.relation_added', created[0]![0]],
+    ['issue.attachment_added', created[1]![0]],
     ['automation.undone', undefined],
   ]);
 
   // The undo of that takes them away again.
-  const away = await undo(call, `undos/${back.id}`);
-  expect(away.changes.map(({ kind, action }: Json) => [kind, action])).toEqual([
+  const reverted = await undo(call, `undos/${back.id}`);
+  expect(reverted.changes.map(({ kind, action }: Json) => [kind, action])).toEqual([
     ['attachment', 'remove'],
     ['relation', 'remove'],
   ]);
   expect(await parts()).toEqual([[], []]);
-  await undo(call, `undos/${away.id}`);
-  expect(await parts()).toEqual(made);
+  await undo(call, `undos/${reverted.id}`);
+  expect(await parts()).toEqual(created);
 
   await call('PATCH', `/api/v1/issues/${issue.id}`, { title: 'Two' });
   await app.settled();
-  expect(await parts()).toEqual([[], made[1]!]);
+  expect(await parts()).toEqual([[], created[1]!]);
   const removal = await newestRun(call, 'com.test.undo-relates');
   await undo(call, `runs/${removal.id}`);
-  expect(await parts()).toEqual(made);
+  expect(await parts()).toEqual(created);
 
   // What others put in its place meanwhile stays.
   await call('PATCH', `/api/v1/issues/${issue.id}`, { title: 'Three' });

@@ -12,14 +12,14 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-interface Place {
+interface VersionedPlugin {
   call: Client;
   key: string;
   path: string;
 }
 
 /** A workspace and a plugin of its own for each test. */
-async function place(): Promise<Place & { id: string }> {
+async function createPlugin(): Promise<VersionedPlugin & { id: string }> {
   const key = `V${++number}`;
   const { apiKey } = await app.addWorkspace(`Versions ${number}`, key);
   const id = `com.test.v${number}`;
@@ -35,30 +35,30 @@ const greeter = (id: string, version: string, scopes: string, more = '') =>
 const reading = `{ 'issues:read': { why: 'look' } }`;
 const writing = `{ 'issues:read': { why: 'look' }, 'comments:write': { why: 'greet' } }`;
 
-async function createIssue({ call, key }: Place, title: string): Promise<Json> {
-  const made = await call('POST', '/api/v1/issues', { team: key, title });
-  expect(made.status).toBe(201);
+async function createIssue({ call, key }: VersionedPlugin, title: string): Promise<Json> {
+  const created = await call('POST', '/api/v1/issues', { team: key, title });
+  expect(created.status).toBe(201);
   await app.settled();
-  return made.json;
+  return created.json;
 }
 
-const bodies = async ({ call }: Place, issue: Json): Promise<string[]> =>
+const bodies = async ({ call }: VersionedPlugin, issue: Json): Promise<string[]> =>
   (await call('GET', `/api/v1/issues/${issue.id}/comments`)).json.data.map((one: Json) => one.body);
 
-async function typesAfter({ call }: Place, sequence: number): Promise<string[]> {
+async function typesAfter({ call }: VersionedPlugin, sequence: number): Promise<string[]> {
   await app.settled();
   const { json } = await call('GET', `/api/v1/events?limit=100&after=${sequence}`);
   return json.data.map((event: Json) => event.type).filter((type: string) => type.startsWith('plugin.'));
 }
 
-async function last({ call }: Place): Promise<number> {
+async function last({ call }: VersionedPlugin): Promise<number> {
   await app.settled();
   const { json } = await call('GET', '/api/v1/events?limit=100');
   return json.data.at(-1)?.sequence ?? 0;
 }
 
 test('an upgrade that asks for more waits for consent, and the version before goes on under its own grant', async () => {
-  const at = await place();
+  const at = await createPlugin();
   const { call, path } = at;
   await install(call, await greeter(at.id, '1.0.0', reading));
   const before = await last(at);
@@ -113,7 +113,7 @@ test('an upgrade that asks for more waits for consent, and the version before go
 });
 
 test('what waits can be refused; a narrowing that widens waits as well, one that tightens does not', async () => {
-  const at = await place();
+  const at = await createPlugin();
   const { call, path } = at;
   const narrow = (version: string, teams: string) =>
     greeter(at.id, version, `{ 'issues:read': { why: 'look', where: { team: [${teams}] } } }`);
@@ -139,7 +139,7 @@ test('what waits can be refused; a narrowing that widens waits as well, one that
 });
 
 test('what is shown before an installation, of a version that waits and by the API is the same, and all of it', async () => {
-  const at = await place();
+  const at = await createPlugin();
   const { call, path, id } = at;
   const version = (number: string, net: string, auth: string): ReturnType<typeof packSource> =>
     greeter(
@@ -197,7 +197,7 @@ test('what is shown before an installation, of a version that waits and by the A
 });
 
 test('a version that was installed before comes back with its grant and its settings by one call', async () => {
-  const at = await place();
+  const at = await createPlugin();
   const { call, path } = at;
   const settings = `settings: { type: 'object', properties: { tone: { type: 'string', default: 'kind' } } },`;
   await install(call, await greeter(at.id, '1.0.0', writing, settings), { settings: { tone: 'dry' } });
@@ -223,7 +223,7 @@ test('a version that was installed before comes back with its grant and its sett
 });
 
 test('a secret outlives the way back and forth, and goes only to the hosts that it was set for', async () => {
-  const at = await place();
+  const at = await createPlugin();
   const { call, path, id } = at;
   const sending = (version: string, host: string): ReturnType<typeof packSource> =>
     greeter(
@@ -254,11 +254,11 @@ test('a secret outlives the way back and forth, and goes only to the hosts that 
 });
 
 test('a new install is on probation, which holds for what a mode of its own would apply as well', async () => {
-  const at = await place();
+  const at = await createPlugin();
   const { call, path } = at;
   const document = await greeter(at.id, '1.0.0', writing);
-  const made = await install(call, document, { probation: undefined });
-  expect(made).toMatchObject({ state: 'probation', probation: { runsLeft: 20 }, mode: 'apply' });
+  const created = await install(call, document, { probation: undefined });
+  expect(created).toMatchObject({ state: 'probation', probation: { runsLeft: 20 }, mode: 'apply' });
   const first = await createIssue(at, 'First');
   expect(await bodies(at, first)).toEqual([]);
   const [run] = (await call('GET', `${path}/runs`)).json.data;
@@ -272,7 +272,7 @@ test('a new install is on probation, which holds for what a mode of its own woul
 });
 
 test('other code under an installed version is refused, unless it is meant', async () => {
-  const at = await place();
+  const at = await createPlugin();
   const { call } = at;
   await install(call, await greeter(at.id, '1.0.0', reading));
   const other = await greeter(at.id, '1.0.0', reading, `name: 'Other',`);

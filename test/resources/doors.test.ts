@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 /** Those whose objects are made from an example, at a path that follows from the contract, with an event of their own. */
-const made = contracts.filter(
+const creatable = contracts.filter(
   ({ operations, examples, events }) => 'create' in operations && examples?.create && events.created,
 );
 const manyPath = ({ path, parent }: Contract): string =>
@@ -88,7 +88,7 @@ const elsewhere: Readonly<Record<string, { created: string; deleted: string }>> 
 };
 
 test('each object is made, listed, shown, changed, deleted and restored over REST, with the event of each', async () => {
-  for (const contract of made) {
+  for (const contract of creatable) {
     const { path, operations, examples, events, retainsDeleted } = contract;
     const many = manyPath(contract);
     let since = await app.lastSequence();
@@ -116,7 +116,7 @@ test('each object is made, listed, shown, changed, deleted and restored over RES
 });
 
 test('an object is made of what is required alone, and what is left out has its default or is null', async () => {
-  for (const contract of made) {
+  for (const contract of creatable) {
     const required = Object.entries(contract.fields).filter(([, { options }]) => options.required);
     const example = contract.examples!.create as Json;
     const body: Json = {
@@ -150,7 +150,7 @@ test('each event can be subscribed to by type and by namespace, and sampled', as
 });
 
 test('what filters a list filters subscriptions, by the same name', async () => {
-  for (const contract of made) {
+  for (const contract of creatable) {
     const example = contract.examples!.create as Json;
     const names = Object.entries(contract.fields)
       .filter(([name, { options }]) => options.filter !== undefined && example[name] !== undefined)
@@ -171,7 +171,7 @@ test('what filters a list filters subscriptions, by the same name', async () => 
 });
 
 test('what sorts a list sorts it both ways', async () => {
-  for (const contract of made) {
+  for (const contract of creatable) {
     const names = Object.entries(contract.fields).flatMap(([name, { options }]) =>
       options.sort ? [name] : [],
     );

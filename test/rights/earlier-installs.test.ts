@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installModel } from '../../core/plugins/installs/schema.ts';
 import { emptyDirectory } from '../../core/resource/directory.ts';
-import { composedStatement, type Row } from '../../core/store/statement.ts';
+import { composedStatement, type SqlRow } from '../../core/store/statement.ts';
 import { scopeOf } from '../../core/store/store.ts';
 import { createClock, startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 
-const find = composedStatement<Row>(
+const find = composedStatement<SqlRow>(
   `SELECT ${installModel.select} FROM plugins WHERE workspace_id = :ws AND id = :id`,
 );
 

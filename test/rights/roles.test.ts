@@ -105,14 +105,14 @@ test('members and guests may do what the table says, and are refused the rest by
     for (const route of guarded) {
       const [namespace, verb] = route.scope!.split(':') as [string, string];
       const right = roleTable[namespace]?.[role];
-      const isHeld = right !== undefined && (verb === 'read' || right.to === 'write');
+      const isGranted = right !== undefined && (verb === 'read' || right.to === 'write');
       const message = await refusal(principal, route);
       expect([role, route.name, message === undefined]).toEqual([
         role,
         route.name,
         verdictOf(route, role) !== 'no',
       ]);
-      if (!isHeld)
+      if (!isGranted)
         expect([route.name, message]).toEqual([
           route.name,
           `This needs the scope ${route.scope}, which the role ${role} of Ana does not have.`,

@@ -30,9 +30,9 @@ test('the values in the query of a webhook are shown at no door, and used for se
   );
   const url = `${receiver.url}?token=${secrets[0]}&${secrets[1]}`;
   const masked = `${receiver.url}?token=…&…`;
-  const made = await call('POST', '/api/v1/webhooks', { url, events: ['webhook.*', 'issue.*'] });
-  expect(made).toMatchObject({ status: 201, json: { url } });
-  const path = `/api/v1/webhooks/${made.json.id}`;
+  const created = await call('POST', '/api/v1/webhooks', { url, events: ['webhook.*', 'issue.*'] });
+  expect(created).toMatchObject({ status: 201, json: { url } });
+  const path = `/api/v1/webhooks/${created.json.id}`;
   await call('PATCH', path, { url: `${receiver.url}?token=${secrets[2]}`, description: 'moved' });
   await call('PATCH', path, { url });
   await hooks.file('Sent');

@@ -55,16 +55,19 @@ describe('host calls', () => {
 
   test('fail under the name of the class that the SDK has for their code', async () => {
     const classes = Object.values(errors).filter(({ code }) => !['retry_later', 'drop'].includes(code));
-    const named = classes.map(({ code, name }) => [code === 'error' ? 'precondition_required' : code, name]);
+    const codeNames = classes.map(({ code, name }) => [
+      code === 'error' ? 'precondition_required' : code,
+      name,
+    ]);
     const outcome = await runBody(
       `const told = [];
-       for (const code of ${JSON.stringify(named.map(([code]) => code))})
+       for (const code of ${JSON.stringify(codeNames.map(([code]) => code))})
          await ctx.issues.get(code).catch((e) => told.push([e.code, e.name, String(e), e.stack.split(':')[0]]));
        ctx.log.info(told);`,
       { call: async (_, args) => ({ ok: false, error: { code: JSON.parse(args)[0], message: 'No.' } }) },
     );
     expect(JSON.parse(outcome.logs[0]!.message)).toEqual(
-      named.map(([code, name]) => [code, name, `${name}: No.`, name]),
+      codeNames.map(([code, name]) => [code, name, `${name}: No.`, name]),
     );
   });
 

@@ -15,7 +15,7 @@ interface Table {
 }
 const rowsOf = (table: Table): string[] =>
   Object.values(table).flatMap((row) => (typeof row === 'string' ? [row] : rowsOf(row)));
-const placeOf = (row: string): string => row.split(' ', 2).join(' ');
+const methodAndPath = (row: string): string => row.split(' ', 2).join(' ');
 
 /** Streams have a function of their own, pages and documents are for browsers. */
 const noMethod =
@@ -37,10 +37,12 @@ test('every operation of the document has its method', async () => {
       .map((method) => `${method.toUpperCase()} ${path.replace(/^\/api\/v1/, '')}`),
   );
   expect(documented.length).toBeGreaterThan(50);
-  const withMethod = rowsOf(operations).map(placeOf);
-  const without = documented.filter((place) => !withMethod.includes(place) && !noMethod.test(place));
+  const withMethod = rowsOf(operations).map(methodAndPath);
+  const without = documented.filter(
+    (operation) => !withMethod.includes(operation) && !noMethod.test(operation),
+  );
   expect(without.toSorted()).toEqual(files.toSorted());
-  expect(withMethod.filter((place) => !documented.includes(place))).toEqual([]);
+  expect(withMethod.filter((operation) => !documented.includes(operation))).toEqual([]);
 });
 
 describe('what the types let through, the route takes:', () => {

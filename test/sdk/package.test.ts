@@ -184,10 +184,10 @@ test('the package says what it is, and holds what is needed and no more', () => 
     [],
   );
   expect(files.filter((path) => /\btest|pack|manifest\.(js|d)/.test(path))).toEqual(['package.json']);
-  const named = files
+  const violations = files
     .filter((path) => /\.(js|d\.ts)$/.test(path))
     .filter((path) =>
       /from ['"][^'"]+\.ts['"]|\bBuffer\b|\bBun\.|\bprocess\./.test(readFileSync(join(at, path), 'utf8')),
     );
-  expect(named).toEqual([]);
+  expect(violations).toEqual([]);
 });

@@ -31,8 +31,8 @@ export async function runtimes(): Promise<readonly Runtime[]> {
 /** The folder of a package. */
 async function fetched(name: string, version: string): Promise<string> {
   const folder = join(cacheDir, `${name.replaceAll(/\W/g, '-')}-${version}`);
-  const found = join(folder, 'node_modules', name);
-  if (existsSync(found)) return found;
+  const packageDir = join(folder, 'node_modules', name);
+  if (existsSync(packageDir)) return packageDir;
   mkdirSync(cacheDir, { recursive: true });
   const making = mkdtempSync(join(cacheDir, 'fetch-'));
   try {
@@ -47,7 +47,7 @@ async function fetched(name: string, version: string): Promise<string> {
   } finally {
     rmSync(making, { recursive: true, force: true });
   }
-  return found;
+  return packageDir;
 }
 
 /** @returns its stdout @throws Error with what it printed when it fails */

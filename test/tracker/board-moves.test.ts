@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-const made = async (path: string, body: object): Promise<Json> => {
+const create = async (path: string, body: object): Promise<Json> => {
   const { status, json, text } = await app.call('POST', `/api/v1${path}`, body);
   expect([status, text]).toEqual([201, text]);
   return json;
@@ -20,13 +20,13 @@ async function issuesOf(title: string, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let index = 0; index < count; index++) {
     app.clock.advance(1000);
-    ids.push((await made('/issues', { team: 'ENG', title: `${title} ${index}` })).id);
+    ids.push((await create('/issues', { team: 'ENG', title: `${title} ${index}` })).id);
   }
   return ids;
 }
 
 const boardOf = (title: string, fields: object = {}): Promise<Json> =>
-  made('/boards', { name: title, filter: { title: { startsWith: title } }, ...fields });
+  create('/boards', { name: title, filter: { title: { startsWith: title } }, ...fields });
 
 const cardsOf = async (board: Json, query = ''): Promise<Json> =>
   (await app.call('GET', `/api/v1/boards/${board.id}/cards${query}`)).json;
@@ -165,8 +165,8 @@ test('a random walk of moves leaves the board as a model has it', async () => {
     const rest = model.get(column)!.filter((id) => id !== issueId);
     const way = oneOf(rest.length > 0 ? ['before', 'after', 'top', 'bottom'] : ['top', 'bottom']);
     const beside = way === 'before' || way === 'after' ? oneOf(rest) : null;
-    const place = beside === null ? { position: way } : { [way]: beside };
-    const { status, text } = await move(board, { issueId, column, ...place });
+    const position = beside === null ? { position: way } : { [way]: beside };
+    const { status, text } = await move(board, { issueId, column, ...position });
     expect({ seed, turn: round, status, text }).toEqual({ seed, turn: round, status: 200, text });
     for (const [name, all] of model)
       model.set(

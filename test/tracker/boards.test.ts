@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-const made = async (path: string, body: object): Promise<Json> => {
+const create = async (path: string, body: object): Promise<Json> => {
   const { status, json, text } = await app.call('POST', `/api/v1${path}`, body);
   expect([status, text]).toEqual([201, text]);
   return json;
@@ -27,13 +27,13 @@ async function issuesOf(title: string, count: number, fields: object = {}): Prom
   const ids: string[] = [];
   for (let index = 0; index < count; index++) {
     app.clock.advance(1000);
-    ids.push((await made('/issues', { team: 'ENG', title: `${title} ${index}`, ...fields })).id);
+    ids.push((await create('/issues', { team: 'ENG', title: `${title} ${index}`, ...fields })).id);
   }
   return ids;
 }
 
 const boardOf = (title: string, fields: object = {}): Promise<Json> =>
-  made('/boards', { name: title, filter: { title: { startsWith: title } }, ...fields });
+  create('/boards', { name: title, filter: { title: { startsWith: title } }, ...fields });
 
 const cardsOf = async (board: Json, query = ''): Promise<Json> =>
   (await app.call('GET', `/api/v1/boards/${board.id}/cards${query}`)).json;
@@ -201,7 +201,7 @@ test('columns stand for assignees, priorities and labels; lanes cross them', asy
 
 test('a board of several teams has a column for each name of a state, and a card goes to the state of its team', async () => {
   const [eng = ''] = await issuesOf('teams', 1);
-  const ops = (await made('/issues', { team: 'OPS', title: 'teams too' })).id;
+  const ops = (await create('/issues', { team: 'OPS', title: 'teams too' })).id;
   const board = await boardOf('teams');
   expect(await cardsByColumn(board)).toEqual({ Backlog: [ops, eng] });
   await move(board, { issueId: ops, column: 'Todo', position: 'bottom' });
@@ -225,7 +225,7 @@ test('a board of several teams has a column for each name of a state, and a card
 
 test('who reads and changes the issues of one team sees, counts and moves the cards of that team', async () => {
   const [eng = ''] = await issuesOf('narrow', 1);
-  const ops = (await made('/issues', { team: 'OPS', title: 'narrow too' })).id;
+  const ops = (await create('/issues', { team: 'OPS', title: 'narrow too' })).id;
   const board = await boardOf('narrow', { groupBy: 'priority', swimlanes: 'state' });
   const where = { where: { team: ['ENG'] } };
   const rights = rightsBut({ 'issues:read': where, 'issues:write': where });
@@ -269,7 +269,7 @@ test('what a board names must be there when it is written; what goes later is an
         error: ['validation_failed', detail],
       },
     );
-  const { id: label } = await made('/labels', { name: 'short-lived' });
+  const { id: label } = await create('/labels', { name: 'short-lived' });
   await issuesOf('stays', 1, { labels: ['short-lived'] });
   const board = await boardOf('stays', { groupBy: 'label', columns: [{ value: label }, { value: null }] });
   await app.call('PATCH', `/api/v1/boards/${board.id}`, {
@@ -285,7 +285,7 @@ test('what a board names must be there when it is written; what goes later is an
 
 test('columns and lanes stand for the values of custom fields, which a move sets', async () => {
   const field = (key: string, type: string, rest: object = {}) =>
-    made('/fields', { key, name: key, type, ...rest });
+    create('/fields', { key, name: key, type, ...rest });
   const options = ['high', 'none'].map((value) => ({ value, name: value.toUpperCase() }));
   const severity = await field('severity', 'select', { options, team: 'ENG' });
   await field('checked', 'checkbox');

@@ -141,24 +141,24 @@ const attributes = new Set([
 test('whatever is written, nothing of it runs, leads elsewhere, or is markup of its author’s', async () => {
   for (const body of hostile) {
     const html = await htmlOf(body);
-    const found: string[] = [];
+    const violations: string[] = [];
     // Read as a browser would read it.
     new HTMLRewriter()
       .on('*', {
         element(element) {
-          if (!elements.has(element.tagName)) found.push(element.tagName);
+          if (!elements.has(element.tagName)) violations.push(element.tagName);
           for (const [name, value] of element.attributes) {
-            if (!attributes.has(name)) found.push(name);
-            if (name === 'href' && !/^(https?:\/\/|mailto:)/.test(value)) found.push(value);
-            if (name === 'src' && !/^https?:\/\//.test(value)) found.push(value);
+            if (!attributes.has(name)) violations.push(name);
+            if (name === 'href' && !/^(https?:\/\/|mailto:)/.test(value)) violations.push(value);
+            if (name === 'src' && !/^https?:\/\//.test(value)) violations.push(value);
           }
           if (element.tagName === 'a' && element.getAttribute('rel') !== 'nofollow noopener')
-            found.push('rel');
+            violations.push('rel');
         },
-        comments: () => void found.push('comment'),
+        comments: () => void violations.push('comment'),
       })
       .transform(html);
-    expect([body, html, found]).toEqual([body, html, []]);
+    expect([body, html, violations]).toEqual([body, html, []]);
   }
 });
 

@@ -16,8 +16,8 @@ const hourMs = 3_600_000;
 test.skipIf(!process.env.TATAMI_LONG)(
   `killed ${kills} times, ${issuesEach} issues go over two cycles once`,
   async () => {
-    const made = mkdtempSync(join(tmpdir(), 'tatami-cycles-kill-'));
-    const app = await startApp({ dataDir: made, clock: createSystemClock() });
+    const sourceDir = mkdtempSync(join(tmpdir(), 'tatami-cycles-kill-'));
+    const app = await startApp({ dataDir: sourceDir, clock: createSystemClock() });
     const key = app.workspace.apiKey;
     const at = (hours: number): string => new Date(Date.now() + hours * hourMs).toISOString();
     const cycles: Json[] = [];
@@ -31,7 +31,7 @@ test.skipIf(!process.env.TATAMI_LONG)(
         issues: Array.from({ length: 100 }, () => ({ team: 'ENG', title: 'Work', cycleId: first })),
       });
     await app.stop();
-    const dir = handedOver(made);
+    const dir = handedOver(sourceDir);
     const random = seededRandom(11);
     for (let kill = 0; kill < kills; kill++) {
       const { url, child } = await startServer(dir);

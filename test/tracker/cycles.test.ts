@@ -49,11 +49,11 @@ const stateOf = async (key: string, type: string): Promise<string> =>
   (await get(`/workflows?team=${key}`)).data.find((state: Json) => state.type === type).id;
 
 async function events(after: number, namespace = 'cycle.'): Promise<Json[]> {
-  const found: Json[] = [];
+  const matching: Json[] = [];
   for (let at = after; ;) {
     const { data, pageInfo } = await get(`/events?limit=100&after=${at}`);
-    found.push(...data.filter(({ type }: Json) => type.startsWith(namespace)));
-    if (!pageInfo.hasNextPage) return found;
+    matching.push(...data.filter(({ type }: Json) => type.startsWith(namespace)));
+    if (!pageInfo.hasNextPage) return matching;
     at = data.at(-1).sequence;
   }
 }
@@ -69,10 +69,10 @@ describe('a rhythm', () => {
       timeZone: 'Europe/Zagreb',
       cycles: { weeks: 1, ahead: 15, startsOn: 'wednesday' },
     });
-    const made = await cyclesOf(key);
-    expect(made.map(({ name }) => name)).toEqual(made.map((_, index) => `Cycle ${index + 1}`));
-    expect(made).toHaveLength(15);
-    expect(span(made[0])).toBe('2026-11-24T23:00 2026-12-01T23:00');
+    const created = await cyclesOf(key);
+    expect(created.map(({ name }) => name)).toEqual(created.map((_, index) => `Cycle ${index + 1}`));
+    expect(created).toHaveLength(15);
+    expect(span(created[0])).toBe('2026-11-24T23:00 2026-12-01T23:00');
   });
 
   test.each([
@@ -85,11 +85,11 @@ describe('a rhythm', () => {
     const { spansFrom } = await import('../../core/tracker/cycles/spans.ts');
     const rhythm = { weeks: 1, startsOn: 'monday', cooldownWeeks: 0 } as const;
     const spans = spansFrom(timeZone, rhythm, { ms: Date.parse(now), isEnd: false }, 3);
-    const found = spans.find(({ startsAt }) =>
+    const matching = spans.find(({ startsAt }) =>
       new Date(startsAt).toISOString().startsWith(wanted.slice(0, 16)),
     )!;
-    expect(new Date(found.endsAt).toISOString().slice(0, 16)).toBe(wanted.slice(17));
-    expect((found.endsAt - found.startsAt) / 3_600_000).toBe(hours);
+    expect(new Date(matching.endsAt).toISOString().slice(0, 16)).toBe(wanted.slice(17));
+    expect((matching.endsAt - matching.startsAt) / 3_600_000).toBe(hours);
     expect(spans.slice(1).every((span, index) => span.startsAt === spans[index]!.endsAt)).toBe(true);
   });
 
@@ -323,7 +323,7 @@ describe('issues', () => {
     const { key } = await team();
     const [first, second, third] = [await plan(key, 0, 1), await plan(key, 1, 2), await plan(key, 2, 3)];
     await app.settled();
-    for (let made = 0; made < 250; made += 50)
+    for (let created = 0; created < 250; created += 50)
       await send('POST', '/issues/bulk', {
         issues: Array.from({ length: 50 }, () => ({ team: key, title: 'Work', cycleId: first.id })),
       });

@@ -197,8 +197,8 @@ test('so do labels, members, keys and plugins, each by what it shows', async () 
     for (const name of ['Slow', 'Fast']) await must('POST', '/labels', { name });
     await must('POST', '/labels', { name: 'Paged', team: 'ENG' });
   };
-  const named = await delivered({ or: [{ name: 'Slow' }, { team: 'ENG' }] }, ['label.*'], labels);
-  expect(named.map(({ data }) => data.name).toSorted()).toEqual(['Paged', 'Slow']);
+  const byName = await delivered({ or: [{ name: 'Slow' }, { team: 'ENG' }] }, ['label.*'], labels);
+  expect(byName.map(({ data }) => data.name).toSorted()).toEqual(['Paged', 'Slow']);
 
   const members = async () => {
     const { id } = await must('POST', '/members', { name: 'Cy', email: 'cy@acme.example', role: 'guest' });

@@ -182,6 +182,6 @@ test('a workspace sees its own fields only, under keys that others may have too'
   expect((await call('GET', '/api/v1/fields')).json.data).toEqual([]);
   const refused = await call('GET', `/api/v1/issues?sort=fields.secret_key`);
   expect([refused.status, refused.text.includes('Did you mean fields.secret_key')]).toEqual([422, false]);
-  const made = await call('POST', '/api/v1/fields', { key: 'secret_key', name: 'Mine', type: 'number' });
-  expect(made.status).toBe(201);
+  const created = await call('POST', '/api/v1/fields', { key: 'secret_key', name: 'Mine', type: 'number' });
+  expect(created.status).toBe(201);
 });

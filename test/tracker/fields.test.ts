@@ -11,7 +11,7 @@ let receiver: Receiver;
 let listening: PluginPackage;
 let ana: string;
 /** By key. */
-const made: Record<string, Json> = {};
+const created: Record<string, Json> = {};
 
 const options = [
   { value: 'low', name: 'Low' },
@@ -42,7 +42,7 @@ beforeAll(async () => {
   ] as const) {
     const { status, json } = await hooks.call('POST', '/api/v1/fields', { key, name: key, type, ...more });
     expect([key, status]).toEqual([key, 201]);
-    made[key] = json;
+    created[key] = json;
   }
   const { userId } = hooks.app.workspace;
   for (const [title, fields] of [
@@ -270,7 +270,7 @@ test('docs/spec/api.md lists every type with the tests that it takes', async () 
     }),
   );
   expect([...said.keys()].toSorted()).toEqual([...fieldTypes].toSorted());
-  for (const { key, type } of Object.values(made))
+  for (const { key, type } of Object.values(created))
     for (const one of ['contains', 'startsWith', 'gt', 'gte', 'lt', 'lte'] as const) {
       const refused = (await list({ [`fields.${key}`]: { [one]: {} } })).json.error.details[0].issue;
       expect([type, one, refused !== 'unknown_field']).toEqual([type, one, said.get(type)!.includes(one)]);

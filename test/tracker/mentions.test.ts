@@ -22,14 +22,21 @@ const namesIn = async (body: string): Promise<string[]> =>
 
 test('a member is named by name, first name, handle or id, in any case and at any place', async () => {
   const ana = ['Ana Lindqvist'];
-  for (const named of ['@Ana Lindqvist', '@ana', '@ANA', '@ana.lindqvist', '@ana-lindqvist', '@AnaLindqvist'])
+  for (const mention of [
+    '@Ana Lindqvist',
+    '@ana',
+    '@ANA',
+    '@ana.lindqvist',
+    '@ana-lindqvist',
+    '@AnaLindqvist',
+  ])
     for (const text of [
-      named,
-      `(${named})`,
-      `${named}, look`,
-      `**${named}**!`,
-      `> ${named}.`,
-      `- [ ] ${named}`,
+      mention,
+      `(${mention})`,
+      `${mention}, look`,
+      `**${mention}**!`,
+      `> ${mention}.`,
+      `- [ ] ${mention}`,
     ])
       expect([text, await namesIn(text)]).toEqual([text, ana]);
   expect(await namesIn(`@${fixtures.ana.id}: see`)).toEqual(ana);
@@ -79,15 +86,15 @@ test('an edit mentions anew, a rename changes nothing, and who was removed is no
 
 test('a description mentions as well, those alone that it did not before', async () => {
   const { app, ana } = fixtures;
-  const made = await fixtures.file('Described', { description: 'For @ana.' });
+  const created = await fixtures.file('Described', { description: 'For @ana.' });
   const inbox = async (): Promise<Json[]> => {
     await app.settled();
     return (await ana.call('GET', `${v1}/inbox`)).json.data.filter(
-      (item: Json) => item.issue?.id === made.id,
+      (item: Json) => item.issue?.id === created.id,
     );
   };
   expect(await inbox()).toMatchObject([{ reason: 'mentioned', body: 'For @ana.', count: 1 }]);
-  await app.call('PATCH', `${v1}/issues/${made.id}`, { description: 'For @ana, again.' });
+  await app.call('PATCH', `${v1}/issues/${created.id}`, { description: 'For @ana, again.' });
   expect(await inbox()).toMatchObject([{ count: 1 }]);
 });
 

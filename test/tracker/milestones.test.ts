@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-async function made(path: string, body: object): Promise<Json> {
+async function create(path: string, body: object): Promise<Json> {
   const { status, json } = await app.call('POST', v1 + path, body);
   expect([path, status, json.error]).toEqual([path, 201, undefined]);
   return json;
@@ -23,12 +23,12 @@ const got = async (path: string): Promise<Json> => (await app.call('GET', v1 + p
 
 /** A project with a milestone of so many open issues. */
 async function setting(issues: number) {
-  const project = await made('/projects', { name: 'Editor' });
-  const milestone = await made(`/projects/${project.id}/milestones`, { name: 'Beta' });
+  const project = await create('/projects', { name: 'Editor' });
+  const milestone = await create(`/projects/${project.id}/milestones`, { name: 'Beta' });
   const inMilestone = { team: 'ENG', projectId: project.id, milestoneId: milestone.id };
   const ids: string[] = [];
   for (let n = 0; n < issues; n++)
-    ids.push((await made('/issues', { ...inMilestone, title: `Step ${n}` })).id);
+    ids.push((await create('/issues', { ...inMilestone, title: `Step ${n}` })).id);
   await app.settled();
   return { project, milestone, inMilestone, ids };
 }
@@ -44,8 +44,8 @@ const typesOf = (events: readonly Json[]): string[] => events.map(({ type }) => 
 test('they stand in the order that they are given, the last where nothing is said', async () => {
   const { project, milestone } = await setting(0);
   const path = `/projects/${project.id}/milestones`;
-  await made(path, { name: 'Final' });
-  const between = await made(path, { name: 'Candidate', position: 0.5 });
+  await create(path, { name: 'Final' });
+  const between = await create(path, { name: 'Candidate', position: 0.5 });
   const names = async () => (await got(path)).data.map(({ name }: Json) => name);
   expect(await names()).toEqual(['Beta', 'Candidate', 'Final']);
   await app.call('PATCH', `${v1}/milestones/${between.id}`, { position: 9 });
@@ -56,7 +56,7 @@ test('they stand in the order that they are given, the last where nothing is sai
 test('lists and searches of issues are narrowed to a project and to a milestone by a parameter each', async () => {
   const { project, milestone, inMilestone, ids } = await setting(1);
   const { milestoneId: _, ...beside } = inMilestone;
-  const loose = await made('/issues', { ...beside, title: 'Step aside' });
+  const loose = await create('/issues', { ...beside, title: 'Step aside' });
   await setting(1);
   const idsOf = async (query: string): Promise<string[]> =>
     (await got(`/issues?sort=number&${query}`)).data.map(({ id }: Json) => id);
@@ -110,7 +110,7 @@ test('the last of its issues completes it, once, and one that is opened again op
   await patched(ids[0]!, { title: 'Renamed' });
   await patched(ids[1]!, { stateId: states.duplicate });
   await patched(ids[0]!, { stateId: states.started });
-  const late = await made('/issues', { ...inMilestone, title: 'Late' });
+  const late = await create('/issues', { ...inMilestone, title: 'Late' });
   // What is opened and completed within a moment has changed nothing.
   await app.settled();
   await patched(ids[0]!, { stateId: states.completed });
@@ -164,7 +164,7 @@ test('one that is opened while it completes is never told completed with an open
 test('a deleted milestone leaves its issues, also one that is given it at the same time', async () => {
   const { project, milestone, ids } = await setting(2);
   await app.call('DELETE', `${v1}/issues/${ids[1]}`);
-  const late = await made('/issues', { team: 'ENG', title: 'Late', projectId: project.id });
+  const late = await create('/issues', { team: 'ENG', title: 'Late', projectId: project.id });
   const since = await app.lastSequence();
   const path = `${v1}/milestones/${milestone.id}`;
   const [deleted, assigned] = await Promise.all([
@@ -187,7 +187,7 @@ test('whichever comes first, no issue is left in a milestone that was deleted', 
   const { project, ids } = await setting(1);
   const id = ids[0]!;
   for (let round = 0; round < 8; round++) {
-    const milestone = await made(`/projects/${project.id}/milestones`, { name: `Round ${round}` });
+    const milestone = await create(`/projects/${project.id}/milestones`, { name: `Round ${round}` });
     const assigned = patched(id, { milestoneId: milestone.id });
     // The deletion has read the issues of the milestone while the issue is being written.
     const [, deleted] = await Promise.all([assigned, app.call('DELETE', `${v1}/milestones/${milestone.id}`)]);
@@ -211,9 +211,9 @@ test('a milestone with more issues than one batch changes is not deleted', async
 test('progress says of each milestone how it stands', async () => {
   const { project, milestone, ids } = await setting(1);
   const path = `/projects/${project.id}/milestones`;
-  const late = await made(path, { name: 'Late', targetDate: '2026-11-01' });
-  const next = await made(path, { name: 'Next', targetDate: '2027-01-01' });
-  const far = await made(path, { name: 'Far' });
+  const late = await create(path, { name: 'Late', targetDate: '2026-11-01' });
+  const next = await create(path, { name: 'Next', targetDate: '2027-01-01' });
+  const far = await create(path, { name: 'Far' });
   await patched(ids[0]!, { stateId: states.completed, estimate: 2 });
   await app.settled();
   const { milestones } = await got(`/projects/${project.id}/progress`);

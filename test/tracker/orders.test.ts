@@ -17,7 +17,7 @@ afterAll(() => app.stop());
 const isLong = process.env.TATAMI_LONG === '1';
 const seed = Number(process.env.TATAMI_SEED ?? Math.floor(Math.random() * 1e9));
 
-const made = async (path: string, body: object): Promise<Json> => {
+const create = async (path: string, body: object): Promise<Json> => {
   const { status, json, text } = await app.call('POST', `/api/v1${path}`, body);
   expect([status, text]).toEqual([201, text]);
   return json;
@@ -31,11 +31,11 @@ async function issuesOf(title: string, count: number, fields: object = {}): Prom
     title: `${title} ${at}`,
     ...fields,
   }));
-  return (await made('/issues/bulk', { issues })).data.map(({ id }: Json) => id);
+  return (await create('/issues/bulk', { issues })).data.map(({ id }: Json) => id);
 }
 
 const boardOf = (title: string): Promise<Json> =>
-  made('/boards', { name: title, filter: { title: { startsWith: `${title} ` } } });
+  create('/boards', { name: title, filter: { title: { startsWith: `${title} ` } } });
 
 async function columnsOf({ id }: Json, query = ''): Promise<Columns> {
   const { columns } = await read(`/boards/${id}/cards?perColumn=100&fields=title${query}`);
@@ -53,8 +53,8 @@ async function expectOwnRanks(parent: string): Promise<void> {
   expect(ranks).toEqual([...new Set(ranks)].sort());
 }
 
-const moveOn = (board: Json, { id, column, ...place }: OrderRequest): Promise<Reply> =>
-  app.call('POST', `/api/v1/boards/${board.id}/move`, { issueId: id, column, ...place });
+const moveOn = (board: Json, { id, column, ...position }: OrderRequest): Promise<Reply> =>
+  app.call('POST', `/api/v1/boards/${board.id}/move`, { issueId: id, column, ...position });
 const reorder = ({ id, position, before, after }: Omit<OrderRequest, 'column'>): Promise<Reply> =>
   app.call('POST', `/api/v1/issues/${id}/reorder`, { position, before, after });
 
@@ -76,12 +76,12 @@ async function allAtOnce(
     type === 'board.card_moved'
       ? data.issue.id === id && data.column !== null
       : type === 'issue.updated' && data.id === id && 'subOrder' in data.previous;
-  const placeOf = ({ id }: OrderRequest): number => {
+  const logIndexOf = ({ id }: OrderRequest): number => {
     const at = events.findIndex((event) => isMoveOf(event, id));
     return at < 0 ? events.length : at;
   };
   return requests
-    .map((one) => ({ one, index: placeOf(one) }))
+    .map((one) => ({ one, index: logIndexOf(one) }))
     .sort((a, b) => a.index - b.index)
     .map(({ one, index }) => ({ ...one, ...(index === events.length ? { changesNothing: true } : {}) }));
 }
@@ -96,8 +96,8 @@ test('cards moved at once into one column end in an order that one move after th
   const logged = await allAtOnce(requests, (one) => moveOn(board, one));
   const after = await columnsOf(board);
   expect(isSerial(before, logged, after)).toBeTrue();
-  const places = new Map(requests.map(({ id, position }) => [id, position]));
-  const byEnd = after.get('Todo')!.map((id) => places.get(id));
+  const positions = new Map(requests.map(({ id, position }) => [id, position]));
+  const byEnd = after.get('Todo')!.map((id) => positions.get(id));
   // The first one that comes stands alone, wherever it asked for.
   expect(byEnd.filter((end, at) => end !== byEnd[at - 1]).length).toBeLessThanOrEqual(3);
 });
@@ -114,9 +114,9 @@ test('sub-issues reordered at once end in an order that one reorder after the ot
 });
 
 test('what is created at once without a position gets one of its own', async () => {
-  const { id: project } = await made('/projects', { name: 'Ordered' });
+  const { id: project } = await create('/projects', { name: 'Ordered' });
   const each = (path: string, body: (at: number) => object) =>
-    Promise.all(Array.from({ length: 6 }, (_, at) => made(path, body(at))));
+    Promise.all(Array.from({ length: 6 }, (_, at) => create(path, body(at))));
   const policy = { kind: 'resolution', filter: {}, targetMinutes: 60 };
   const created = [
     await each(`/projects/${project}/milestones`, (at) => ({ name: `Step ${at}` })),
@@ -144,7 +144,7 @@ test('columns replaced at once are those of one request, and cycles moved at onc
   const at = (day: number): string => new Date(Date.UTC(2031, 0, day)).toISOString();
   const days = [1, 8, 15, 22];
   const cycles = await Promise.all(
-    days.map((day) => made('/cycles', { team: 'ENG', startsAt: at(day), endsAt: at(day + 7) })),
+    days.map((day) => create('/cycles', { team: 'ENG', startsAt: at(day), endsAt: at(day + 7) })),
   );
   const moved = await Promise.all(
     cycles.map(({ id }) => patch(`/cycles/${id}`, { startsAt: at(50), endsAt: at(57) })),
@@ -157,7 +157,7 @@ test('columns replaced at once are those of one request, and cycles moved at onc
   expect(new Set(data.map(({ number }: Json) => number)).size).toBe(data.length);
 });
 
-const placeCard = composedStatement(
+const insertCard = composedStatement(
   'INSERT INTO board_cards (workspace_id, board_id, issue_id, rank) VALUES (:ws, :board, :id, :rank)',
 );
 
@@ -169,7 +169,7 @@ test('a run of a plugin places what it moves and creates in the order in which i
   const scope = scopeOf(app.workspace.workspaceId);
   const ranked = ['V', 'W'].map((last, at) => ({ id: [x, y][at]!, rank: `a0${'V'.repeat(61)}${last}` }));
   for (const card of ranked)
-    await app.services.store.commit([tenantOp(scope, placeCard, { board: crowd.id, ...card })]);
+    await app.services.store.commit([tenantOp(scope, insertCard, { board: crowd.id, ...card })]);
   const moves: (readonly [Json, string, object])[] = [
     [board, a, { position: 'top' }],
     [board, b, { position: 'top' }],
@@ -181,9 +181,9 @@ test('a run of a plugin places what it moves and creates in the order in which i
     [crowd, w, { after: z }],
     [crowd, z, { before: y }],
   ];
-  const requests = moves.map(([{ id }, issueId, place]) => [
+  const requests = moves.map(([{ id }, issueId, position]) => [
     id,
-    { issueId, column: id === board.id ? 'Todo' : 'Backlog', ...place },
+    { issueId, column: id === board.id ? 'Todo' : 'Backlog', ...position },
   ]);
   const document = await packSource(`{
     id: 'com.test.mover', version: '1.0.0', engines: { tatami: '*' },
@@ -194,7 +194,7 @@ test('a run of a plugin places what it moves and creates in the order in which i
     } } },
   }`);
   await install(app.call, document);
-  const project = await made('/projects', { name: 'Mover' });
+  const project = await create('/projects', { name: 'Mover' });
   await app.settled();
   const [run] = (await read('/plugins/com.test.mover/runs')).data;
   expect([run.status, run.error]).toEqual(['succeeded', null]);
@@ -240,11 +240,11 @@ test('equal ranks of an earlier version order by creation, and the next reorder 
 test('an order that was proposed is approved as it was shown, and one that moved since is shown again', async () => {
   const [parent = ''] = await issuesOf('proposed parent', 1);
   const [a = '', b = '', c = ''] = await issuesOf('proposed', 3, { parentId: parent });
-  const { id: memberId } = await made('/members', { name: 'Ada', email: 'ada@example.com', role: 'admin' });
+  const { id: memberId } = await create('/members', { name: 'Ada', email: 'ada@example.com', role: 'admin' });
   const scopes = ['issues:write', 'approvals:write', 'proposals:read'];
-  const ada = app.clientOf((await made('/api-keys', { name: 'ada', memberId, scopes })).key);
-  const propose = async (id: string, place: object): Promise<string> =>
-    (await app.call('POST', `/api/v1/issues/${id}/reorder`, place, { 'tatami-mode': 'propose' })).json.id;
+  const ada = app.clientOf((await create('/api-keys', { name: 'ada', memberId, scopes })).key);
+  const propose = async (id: string, position: object): Promise<string> =>
+    (await app.call('POST', `/api/v1/issues/${id}/reorder`, position, { 'tatami-mode': 'propose' })).json.id;
   const first = await propose(b, { position: 'bottom' });
   const second = await propose(a, { position: 'bottom' });
   expect((await ada('POST', `/api/v1/proposals/${first}/approve`, {})).status).toBe(200);

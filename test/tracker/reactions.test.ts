@@ -19,8 +19,8 @@ test('a reaction is shown, grouped by emoji with who and how many, and told with
   const { app, ana, ben } = fixtures;
   const on = `${v1}/comments/${comment.id}/reactions`;
   const from = await app.lastSequence();
-  const made = await ana.call('POST', on, { emoji: 'thumbsup' });
-  expect([made.status, made.json]).toMatchObject([
+  const created = await ana.call('POST', on, { emoji: 'thumbsup' });
+  expect([created.status, created.json]).toMatchObject([
     201,
     {
       emoji: '👍',
@@ -31,7 +31,7 @@ test('a reaction is shown, grouped by emoji with who and how many, and told with
     },
   ]);
   const again = await ana.call('POST', on, { emoji: '👍' });
-  expect([again.status, again.json]).toEqual([200, made.json]);
+  expect([again.status, again.json]).toEqual([200, created.json]);
   app.clock.advance(1_000);
   await ben.call('POST', on, { emoji: ':+1:' });
   await ben.call('POST', on, { emoji: '🇭🇷' });
@@ -54,22 +54,22 @@ test('a reaction is shown, grouped by emoji with who and how many, and told with
   ]);
   const { data: events } = (await app.call('GET', `${v1}/events?after=${from}`)).json;
   expect(events.map(({ type }: Json) => type)).toEqual(Array(3).fill('reaction.added'));
-  expect(events[0].data).toEqual(made.json);
+  expect(events[0].data).toEqual(created.json);
   expect((await app.call('GET', `${v1}/issues/${issue.id}`)).json.version).toBe(1);
 });
 
 test('only who reacted takes it back, as often as they like, and may react again', async () => {
   const { app, ana, ben } = fixtures;
   const on = `${v1}/issues/${issue.identifier}/reactions`;
-  const { json: made } = await ana.call('POST', on, { emoji: 'tada' });
-  expect(made.commentId).toBe(null);
-  const one = `${v1}/reactions/${made.id}`;
+  const { json: created } = await ana.call('POST', on, { emoji: 'tada' });
+  expect(created.commentId).toBe(null);
+  const one = `${v1}/reactions/${created.id}`;
   expect((await ben.call('DELETE', one)).json.error.code).toBe('forbidden');
   const from = await app.lastSequence();
   for (const status of [204, 204]) expect((await ana.call('DELETE', one)).status).toBe(status);
   expect((await ana.call('GET', one)).status).toBe(404);
   const { json: next } = await ana.call('POST', on, { emoji: '🎉' });
-  expect(next.id).not.toBe(made.id);
+  expect(next.id).not.toBe(created.id);
   expect(await app.eventTypes(from)).toEqual(['reaction.removed', 'reaction.added']);
   expect((await ana.call('GET', on)).json.data).toMatchObject([{ emoji: '🎉', count: 1, mine: next.id }]);
 });

@@ -245,7 +245,7 @@ test('the doctor finds relations, moves and templates as the log says, and what 
   await app.call('POST', '/api/v1/labels', { name: 'short-lived' });
   await app.call('POST', '/api/v1/templates', { name: 'Any', labels: ['short-lived'], team: 'ENG' });
   await app.settled();
-  const found = async (name: string, change: string): Promise<string[]> => {
+  const findingsAfter = async (name: string, change: string): Promise<string[]> => {
     const dir = join(app.dataDir, '..', `${app.dataDir.split('/').at(-1)}-${name}`);
     // The operator's socket is no file.
     cpSync(app.dataDir, dir, { recursive: true, filter: (file) => !statSync(file).isSocket() });
@@ -257,12 +257,12 @@ test('the doctor finds relations, moves and templates as the log says, and what 
     rmSync(dir, { recursive: true });
     return findings.map(({ message }) => message);
   };
-  expect(await found('whole', 'SELECT 1')).toEqual([]);
-  expect(await found('gone', `UPDATE relations SET deleted_at = 1 WHERE id = '${json.id}'`)).toEqual([
+  expect(await findingsAfter('whole', 'SELECT 1')).toEqual([]);
+  expect(await findingsAfter('gone', `UPDATE relations SET deleted_at = 1 WHERE id = '${json.id}'`)).toEqual([
     `Rows differ from the event log in relations: ${json.id}.`,
   ]);
   expect(
-    await found('other', `UPDATE relations SET type = 'relates_to' WHERE id = '${json.id}'`),
+    await findingsAfter('other', `UPDATE relations SET type = 'relates_to' WHERE id = '${json.id}'`),
   ).toHaveLength(1);
 });
 

@@ -124,7 +124,7 @@ test('of a policy that comes to count by a calendar and the deletion of that cal
   for (let round = 0; round < 5; round++) {
     const hours = { monday: [{ from: '09:00', to: '17:00' }] };
     const { id } = await sla.make('/calendars', { name: 'Short-lived', timeZone: 'UTC', hours });
-    const [made, deleted] = await Promise.all([
+    const [created, deleted] = await Promise.all([
       sla.app.call('POST', '/api/v1/sla-policies', {
         name: 'Late',
         targetMinutes: 5,
@@ -136,7 +136,7 @@ test('of a policy that comes to count by a calendar and the deletion of that cal
     expect([
       [201, 409],
       [422, 204],
-    ]).toContainEqual([made.status, deleted.status]);
+    ]).toContainEqual([created.status, deleted.status]);
   }
 });
 

@@ -91,9 +91,9 @@ export async function slaOfFile(): Promise<{ sla: SlaApp; policy(body: object): 
   return {
     sla,
     async policy(body) {
-      const made = await sla.make('/sla-policies', { name: 'Soon', targetMinutes: 240, ...body });
-      policies.push(made);
-      return made;
+      const created = await sla.make('/sla-policies', { name: 'Soon', targetMinutes: 240, ...body });
+      policies.push(created);
+      return created;
     },
   };
 }

@@ -171,24 +171,27 @@ describe('exactly once', () => {
 
 describe('what happened in time counts, whoever hears of it first', () => {
   /** Holds who reads next by a statement; `isHeld` resolves once it waits. */
-  const hold = (reads: 'read' | 'readOne', name: string): { isHeld: Promise<void>; release(): void } => {
+  const blockRead = (
+    reads: 'read' | 'readOne',
+    name: string,
+  ): { isBlocked: Promise<void>; release(): void } => {
     const { store } = sla.app.services;
     const own: unknown = store[reads];
     const read = own as typeof store.read;
-    const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [blocked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const waits: typeof store.read = async (scope, statement, params) => {
       if (statement.name === name) {
         Object.assign(store, { [reads]: own });
-        held.resolve();
+        blocked.resolve();
         await released.promise;
       }
       return read(scope, statement, params);
     };
     Object.assign(store, { [reads]: waits });
-    return { isHeld: held.promise, release: released.resolve };
+    return { isBlocked: blocked.promise, release: released.resolve };
   };
   /** The reaction, by its next look at the clocks of an issue. */
-  const holdReaction = () => hold('read', 'sla_clocks.of_issue_at');
+  const holdReaction = () => blockRead('read', 'sla_clocks.of_issue_at');
 
   test('an alarm that rings before the reaction has come to it asks the log', async () => {
     await policy({});
@@ -198,7 +201,7 @@ describe('what happened in time counts, whoever hears of it first', () => {
     const completed = sla.app.call('PATCH', `/api/v1/issues/${issue.id}`, {
       stateId: await stateOf('completed'),
     });
-    await Promise.all([completed, reaction.isHeld]);
+    await Promise.all([completed, reaction.isBlocked]);
     sla.app.clock.advance(1);
     while ((await sla.eventTypes(issue)).length < 2);
     reaction.release();
@@ -229,7 +232,7 @@ describe('what happened in time counts, whoever hears of it first', () => {
       return commit(ops, options);
     };
     sla.app.clock.advance(1);
-    await Promise.all([written.promise, reaction.isHeld]);
+    await Promise.all([written.promise, reaction.isBlocked]);
     while ((await sla.eventTypes(issue)).length < 2);
     reaction.release();
     await sla.app.settled();
@@ -239,9 +242,9 @@ describe('what happened in time counts, whoever hears of it first', () => {
   test('a reaction that comes before a late alarm breaches first what was due', async () => {
     await policy({ atRiskMinutes: 60 });
     const issue = await sla.file();
-    const timer = hold('readOne', 'sla_clocks.find');
+    const timer = blockRead('readOne', 'sla_clocks.find');
     sla.app.clock.advance(5 * hourMs);
-    await timer.isHeld;
+    await timer.isBlocked;
     await sla.app.call('PATCH', `/api/v1/issues/${issue.id}`, { stateId: await stateOf('completed') });
     while ((await sla.eventTypes(issue)).length < 4);
     timer.release();

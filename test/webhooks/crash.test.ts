@@ -17,17 +17,17 @@ const inFlightMax = 8;
 test(`${kills} kills in the middle of deliveries lose none and repeat only what was in flight`, async () => {
   const seed = Number(process.env.SEED ?? 20_261_120);
   const random = seededRandom(seed);
-  const made = mkdtempSync(join(tmpdir(), 'tatami-crash-'));
+  const tempDir = mkdtempSync(join(tmpdir(), 'tatami-crash-'));
   const receiver = startReceiver();
   const first = await startApp({
-    dataDir: made,
+    dataDir: tempDir,
     clock: createSystemClock(),
     flags: { egressAllow: '127.0.0.0/8' },
   });
   await hooksOf(first).register(receiver.url, { events: ['issue.created'] });
   const { apiKey } = first.workspace;
   await first.stop();
-  const dataDir = handedOver(made);
+  const dataDir = handedOver(tempDir);
 
   const start = (): Promise<Server> => startServer(dataDir, { flags: ['--egress-allow', '127.0.0.0/8'] });
   const end = async ({ child }: Server): Promise<void> => {

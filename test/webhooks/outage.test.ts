@@ -49,9 +49,9 @@ test(`${seeds} deliveries to receivers that are down: eight attempts each, at th
   for (let n = 0; n < seeds / endpointsMax; n++) await hooks.file(`Issue ${n}`);
   await pass(hooks, clock, 25 * hour);
   const jitters = new Set<number>();
-  const made = await Promise.all(endpoints.map((endpoint) => hooks.deliveries(endpoint)));
-  expect(made.flat()).toHaveLength(seeds);
-  for (const { id } of made.flat()) {
+  const deliveries = await Promise.all(endpoints.map((endpoint) => hooks.deliveries(endpoint)));
+  expect(deliveries.flat()).toHaveLength(seeds);
+  for (const { id } of deliveries.flat()) {
     const { status, attempts, attemptList } = await hooks.delivery(id);
     expect([seed, status, attempts]).toEqual([seed, 'failed', 8]);
     const times = attemptList.map(({ at }: Json) => Date.parse(at) - Date.parse(attemptList[0].at));

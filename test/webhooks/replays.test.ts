@@ -140,8 +140,10 @@ test('a restart in the middle goes on where it was', async () => {
     await local.call('POST', '/api/v1/issues/bulk', {
       issues: Array.from({ length: 100 }, (_, i) => ({ team: 'ENG', title: `bulk ${n * 100 + i}` })),
     });
-  const made = await local.register(receiver.url, { events: ['issue.created'] });
-  const { json } = await local.call('POST', `/api/v1/webhooks/${made.id}/replays`, { afterSequence: 0 });
+  const registered = await local.register(receiver.url, { events: ['issue.created'] });
+  const { json } = await local.call('POST', `/api/v1/webhooks/${registered.id}/replays`, {
+    afterSequence: 0,
+  });
   const again = await local.app.restart();
   await again.settled();
   const { json: ended } = await again.call('GET', `/api/v1/replays/${json.id}`);

@@ -63,9 +63,9 @@ function baseOf(rest: string) {
 }
 
 function segmentOf(rest: string) {
-  const found = /^segments\/(\d{10})-(\d{6})of(\d{6})-(\d{13})-(\d+|x)$/.exec(rest)?.slice(1);
-  if (!found) return null;
-  const [index = 0, part = 0, parts = 0, timeMs = 0, position = 0] = found.map(Number);
+  const groups = /^segments\/(\d{10})-(\d{6})of(\d{6})-(\d{13})-(\d+|x)$/.exec(rest)?.slice(1);
+  if (!groups) return null;
+  const [index = 0, part = 0, parts = 0, timeMs = 0, position = 0] = groups.map(Number);
   return {
     is: 'segment',
     ...{ index, part, parts, timeMs },

@@ -4,7 +4,7 @@ import type { Call } from '../../../sdk/client/index.ts';
 /** As many external ids as one filter holds. */
 const idsAtOnceMax = 90;
 
-export interface FoundIssue {
+export interface ExistingIssue {
   readonly id: string;
   readonly externalId: string;
   readonly parent: { readonly id: string } | null;
@@ -17,12 +17,12 @@ export async function findIssues(
   call: Call,
   source: string,
   externalIds: readonly string[],
-): Promise<Map<string, FoundIssue>> {
-  const found = new Map<string, FoundIssue>();
+): Promise<Map<string, ExistingIssue>> {
+  const found = new Map<string, ExistingIssue>();
   for (let at = 0; at < externalIds.length; at += idsAtOnceMax) {
     const some = externalIds.slice(at, at + idsAtOnceMax);
     const filter = JSON.stringify({ externalSource: source, externalId: { in: some } });
-    const { data } = await call<{ data: FoundIssue[] }>(
+    const { data } = await call<{ data: ExistingIssue[] }>(
       'GET',
       `/issues?limit=100&deleted=include&fields=id,externalId,parent,deletedAt&filter=${encodeURIComponent(filter)}`,
     );

@@ -12,7 +12,7 @@ import { linkRows, type Linking } from './links.ts';
 import { paceText } from './pace.ts';
 import { createPacks } from './packs.ts';
 import { readPeople, type People } from './people.ts';
-import { createPlaces, type Places, type State } from './places.ts';
+import { createReferenceResolver, type ReferenceResolver, type State } from './places.ts';
 import { createPlan, type Plan, type Planning } from './plans.ts';
 import { emptyReport, summary, type Report } from './report.ts';
 import { createPost, send, type Outcome, type Outgoing } from './send.ts';
@@ -81,7 +81,7 @@ async function makeIssues(
 ): Promise<number> {
   const { call, source, note, left, names, people } = linking;
   const outcome = outcomeIn(report, progress);
-  const places = createPlaces(call, report, note, left, people);
+  const places = createReferenceResolver(call, report, note, left, people);
   const plan = createPlan(linking);
   const post = createPost(call, () => note(untimedText));
   const startedMs = performance.now();
@@ -193,7 +193,12 @@ function tellOf(
 type Ready = Outgoing & { cut: string | null };
 type Prepared = Ready | { why: string };
 
-async function prepare(row: ImportRow, source: string, places: Places, plan: Plan): Promise<Prepared> {
+async function prepare(
+  row: ImportRow,
+  source: string,
+  places: ReferenceResolver,
+  plan: Plan,
+): Promise<Prepared> {
   const { at, externalId, createdAt, number } = row;
   const team = teamKeyOf(row.teamKey ?? row.teamName);
   if (team === null) return { why: `no team key can be derived from "${row.teamName}"` };
@@ -221,7 +226,11 @@ async function prepare(row: ImportRow, source: string, places: Places, plan: Pla
   };
 }
 
-async function refusedLabel(places: Places, labels: readonly string[], team: string): Promise<string | null> {
+async function refusedLabel(
+  places: ReferenceResolver,
+  labels: readonly string[],
+  team: string,
+): Promise<string | null> {
   for (const label of labels) {
     const why = await places.label(label, team);
     if (why !== null) return why;
@@ -233,7 +242,7 @@ async function refusedLabel(places: Places, labels: readonly string[], team: str
 async function valuesOf(
   { priority, status = '', assignee = '', creator = '', estimate, dueDate, ...times }: ImportRow,
   team: string,
-  places: Places,
+  places: ReferenceResolver,
 ): Promise<Partial<Outgoing['issue']>> {
   const state = status === '' ? undefined : await places.state(team, status);
   const assigneeId = assignee === '' ? undefined : await places.member(assignee, 'assignee');

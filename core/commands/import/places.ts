@@ -8,7 +8,7 @@ import type { Report } from './report.ts';
 
 const nameCharsMax = 80;
 
-export interface Places {
+export interface ReferenceResolver {
   /** These two answer null when the place is there, otherwise with the reason why not. */
   /** @param name what the file calls the team; two names never share one key */
   team(key: string, name: string): Promise<string | null>;
@@ -20,13 +20,13 @@ export interface Places {
 }
 
 /** @param note told once of each name that nothing here has @param left of each row that has such a one @param mapped people by `--people` */
-export function createPlaces(
+export function createReferenceResolver(
   call: Call,
   made: Pick<Report, 'teams' | 'labels'>,
   note: (text: string) => void,
   left: (what: string) => void,
   mapped: People,
-): Places {
+): ReferenceResolver {
   let names: Map<string, string> | null = null;
   let labels: Set<string> | null = null;
   /** Team key → the name in this file that has it. */
@@ -90,7 +90,7 @@ function createKnown(
   note: (text: string) => void,
   left: (what: string) => void,
   mapped: People,
-): Pick<Places, 'state' | 'member'> {
+): Pick<ReferenceResolver, 'state' | 'member'> {
   let states: readonly State[] | null = null;
   let people: ReadonlyMap<string, string> | null = null;
   const unknown = new Set<string>();

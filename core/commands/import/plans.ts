@@ -47,7 +47,7 @@ export function createPlan(planning: Planning): Plan {
   };
 }
 
-interface Named {
+interface NamedEntity {
   readonly id: string;
   readonly name: string;
 }
@@ -64,13 +64,13 @@ function createNamed(
   return async (given, more) => {
     const name = fitChars(given, nameCharsMax);
     if (known === null) {
-      const answer = await attempted(readAll<Named>(call, list));
+      const answer = await attempted(readAll<NamedEntity>(call, list));
       isClosed = 'refusal' in answer;
       if ('refusal' in answer) note(`${what}s are skipped: ${answer.refusal.message}`);
       known = new Map('refusal' in answer ? [] : answer.value.map((one) => [foldName(one.name), one.id]));
     }
     if (!known.has(foldName(name)) && !isClosed) {
-      const answer = await attempted(call<Named>('POST', path, { name, ...more }));
+      const answer = await attempted(call<NamedEntity>('POST', path, { name, ...more }));
       if ('refusal' in answer) note(`the ${what} "${name}" cannot be created: ${answer.refusal.message}`);
       else made[`${what}s`]++;
       known.set(foldName(name), 'refusal' in answer ? null : answer.value.id);
@@ -101,7 +101,7 @@ function createMilestones(
   };
 }
 
-interface KnownCycle extends Named {
+interface KnownCycle extends NamedEntity {
   readonly startsAt: string;
   readonly endsAt: string;
   readonly status: string;

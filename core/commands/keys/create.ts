@@ -4,7 +4,7 @@ import { allScopes } from '../../rights/scopes.ts';
 import { timeAhead, usage } from '../flags.ts';
 import { printResult } from '../output.ts';
 import { callOperatorRpc, type LocalOptions } from './desk.ts';
-import { madeText } from './shown.ts';
+import { createdKeyText } from './shown.ts';
 
 export interface CreateOptions extends LocalOptions {
   workspace?: string;
@@ -25,7 +25,7 @@ export async function create(options: CreateOptions, folder: string): Promise<vo
     scopes: scopesOf(options.scopes),
     expiresAt: expires === undefined ? null : timeAhead('--expires', expires, systemClock.nowMs()),
   });
-  printResult(made, options, (key) => `workspace ${key.workspaceId}\n${madeText(key)}`);
+  printResult(made, options, (key) => `workspace ${key.workspaceId}\n${createdKeyText(key)}`);
 }
 
 /** @throws CommandError */

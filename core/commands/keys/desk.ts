@@ -6,7 +6,7 @@ import { addressOf, readConfig } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { openOfflineRpc, type OfflineRpc } from '../../setup/keys/offline-desk.ts';
-import type { Answers, Order, OrderName } from '../../setup/orders.ts';
+import type { RpcResponses, RpcRequest, RpcMethod } from '../../setup/orders.ts';
 import { operatorSocketOf } from '../../setup/keys/socket.ts';
 import { holderOf } from '../../store/data-dir.ts';
 import { requireOwner } from '../../store/private.ts';
@@ -24,12 +24,12 @@ const lookEveryMs = 100;
 const answerWithinMs = 60_000;
 
 /** @param folder where a relative data directory begins. @throws CommandError */
-export async function callOperatorRpc<N extends OrderName>(
+export async function callOperatorRpc<N extends RpcMethod>(
   { dataDir: given }: LocalOptions,
   folder: string,
   name: N,
-  order: Order<N>,
-): Promise<Answers[N]> {
+  order: RpcRequest<N>,
+): Promise<RpcResponses[N]> {
   const config = readConfig(given === undefined ? {} : { dataDir: given }, undefined, folder);
   const { dataDir } = config;
   // Root reaches the server of another user by its socket, and leaves no file there.
@@ -64,11 +64,11 @@ function openHere(dataDir: string, baseUrl: string): OfflineRpc | null {
   }
 }
 
-async function askHere<N extends OrderName>(
+async function askHere<N extends RpcMethod>(
   { rpc: desk, close }: OfflineRpc,
   name: N,
-  order: Order<N>,
-): Promise<Answers[N]> {
+  order: RpcRequest<N>,
+): Promise<RpcResponses[N]> {
   try {
     return await desk[name](order);
   } catch (error) {
@@ -81,14 +81,14 @@ async function askHere<N extends OrderName>(
 }
 
 /** Null where no server listens. */
-async function askServer<N extends OrderName>(
+async function askServer<N extends RpcMethod>(
   dataDir: string,
   name: N,
-  order: Order<N>,
-): Promise<{ answer: Answers[N] } | null> {
+  order: RpcRequest<N>,
+): Promise<{ answer: RpcResponses[N] } | null> {
   const response = await knock(operatorSocketOf(dataDir), name, order);
   if (!response) return null;
-  const said = (await response.json()) as { answer?: Answers[N]; error?: { message: string } };
+  const said = (await response.json()) as { answer?: RpcResponses[N]; error?: { message: string } };
   if (said.answer !== undefined) return { answer: said.answer };
   throw new CommandError(said.error?.message ?? `The server answered ${response.status}.`);
 }

@@ -1,6 +1,6 @@
 // `tatami keys list`: which keys there are, whose they are, when each was last used and when it ends.
 import { systemClock } from '../../lib/clock.ts';
-import { noWorkspace, type KeyAnswers, type ListedKey } from '../../setup/keys/orders.ts';
+import { noWorkspace, type KeyRpcResponses, type ListedKey } from '../../setup/keys/orders.ts';
 import { printResult } from '../output.ts';
 import { minuteOf, tableOf } from '../table.ts';
 import { callOperatorRpc, type LocalOptions } from './desk.ts';
@@ -17,7 +17,7 @@ export async function list(options: ListOptions, folder: string): Promise<void> 
   printResult(listed, options, linesOf);
 }
 
-function linesOf({ workspaces, keys, hasMore }: KeyAnswers['list']): string {
+function linesOf({ workspaces, keys, hasMore }: KeyRpcResponses['list']): string {
   const now = systemClock.nowMs();
   const parts = workspaces.map(({ id, name }) => {
     const own = keys.filter(({ workspaceId }) => workspaceId === id);

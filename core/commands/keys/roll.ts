@@ -6,7 +6,7 @@ import { graceMsMax } from '../../setup/keys/orders.ts';
 import { duration, timeAhead } from '../flags.ts';
 import { printResult } from '../output.ts';
 import { callOperatorRpc, type LocalOptions } from './desk.ts';
-import { madeText } from './shown.ts';
+import { createdKeyText } from './shown.ts';
 
 export interface RollOptions extends LocalOptions {
   grace: string;
@@ -33,7 +33,7 @@ export async function roll(key: string, options: RollOptions, folder: string): P
           ? `works until ${previous.expiresAt}; \`${programName} keys revoke ${previous.id}${where}\` revokes it now`
           : 'is revoked'
       }`,
-      madeText(successor),
+      createdKeyText(successor),
     ].join('\n'),
   );
 }

@@ -1,10 +1,10 @@
 // How keys are shown to people, and lists of scopes in a few words.
 import { allScopes } from '../../rights/scopes.ts';
-import type { MadeKey } from '../../setup/keys/orders.ts';
+import type { CreatedKey } from '../../setup/keys/orders.ts';
 import { firstOf } from '../table.ts';
 
 /** A new key, with its text. */
-export function madeText(key: MadeKey): string {
+export function createdKeyText(key: CreatedKey): string {
   return [
     `id        ${key.id}`,
     `member    ${key.member.name} (${key.member.id})`,

@@ -9,7 +9,7 @@ import { printResult, say } from '../output.ts';
 import { askByCode, askInBrowser } from './ask.ts';
 import { firstOf } from '../table.ts';
 import { findAuthorizationServer, type AuthorizationServer } from './authorization-server.ts';
-import { isSamePlace, readLogins, serverName, writeLogins, type Login } from './credentials.ts';
+import { isSameWorkspace, readLogins, serverName, writeLogins, type Login } from './credentials.ts';
 import { withLogins } from './lock.ts';
 import { toLoginSummary, type LoginSummary } from './shown.ts';
 import type { Tokens } from './tokens.ts';
@@ -22,7 +22,7 @@ export interface LoginOptions {
 }
 
 export async function login({ device = false, scopes, json, ...flags }: LoginOptions): Promise<void> {
-  const { server, isNamed, token } = readRemote(flags);
+  const { server, isExplicit: isNamed, token } = readRemote(flags);
   // Before anybody is asked for anything: what cannot be kept is not fetched.
   const [current] = readLogins();
   const from = await findAuthorizationServer(serverName(isNamed ? server : (current?.server ?? server)));
@@ -64,8 +64,8 @@ async function describe({ server }: AuthorizationServer, tokens: Tokens): Promis
 async function keep({ config }: AuthorizationServer, made: Login): Promise<void> {
   const replaced = await withLogins(async () => {
     const logins = readLogins();
-    await writeLogins([made, ...logins.filter((login) => !isSamePlace(login, made))]);
-    return logins.find((login) => isSamePlace(login, made));
+    await writeLogins([made, ...logins.filter((login) => !isSameWorkspace(login, made))]);
+    return logins.find((login) => isSameWorkspace(login, made));
   });
   // Where that fails, it ends by itself when nobody has used it for long enough.
   if (replaced) await client.tokenRevocation(config, replaced.refreshToken).catch(() => undefined);

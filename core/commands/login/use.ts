@@ -1,6 +1,6 @@
 // `tatami use`: the login that commands use from now on.
 import { printResult } from '../output.ts';
-import { isSamePlace, readLogins, writeLogins, type Login } from './credentials.ts';
+import { isSameWorkspace, readLogins, writeLogins, type Login } from './credentials.ts';
 import { withLogins } from './lock.ts';
 import { toLoginSummary } from './shown.ts';
 import { theLogin } from './which.ts';
@@ -30,7 +30,7 @@ function choose(named: string): Promise<Login[]> {
   return withLogins(async () => {
     const logins = readLogins();
     const chosen = theLogin(logins, named);
-    const ordered = [chosen, ...logins.filter((login) => !isSamePlace(login, chosen))];
+    const ordered = [chosen, ...logins.filter((login) => !isSameWorkspace(login, chosen))];
     await writeLogins(ordered);
     return ordered;
   });

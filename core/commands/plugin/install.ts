@@ -6,12 +6,12 @@ import { ApiCallError } from '../../../sdk/client/index.ts';
 import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { printableCopy } from '../../lib/printable.ts';
 import { consentLines, type Replaced } from '../../plugins/consent.ts';
-import { placeText } from '../../plugins/source-places.ts';
+import { positionText } from '../../plugins/source-places.ts';
 import type { Consent } from '../../plugins/installs/consent-schema.ts';
 import { ask, CommandError, exitCodes, printResult, say } from '../output.ts';
 import { wholeNumber } from '../flags.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
-import { placeOfDetail } from './author-error.ts';
+import { locationOfDetail } from './author-error.ts';
 import { readPackageInput, type PackageInput } from './given-package.ts';
 import { missingSecrets, type WithSecrets } from './secrets/missing.ts';
 import { readSettings } from './settings.ts';
@@ -116,17 +116,17 @@ function inWords(error: unknown, document: PluginPackage, { settings }: InstallO
     /[Ss]et "(replace|downgrade)": true/,
     (text, flag) => `${text.startsWith('S') ? 'Add' : 'add'} --${flag}`,
   );
-  const places = details.map(({ path }) => placeOfDetail(document, path));
+  const places = details.map(({ path }) => locationOfDetail(document, path));
   const [first] = places;
   const isOfSettings = details.some(({ path }) => /^settings(\.|$)/.test(path));
   const hint =
     isOfSettings && settings === undefined ? ' Pass all settings as JSON with --settings FILE.' : '';
   return new ApiCallError(status, {
     code,
-    message: `${first ? `${placeText(first)}: ` : ''}${said}${hint}`,
+    message: `${first ? `${positionText(first)}: ` : ''}${said}${hint}`,
     details: details.map((detail, index) => {
       const place = index > 0 && places[index];
-      return place ? { ...detail, path: `${placeText(place)}: ${detail.path}` } : detail;
+      return place ? { ...detail, path: `${positionText(place)}: ${detail.path}` } : detail;
     }),
     cause: error,
   });

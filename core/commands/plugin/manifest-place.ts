@@ -1,8 +1,8 @@
 // Where the author wrote what a manifest holds: the definition is an object literal in the bundle, and the source map leads on from
 // there.
 import { parse, type AnyNode, type ObjectExpression, type Program, type Property } from 'acorn';
-import type { PackageSourceMap, SourcePlace } from '../../../sdk/plugin/manifest.ts';
-import { placesOf } from '../../plugins/source-places.ts';
+import type { PackageSourceMap, SourceLocation } from '../../../sdk/plugin/manifest.ts';
+import { sourceMapLookupOf } from '../../plugins/source-places.ts';
 
 export interface Bundle {
   readonly code: string;
@@ -17,14 +17,14 @@ const namesMax = 20;
  * exported in its place, or the begin of the plugin. Null where the bundle cannot be read.
  * @param path as an error names it: `on.issue.created.filter.priority`; empty for the definition itself
  */
-export function placeInManifest({ code, sourceMap }: Bundle, path: string): SourcePlace | null {
+export function locationInManifest({ code, sourceMap }: Bundle, path: string): SourceLocation | null {
   const program = parseBundle(code);
   if (!program) return null;
   const exported = defaultExport(program);
   if (!exported) return { file: 'plugin.ts', line: 1, column: 1 };
   const definition = objectOf(program, exported);
   const { line, column } = definition ? nearest(program, definition, path) : startOf(exported);
-  return placesOf(sourceMap)(line, column + 1);
+  return sourceMapLookupOf(sourceMap)(line, column + 1);
 }
 
 function parseBundle(code: string): Program | null {

@@ -7,7 +7,7 @@ import { describePackage } from '../../plugins/describe.ts';
 import { requireKnown } from '../../plugins/installs/named.ts';
 import { version } from '../../version.ts';
 import { printResult, say } from '../output.ts';
-import { requireReplaceable, writeNamedFile } from '../write-file.ts';
+import { requireReplaceable, writeOutputFile } from '../write-file.ts';
 import { packedName } from './packed-name.ts';
 import { authorError } from './author-error.ts';
 import { checkOffline } from './check.ts';
@@ -26,7 +26,7 @@ export async function pack(
   const text = JSON.stringify(document);
   const path = resolve(folder, out);
   requireReplaceable(path, options.force, (earlier) => isPackageOf(earlier, manifest.id));
-  writeNamedFile(path, text);
+  writeOutputFile(path, text);
   sayWhereItRuns(manifest.engines.tatami);
   const result = {
     file: out,

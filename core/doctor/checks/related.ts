@@ -7,7 +7,7 @@ import type { LastEvents } from './last-events.ts';
 import { missingFrom } from './missing.ts';
 import { readEvent, type Data, type LastEvent } from './last-event.ts';
 
-interface Row {
+interface RelationRow {
   readonly workspace_id: string;
   readonly id: string;
   readonly from_id: string;
@@ -43,7 +43,9 @@ export function relations(subject: RowSubject, lastEvents: LastEvents): Finding[
       ...{ isThere, sides: [...(known?.sides ?? []), side] },
     });
   }
-  const stored = rows<Row>('SELECT workspace_id, id, from_id, type, issue_id, deleted_at FROM relations');
+  const stored = rows<RelationRow>(
+    'SELECT workspace_id, id, from_id, type, issue_id, deleted_at FROM relations',
+  );
   const differing = stored.filter((row) => {
     const logged = last.get(`${row.workspace_id} ${row.id}`);
     if (!logged) return isWhole;

@@ -1,6 +1,6 @@
 // Facts: comparisons of columns of a row with the last event of its object.
 import { sameValue } from '../../changes/change.ts';
-import type { Row } from '../../store/statement.ts';
+import type { SqlRow } from '../../store/statement.ts';
 import type { Data, LastEvent } from '../checks/last-event.ts';
 import type { References } from './references.ts';
 
@@ -9,7 +9,7 @@ export interface Fact {
   readonly name: string;
   /** Columns of the row that `agrees` reads. */
   readonly columns: readonly string[];
-  agrees(row: Row, event: LastEvent): boolean;
+  agrees(row: SqlRow, event: LastEvent): boolean;
 }
 
 /** Facts per contract that cannot be derived from it; each replaces the derived fact of the same name. */
@@ -27,7 +27,7 @@ export function equal(name: string, column: string, logged: (data: Data, type: s
   });
 }
 
-export function storedIn(row: Row, column: string): unknown {
+export function storedIn(row: SqlRow, column: string): unknown {
   const value = row[column] ?? null;
   return value !== null && column.endsWith('_json') ? (JSON.parse(String(value)) as unknown) : value;
 }

@@ -45,7 +45,7 @@ export function sampleFrame(sample: EventEnvelope): string {
 }
 
 /** Moves a reader's position without an event: browsers dispatch nothing for an id without data. */
-export function placeFrame(sequence: number, generation: string): string {
+export function positionFrame(sequence: number, generation: string): string {
   return `${idOf(sequence, generation)}\n`;
 }
 
@@ -54,7 +54,7 @@ export function placeFrame(sequence: number, generation: string): string {
  * that a reader cut off before its first event reconnects there and not at a later end of the log.
  */
 export function openingFrame(sequence: number, generation: string): string {
-  return `retry: 2000\n: events follow\n${placeFrame(sequence, generation)}`;
+  return `retry: 2000\n: events follow\n${positionFrame(sequence, generation)}`;
 }
 export const heartbeatFrame = ':\n\n';
 

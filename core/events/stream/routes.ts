@@ -4,7 +4,7 @@ import { defineRoute, type Connection, type Route } from '../../http/route.ts';
 import { Closed } from '../../lib/schema.ts';
 import { ownEventsMember, mayReadEvent, scopeOfEvent } from '../../rights/rights.ts';
 import { redactEvent } from '../../rights/veil.ts';
-import { mayRead, placeOf, typesOf } from '../feed.ts';
+import { mayRead, positionOf, typesOf } from '../feed.ts';
 import { generation } from '../schema.ts';
 import type { Streams } from './streams.ts';
 
@@ -68,8 +68,8 @@ async function openStream(
   const { after, types, samples = false } = query;
   const wanted = types === undefined ? null : typesOf(types);
   const from = connection.lastEventId ?? after;
-  const place = from === undefined ? null : await placeOf(ctx, from, query.generation);
-  return streams.open(ctx.scope, place, {
+  const position = from === undefined ? null : await positionOf(ctx, from, query.generation);
+  return streams.open(ctx.scope, position, {
     ...connection,
     samples,
     ...(ctx.narrowed && {

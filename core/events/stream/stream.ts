@@ -10,7 +10,7 @@ import { renderEvent, type EventEnvelope } from '../event.ts';
 import {
   heartbeatFrame,
   openingFrame,
-  placeFrame,
+  positionFrame,
   sampleFrame,
   redactedFrame,
   type Frame,
@@ -142,7 +142,7 @@ export class EventStream {
     try {
       const bytes = encoder.encode(await this.#next(hub));
       if (this.#ended) return;
-      this.#taken = unsent.hold(scope, bytes.length);
+      this.#taken = unsent.reserve(scope, bytes.length);
       controller.enqueue(bytes);
       this.#cancelStuck = clock.after(stuckMs, () => {
         log('info', 'slow stream reader disconnected', { workspaceId });
@@ -200,7 +200,7 @@ export class EventStream {
   #signOfLife(isDue: boolean): string {
     if (this.#silent >= silentEvents || (isDue && this.#silent > 0)) {
       this.#silent = 0;
-      return placeFrame(this.#position, this.#setting.generation);
+      return positionFrame(this.#position, this.#setting.generation);
     }
     return isDue ? heartbeatFrame : '';
   }

@@ -2,7 +2,7 @@
 // that part had their turn, it reads the next part from the database, in a cycle.
 import { FairQueue } from '../../lib/fairness/turns.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
-import { subjectsHeldBack } from '../work-rows.ts';
+import { subjectsOverQuota } from '../work-rows.ts';
 
 export const rememberedMax = 1_024;
 
@@ -62,13 +62,13 @@ export class Behind {
     // Reset before the read, so that work held back during the read is not lost.
     if (this.#lookedUpTo === beginning) this.#isPartial = false;
     const params = { kind: this.#kind, workspaceId, subject, limit: rememberedMax };
-    const found = await this.#store.readSystem(subjectsHeldBack, params);
-    for (const row of found) this.#remember(scopeOf(row.workspace_id, row.subject), row.subject);
-    const last = found.length === rememberedMax ? found.at(-1) : undefined;
+    const rows = await this.#store.readSystem(subjectsOverQuota, params);
+    for (const row of rows) this.#remember(scopeOf(row.workspace_id, row.subject), row.subject);
+    const last = rows.length === rememberedMax ? rows.at(-1) : undefined;
     if (last) this.#isPartial = true;
     this.#lookedUpTo = last ?? beginning;
     // No rows were left after that part; work held back meanwhile may come before it.
-    if (found.length === 0 && subject !== '') await this.look();
+    if (rows.length === 0 && subject !== '') await this.look();
   }
 
   #remember(scope: Scope, subject: string): void {

@@ -2,7 +2,7 @@
 // held back, so that the next claim finds other work.
 import type { FairQuota } from '../../lib/fairness/shares.ts';
 import { systemOp, tenantOp, type Op, type Store } from '../../store/store.ts';
-import { dueRows, holdBack, lease, leaseHeldBack, nextDue } from '../work-rows.ts';
+import { dueRows, markOverQuota, lease, leaseOverQuota, nextDue } from '../work-rows.ts';
 import type { Behind, Subject } from './behind.ts';
 import type { Intake } from './intake.ts';
 import { leaseMs } from './leases.ts';
@@ -70,7 +70,7 @@ function refillOps({ kind, owner, quota, behind, intake, nowMs }: ClaimOptions, 
       if (returned.length === limit) behind.note(scope, subject);
       intake(scope, returned);
     };
-    ops.push(tenantOp(scope, leaseHeldBack, params, { taken }));
+    ops.push(tenantOp(scope, leaseOverQuota, params, { taken }));
   }
   return ops;
 }
@@ -93,7 +93,7 @@ async function claimDue(options: ClaimOptions): Promise<number | null> {
   const leased = { now, until: now + leaseMs, owner, rows: JSON.stringify(fits) };
   const outcome = await store.commit([
     systemOp(lease, leased, { taken }),
-    systemOp(holdBack, { now, rows: JSON.stringify(others) }, { taken }),
+    systemOp(markOverQuota, { now, rows: JSON.stringify(others) }, { taken }),
   ]);
   return outcome.ok ? 0 : null;
 }

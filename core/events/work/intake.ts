@@ -1,12 +1,12 @@
 // Receives rows that became due: leased rows go to the workers; for held-back rows the subscriber is noted.
-import type { Row } from '../../store/statement.ts';
+import type { SqlRow } from '../../store/statement.ts';
 import { scopeOf, type Scope } from '../../store/store.ts';
-import { heldBackMs, neverMs } from '../work-rows.ts';
+import { overQuotaMs, neverMs } from '../work-rows.ts';
 import type { Behind } from './behind.ts';
 import type { WorkItem } from './workers.ts';
 
 /** @param scope null if each row names its workspace */
-export type Intake = (scope: Scope | null, returned: readonly Row[]) => void;
+export type Intake = (scope: Scope | null, returned: readonly SqlRow[]) => void;
 
 export function createIntake(options: {
   behind: Behind;
@@ -22,7 +22,7 @@ export function createIntake(options: {
       if (Number(row.lease_until) > 0)
         options.hold({ scope: billingAccount, id: String(row.id), epoch: Number(row.epoch) });
       else {
-        if (row.due_at === heldBackMs) options.behind.note(billingAccount, subject);
+        if (row.due_at === overQuotaMs) options.behind.note(billingAccount, subject);
         if (row.due_at !== neverMs) options.onDue();
       }
     }

@@ -5,7 +5,7 @@ import { errorForLog } from '../../lib/failures.ts';
 import type { FairQuota } from '../../lib/fairness/shares.ts';
 import type { Log } from '../../lib/log.ts';
 import { systemOp, type Scope, type Store } from '../../store/store.ts';
-import { dropLeases, heldBackMs, neverMs } from '../work-rows.ts';
+import { dropLeases, overQuotaMs, neverMs } from '../work-rows.ts';
 
 export const leaseMs = 600_000;
 
@@ -33,7 +33,7 @@ export function createLeases(options: {
     const now = nowMs();
     if (dueAtMs > now || !mayWork()) return { dueAt: dueAtMs, leaseUntil: 0, owner: null };
     if (available.remaining(scope.workspaceId, subject) === 0)
-      return { dueAt: heldBackMs, leaseUntil: 0, owner: null };
+      return { dueAt: overQuotaMs, leaseUntil: 0, owner: null };
     return { dueAt: dueAtMs, leaseUntil: now + leaseMs, owner };
   };
   return {

@@ -25,10 +25,10 @@ export interface Units<U extends Unit> {
    */
   store(units: readonly U[], onSettled: (unit: U) => void): Promise<void>;
   /** Stores units in memory so that they can be listed. Does not throw if the store refuses. */
-  storeHeld(scope: Scope, isMeant: (unit: U) => boolean): Promise<void>;
+  storeActive(scope: Scope, isMeant: (unit: U) => boolean): Promise<void>;
   /** Units in memory that are not stored. */
   unstored(): Iterable<U>;
-  isHeld(id: string): boolean;
+  isActive(id: string): boolean;
   /**
    * Commits a change of an item while nobody else does. Build the ops inside `commit`, because the item may just have
    * got its row.
@@ -77,7 +77,7 @@ export function createUnits<U extends Unit>(
     *unstored() {
       for (const { unit } of window.all()) yield unit;
     },
-    isHeld: (id) => window.find(id) !== undefined,
+    isActive: (id) => window.find(id) !== undefined,
     async whileSealed(item, commit) {
       const entry = window.find(item.id);
       // A write in progress goes first.
@@ -146,7 +146,7 @@ function createStoring<U extends Unit>(parts: {
         await unsealed(left(list));
       }
     },
-    async storeHeld(scope, isMeant) {
+    async storeActive(scope, isMeant) {
       const list = [...window.all()].filter(
         ({ unit }) => unit.scope.workspaceId === scope.workspaceId && isMeant(unit),
       );

@@ -26,7 +26,7 @@ export interface WorkItem {
 interface Workers {
   /** @param perform by default the queue's own */
   hold(item: WorkItem, perform?: (item: WorkItem) => Promise<void>): void;
-  isHeld(id: string): boolean;
+  isActive(id: string): boolean;
   readonly isBusy: boolean;
 }
 
@@ -44,7 +44,7 @@ export function createWorkers(options: {
   const { clock, log, kind, quota, isStopped } = options;
   // A lease never expires for its own process: work held here is not claimed again by it. Rows are leased only within
   // capacity, so this set holds little more than that.
-  const held = new Set<string>();
+  const active = new Set<string>();
   const nextDelays = new LRUCache<string, number>({ max: failingMax });
 
   const delayOf = (id: string): number => {
@@ -79,7 +79,7 @@ export function createWorkers(options: {
       log('error', 'work failed', { kind, id, workspaceId: scope.workspaceId, error: errorForLog(error) });
       await giveBack(item);
     }
-    held.delete(id);
+    active.delete(id);
     quota.give(scope.workspaceId, scope.billingAccount ?? '');
     options.onFree(scope);
   };
@@ -88,13 +88,13 @@ export function createWorkers(options: {
     hold(item, perform = options.perform) {
       // Work leased to a stopping process is left to the next one.
       if (isStopped()) return;
-      held.add(item.id);
+      active.add(item.id);
       quota.take(item.scope.workspaceId, item.scope.billingAccount ?? '');
       void performOne(item, perform);
     },
-    isHeld: (id) => held.has(id),
+    isActive: (id) => active.has(id),
     get isBusy() {
-      return held.size > 0;
+      return active.size > 0;
     },
   };
 }

@@ -129,13 +129,13 @@ function defineState(registry: Registry, { problems, dataDir, nowMs, sandboxStat
   });
 }
 
-type Values = Iterable<readonly [label: string, value: number]>;
+type LabelledValues = Iterable<readonly [label: string, value: number]>;
 /** @param label null for a single value, whose label is ignored */
 type Define = (
   name: string,
   help: string,
   label: string | null,
-  read: () => Values | Promise<Values>,
+  read: () => LabelledValues | Promise<LabelledValues>,
 ) => void;
 
 function gauges(registry: Registry): Define {

@@ -29,7 +29,7 @@ export function changeRoute(
     who: SignedIn,
     form: URLSearchParams,
     request: Parameters<Parameters<typeof pageRoute>[1]>[0],
-  ) => Promise<Said | RawAnswer>,
+  ) => Promise<SectionOutcome | RawAnswer>,
 ): Route {
   const { baseUrl, nowMs } = services;
   return pageRoute({ method: 'POST', path: `/account/${path}`, name, summary }, async (request) => {
@@ -46,4 +46,4 @@ export function changeRoute(
 }
 
 /** Keys of a section's `says`. */
-export type Said = { readonly done: string } | { readonly wrong: string };
+export type SectionOutcome = { readonly done: string } | { readonly wrong: string };

@@ -18,13 +18,13 @@ export function passwordProblem(password: string, about: readonly string[]): str
     return `The password is longer than ${passwordMax} characters. Choose a shorter one.`;
   const lowerCased = password.toLowerCase();
   if (isCommon(lowerCased)) return 'This password is too common. Choose another one.';
-  if (isMadeOf(lowerCased, about))
+  if (consistsOf(lowerCased, about))
     return 'This password contains little more than your name or address. Choose another one.';
   return null;
 }
 
 /** Returns true if fewer than four characters are left without the public facts. */
-function isMadeOf(lowerCased: string, about: readonly string[]): boolean {
+function consistsOf(lowerCased: string, about: readonly string[]): boolean {
   const words = about
     .flatMap((text) => [text, ...text.split(/[\s@.+_-]+/)])
     .map((word) => word.toLowerCase())

@@ -10,7 +10,7 @@ const terms = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as cons
 
 const atOnce = 1;
 /** Queue size, including the running entry. One address has a quarter of it at most, about three seconds of work. */
-const usualPlacesMax = 400;
+const slotsMaxDefault = 400;
 const retryAfterSeconds = 5;
 
 /** Hash of an unknown random password with the same parameters, so that a comparison takes as long as for a real account. */
@@ -30,23 +30,23 @@ export interface Passwords {
   verify(peer: string, password: string, hash: string | null, mayTry: () => boolean): Promise<boolean | null>;
 }
 
-/** @param placesMax queue size for all addresses together */
-export function createPasswords(placesMax = usualPlacesMax): Passwords {
-  const places = new FairQuota(placesMax);
+/** @param slotsMax queue size for all addresses together */
+export function createPasswords(slotsMax = slotsMaxDefault): Passwords {
+  const slots = new FairQuota(slotsMax);
   const fairPool = createFairPool(atOnce, () => undefined);
 
   const runQueued = async <T>(peer: string, work: () => Promise<T>): Promise<T> => {
     const sender = strangerOf(peer);
-    if (!places.hasCapacityFor(sender, 1))
+    if (!slots.hasCapacityFor(sender, 1))
       throw rateLimited(
         'Too many sign-ins from your address are in progress. Try again in a few seconds.',
         retryAfterSeconds,
       );
-    const freePlace = places.hold(sender, 1);
+    const releaseSlot = slots.reserve(sender, 1);
     try {
       return await fairPool.run(sender, work);
     } finally {
-      freePlace();
+      releaseSlot();
     }
   };
 

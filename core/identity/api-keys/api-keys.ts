@@ -7,7 +7,7 @@ import { responseProperties } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
-import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, idOf, namedSchema, nullable, time } from '../../lib/schema.ts';
 import { hourMs, readTime } from '../../lib/time.ts';
 import { defineResource } from '../../resource/define.ts';
 import { allScopes } from '../../rights/scopes.ts';
@@ -16,7 +16,7 @@ import { member } from '../members/contract.ts';
 import { isPresent } from '../members/roles.ts';
 import { apiKey } from './contract.ts';
 import { handingOps, makerOf } from './handed.ts';
-import { requireHeld, requireHolder, requireNotRolled } from './holders.ts';
+import { requireCallerScopes, requireHolder, requireNotRolled } from './holders.ts';
 import { apiKeyModel, newKey } from './kind.ts';
 import { graceHoursDefault, graceHoursMax, rollKey } from './roll.ts';
 
@@ -32,7 +32,7 @@ const expiry = nullable(
       'Expiry of the key: an ISO 8601 time in the future. Null or absent means that the key never expires.',
   }),
 );
-const ApiKeyCreate = named(
+const ApiKeyCreate = namedSchema(
   'ApiKeyCreate',
   Closed({
     name: Type.Unsafe<string>(apiKey.fields.name.input),
@@ -51,7 +51,7 @@ const ApiKeyCreate = named(
     expiresAt: Type.Optional(expiry),
   }),
 );
-const ApiKeyRoll = named(
+const ApiKeyRoll = namedSchema(
   'ApiKeyRoll',
   Closed({
     graceHours: Type.Optional(
@@ -76,8 +76,8 @@ const minted = {
   ...responseProperties(apiKey),
   key: Type.String({ description: 'Complete key, shown only in this response.' }),
 };
-const ApiKeyMinted = named('ApiKeyMinted', Closed(minted));
-const ApiKeyRolled = named(
+const ApiKeyMinted = namedSchema('ApiKeyMinted', Closed(minted));
+const ApiKeyRolled = namedSchema(
   'ApiKeyRolled',
   Closed({
     ...minted,
@@ -140,7 +140,7 @@ const seesOwnAlone = ({ narrowed }: Context): boolean => narrowed?.get('api-keys
 async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Promise<ChangeSet> {
   const { name, scopes } = input;
   await requireNotRolled(ctx);
-  requireHeld(ctx, scopes);
+  requireCallerScopes(ctx, scopes);
   const memberId = input.memberId ?? ctx.actor.memberId ?? '';
   await requireHolder(ctx, memberId);
   if (!isPresent(ctx, memberId))
@@ -152,7 +152,7 @@ async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Pro
     ops: handingOps(ctx, memberId),
     body: { ...apiKeyModel.wire(change.after, ctx), key },
     status: 201,
-    location: placeOf(ctx, change.id),
+    location: locationOf(ctx, change.id),
   };
 }
 
@@ -165,7 +165,7 @@ async function rollApiKey(
   const key = await getEntity(ctx, apiKeyModel, id);
   await requireNotRolled(ctx, id);
   await requireHolder(ctx, key.memberId);
-  requireHeld(ctx, key.scopes);
+  requireCallerScopes(ctx, key.scopes);
   const {
     changes,
     successor,
@@ -182,11 +182,11 @@ async function rollApiKey(
     ops: handingOps(ctx, key.memberId),
     body: { ...apiKeyModel.wire(successor, ctx), key: keyText, previous },
     status: 201,
-    location: placeOf(ctx, successor.id),
+    location: locationOf(ctx, successor.id),
   };
 }
 
-function placeOf({ baseUrl }: Context, id: string): string {
+function locationOf({ baseUrl }: Context, id: string): string {
   return `${baseUrl}/api/v1/api-keys/${id}`;
 }
 

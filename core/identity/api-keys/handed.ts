@@ -3,7 +3,7 @@
 // ended key end too, because the creator may know those as well.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
-import { tenantStatement, type Row } from '../../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
 import { apiKeyModel, type ApiKey, type Maker } from './kind.ts';
 
@@ -13,17 +13,17 @@ type Reading = Pick<Context, 'store' | 'scope' | 'nowMs'>;
 const handedBeyond = `workspace_id = :ws AND minted_by = :maker AND member_id <> :maker
   AND NOT EXISTS (SELECT 1 FROM members AS m WHERE m.workspace_id = :ws AND m.id = api_keys.member_id
     AND m.role IN (SELECT value FROM json_each(:roles)))`;
-const readHandedBy = tenantStatement<Row>(
+const readHandedBy = tenantStatement<SqlRow>(
   'api_keys.handed_by',
   `SELECT ${apiKeyModel.select} FROM api_keys WHERE ${handedBeyond}`,
 );
-const readHandedTo = tenantStatement<Row>(
+const readHandedTo = tenantStatement<SqlRow>(
   'api_keys.handed_to',
   `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws AND member_id = :member AND minted_by <> member_id
    AND NOT EXISTS (SELECT 1 FROM members AS m WHERE m.workspace_id = :ws AND m.id = api_keys.minted_by
      AND m.role = 'owner' AND m.deleted_at IS NULL)`,
 );
-const readMadeWith = tenantStatement<Row>(
+const readMintedWith = tenantStatement<SqlRow>(
   'api_keys.made_with',
   `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws
    AND (minted_with IN (SELECT value FROM json_each(:ids)) OR replaced_by IN (SELECT value FROM json_each(:ids)))`,
@@ -32,7 +32,7 @@ const noneHandedBy = tenantStatement(
   'api_keys.none_handed_by',
   `SELECT count(*) FROM api_keys WHERE ${handedBeyond} AND revoked_at IS NULL HAVING count(*) = 0`,
 );
-const noneMadeWith = tenantStatement(
+const noneMintedWith = tenantStatement(
   'api_keys.none_made_with',
   `SELECT count(*) FROM api_keys WHERE workspace_id = :ws AND revoked_at IS NULL
      AND minted_with IN (SELECT value FROM json_each(:ids))
@@ -99,7 +99,7 @@ export async function endHandedBy(ctx: Reading, maker: string, roles: readonly s
 }
 
 /** Ends the keys that a key created for others. @returns null if a live successor has replaced the key and takes them over */
-export async function endMadeWith(ctx: Reading, key: ApiKey): Promise<Ending | null> {
+export async function endMintedWith(ctx: Reading, key: ApiKey): Promise<Ending | null> {
   return (await hasLiveSuccessor(ctx, key)) ? null : endingOf(ctx, await descentOf(ctx, [key], false));
 }
 
@@ -121,18 +121,18 @@ async function descentOf(
   const ending = new Map(roots.map((key) => [key.id, key]));
   const ids = new Set(ending.keys());
   const shared = new Set(isShared ? ids : []);
-  const isMade = ({ mintedWith, mintedBy, memberId }: ApiKey): boolean =>
+  const isMinted = ({ mintedWith, mintedBy, memberId }: ApiKey): boolean =>
     mintedWith !== null && ids.has(mintedWith) && (mintedBy !== memberId || shared.has(mintedWith));
   const add = (key: ApiKey): string[] => {
-    const [made, wasReplaced] = [isMade(key), ids.has(key.replacedBy ?? '')];
-    if (ids.has(key.id) || !(made || wasReplaced)) return [];
+    const [wasMinted, wasReplaced] = [isMinted(key), ids.has(key.replacedBy ?? '')];
+    if (ids.has(key.id) || !(wasMinted || wasReplaced)) return [];
     ids.add(key.id);
-    if (made) ending.set(key.id, key);
-    if (made || shared.has(key.replacedBy ?? '')) shared.add(key.id);
+    if (wasMinted) ending.set(key.id, key);
+    if (wasMinted || shared.has(key.replacedBy ?? '')) shared.add(key.id);
     return [key.id];
   };
   for (let round = [...ids]; round.length > 0;) {
-    const rows = await store.read(scope, readMadeWith, { ids: JSON.stringify(round) });
+    const rows = await store.read(scope, readMintedWith, { ids: JSON.stringify(round) });
     round = rows.flatMap((row) => add(apiKeyModel.fromRow(row)));
   }
   return { ending: [...ending.values()], ids: [...ids], shared: [...shared] };
@@ -145,17 +145,17 @@ function endingOf({ scope, nowMs }: Reading, { ending, ids, shared }: Descent): 
     changes: ending.flatMap((key) =>
       key.revokedAt === null ? (apiKeyModel.update(key, { revokedAt: now }, now) ?? []) : [],
     ),
-    ops: [tenantOp(scope, noneMadeWith, which, { expectRows: 1 })],
+    ops: [tenantOp(scope, noneMintedWith, which, { expectRows: 1 })],
     ids,
   };
 }
 
 async function hasLiveSuccessor({ store, scope, nowMs }: Reading, key: ApiKey): Promise<boolean> {
   for (let next = key.replacedBy; next !== null;) {
-    const found = await store.readOne(scope, readSuccessor, { id: next, now: nowMs() });
-    if (!found) return false;
-    if (found.replaced_by === null) return true;
-    next = found.replaced_by;
+    const successor = await store.readOne(scope, readSuccessor, { id: next, now: nowMs() });
+    if (!successor) return false;
+    if (successor.replaced_by === null) return true;
+    next = successor.replaced_by;
   }
   return false;
 }

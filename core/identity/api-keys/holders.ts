@@ -45,7 +45,7 @@ export async function requireNotRolled(ctx: Context, keyId?: string): Promise<vo
 }
 
 /** @throws ApiError forbidden for a scope that the caller does not have */
-export function requireHeld(ctx: Context, scopes: readonly string[]): void {
+export function requireCallerScopes(ctx: Context, scopes: readonly string[]): void {
   // A scope that the role narrows is narrowed for the key as well.
   const missing = scopes.filter((scope) => !ctx.scopes.has(scope) && !ctx.narrowed?.has(scope));
   const [first] = missing;

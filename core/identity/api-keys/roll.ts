@@ -39,8 +39,8 @@ export function rollKey(of: Of, key: ApiKey, terms: RollTerms): Rolled {
     throw new ApiError('conflict', 'The member of this key was removed. Create a key for another member.');
   const { expiresAt = renewed(key, now), scopes = key.scopes, maker } = terms;
   const lineageId = key.lineageId ?? key.id;
-  const made = { name, memberId, scopes, expiresAt, lineageId, ...(maker && { maker }) };
-  const { change, text } = newKey(of, made);
+  const successorTerms = { name, memberId, scopes, expiresAt, lineageId, ...(maker && { maker }) };
+  const { change, text } = newKey(of, successorTerms);
   const ending =
     terms.graceMs === 0
       ? { revokedAt: now }

@@ -6,7 +6,7 @@ import type { Directory, Services } from '../../context.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import { dayMs, hourMs } from '../../lib/time.ts';
-import { systemStatement, type Row } from '../../store/statement.ts';
+import { systemStatement, type SqlRow } from '../../store/statement.ts';
 import { scopeOf, type CommitOutcome, type Op, type Scope } from '../../store/store.ts';
 import { grantModel } from './kind.ts';
 import { clientIsThere } from './live.ts';
@@ -21,7 +21,7 @@ const columns = grantModel.select
   .map((column) => `g.${column}`)
   .join(', ');
 
-const findUseless = systemStatement<Row>(
+const findUseless = systemStatement<SqlRow>(
   'grants.useless',
   'a deleted client ends its grants in all workspaces',
   `SELECT g.workspace_id AS of_workspace, ${columns}
@@ -32,7 +32,7 @@ const findUseless = systemStatement<Row>(
    ORDER BY g.workspace_id LIMIT :limit`,
 );
 
-const findOfAccount = systemStatement<Row>(
+const findOfAccount = systemStatement<SqlRow>(
   'grants.of_account',
   'an account can be a member of several workspaces',
   `SELECT g.workspace_id AS of_workspace, ${columns} FROM seats AS s
@@ -68,7 +68,7 @@ export function createAccountGrants(options: GrantEndingOptions): AccountGrants 
 /** Revokes with one commit per workspace. A grant that was changed meanwhile stays unchanged. */
 async function revokeRows(
   { services: { nowMs }, committer, directoryOf }: GrantEndingOptions,
-  rows: readonly Row[],
+  rows: readonly SqlRow[],
 ): Promise<void> {
   const now = nowMs();
   for (const [workspaceId, own] of Map.groupBy(rows, (row) => String(row.of_workspace))) {

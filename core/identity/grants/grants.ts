@@ -64,8 +64,8 @@ async function narrowGrant(
   if (before.revokedAt !== null)
     throw new ApiError('conflict', 'This grant has ended. The app must ask the member for consent again.');
   const { scopes = before.scopes, guarded = before.guarded } = patch;
-  const held = expandScopes(before.scopes);
-  const more = scopes.findIndex((scope) => !held.has(scope));
+  const grantedScopes = expandScopes(before.scopes);
+  const more = scopes.findIndex((scope) => !grantedScopes.has(scope));
   if (more >= 0)
     throw invalidField(`scopes.${more}`, 'invalid_enum', {
       why: `The grant does not have ${scopes[more]}.`,

@@ -5,7 +5,7 @@ import { getEntity, isoTime, requireVersion } from '../../changes/operations.ts'
 import type { Context } from '../../context.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
-import { Closed, described, named, nameOf, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, namedSchema, nameOf, nullable, time } from '../../lib/schema.ts';
 import { member } from '../members/contract.ts';
 import { makerOf, stillMayOp } from '../api-keys/handed.ts';
 import { memberModel } from '../members/kind.ts';
@@ -14,7 +14,7 @@ import { workspaceModel } from '../workspace/workspace.ts';
 import { invitationDays, isInvited, newInvitation, withdrawOp } from './invitations.ts';
 import { invitationMail } from './mail.ts';
 
-const Invitation = named(
+const Invitation = namedSchema(
   'Invitation',
   Closed({
     url: Type.String({

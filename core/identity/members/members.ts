@@ -5,7 +5,7 @@ import type { Context, Directory } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { addressAdvice, addressKey } from '../../lib/address.ts';
 import { defineResource } from '../../resource/define.ts';
-import { idNamed } from '../../resource/input.ts';
+import { idByName } from '../../resource/input.ts';
 import { plainOperations, type Rules } from '../../resource/operations.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
@@ -14,7 +14,7 @@ import { withdrawOp } from '../invitations/invitations.ts';
 import { team } from '../../tracker/teams/contract.ts';
 import { invitationRoutes } from '../invitations/inviting.ts';
 import { endHandedTo, stillMayOp } from '../api-keys/handed.ts';
-import { lossOfMember, type Ended } from '../losses.ts';
+import { lossOfMember, type RevocationEffects } from '../losses.ts';
 import { member, roles } from './contract.ts';
 import { memberModel, type Member } from './kind.ts';
 import { nameProblem } from './names.ts';
@@ -107,7 +107,7 @@ function withOps(set: ChangeSet, ops: readonly Op[]): ChangeSet {
   return { ...set, ops: [...(set.ops ?? []), ...ops] };
 }
 
-function ending(set: ChangeSet, { changes, ops }: Ended): ChangeSet {
+function ending(set: ChangeSet, { changes, ops }: RevocationEffects): ChangeSet {
   return withOps({ ...set, changes: [...set.changes, ...changes] }, ops);
 }
 
@@ -122,7 +122,7 @@ function requireOwnName(ctx: Context, after: Pick<Member, 'id' | 'name'>, before
 
 /** @throws ApiError validation_failed */
 function teamIds(directory: Directory, names: readonly string[]): string[] {
-  return [...new Set(names.map((name, index) => idNamed(directory, team, name, `teams.${index}`)))];
+  return [...new Set(names.map((name, index) => idByName(directory, team, name, `teams.${index}`)))];
 }
 
 /** @throws ApiError conflict */

@@ -7,7 +7,7 @@ import { schemasOf, responseProperties } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { Closed, idOf, named, nullable, time, version } from '../../lib/schema.ts';
+import { Closed, idOf, namedSchema, nullable, time, version } from '../../lib/schema.ts';
 import { hourMs } from '../../lib/time.ts';
 import { defineResource } from '../../resource/define.ts';
 import { plainOperations } from '../../resource/operations.ts';
@@ -21,7 +21,7 @@ const graceHoursDefault = 24;
 const earlierMax = 4;
 
 const { create: example } = oauthApp.examples;
-const OAuthAppCreated = named(
+const OAuthAppCreated = namedSchema(
   'OAuthAppCreated',
   Closed({
     ...responseProperties(oauthApp),
@@ -32,7 +32,7 @@ const OAuthAppCreated = named(
     ),
   }),
 );
-const SecretRotate = named(
+const SecretRotate = namedSchema(
   'OAuthAppSecretRotate',
   Closed({
     graceHours: Type.Optional(
@@ -44,7 +44,7 @@ const SecretRotate = named(
     ),
   }),
 );
-const SecretRotated = named(
+const SecretRotated = namedSchema(
   'OAuthAppSecretRotated',
   Closed({
     id: idOf(oauthApp.id),

@@ -67,8 +67,8 @@ export function isHomepage(text: string): boolean {
 
 /** @returns an operation that enforces the limit in the commit. @throws ApiError conflict */
 export async function requireCapacity(ctx: Context): Promise<Op> {
-  const found = await ctx.store.readOne(ctx.scope, countApps);
-  if ((found?.count ?? 0) >= appsMax)
+  const row = await ctx.store.readOne(ctx.scope, countApps);
+  if ((row?.count ?? 0) >= appsMax)
     throw new ApiError('conflict', `A workspace has at most ${appsMax} OAuth apps. Delete one first.`);
   return tenantOp(ctx.scope, haveCapacity, { max: appsMax }, { expectRows: 1 });
 }

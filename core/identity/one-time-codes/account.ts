@@ -86,9 +86,9 @@ export function oneTimeCodesRoutes(options: ChangeOptions & { readonly codes: On
         ...{ name: 'one-time-codes.renew', summary: 'Replace the recovery codes' },
       },
       async ({ accountId, email }) => {
-        const made = await codes.renewRecoveryCodes(accountId);
+        const recoveryCodes = await codes.renewRecoveryCodes(accountId);
         noticeOf(services, email, 'New recovery codes were created. The old ones no longer work.');
-        return recoveryPage(made);
+        return recoveryPage(recoveryCodes);
       },
     ),
     changeRoute(

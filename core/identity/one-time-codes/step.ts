@@ -6,7 +6,7 @@ import { readForm } from '../../html/form.ts';
 import { card, leadToSignIn, pageRoute } from '../pages.ts';
 import { deviceOf } from '../sign-in/devices.ts';
 import type { SignInLimits } from '../sign-in/limits.ts';
-import { refusalOf, type Said } from '../sign-in/page.ts';
+import { refusalOf, type SignInNotice } from '../sign-in/page.ts';
 import type { FurtherStep, Pending, SignIn } from '../sign-in/sign-in.ts';
 import type { OneTimeCodes } from './one-time-codes.ts';
 
@@ -74,7 +74,7 @@ async function attempt(
   );
 }
 
-function codePage({ said, ...answer }: Said): RawAnswer {
+function codePage({ said, ...answer }: SignInNotice): RawAnswer {
   const content = html`<p>Enter the six-digit code from your authenticator app.</p>
     ${said}
     <form method="post" action="${path}">

@@ -42,11 +42,11 @@ export function createAdding(
     async add({ accountId, sessionId }, headers, answer, name) {
       const ceremony = await ceremonies.take('add-passkey', headers);
       if (ceremony?.accountId !== accountId) throw tooLate();
-      const made = await checkAttestation(answer, party, challengeOf(ceremony).text);
+      const credential = await checkAttestation(answer, party, challengeOf(ceremony).text);
       const row = {
         ...{ id: ids.next(passkeyPrefix), account: accountId, name, now: nowMs() },
-        ...{ credential: made.id, key: made.publicKey, counter: made.counter },
-        transports: JSON.stringify(made.transports ?? []),
+        ...{ credential: credential.id, key: credential.publicKey, counter: credential.counter },
+        transports: JSON.stringify(credential.transports ?? []),
       };
       const outcome = await store.commit([
         stillSignedInOp(sessionId),

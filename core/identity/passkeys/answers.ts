@@ -34,10 +34,10 @@ export async function checkAttestation(
   { id, origin }: RelyingParty,
   challenge: string,
 ): Promise<WebAuthnCredential> {
-  const made = shaped(attestation, answer);
+  const checked = shaped(attestation, answer);
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
   const { verified, registrationInfo } = await verifyRegistrationResponse({
-    response: { ...made, clientExtensionResults: {} } as RegistrationResponseJSON,
+    response: { ...checked, clientExtensionResults: {} } as RegistrationResponseJSON,
     expectedChallenge: challenge,
     expectedOrigin: origin,
     expectedRPID: id,

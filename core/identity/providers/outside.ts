@@ -140,7 +140,7 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
   };
 }
 
-type Found = Pick<CameBack, 'accountId' | 'isNew'>;
+type MatchedAccount = Pick<CameBack, 'accountId' | 'isNew'>;
 
 /** Returns the account of the return. @throws ApiError forbidden, conflict */
 async function accountFor(
@@ -148,7 +148,7 @@ async function accountFor(
   person: OutsidePerson,
   by: Now & { readonly settings: ProviderSettings },
   options: OutsideOptions,
-): Promise<Found> {
+): Promise<MatchedAccount> {
   const { settings, who } = by;
   if (accountId === null || !who) return accountOf(person, by, options);
   if (intent === 'link') await options.links.add(who, person, settings.name);
@@ -171,7 +171,7 @@ async function accountOf(
   person: OutsidePerson,
   { settings, link }: { readonly settings: ProviderSettings; readonly link: string | null },
   { links, admit, services }: OutsideOptions,
-): Promise<Found> {
+): Promise<MatchedAccount> {
   const linked = await links.use(person);
   if (linked !== null) return { accountId: linked, isNew: false };
   const { verifiedEmail, displayName } = person;

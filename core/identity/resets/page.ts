@@ -5,7 +5,13 @@ import type { RawRequest, RawAnswer, Route } from '../../http/route.ts';
 import type { Services } from '../../context.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Mail } from '../../lib/mail.ts';
-import { accountById, accountsByEmail, emailKeyOf, placesOf, type Account } from '../accounts/accounts.ts';
+import {
+  accountById,
+  accountsByEmail,
+  emailKeyOf,
+  workspaceNamesOf,
+  type Account,
+} from '../accounts/accounts.ts';
 import { newPasswordField } from '../accounts/password-field.ts';
 import { passwordProblem } from '../accounts/password-rules.ts';
 import { noticeOf } from '../account/notices.ts';
@@ -114,18 +120,20 @@ async function send(
     const [first] = all;
     if (!first || !limits.take(emailKeyOf(email), peer)) return;
     // If several accounts have the unverified address, the mail has a link for each of them.
-    const made = (first.isProven ? [first] : all).map((account) => ({
+    const resets = (first.isProven ? [first] : all).map((account) => ({
       account,
       ...newReset(services, account, true),
     }));
-    await store.commit(made.map(({ op }) => op));
+    await store.commit(resets.map(({ op }) => op));
     mail.post({
       to: first.email,
       subject: 'Reset your password',
       text: [
         `Somebody, probably you, asked to reset the password of your account on ${services.baseUrl}.`,
         `To set a new password, open this link within ${resetMinutes} minutes:`,
-        ...(made.length === 1 ? [made[0]!.url] : await Promise.all(made.map((one) => linkOf(store, one)))),
+        ...(resets.length === 1
+          ? [resets[0]!.url]
+          : await Promise.all(resets.map((one) => linkOf(store, one)))),
         'If it was not you, ignore this message. Your password stays the same.',
       ].join('\n\n'),
     });
@@ -138,8 +146,8 @@ async function linkOf(
   store: Services['store'],
   { account, url }: { account: Account; url: string },
 ): Promise<string> {
-  const places = await placesOf(store, account.id);
-  return `${places.length === 0 ? 'For the account without a workspace' : `For the account in ${places.join(', ')}`}:\n${url}`;
+  const workspaceNames = await workspaceNamesOf(store, account.id);
+  return `${workspaceNames.length === 0 ? 'For the account without a workspace' : `For the account in ${workspaceNames.join(', ')}`}:\n${url}`;
 }
 
 function askPage(): RawAnswer {

@@ -108,14 +108,14 @@ export function passwordOf(form: URLSearchParams, field = 'password'): string {
   return [...(form.get(field) ?? '')].slice(0, passwordMax + 1).join('');
 }
 
-export interface Said {
+export interface SignInNotice {
   readonly said: Html | null;
   readonly status?: number;
   readonly headers?: RawAnswer['headers'];
 }
 
 /** Returns the message for a rejected password or code. @param waitSeconds null if more attempts are left */
-export function refusalOf(waitSeconds: number | null, why: string): Said {
+export function refusalOf(waitSeconds: number | null, why: string): SignInNotice {
   if (waitSeconds === null) return { said: problem(why), status: 422 };
   const minutes = Math.ceil(waitSeconds / 60);
   return {
@@ -145,7 +145,7 @@ const noSessions = html`<p class="notice warning">
 
 async function signInPage(
   { services, waysIn }: SignInPages,
-  { to, email = '', said, ...answer }: Said & { to: string; email?: string },
+  { to, email = '', said, ...answer }: SignInNotice & { to: string; email?: string },
 ): Promise<RawAnswer> {
   const content = html`${said} ${supportsSessions(services.baseUrl) ? null : noSessions}
     <form method="post" action="/sign-in">
@@ -172,7 +172,7 @@ async function signInPage(
 async function againPage(
   { services, waysIn }: SignInPages,
   who: SignedIn,
-  { to, said = null, ...answer }: Partial<Said> & { to: string },
+  { to, said = null, ...answer }: Partial<SignInNotice> & { to: string },
 ): Promise<RawAnswer> {
   const account = await accountById(services.store, who.accountId);
   const byPassword = html`<form method="post" action="/sign-in/again">

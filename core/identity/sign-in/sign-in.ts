@@ -151,14 +151,14 @@ function createCheck({ services: { sealing, log }, passwords, limits }: SignInOp
       // An attempt over the limit does not enter the queue.
       const mayTry = once(() => limits.take(attempt));
       const mustWait = limits.waitOf(attempt) !== null;
-      const found = mustWait
+      const matched = mustWait
         ? 'refused'
         : await accountWith(passwords, request.peer, some, { password, mayTry });
-      if (found === 'refused') waitSeconds = Math.max(waitSeconds ?? 1, limits.waitOf(attempt) ?? 1);
+      if (matched === 'refused') waitSeconds = Math.max(waitSeconds ?? 1, limits.waitOf(attempt) ?? 1);
       else taken.push(attempt);
-      if (found === 'refused' || !found) continue;
+      if (matched === 'refused' || !matched) continue;
       for (const one of taken) limits.giveBack(one);
-      return { account: found };
+      return { account: matched };
     }
     const why = waitSeconds === null ? 'wrong password' : 'too many failures';
     log('info', `sign-in refused: ${why}`, logFields);

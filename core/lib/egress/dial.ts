@@ -45,15 +45,15 @@ export function createPool(options: { connect: Connect; extraRoots: readonly str
       const key = `${target.secure ? target.host : ''} ${address} ${target.port}`;
       const known = idle.take(key);
       if (known) return known;
-      const made = new Connection(dial(target, address), target.secure ? 'secureConnect' : 'connect', {
+      const created = new Connection(dial(target, address), target.secure ? 'secureConnect' : 'connect', {
         idle: (connection) => idle.add(key, connection),
         gone: (connection) => {
           open.delete(connection);
           idle.remove(key, connection);
         },
       });
-      open.add(made);
-      return made;
+      open.add(created);
+      return created;
     },
     close: () => {
       idle.stop();

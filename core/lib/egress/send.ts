@@ -28,10 +28,10 @@ export async function sendTo(
   const startedAtMs = nowMs();
   const { method, headers, body } = request;
   const bytes = requestBytes({ method, target, headers, body });
-  const found = findPermitted(target);
-  const permitted = Array.isArray(found)
-    ? found
-    : await untilEnded(within(found, request.connectTimeoutMs, startTimer, target.host), ending);
+  const lookup = findPermitted(target);
+  const permitted = Array.isArray(lookup)
+    ? lookup
+    : await untilEnded(within(lookup, request.connectTimeoutMs, startTimer, target.host), ending);
   const tried = permitted.slice(0, ADDRESSES_TRIED_MAX);
   for (const [index, { address }] of tried.entries()) {
     const leftMs = Math.max(1, request.connectTimeoutMs - (nowMs() - startedAtMs));

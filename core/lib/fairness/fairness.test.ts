@@ -60,7 +60,7 @@ test('what is held is given back once', () => {
   const quota = new FairQuota(100);
   const billingAccount = { workspaceId: 'ws', payer: 'key_1' };
   const before = quota.remaining('ws', 'key_1');
-  const giveBack = quota.hold(billingAccount, before);
+  const giveBack = quota.reserve(billingAccount, before);
   expect(quota.hasCapacityFor(billingAccount, 1)).toBe(false);
   giveBack();
   giveBack();

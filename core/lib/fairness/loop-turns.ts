@@ -1,7 +1,7 @@
 // Fair queue for work on the event loop that takes longer than an ordinary request: parsing large bodies, matching filters,
 // rendering stream data. It runs in slices of a few milliseconds, fair by workspace and account; between slices the loop serves
 // other events. Callers bound the length of the queue: each request, stream or consumer waits for its own job before it continues.
-import { noteAway, partyOf, type BillingAccount } from '../payer.ts';
+import { addWaitTime, partyOf, type BillingAccount } from '../payer.ts';
 import { threadMs } from '../processor.ts';
 import { FairQueue } from './turns.ts';
 
@@ -36,10 +36,10 @@ export function createLoopQueue(charge: (billingAccount: BillingAccount, ms: num
       const before = threadMs();
       try {
         const result = await job.work();
-        noteAway(job.billingAccount, job.sinceMs);
+        addWaitTime(job.billingAccount, job.sinceMs);
         job.resolve(result);
       } catch (error) {
-        noteAway(job.billingAccount, job.sinceMs);
+        addWaitTime(job.billingAccount, job.sinceMs);
         job.reject(error);
       }
       const tookMs = threadMs() - before;

@@ -56,13 +56,13 @@ export class FairQuota {
   }
 
   /** Takes an amount until the returned function is called; calling it again is harmless. */
-  hold(billingAccount: BillingAccount, amount: number): () => void {
+  reserve(billingAccount: BillingAccount, amount: number): () => void {
     const [workspaceId, party] = [billingAccount.workspaceId, partyOf(billingAccount)];
     this.take(workspaceId, party, amount);
-    let isHeld = true;
+    let isReserved = true;
     return () => {
-      if (isHeld) this.give(workspaceId, party, amount);
-      isHeld = false;
+      if (isReserved) this.give(workspaceId, party, amount);
+      isReserved = false;
     };
   }
 

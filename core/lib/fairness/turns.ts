@@ -21,11 +21,11 @@ export class FairQueue<Item> {
   push(group: string, member: string, item: Item): void {
     const known = this.#membersByName.get(`${group} ${member}`);
     if (known) return void known.waiting.push(item);
-    const made = { name: member, waiting: [item] };
-    this.#membersByName.set(`${group} ${member}`, made);
+    const newMember = { name: member, waiting: [item] };
+    this.#membersByName.set(`${group} ${member}`, newMember);
     const of = this.#groupsByName.get(group);
-    if (of) return void of.members.push(made);
-    const newGroup = { name: group, members: [made] };
+    if (of) return void of.members.push(newMember);
+    const newGroup = { name: group, members: [newMember] };
     this.#groupsByName.set(group, newGroup);
     this.#groups.push(newGroup);
   }

@@ -19,8 +19,8 @@ import {
   type Tool,
 } from './tool.ts';
 
-const foundMax = 50;
-const foundDefault = 20;
+const searchLimitMax = 50;
+const searchLimitDefault = 20;
 const narrowing = [
   'team',
   'state',
@@ -81,8 +81,8 @@ function search(routeOf: RouteOf): Tool {
       limit: Type.Optional(
         Type.Integer({
           minimum: 1,
-          maximum: foundMax,
-          default: foundDefault,
+          maximum: searchLimitMax,
+          default: searchLimitDefault,
           description: 'Issues per page.',
         }),
       ),
@@ -90,7 +90,7 @@ function search(routeOf: RouteOf): Tool {
     }),
     output: Closed(responseFieldsOf(routeOf('search.query'))),
     async call({ agent, args }) {
-      const request = { limit: foundDefault, ...args };
+      const request = { limit: searchLimitDefault, ...args };
       if (args.q === undefined) return listed(agent, request);
       if (args.sort !== undefined)
         throw invalidField(
@@ -108,7 +108,7 @@ async function listed(agent: Agent, query: Json): Promise<Json> {
   const { json } = await agent.ask('issues.list', { query });
   const { data, pageInfo } = json as { data: Json[]; pageInfo: Json };
   return {
-    data: data.map((found) => ({ issue: withoutText(found), highlights: [] })),
+    data: data.map((item) => ({ issue: withoutText(item), highlights: [] })),
     pageInfo: { ...pageInfo, isComplete: true },
   };
 }

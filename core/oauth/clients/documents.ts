@@ -27,7 +27,7 @@ const fetchesOfHostMax = 30;
 /** Far above the number of hosts that can be fetched in a minute, so that no counter is evicted within its minute. */
 const hostsMax = 100_000;
 
-interface Known {
+interface CachedClient {
   readonly client: OAuthClient | ClientRefused;
   readonly untilMs: number;
 }
@@ -48,21 +48,21 @@ export function createDocuments({
   egress: Pick<Egress, 'send'>;
   nowMs: () => number;
 }): Documents {
-  const known = new LRUCache<string, Known>({ max: documentsMax });
+  const known = new LRUCache<string, CachedClient>({ max: documentsMax });
   // Separate caches, so that failed fetches do not evict documents.
-  const failed = new LRUCache<string, Known>({ max: documentsMax });
-  const places = new FairQuota(fetchesAtOnceMax);
+  const failed = new LRUCache<string, CachedClient>({ max: documentsMax });
+  const slots = new FairQuota(fetchesAtOnceMax);
   const fetching = new Map<string, Promise<OAuthClient>>();
-  const hostBuckets = new RecentMap<{ readonly places: FairQuota; readonly untilMs: number }>({
+  const hostBuckets = new RecentMap<{ readonly slots: FairQuota; readonly untilMs: number }>({
     ageMs: minuteMs,
     max: hostsMax,
   });
 
-  const fresh = (one: Known | undefined): Known['client'] | null =>
+  const fresh = (one: CachedClient | undefined): CachedClient['client'] | null =>
     one && nowMs() < one.untilMs ? one.client : null;
 
   /** Takes a fetch slot. @returns the function that releases it. @throws ClientRefused if a limit is reached */
-  const takePlace = (host: string, peer: string): (() => void) => {
+  const takeSlot = (host: string, peer: string): (() => void) => {
     const now = nowMs();
     const open = hostBuckets.get(host, now);
     const bucket =
@@ -70,11 +70,11 @@ export function createDocuments({
         ? open
         : { places: new FairQuota(fetchesOfHostMax), untilMs: now + minuteMs };
     const fetcher = strangerOf(peer);
-    if (!places.hasCapacityFor(fetcher, 1) || !bucket.places.hasCapacityFor(fetcher, 1))
+    if (!slots.hasCapacityFor(fetcher, 1) || !bucket.slots.hasCapacityFor(fetcher, 1))
       throw refused('Too many client metadata documents are being fetched. Try again in a minute.');
-    bucket.places.hold(fetcher, 1);
+    bucket.slots.reserve(fetcher, 1);
     hostBuckets.set(host, bucket, now);
-    return places.hold(fetcher, 1);
+    return slots.reserve(fetcher, 1);
   };
 
   const fetchClient = async (clientId: string, release: () => void): Promise<OAuthClient> => {
@@ -101,7 +101,7 @@ export function createDocuments({
       if (hit) return hit;
       const underWay = fetching.get(clientId);
       if (underWay) return underWay;
-      const fetched = fetchClient(clientId, takePlace(new URL(clientId).host, peer));
+      const fetched = fetchClient(clientId, takeSlot(new URL(clientId).host, peer));
       fetching.set(clientId, fetched);
       return fetched;
     },

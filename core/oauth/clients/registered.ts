@@ -13,7 +13,7 @@ const unusedForMs = dayMs;
 /** Maximum number of clients without a grant; the oldest are removed first. */
 export const unusedMax = 10_000;
 
-interface Row {
+interface RegisteredClientRow {
   id: string;
   metadata_json: string;
   secret_hash: string | null;
@@ -23,7 +23,7 @@ interface Row {
 
 const why = 'a client that registered itself belongs to the installation';
 
-const findRow = systemStatement<Row>(
+const findRow = systemStatement<RegisteredClientRow>(
   'oauth_clients.find',
   why,
   `SELECT id, metadata_json, secret_hash, token_hash, created_at FROM oauth_clients

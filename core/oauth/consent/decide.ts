@@ -59,7 +59,9 @@ export function grantedBy(
   form: URLSearchParams,
 ): { scopes: string[]; guarded: GuardedClass[]; wrong: string | null } {
   const chosen = new Set(form.getAll('scope'));
-  const granted = scopes.filter(({ scope, isHeld }) => isHeld && chosen.has(scope)).map(({ scope }) => scope);
+  const granted = scopes
+    .filter(({ scope, isGrantable }) => isGrantable && chosen.has(scope))
+    .map(({ scope }) => scope);
   const guardedChoices = new Set(form.getAll('guarded'));
   return {
     scopes: granted,

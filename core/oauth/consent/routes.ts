@@ -39,8 +39,8 @@ export function consentRoutes(options: AskingOptions): Route[] {
     if (decision !== 'allow' || 'without' in consentPrompt) return page(consentPrompt, uid, null);
     const granted = grantedBy(consentPrompt.view, form);
     if (granted.wrong !== null) return page(consentPrompt, uid, granted.wrong);
-    const made = await makeGrant(options, consentPrompt, granted);
-    return made ? server.settle(request, uid, made) : over;
+    const grantDecision = await makeGrant(options, consentPrompt, granted);
+    return grantDecision ? server.settle(request, uid, grantDecision) : over;
   };
 
   const path = pathOf('{token}');

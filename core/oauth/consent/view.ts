@@ -10,7 +10,7 @@ interface RequestedScope {
   readonly scope: string;
   readonly sentence: string;
   /** True if the role of the member has the scope, so that they can grant it. */
-  readonly isHeld: boolean;
+  readonly isGrantable: boolean;
 }
 
 interface GuardedChoice {
@@ -52,7 +52,7 @@ export function consentView(options: {
   return {
     ...{ asking, client, who, seat },
     isVerified: isVerifiedIn(client, seat.workspaceId),
-    leadsTo: asking.redirectUri === null ? null : placeOf(asking.redirectUri),
+    leadsTo: asking.redirectUri === null ? null : displayHost(asking.redirectUri),
     scopes: asking.scopes.map((scope) => ({
       scope,
       sentence: consentSentenceOf(scope),
@@ -70,7 +70,7 @@ export function consentView(options: {
 }
 
 /** Returns the recognisable part of a redirect URI: `app.example.com`, `127.0.0.1`, `com.example.app`. */
-function placeOf(redirectUri: string): string {
+function displayHost(redirectUri: string): string {
   const { protocol, hostname } = new URL(redirectUri);
   return protocol === 'https:' || protocol === 'http:' ? hostname : protocol.slice(0, -1);
 }

@@ -86,8 +86,8 @@ async function decideDevice(
       hidden: { form_token: who.formToken, user_code: code },
       wrong,
     });
-  const made = await makeGrant(options, consentPrompt, granted);
-  return answerIfNew(made !== null && (await server.settleDevice(code, made)), connected);
+  const grantDecision = await makeGrant(options, consentPrompt, granted);
+  return answerIfNew(grantDecision !== null && (await server.settleDevice(code, grantDecision)), connected);
 }
 
 /** A code from the URL is only filled in, so that the person compares it with the device first (RFC 8628 §5.4). */

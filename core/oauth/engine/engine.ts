@@ -69,15 +69,15 @@ export function createEngine(options: ConfigurationOptions & { log: Log }): Engi
       return answerOf(res, [cookieNames.session]);
     },
     async asking(request, uid) {
-      const found = await interactionOf(request, uid);
-      if (!found) return null;
-      const { params } = found.interaction;
+      const pending = await interactionOf(request, uid);
+      if (!pending) return null;
+      const { params } = pending.interaction;
       return { ...askingOf(baseUrl, params), ticket: uid, redirectUri: String(params.redirect_uri) };
     },
     async settle(request, uid, decision) {
-      const found = await interactionOf(request, uid);
-      if (!found) throw new Error(`There is no authorization request ${uid}.`);
-      const { req, res } = found;
+      const pending = await interactionOf(request, uid);
+      if (!pending) throw new Error(`There is no authorization request ${uid}.`);
+      const { req, res } = pending;
       const result =
         'error' in decision
           ? { error: decision.error, error_description: decision.why }

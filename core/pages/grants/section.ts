@@ -23,18 +23,18 @@ export function grantsSection(options: GrantPages): AccountSection {
       'grant-gone': 'The access of the app had already ended.',
     },
     async html(who) {
-      const places = await Promise.all(who.seats.map((seat) => placeOf(options, who, seat)));
-      const isEmpty = places.every((place) => place === null);
+      const sections = await Promise.all(who.seats.map((seat) => sectionOf(options, who, seat)));
+      const isEmpty = sections.every((section) => section === null);
       return html`<section aria-labelledby="apps">
         <h2 id="apps">Apps with access</h2>
-        ${isEmpty ? html`<p class="soft">No app has access to your account.</p>` : places}
+        ${isEmpty ? html`<p class="soft">No app has access to your account.</p>` : sections}
       </section>`;
     },
   };
 }
 
 /** Returns null if the person has no grants in the workspace. */
-async function placeOf(options: GrantPages, who: SignedIn, seat: Seat): Promise<Html | null> {
+async function sectionOf(options: GrantPages, who: SignedIn, seat: Seat): Promise<Html | null> {
   const grants = await grantsIn(options, who, seat);
   if (grants.length === 0) return null;
   const { workspaceId, workspaceName } = seat;

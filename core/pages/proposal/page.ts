@@ -119,9 +119,9 @@ async function find(
   for (const seat of seats) {
     const principal = await options.sessions.principal(who, seat.workspaceId);
     if (!principal) continue;
-    const found: Outcome<unknown> = await call(route, { principal, isCounted: true, params: { id } });
-    if (!found.error) return { seat, principal, proposal: found.body as ProposalResponse };
-    if (found.error.code !== 'not_found') refusal = found.error;
+    const outcome: Outcome<unknown> = await call(route, { principal, isCounted: true, params: { id } });
+    if (!outcome.error) return { seat, principal, proposal: outcome.body as ProposalResponse };
+    if (outcome.error.code !== 'not_found') refusal = outcome.error;
   }
   throw refusal;
 }

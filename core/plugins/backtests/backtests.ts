@@ -17,7 +17,7 @@ import { checkManifest, readPackage, type PackageRules } from '../installs/check
 import { requireSignedTrial, type PluginTrust } from '../installs/trust.ts';
 import { plugin } from '../installs/contract.ts';
 import { getInstall } from '../installs/installs.ts';
-import { requireNamed } from '../installs/named.ts';
+import { requireReferenced } from '../installs/named.ts';
 import type { Install } from '../installs/schema.ts';
 import { checkSettings } from '../installs/settings.ts';
 import type { Window } from './engine.ts';
@@ -118,7 +118,7 @@ export async function requestedVersion(
       fix: 'Use a version of the same plugin.',
     });
   checkManifest(manifest, rules);
-  await requireNamed(ctx, manifest, install, rules.checkFilter);
+  await requireReferenced(ctx, manifest, install, rules.checkFilter);
   return versionOf(ctx, { manifest, sha256, code }, Object.keys(manifest.scopes ?? {}), {
     ...install?.settings,
     ...body.settings,

@@ -22,7 +22,7 @@ interface Window {
 }
 
 type Counts = { -readonly [K in keyof Omit<FieldReport, 'agreement'>]: Omit<FieldReport, 'agreement'>[K] };
-type Found = { -readonly [K in keyof Sampled]: Sampled[K] } & { samples: unknown[] };
+type SampledCount = { -readonly [K in keyof Sampled]: Sampled[K] } & { samples: unknown[] };
 
 export interface Collector {
   /** Adds the outcome for an event. Returns its new effects on issue fields, which must be compared. */
@@ -35,8 +35,8 @@ export interface Collector {
 
 export function createCollector({ sinceMs, untilMs }: Window): Collector {
   const comparisons = createComparisons();
-  const others = new Map<string, Found>();
-  const failures = new Map<string, Found>();
+  const others = new Map<string, SampledCount>();
+  const failures = new Map<string, SampledCount>();
   const asOfNow = new Map<string, number>();
   const known = new Set<string>();
   const cpu: number[] = [];
@@ -173,12 +173,12 @@ function shapeOf(message: string): string {
 }
 
 /** @param shape distinguishes samples with the same name */
-function sampled(all: Map<string, Found>, what: string, sample: unknown, shape = ''): void {
+function sampled(all: Map<string, SampledCount>, what: string, sample: unknown, shape = ''): void {
   // Messages without a common form could make as many groups as there are runs.
   const own = `${what} ${shape}`;
   const key = all.has(own) || all.size < distinctMax ? own : what;
-  const found = all.get(key) ?? { what, count: 0, samples: [] };
-  all.set(key, found);
-  found.count++;
-  if (found.samples.length < samplesMax) found.samples.push(sample);
+  const entry = all.get(key) ?? { what, count: 0, samples: [] };
+  all.set(key, entry);
+  entry.count++;
+  if (entry.samples.length < samplesMax) entry.samples.push(sample);
 }

@@ -12,7 +12,7 @@ export interface OrderedPool {
     end: (result: Result) => Promise<void>,
   ): void;
   /** Waits for all tasks. @throws the error of a failed task */
-  arrived(): Promise<void>;
+  drained(): Promise<void>;
 }
 
 export function createOrderedPool(underWayMax: number): OrderedPool {
@@ -47,7 +47,7 @@ export function createOrderedPool(underWayMax: number): OrderedPool {
       last = ending.promise;
       underWay.add(whole);
     },
-    async arrived() {
+    async drained() {
       while (underWay.size > 0) await Promise.race(underWay);
       throwIfStopped();
     },

@@ -167,7 +167,7 @@ function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine[
         more = page.more && after < window.to;
       }
     } finally {
-      await pool.arrived();
+      await pool.drained();
     }
     return collector.report({ window: toWindowResponse(window), events, endedBy });
   };

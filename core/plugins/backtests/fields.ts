@@ -10,7 +10,7 @@ export interface FieldEffect {
   readonly wouldBe: unknown;
 }
 
-type Values = Readonly<Record<string, unknown>>;
+type ChangedData = Readonly<Record<string, unknown>>;
 
 /** Fields derived from the write or its author; nobody sets them. */
 const derivedFields: ReadonlySet<string> = new Set([
@@ -38,8 +38,8 @@ export function fieldEffectsOf({ values = {} }: Pick<Effect, 'values'>): FieldEf
 }
 
 /** Returns the fields that an event changed, with their new values. */
-export function changedBy({ previous, ...data }: Values): ReadonlyMap<string, unknown> {
-  const before = (previous ?? {}) as Values;
+export function changedBy({ previous, ...data }: ChangedData): ReadonlyMap<string, unknown> {
+  const before = (previous ?? {}) as ChangedData;
   const after = Object.fromEntries(Object.keys(before).map((name) => [name, data[name]]));
   const values = Object.fromEntries(
     Object.keys(before).map((name) => [name, { before: before[name], after: after[name] }]),
@@ -66,10 +66,10 @@ function nameOf(value: unknown): unknown {
 }
 
 function keysOf(before: unknown, after: unknown): string[] {
-  const keys = new Set([before, after].flatMap((values) => Object.keys((values ?? {}) as Values)));
+  const keys = new Set([before, after].flatMap((values) => Object.keys((values ?? {}) as ChangedData)));
   return [...keys].filter((key) => !isDeepStrictEqual(valueIn(before, key), valueIn(after, key)));
 }
 
 function valueIn(values: unknown, key: string): unknown {
-  return ((values ?? {}) as Values)[key] ?? null;
+  return ((values ?? {}) as ChangedData)[key] ?? null;
 }

@@ -1,6 +1,6 @@
 // API schemas of the reports of backtests and gates.
 import { Type, type Static } from 'typebox';
-import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, idOf, namedSchema, nullable, time } from '../../lib/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
@@ -56,7 +56,7 @@ const ReportedEffect = Closed({
   runMadeIt: any('Value that the version installed at the time set; null if it set none.'),
 });
 
-export const BacktestReport = named(
+export const BacktestReport = namedSchema(
   'BacktestReport',
   Closed({
     window: Closed(
@@ -131,7 +131,7 @@ export const BacktestReport = named(
 );
 export type BacktestReport = Static<typeof BacktestReport>;
 
-export const GateReport = named(
+export const GateReport = namedSchema(
   'GateReport',
   Closed({
     runs: count('Number of past runs on whose events both versions ran.'),

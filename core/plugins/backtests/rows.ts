@@ -96,13 +96,13 @@ export function startBacktestOp(scope: Scope, id: string, now: number): Op {
 export function endBacktestOp(
   scope: Scope,
   id: string,
-  { status, report = null, error = null, now }: Ended,
+  { status, report = null, error = null, now }: BacktestEnd,
 ): Op {
   const params = { id, status, report: report && JSON.stringify(report), error, now };
   return tenantOp(scope, end, params, { expectRows: 1 });
 }
 
-interface Ended {
+interface BacktestEnd {
   readonly status: 'done' | 'canceled' | 'failed';
   readonly report?: object | null;
   readonly error?: string | null;

@@ -6,7 +6,7 @@ import {
   enumeration,
   requestTime,
   idOf,
-  named,
+  namedSchema,
   nullable,
   time,
 } from '../../lib/schema.ts';
@@ -30,11 +30,11 @@ const window = {
   settings: Type.Optional(installSettings),
 };
 
-export const BacktestCreate = named(
+export const BacktestCreate = namedSchema(
   'BacktestCreate',
   Closed({ package: document, signature: signatureInput, ...window }),
 );
-export const PluginBacktest = named(
+export const PluginBacktest = namedSchema(
   'PluginBacktest',
   Closed({
     package: Type.Optional(Type.Object({}, { description: `${packed} Default: the installed version.` })),
@@ -42,7 +42,7 @@ export const PluginBacktest = named(
     ...window,
   }),
 );
-export const GateCreate = named(
+export const GateCreate = namedSchema(
   'GateCreate',
   Closed({
     package: document,
@@ -93,8 +93,8 @@ const facts = {
   finishedAt: nullable(described(time, 'Time of the end; null before.')),
 };
 
-export const BacktestListed = named('BacktestListed', Closed(facts));
-export const BacktestResponse = named(
+export const BacktestListed = namedSchema('BacktestListed', Closed(facts));
+export const BacktestResponse = namedSchema(
   'Backtest',
   Closed({
     ...facts,

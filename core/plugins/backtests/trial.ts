@@ -66,9 +66,9 @@ export function createTrials(options: {
         const asOfNow: string[] = [];
         const noteNow = (operation: string): void => void asOfNow.push(operation);
         const world = worldOf({ past, values, source, isolateId, noteNow });
-        const made = await attempts.make({ item: { scope }, run, event, signal, world }, install);
-        const { outcome, staged } = made;
-        const seen = { cpuMs: outcome.cpuMs, calls: made.calls.map(({ code }) => code), asOfNow };
+        const performed = await attempts.make({ item: { scope }, run, event, signal, world }, install);
+        const { outcome, staged } = performed;
+        const seen = { cpuMs: outcome.cpuMs, calls: performed.calls.map(({ code }) => code), asOfNow };
         if (outcome.status === 'interrupted' && attempt++ < attemptsMax && !signal.aborted) continue;
         await before;
         // The earlier trials have ended, so their values are final.

@@ -53,8 +53,9 @@ export function worldOf({ past, values, source, isolateId, noteNow }: WorldOptio
         const before = past.answered();
         const outcome = await real.call(route, call);
         // A single object was found through the log; membership of a list is only known for the present.
-        const isFound = route.name.endsWith('.get') && (past.answered() > before || showsStaged(route, call));
-        if (!isFound) noteNow(route.name);
+        const isFromLog =
+          route.name.endsWith('.get') && (past.answered() > before || showsStaged(route, call));
+        if (!isFromLog) noteNow(route.name);
         return outcome;
       },
     }),

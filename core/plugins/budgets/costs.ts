@@ -165,15 +165,15 @@ const findByNumber = tenantStatement<{ id: string; team_id: string }>(
 async function issueIdOf(ctx: Context, ref: string): Promise<string> {
   const [, key, number] = /^([A-Za-z][A-Za-z0-9]*)-(\d{1,9})$/.exec(ref) ?? [];
   if (key === undefined) {
-    const found = await ctx.store.readOne(ctx.scope, findIssue, { id: ref });
-    if (!found || !isVisible(ctx, found.team_id)) throw notFound();
+    const issueRow = await ctx.store.readOne(ctx.scope, findIssue, { id: ref });
+    if (!issueRow || !isVisible(ctx, issueRow.team_id)) throw notFound();
     return ref;
   }
   const team = [...ctx.directory.teams.values()].find((one) => one.key === key.toUpperCase());
   const at = { teamId: team?.id ?? '', number: Number(number) };
-  const found = await ctx.store.readOne(ctx.scope, findByNumber, at);
-  if (!found || !isVisible(ctx, found.team_id)) throw notFound();
-  return found.id;
+  const issueRow = await ctx.store.readOne(ctx.scope, findByNumber, at);
+  if (!issueRow || !isVisible(ctx, issueRow.team_id)) throw notFound();
+  return issueRow.id;
 }
 
 function isVisible({ visibleTeams }: Context, teamId: string): boolean {

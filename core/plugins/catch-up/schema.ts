@@ -1,11 +1,11 @@
 // Response schema of missed events and backfills.
 import { Type } from 'typebox';
-import { Closed, enumeration, idOf, named, nullable } from '../../lib/schema.ts';
+import { Closed, enumeration, idOf, namedSchema, nullable } from '../../lib/schema.ts';
 import { plugin } from '../installs/contract.ts';
 
 const catchUpStatuses = ['nothing', 'off', 'counting', 'offered', 'running', 'done'] as const;
 
-export const BackfillResponse = named(
+export const BackfillResponse = namedSchema(
   'CatchUp',
   Closed({
     pluginId: idOf(plugin.id, 'Id of the install.'),

@@ -12,4 +12,4 @@ interface LeasedBackfill {
 }
 
 /** One step of the work on a gap. @returns true if another step may be possible now */
-export type BackfillStep = (held: LeasedBackfill) => Promise<boolean>;
+export type BackfillStep = (leased: LeasedBackfill) => Promise<boolean>;

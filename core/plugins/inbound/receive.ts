@@ -49,7 +49,7 @@ export interface ReceiveOptions {
   readonly rate: RunRate;
 }
 
-interface Found {
+interface InboundTarget {
   readonly scope: Scope;
   readonly install: Install;
   readonly open: OpenRoute;
@@ -62,20 +62,20 @@ export async function receive(
   { token, name }: { readonly token: string; readonly name: string },
   rawRequest: RawRequest,
 ): Promise<RawAnswer> {
-  const found = await findRoute(options, token, name, rawRequest.method);
-  const limitedMs = options.rate.take(found.install.id);
+  const target = await findRoute(options, token, name, rawRequest.method);
+  const limitedMs = options.rate.take(target.install.id);
   if (limitedMs !== null)
     throw rateLimited(
       `A plugin accepts ${inboundPerMinuteMax} requests per minute. Retry after the time in \`Retry-After\`.`,
       limitedMs / 1000,
     );
-  const bytes = await rawRequest.read(Math.min(found.route.maxBody ?? bodyMax, bodyMax));
-  const signature = signatureOf(options, found, rawRequest, bytes);
+  const bytes = await rawRequest.read(Math.min(target.route.maxBody ?? bodyMax, bodyMax));
+  const signature = signatureOf(options, target, rawRequest, bytes);
   const input: RunInput = { event: requestOf(name, rawRequest, bytes) };
-  await requireBudget(options, found);
-  const run = await queue(options, found, input, signature);
-  await options.ends.wait(found.scope, run.id, waitMs);
-  return answer(options, found, run.id);
+  await requireBudget(options, target);
+  const run = await queue(options, target, input, signature);
+  await options.ends.wait(target.scope, run.id, waitMs);
+  return answer(options, target, run.id);
 }
 
 async function findRoute(
@@ -83,7 +83,7 @@ async function findRoute(
   token: string,
   name: string,
   method: string,
-): Promise<Found> {
+): Promise<InboundTarget> {
   const open = await findByToken(store, token);
   if (!open || open.name !== name) throw new ApiError('not_found');
   const scope = scopeOf(open.workspace_id, open.install_id);
@@ -96,7 +96,7 @@ async function findRoute(
 /** Returns the valid signature; null for a public route. @throws ApiError unauthorized */
 function signatureOf(
   { services }: ReceiveOptions,
-  { scope, open, route }: Found,
+  { scope, open, route }: InboundTarget,
   { headers }: RawRequest,
   bytes: Uint8Array,
 ): string | null {
@@ -119,7 +119,10 @@ function unsigned(): ApiError {
  * Refuses before the run is queued and the signature recorded, so that the sender can repeat the same request. The message does not
  * mention the budget, which is no concern of the sender. @throws ApiError rate_limited
  */
-async function requireBudget({ services, usage }: ReceiveOptions, { scope, install }: Found): Promise<void> {
+async function requireBudget(
+  { services, usage }: ReceiveOptions,
+  { scope, install }: InboundTarget,
+): Promise<void> {
   const spent = await deferringBudget(usage, scope, install);
   if (!spent) return;
   throw rateLimited(
@@ -168,7 +171,7 @@ function textOf(bytes: Uint8Array): string {
 /** @throws ApiError unauthorized for a signature that was used before */
 async function queue(
   { services: { store, ids, nowMs }, queue: runs }: ReceiveOptions,
-  { scope, install, open }: Found,
+  { scope, install, open }: InboundTarget,
   input: RunInput,
   signature: string | null,
 ): Promise<NewRun> {
@@ -198,13 +201,13 @@ async function queue(
 
 async function answer(
   { services: { store } }: ReceiveOptions,
-  { scope }: Found,
+  { scope }: InboundTarget,
   id: string,
 ): Promise<RawAnswer> {
   const run = await findRun(store, scope, id);
   if (run?.status === 'succeeded') {
-    const made = answerOf(run.result_json === null ? null : JSON.parse(run.result_json));
-    return 'unsendable' in made ? unsendable : made;
+    const response = answerOf(run.result_json === null ? null : JSON.parse(run.result_json));
+    return 'unsendable' in response ? unsendable : response;
   }
   if (run?.status !== 'dead') return { status: 202, contentType: plain, body: '' };
   const { code } = JSON.parse(run.error_json ?? '{}') as Partial<RunError>;

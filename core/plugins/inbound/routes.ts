@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { defineRoute, type Method, type Route } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { didYouMean } from '../../lib/nearest.ts';
-import { Closed, described, enumeration, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, namedSchema, nullable, time } from '../../lib/schema.ts';
 import { mintSecret } from '../../lib/signing-secret.ts';
 import { handlerName } from '../actions/schema.ts';
 import { declared } from '../declared.ts';
@@ -27,7 +27,7 @@ const routeFields = {
     'Authentication of requests: `hmac` requires a signature, `public` none.',
   ),
 };
-const RouteList = named(
+const RouteList = namedSchema(
   'PluginRouteList',
   Closed({
     data: Type.Array(
@@ -43,7 +43,7 @@ const RouteList = named(
     ),
   }),
 );
-const RouteOpened = named(
+const RouteOpened = namedSchema(
   'PluginRouteOpened',
   Closed({
     ...routeFields,
@@ -79,10 +79,10 @@ async function openRoute(ctx: Context, ref: string, name: string): Promise<Chang
   const before = known && openSealed(ctx.sealing, ctx.workspaceId, known);
   const secret = auth === 'hmac' ? mintSecret() : null;
   const token = before?.secret && secret !== null ? before.token : mintToken();
-  const made = { token, secret, nowMs: ctx.nowMs() };
+  const credentials = { token, secret, nowMs: ctx.nowMs() };
   return {
     changes: [],
-    ops: [putRouteOp(ctx.scope, ctx.sealing, { installId, name }, made)],
+    ops: [putRouteOp(ctx.scope, ctx.sealing, { installId, name }, credentials)],
     body: { name, method, auth, url: urlOf(ctx, token, name), secret },
     status: 200,
   };

@@ -1,6 +1,6 @@
 // API schema of the permissions that a plugin version requests.
 import { Type, type Static } from 'typebox';
-import { Closed, enumeration, named, nullable } from '../../lib/schema.ts';
+import { Closed, enumeration, namedSchema, nullable } from '../../lib/schema.ts';
 import { publisher, scheduleFields } from './contract.ts';
 
 const text = (description: string) => Type.String({ description });
@@ -18,7 +18,7 @@ const requestFields = {
 };
 const why = text('Reason, by the author of the plugin.');
 
-export const Consent = named(
+export const Consent = namedSchema(
   'PluginAsks',
   Closed({
     version: text('Version of the package.'),

@@ -75,7 +75,7 @@ export const BudgetInput = Closed(
 export type InstallBudget = Static<typeof InstallBudget>;
 
 const never = { write: 'never' } as const;
-const made = { write: 'never', computed: true } as const;
+const computedField = { write: 'never', computed: true } as const;
 const pluginId = Type.String({
   description: "Id of the plugin in its manifest; accepted in place of the install's id.",
 });
@@ -171,26 +171,26 @@ export const plugin = defineContract({
   fields: {
     pluginId: string(pluginId, never),
     pluginVersion: text({ max: 60, ...never, doc: 'Version of the plugin.' }),
-    name: text({ max: 80, ...made, doc: 'Name of the plugin.' }),
-    description: text({ max: 500, ...made, doc: 'Description by the author of the plugin.' }),
+    name: text({ max: 80, ...computedField, doc: 'Name of the plugin.' }),
+    description: text({ max: 500, ...computedField, doc: 'Description by the author of the plugin.' }),
     sha256: text({ max: 64, ...never, doc: 'SHA-256 of the code, in hex.' }),
-    scopes: json(scopes, { ...made, doc: 'Scopes of the manifest, with their grants.' }),
+    scopes: json(scopes, { ...computedField, doc: 'Scopes of the manifest, with their grants.' }),
     events: json(events, {
-      ...made,
+      ...computedField,
       doc: 'Event types that the plugin receives: those subscribed to and readable under the grant.',
     }),
     filters: json(filters, {
-      ...made,
+      ...computedField,
       doc: 'Filters of the subscriptions by event type; a type without a filter receives all events.',
     }),
-    schedules: json(schedules, { ...made, doc: 'Schedules of the plugin.' }),
-    net: json(net, { ...made, doc: 'Hosts that the plugin can send requests to.' }),
+    schedules: json(schedules, { ...computedField, doc: 'Schedules of the plugin.' }),
+    net: json(net, { ...computedField, doc: 'Hosts that the plugin can send requests to.' }),
     secrets: json(secrets, {
-      ...made,
+      ...computedField,
       doc: 'Secrets of the plugin and where they are sent. The values are never shown.',
     }),
     settings: json(installSettings, {
-      ...made,
+      ...computedField,
       doc: 'Settings, with the defaults of the manifest for settings that are not set.',
     }),
     mode: choice(installModes, {
@@ -210,11 +210,11 @@ export const plugin = defineContract({
       doc: 'Trusted publisher who signed the package; null if there is none.',
     }),
     pending: json(pending, {
-      ...made,
+      ...computedField,
       doc: 'Version that requests more than was granted and is pending consent; null if there is none.',
     }),
     probation: json(probation, {
-      ...made,
+      ...computedField,
       doc: 'Probation of the plugin: its writes need approval until enough runs are approved. Null if the plugin is not on probation.',
     }),
     budget: json(InstallBudget, { ...never, doc: 'Configured budget per UTC day.' }),

@@ -4,13 +4,13 @@ import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
 import { itemsForAdmins } from '../../inbox/items.ts';
 import type { Ids } from '../../lib/ids.ts';
-import { systemStatement, type Row } from '../../store/statement.ts';
+import { systemStatement, type SqlRow } from '../../store/statement.ts';
 import { scopeOf, type Op, type Scope, type Store } from '../../store/store.ts';
 import { fitsServer } from './check.ts';
 import { unmatchedReason } from './hearing.ts';
 import { installModel, type Install } from './schema.ts';
 
-const running = systemStatement<Row>(
+const running = systemStatement<SqlRow>(
   'plugins.to_fit',
   'startup checks the installs of all workspaces',
   `SELECT workspace_id, ${installModel.select} FROM plugins WHERE deleted_at IS NULL AND state IN ('active', 'incompatible')`,

@@ -7,7 +7,7 @@ import { removed, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import type { CheckFilter } from '../../resource/filtering.ts';
-import { tenantStatement, type Row } from '../../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import { showSpent } from '../budgets/schema.ts';
 import type { Usage } from '../budgets/usage.ts';
@@ -21,7 +21,7 @@ import { checkGrant, checkManifest, readPackage, type PackageRules } from './che
 import { asksMorePower, consentOf } from './consent.ts';
 import { plugin, type InstallModes } from './contract.ts';
 import { unmatchedReason } from './hearing.ts';
-import { requireNamed } from './named.ts';
+import { requireReferenced } from './named.ts';
 import { withOffered } from './reviewed.ts';
 import { installModel, type Install, type InstallCreate, type InstallUpdate } from './schema.ts';
 import { probationRuns } from './mode.ts';
@@ -29,7 +29,7 @@ import { checkSettings } from './settings.ts';
 import { publisherOf, requireSuccession, type PluginTrust } from './trust.ts';
 import { lastDeclared, versionOps, type StoredVersion } from './versions.ts';
 
-const byPluginId = tenantStatement<Row>(
+const byPluginId = tenantStatement<SqlRow>(
   'plugins.by_plugin_id',
   `SELECT ${installModel.select} FROM plugins WHERE workspace_id = :ws AND plugin_id = :pluginId AND deleted_at IS NULL`,
 );
@@ -129,7 +129,7 @@ async function offered(
   if (known) requireSuccession(known, document, publisher, input);
   const grant = grantOf(input, known, manifest);
   checkGrant(ctx, manifest, grant);
-  await requireNamed(ctx, manifest, known, rules.checkFilter);
+  await requireReferenced(ctx, manifest, known, rules.checkFilter);
   const chosen = chosenFor(input, known);
   checkSettings(manifest, chosen.settings);
   rules.checkModes(input.modes ?? {});
@@ -141,9 +141,9 @@ async function offered(
   };
   if (known)
     return switched(ctx, known, { ...facts, ...probationAfter(input, known.probationLeft) }, rules, [codeOp]);
-  const made = firstInstall(ctx, facts, probationAfter(input, probationRuns));
-  const ops = [codeOp, ...versionOps(ctx, null, made.after), ...rules.stateOps(made.after, ctx)];
-  return { ...installed(ctx, made, ops), status: 201 };
+  const creation = firstInstall(ctx, facts, probationAfter(input, probationRuns));
+  const ops = [codeOp, ...versionOps(ctx, null, creation.after), ...rules.stateOps(creation.after, ctx)];
+  return { ...installed(ctx, creation, ops), status: 201 };
 }
 
 /** Replaces the installed version through an upgrade, a consent or a rollback. */

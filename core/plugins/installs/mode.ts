@@ -21,12 +21,12 @@ type ModeFactors = Modes & Pick<Install, 'probationLeft' | 'budget'>;
 /** Replaces `apply` by `propose` during probation, or with an exhausted budget. @param isSpent true if the daily budget is exhausted */
 export function effectiveModes(install: ModeFactors, isSpent = false): Modes {
   const { mode, modes, probationLeft, budget } = install;
-  const isHeldBack = probationLeft > 0 || (isSpent && budget.whenSpent === 'propose');
-  if (!isHeldBack) return install;
-  const held = (one: InstallMode): InstallMode => (one === 'apply' ? 'propose' : one);
+  const needsApproval = probationLeft > 0 || (isSpent && budget.whenSpent === 'propose');
+  if (!needsApproval) return install;
+  const requireApproval = (one: InstallMode): InstallMode => (one === 'apply' ? 'propose' : one);
   return {
-    mode: held(mode),
-    modes: Object.fromEntries(Object.entries(modes).map(([name, one]) => [name, held(one)])),
+    mode: requireApproval(mode),
+    modes: Object.fromEntries(Object.entries(modes).map(([name, one]) => [name, requireApproval(one)])),
   };
 }
 

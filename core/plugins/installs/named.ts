@@ -49,7 +49,7 @@ function partOf(value: object | null, name: string): object | null {
 }
 
 /** @param known the installed version. @throws ApiError validation_failed */
-export async function requireNamed(
+export async function requireReferenced(
   ctx: Context,
   manifest: PluginManifest,
   known: { readonly manifest: PluginManifest } | undefined,
@@ -67,8 +67,8 @@ type Scopes = NonNullable<PluginManifest['scopes']>;
 function requireTeams(ctx: Context, scopes: Scopes, before: Scopes): void {
   const { directory, visibleTeams } = ctx;
   const isThere = (key: string): boolean => {
-    const found = [...directory.teams.values()].find((one) => one.key === key.toUpperCase());
-    return found !== undefined && (visibleTeams === null || visibleTeams.has(found.id));
+    const match = [...directory.teams.values()].find((one) => one.key === key.toUpperCase());
+    return match !== undefined && (visibleTeams === null || visibleTeams.has(match.id));
   };
   for (const [scope, { where }] of Object.entries(scopes)) {
     if (sameValue(where, before[scope]?.where)) continue;

@@ -4,7 +4,7 @@ import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { json, plain } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { schemasOf } from '../../contract/schemas.ts';
-import { Closed, enumeration, named } from '../../lib/schema.ts';
+import { Closed, enumeration, namedSchema } from '../../lib/schema.ts';
 import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { allScopes } from '../../rights/scopes.ts';
 import { sentenceOf } from '../../rights/words.ts';
@@ -119,7 +119,7 @@ function toStateResponse({ state, pending, probationLeft }: Install): Install['s
 
 export const InstallResponse = schemasOf(plugin).response;
 /** The install with its present state, which its events do not include. */
-export const InstallStatus = named(
+export const InstallStatus = namedSchema(
   'PluginStanding',
   Closed({
     ...(InstallResponse as TSchema as TObject).properties,
@@ -159,7 +159,7 @@ export const signatureInput = Type.Optional(
   ),
 );
 
-export const InstallCreate = named(
+export const InstallCreate = namedSchema(
   'PluginInstall',
   Closed({
     package: packageInput,
@@ -187,7 +187,7 @@ export const InstallCreate = named(
     ),
   }),
 );
-export const InstallUpdate = named(
+export const InstallUpdate = namedSchema(
   'PluginUpdate',
   Closed({
     grant: Type.Optional(grant),
@@ -205,11 +205,11 @@ export const InstallUpdate = named(
     budget: Type.Optional(BudgetInput),
   }),
 );
-export const InstallPreviewed = named(
+export const InstallPreviewed = namedSchema(
   'PluginPreview',
   Closed({ package: packageInput, signature: signatureInput }),
 );
-export const ConsentInput = named(
+export const ConsentInput = namedSchema(
   'PluginConsent',
   Closed({
     grant,

@@ -64,10 +64,10 @@ const detailsMax = 20;
 
 function refusal(schema: SettingsSchema, errors: Iterable<SchemaError>, of: Whose): ApiError {
   // `boolean` duplicates the additionalProperties error without the name of the value.
-  const found = [...errors].filter(({ keyword }) => keyword !== 'boolean').slice(0, detailsMax);
-  if (found.length === 0)
+  const schemaErrors = [...errors].filter(({ keyword }) => keyword !== 'boolean').slice(0, detailsMax);
+  if (schemaErrors.length === 0)
     return invalidField(of.at, 'invalid_format', { why: `The values are invalid for the ${of.whose}.` });
-  const all = found.flatMap((error) => refusalsOf(schema, error, of));
+  const all = schemaErrors.flatMap((error) => refusalsOf(schema, error, of));
   return invalid([...new Map(all.map((one) => [one.details[0]?.path, one])).values()]);
 }
 

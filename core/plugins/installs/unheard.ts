@@ -5,12 +5,12 @@ import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
 import { itemsForAdmins } from '../../inbox/items.ts';
 import type { Ids } from '../../lib/ids.ts';
-import { systemStatement, type Row } from '../../store/statement.ts';
+import { systemStatement, type SqlRow } from '../../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import { unmatchedReason } from './hearing.ts';
 import { installModel } from './schema.ts';
 
-const unnotified = systemStatement<Row>(
+const unnotified = systemStatement<SqlRow>(
   'plugins.untold',
   'startup checks the installs of earlier versions',
   `SELECT workspace_id, ${installModel.select} FROM plugins WHERE deleted_at IS NULL AND state = 'active' AND state_reason IS NULL`,

@@ -5,7 +5,7 @@ import { isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { idPrefixes } from '../../lib/ids.ts';
-import { Closed, described, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, idOf, namedSchema, nullable, time } from '../../lib/schema.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
 import type { Declared } from '../secrets/followed.ts';
@@ -79,7 +79,7 @@ export function versionOps(
   ];
 }
 
-export const VersionResponse = named(
+export const VersionResponse = namedSchema(
   'PluginVersion',
   Closed({
     id: idOf(idPrefixes.pluginVersion),
@@ -129,8 +129,8 @@ export async function lastDeclared(
   const manifests = rows.map((row) => JSON.parse(row.manifest_json) as PluginManifest);
   return Object.fromEntries(
     names.flatMap((name) => {
-      const found = manifests.find(({ secrets = {} }) => Object.hasOwn(secrets, name));
-      return found ? [[name, found.secrets![name]!]] : [];
+      const manifest = manifests.find(({ secrets = {} }) => Object.hasOwn(secrets, name));
+      return manifest ? [[name, manifest.secrets![name]!]] : [];
     }),
   );
 }

@@ -8,12 +8,16 @@ import type { Op, Scope } from '../../store/store.ts';
 /** Name of the consumer that turns events into runs. */
 export const consumerName = 'plugins';
 
-interface Wanting {
+interface SubscriptionSource {
   readonly manifest: PluginManifest;
   readonly grant: readonly string[];
 }
 
-type Stored = Wanting & { readonly id: string; readonly state: string; readonly deletedAt: number | null };
+type Stored = SubscriptionSource & {
+  readonly id: string;
+  readonly state: string;
+  readonly deletedAt: number | null;
+};
 
 /** The part of an install that determines the events it receives. */
 export interface InstallSubscription {
@@ -27,7 +31,7 @@ function subscriptionOf({ manifest, grant }: Stored): InstallSubscription {
 }
 
 /** Returns the install with earlier subscriptions. */
-export function withPastSubscription<I extends Wanting>(
+export function withPastSubscription<I extends SubscriptionSource>(
   install: I,
   { on, scopes, grant }: InstallSubscription,
 ): I {

@@ -50,8 +50,8 @@ export function ownOneTimeJobs(options: OwnOneTimeJobsOptions): OwnOneTimeJobs {
   const findOwn = async (name: string): Promise<OneTimeJob | null> => {
     const id = idOfOneTimeJob(install.id, name);
     const own = staged.find(oneTimeJobModelName, id) as OneTimeJob | undefined;
-    const found = own ?? (await findOneTimeJob(store, scope, id));
-    return found === null || found.dueAt === null ? null : found;
+    const job = own ?? (await findOneTimeJob(store, scope, id));
+    return job === null || job.dueAt === null ? null : job;
   };
   return {
     async schedule(nameInput, at, data) {

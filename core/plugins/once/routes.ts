@@ -6,7 +6,7 @@ import { isoTime, requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { Closed, described, limitDefault, named, pageOf, pageQuery, time } from '../../lib/schema.ts';
+import { Closed, described, limitDefault, namedSchema, pageOf, pageQuery, time } from '../../lib/schema.ts';
 import { effectTable } from '../../rights/effects.ts';
 import { readPage } from '../../store/page.ts';
 import { getInstall } from '../installs/installs.ts';
@@ -29,7 +29,7 @@ const jobName = Type.String({
   description: 'Name of the one-time job: `remind` or `remind:key`.',
 });
 
-const ScheduledRunResponse = named(
+const ScheduledRunResponse = namedSchema(
   'ScheduledRun',
   Closed({
     name: jobName,

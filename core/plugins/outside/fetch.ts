@@ -119,10 +119,11 @@ export function createOutsides(options: OutsideOptions): Outsides {
         const occurrence = occurrences.get(args) ?? 0;
         occurrences.set(args, occurrence + 1);
         const key = journalKey(of.run, 'net.fetch', args, occurrence);
-        const place = `${of.scope.workspaceId}/${key}`;
+        const dedupeKey = `${of.scope.workspaceId}/${key}`;
         const answering =
-          underWay.get(place) ?? answerOnce(of, key, outgoing).finally(() => void underWay.delete(place));
-        underWay.set(place, answering);
+          underWay.get(dedupeKey) ??
+          answerOnce(of, key, outgoing).finally(() => void underWay.delete(dedupeKey));
+        underWay.set(dedupeKey, answering);
         return answering;
       },
     };
@@ -136,12 +137,12 @@ export function createOutsides(options: OutsideOptions): Outsides {
 
 /** Returns the same text for the same request, independent of the present values of secrets and placeholders. */
 function canonical({ method, url, headers, body, inHeaders }: Outgoing): string {
-  const named = Object.entries(headers).map(([header, value]) => {
+  const headerPairs = Object.entries(headers).map(([header, value]) => {
     const secret = inHeaders.get(header);
     return [header.toLowerCase(), secret ? `{secret ${secret.name}}` : value] as const;
   });
-  named.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  return JSON.stringify([method, url, named, body]);
+  headerPairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return JSON.stringify([method, url, headerPairs, body]);
 }
 
 function requestLine({ method, url }: Outgoing): string {

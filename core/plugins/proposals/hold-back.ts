@@ -13,7 +13,7 @@ import type { InstallMode } from '../installs/contract.ts';
 import { probationSentence } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
 import { ownWrites } from '../own-calls.ts';
-import type { Attempt, HeldRun } from '../runs/attempt.ts';
+import type { Attempt, LeasedRun } from '../runs/attempt.ts';
 import { effectOf } from '../runs/effects.ts';
 import { inputOf } from '../runs/input.ts';
 import { proposedOp } from '../runs/rows.ts';
@@ -21,7 +21,7 @@ import { createAskAsPlugin } from './ask.ts';
 import { modeFieldsOf } from './mode-fields.ts';
 import { isDeletion, modeOfWrite } from './modes.ts';
 
-export interface HoldBackOptions {
+export interface ApplyModesOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -40,7 +40,7 @@ interface ModesOutcome {
   readonly met: Readonly<Record<InstallMode, readonly Change[]>> | null;
 }
 
-export type HoldBack = (held: HeldRun, tried: Attempt) => Promise<ModesOutcome>;
+export type ApplyModes = (leased: LeasedRun, tried: Attempt) => Promise<ModesOutcome>;
 
 /** Writes by mode, each list in call order. */
 export type Divided = Readonly<Record<InstallMode, readonly StagedWrite[]>>;
@@ -95,22 +95,22 @@ function movesSame(a: Change, b: Change): boolean {
   return effectOf(b).fields.some((field) => fields.has(field));
 }
 
-export function createHoldBack(options: HoldBackOptions): HoldBack {
+export function createApplyModes(options: ApplyModesOptions): ApplyModes {
   const askAs = createAskAsPlugin(options);
 
   /** Repeats the applied writes alone. If they cannot be separated from the others, all become pending. */
-  const applied = async (tried: Attempt, held: HeldRun, { apply, propose, simulate }: Divided) => {
+  const applied = async (tried: Attempt, leased: LeasedRun, { apply, propose, simulate }: Divided) => {
     if (apply.length === 0 || propose.length + simulate.length === 0)
       return { changes: apply.length === 0 ? [] : tried.staged.changes, isAlone: true };
-    const { scope } = held.item;
+    const { scope } = leased.item;
     const again = await askAs(
-      { scope, install: tried.install, cause: tried.cause, caller: inputOf(held.run)?.caller },
+      { scope, install: tried.install, cause: tried.cause, caller: inputOf(leased.run)?.caller },
       apply,
     );
     return again.refusal ? { changes: [], isAlone: false } : { changes: again.changes, isAlone: true };
   };
 
-  return async (held, tried) => {
+  return async (leased, tried) => {
     const { staged } = tried;
     const install = { ...tried.install, ...tried.modes };
     if (isOfOneMode(install, staged.writes)) {
@@ -118,11 +118,11 @@ export function createHoldBack(options: HoldBackOptions): HoldBack {
       return { changes: applies ? staged.changes : [], ops: [], ownValues: applies, met: null };
     }
     const divided = divide(install, staged.writes, options.app());
-    const { changes, isAlone } = await applied(tried, held, divided);
+    const { changes, isAlone } = await applied(tried, leased, divided);
     const waiting = isAlone
       ? divided.propose
       : staged.writes.filter((write) => !divided.simulate.includes(write));
-    const proposed = await propose(options, held, tried, waiting);
+    const proposed = await propose(options, leased, tried, waiting);
     const isApplied = isAlone && divided.apply.length > 0;
     return {
       changes: [...changes, ...proposed.changes],
@@ -137,8 +137,8 @@ const changesOf = (writes: readonly StagedWrite[]): Change[] => writes.flatMap((
 
 /** Returns the changes and ops of a proposal, for the batch that ends the run. */
 async function propose(
-  { clock, ids, sealing, committer, directoryOf }: HoldBackOptions,
-  { item: { scope }, run }: HeldRun,
+  { clock, ids, sealing, committer, directoryOf }: ApplyModesOptions,
+  { item: { scope }, run }: LeasedRun,
   { install, cause, startedAt }: Attempt,
   writes: readonly StagedWrite[],
 ): Promise<{ readonly changes: readonly Change[]; readonly ops: readonly Op[] }> {
@@ -146,7 +146,7 @@ async function propose(
   const { workspaceId } = scope;
   const nowMs = clock.nowMs();
   const making = { ids, sealing, workspaceId, directory: await directoryOf(scope), nowMs };
-  const made = makeProposal(
+  const created = makeProposal(
     {
       ...{ committer, cause, writes },
       actor: { kind: 'plugin', id: install.id, name: install.manifest.name ?? install.pluginId },
@@ -156,9 +156,9 @@ async function propose(
     },
     making,
   );
-  if (!made) return { changes: [], ops: [] };
+  if (!created) return { changes: [], ops: [] };
   return {
-    changes: [made.proposal, ...made.items],
-    ops: [proposedOp(scope, run.id, made.proposal.id)],
+    changes: [created.proposal, ...created.items],
+    ops: [proposedOp(scope, run.id, created.proposal.id)],
   };
 }

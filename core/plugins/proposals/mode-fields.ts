@@ -40,18 +40,18 @@ export function modeFieldsOf(routes: readonly Route[]): ModeFields {
 }
 
 function findFields(routes: readonly Route[]): ModeFields {
-  const found = new Map<string, readonly string[]>();
+  const byName = new Map<string, readonly string[]>();
   for (const { route } of hostCallsOf(routes).values()) {
     if (route.kind !== 'write' || !isUpdate(route)) continue;
     const written = writtenFields(route);
-    for (const name of apiFieldsFor(route, written)) found.set(name, [name]);
+    for (const name of apiFieldsFor(route, written)) byName.set(name, [name]);
     for (const [property, means] of [
       ...propertyFields(route),
       ...written.map((name) => [name, [name]] as const),
     ])
-      if (means.length > 0 && !found.has(property)) found.set(property, apiFieldsFor(route, means));
+      if (means.length > 0 && !byName.has(property)) byName.set(property, apiFieldsFor(route, means));
   }
-  return found;
+  return byName;
 }
 
 /** Returns the fields that each property of a body writes. */
@@ -74,15 +74,15 @@ function apiFieldsFor({ name }: Route, fields: readonly string[]): string[] {
 
 /** Returns the modes by API name; a field with two names gets the stricter mode. */
 export function fieldModesOf(modes: InstallModes, known: ModeFields): ReadonlyMap<string, InstallMode> {
-  const found = new Map<string, InstallMode>();
+  const byName = new Map<string, InstallMode>();
   for (const [name, mode] of Object.entries(modes)) {
     if (!name.startsWith(prefix)) continue;
     for (const field of known.get(name.slice(prefix.length)) ?? []) {
-      const other = found.get(field);
-      found.set(field, other === undefined ? mode : strictest([mode, other]));
+      const other = byName.get(field);
+      byName.set(field, other === undefined ? mode : strictest([mode, other]));
     }
   }
-  return found;
+  return byName;
 }
 
 /** Returns the API names, for messages. */

@@ -10,7 +10,7 @@ import { createFairPool } from '../../lib/fairness/lanes.ts';
 import { FairQuota } from '../../lib/fairness/shares.ts';
 import type { Log } from '../../lib/log.ts';
 import { partyOf, type BillingAccount } from '../../lib/payer.ts';
-import { Closed, enumeration, named } from '../../lib/schema.ts';
+import { Closed, enumeration, namedSchema } from '../../lib/schema.ts';
 import type { CallAnswer, RunLimits, Sandbox } from '../../sandbox/supervisor.ts';
 import { teamKeyInputPattern } from '../../lib/issue-names.ts';
 import { packFirstParty, publicTriage } from '../first-party.ts';
@@ -19,7 +19,7 @@ import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
 const issuesMax = 20;
 const bodyBytesMax = 64 * 1024;
 /** Limit of running and queued requests. One address or workspace gets at most a quarter of the slots. */
-const placesMax = 32;
+const queuedMax = 32;
 /** Twenty long issues need a part of these limits. */
 const limits: RunLimits = {
   cpuMs: 5_000,
@@ -33,7 +33,7 @@ const limits: RunLimits = {
   startupMs: 1_000,
 };
 
-const TriageRequest = named(
+const TriageRequest = namedSchema(
   'TriageRequest',
   Closed({
     issues: Type.Array(
@@ -62,14 +62,14 @@ const TriageRequest = named(
   }),
 );
 
-const Triaged = named(
+const Triaged = namedSchema(
   'Triaged',
   Closed({
     kind: enumeration('TriageKind', ['bug', 'feature', 'question'], 'Most likely kind of the issue.'),
     priority: enumeration('TriagePriority', ['low', 'medium', 'high', 'urgent'], 'Suggested priority.'),
     labels: Type.Array(Type.String(), { description: 'Names of suggested labels.' }),
     duplicates: Type.Array(
-      named(
+      namedSchema(
         'TriageDuplicate',
         Closed({
           identifier: Type.String({ description: 'Identifier of the issue, such as `ENG-12`.' }),
@@ -97,7 +97,7 @@ const Triaged = named(
     }),
   }),
 );
-const Answer = named(
+const Answer = namedSchema(
   'Triage',
   Closed({ data: Type.Array(Triaged, { description: 'Results, in the order of the request.' }) }),
 );
@@ -123,7 +123,7 @@ export interface PublicTriageOptions {
 
 export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageOptions): Route {
   let packed: Promise<{ source: string; sha256: string; handlers: string[] }> | null = null;
-  const places = new FairQuota(placesMax);
+  const quota = new FairQuota(queuedMax);
   const fairQueue = createFairPool(1, () => undefined);
 
   const codeOf = () =>
@@ -144,7 +144,7 @@ export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageO
     sender: BillingAccount,
   ): Promise<unknown> => {
     const issues = requested.map(({ title, description = '' }) => ({ title, description }));
-    const release = takePlace(places, sender);
+    const release = takeSlot(quota, sender);
     try {
       const answers = await fairQueue.run(sender, async () =>
         runOn(await sandbox.get(), await codeOf(), issues),
@@ -183,9 +183,9 @@ export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageO
 }
 
 /** @throws ApiError rate_limited for a sender that has used its share of the slots, unavailable if all slots are taken */
-function takePlace(places: FairQuota, sender: BillingAccount): () => void {
-  if (places.hasCapacityFor(sender, 1)) return places.hold(sender, 1);
-  if (places.taken(sender.workspaceId, partyOf(sender)) === 0)
+function takeSlot(quota: FairQuota, sender: BillingAccount): () => void {
+  if (quota.hasCapacityFor(sender, 1)) return quota.reserve(sender, 1);
+  if (quota.taken(sender.workspaceId, partyOf(sender)) === 0)
     throw new ApiError('unavailable', 'The queue is full. Retry in a moment.');
   throw tooManyAtOnce('Too many of your requests are queued. Retry when one of them has been answered.');
 }

@@ -96,11 +96,11 @@ const dropAnswers = tenantStatement(
 
 async function forgetInRuns(on: Forgetting): Promise<void> {
   const isAbout = mentionsOf(on.purged.ids);
-  const found: string[] = [];
+  const runIds: string[] = [];
   await throughPages(on, runs, firstRun(on), ({ id, event_id: event, effects_json, texts, error_json }) => {
     const isOfIt = event !== null && on.events.has(event);
     if (!isOfIt && !isAbout(effects_json + texts + (error_json ?? ''))) return [];
-    found.push(id);
+    runIds.push(id);
     const effects = (JSON.parse(effects_json) as object[]).map((effect) => ({
       ...effect,
       ...{ name: undefined, values: undefined },
@@ -109,7 +109,7 @@ async function forgetInRuns(on: Forgetting): Promise<void> {
       tenantOp(on.scope, forgetRun, { id, effects: JSON.stringify(effects), error: plainError(error_json) }),
     ];
   });
-  const answers = await on.store.read(on.scope, answersOf, { runs: JSON.stringify(found) });
+  const answers = await on.store.read(on.scope, answersOf, { runs: JSON.stringify(runIds) });
   const ids = JSON.stringify(answers.map(({ id }) => id));
   if (answers.length > 0) await write(on, [tenantOp(on.scope, dropAnswers, { ids })]);
 }

@@ -14,7 +14,7 @@ const recordingBytesMax = 256 * 1024;
 /** Limit of the compressed recordings of one install per UTC day and process. */
 const bytesPerDayMax = 64 * 1024 * 1024;
 /** Installs counted at once; an evicted install starts its day anew. */
-const installsHeldMax = 10_000;
+const trackedInstallsMax = 10_000;
 /** Characters that the long tapes of all runs can hold together. */
 const tapeQuotaChars = 64 * 1024 * 1024;
 
@@ -37,7 +37,7 @@ export function createRecorder(options: { record: boolean; nowMs: () => number }
   const quota = new FairQuota(tapeQuotaChars);
   /** Tapes of runs in progress, bounded by the capacity of their work queue. */
   const tapes = new Map<string, RunTape>();
-  const days = new LRUCache<string, { readonly day: number; bytes: number }>({ max: installsHeldMax });
+  const days = new LRUCache<string, { readonly day: number; bytes: number }>({ max: trackedInstallsMax });
 
   /** Counts the bytes of a recording. @returns false if the daily limit is reached */
   const isWithinDailyLimit = (installId: string, bytes: number): boolean => {

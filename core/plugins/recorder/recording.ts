@@ -57,6 +57,6 @@ export async function decodeRecording(data: Uint8Array): Promise<Recording> {
 }
 
 /** Returns all calls in call order. */
-export function callsAsMade({ calls, unanswered }: Pick<Recording, 'calls' | 'unanswered'>) {
+export function callsInOrder({ calls, unanswered }: Pick<Recording, 'calls' | 'unanswered'>) {
   return [...calls, ...unanswered].sort((one, other) => one.call - other.call);
 }

@@ -9,7 +9,7 @@ import { FairQuota } from '../../lib/fairness/shares.ts';
 import { readPackage } from '../installs/check.ts';
 import { requireSignedTrial, type PluginTrust } from '../installs/trust.ts';
 import { installModel } from '../installs/schema.ts';
-import { noteAway, type BillingAccount } from '../../lib/payer.ts';
+import { addWaitTime, type BillingAccount } from '../../lib/payer.ts';
 import type { Registry } from '../registry.ts';
 import { createRunRate } from '../run-rate.ts';
 import { findRun, type RunRow } from '../runs/rows.ts';
@@ -23,7 +23,7 @@ import { findRecording, recordingFacts } from './rows.ts';
 /** Limit per install. */
 const replaysPerMinuteMax = 10;
 /** Limit of running and queued replays. One member gets at most a quarter of the slots, one workspace half. */
-const placesMax = 32;
+const queuedMax = 32;
 /** Longest shown value of a divergence, in characters of JSON. */
 const valueCharsMax = 2_000;
 
@@ -41,17 +41,17 @@ export interface Replays {
 
 export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions): Replays {
   const rate = createRunRate(replaysPerMinuteMax, clock.monotonicMs);
-  const places = new FairQuota(placesMax);
+  const quota = new FairQuota(queuedMax);
   const fairQueue = createFairPool(1, () => undefined);
 
   const runQueued = async <T>(billingAccount: BillingAccount, work: () => Promise<T>): Promise<T> => {
-    if (!places.hasCapacityFor(billingAccount, 1))
+    if (!quota.hasCapacityFor(billingAccount, 1))
       throw tooManyAtOnce('Too many of your replays are queued. Retry when one of them has finished.');
-    const freePlace = places.hold(billingAccount, 1);
+    const releaseSlot = quota.reserve(billingAccount, 1);
     try {
       return await fairQueue.run(billingAccount, work);
     } finally {
-      freePlace();
+      releaseSlot();
     }
   };
 
@@ -77,7 +77,7 @@ export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions
         throw new ApiError('unavailable', `The replay was interrupted: ${error.message}`, { cause: error });
       } finally {
         // Time that the sandbox worked does not count as this process's work.
-        noteAway(ctx.scope, requestedMs);
+        addWaitTime(ctx.scope, requestedMs);
       }
     },
   };

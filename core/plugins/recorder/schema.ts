@@ -1,13 +1,13 @@
 // Request and response schemas of recordings and replays.
 import { Type } from 'typebox';
-import { Closed, described, enumeration, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, namedSchema, nullable, time } from '../../lib/schema.ts';
 import { signatureInput } from '../installs/schema.ts';
 
 const text = (description: string) => Type.String({ description });
 const whole = (description: string) => Type.Integer({ description });
 
 /** Part of a run. */
-export const RecordingFactsResponse = named(
+export const RecordingFactsResponse = namedSchema(
   'RunRecordingFacts',
   Closed({
     bytes: whole('Compressed size on disk in bytes; 0 if not stored.'),
@@ -59,7 +59,7 @@ const End = Closed(
   { description: 'End of the last attempt.' },
 );
 
-export const RecordingResponse = named(
+export const RecordingResponse = namedSchema(
   'RunRecording',
   Closed({
     format: Type.Literal(1, { description: 'Version of this format.' }),
@@ -89,7 +89,7 @@ export const RecordingResponse = named(
   }),
 );
 
-export const RunReplayInput = named(
+export const RunReplayInput = namedSchema(
   'RunReplayRequest',
   Closed({
     package: Type.Optional(
@@ -106,7 +106,7 @@ export const RunReplayInput = named(
 
 const any = (description: string) => Type.Unknown({ description });
 
-export const RunReplayResponse = named(
+export const RunReplayResponse = namedSchema(
   'RunReplay',
   Closed({
     result: enumeration('ReplayResult', ['identical', 'diverged'], 'Result of the replay.'),

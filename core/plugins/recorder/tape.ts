@@ -2,7 +2,7 @@
 // run, so that most of the cost falls there.
 import type { FairQuota } from '../../lib/fairness/shares.ts';
 import type { BillingAccount } from '../../lib/payer.ts';
-import type { MadeCall, Tape, CallReply } from '../../sandbox/supervisor.ts';
+import type { GuestCall, Tape, CallReply } from '../../sandbox/supervisor.ts';
 import type { RecordedCall, UnansweredCall } from './recording.ts';
 
 /** Characters of arguments and answers that a tape can hold. A longer tape is dropped, and the recording marked as truncated. */
@@ -24,20 +24,20 @@ export interface RunTape extends Tape {
 
 /** @param quota quota for long tapes, shared by all runs */
 export function createTape(quota: FairQuota, billingAccount: BillingAccount): RunTape {
-  let made: MadeCall[] = [];
+  let issued: GuestCall[] = [];
   let delivered: CallReply[] = [];
   /** Number of messages that the guest had received at each of its entries. */
   let entries: number[] = [];
   let chars = 0;
   let isCut = false;
-  let held: { chars: number; give: () => void }[] = [];
+  let reserved: { chars: number; give: () => void }[] = [];
 
   const release = (): void => {
-    for (const { give } of held) give();
-    held = [];
+    for (const { give } of reserved) give();
+    reserved = [];
   };
   const clear = (): void => {
-    made = [];
+    issued = [];
     delivered = [];
     entries = [];
     release();
@@ -45,12 +45,12 @@ export function createTape(quota: FairQuota, billingAccount: BillingAccount): Ru
   const count = (more: number): void => {
     chars += more;
     if (chars <= freeChars) return;
-    const heldChars = held.reduce((sum, one) => sum + one.chars, freeChars);
-    if (chars <= heldChars) return;
-    const amount = Math.max(stepChars, chars - heldChars);
+    const reservedChars = reserved.reduce((sum, one) => sum + one.chars, freeChars);
+    if (chars <= reservedChars) return;
+    const amount = Math.max(stepChars, chars - reservedChars);
     isCut = chars > charsMax || !quota.hasCapacityFor(billingAccount, amount);
     if (isCut) clear();
-    else held.push({ chars: amount, give: quota.hold(billingAccount, amount) });
+    else reserved.push({ chars: amount, give: quota.reserve(billingAccount, amount) });
   };
 
   return {
@@ -75,20 +75,20 @@ export function createTape(quota: FairQuota, billingAccount: BillingAccount): Ru
       if (isCut) return;
       if (acked > (entries.at(-1) ?? 0)) entries.push(acked);
       for (const call of calls) {
-        made.push(call);
+        issued.push(call);
         count(call[2].length);
       }
     },
-    read: () => readTape(made, delivered, entries),
+    read: () => readTape(issued, delivered, entries),
   };
 }
 
 /** The first message is the job itself, and the first entry its start. */
 const orders = 1;
 
-function readTape(made: readonly MadeCall[], delivered: readonly CallReply[], entries: readonly number[]) {
+function readTape(issued: readonly GuestCall[], delivered: readonly CallReply[], entries: readonly number[]) {
   const open = new Map<number, UnansweredCall>(
-    made.map(([number, op, args], at) => [number, { call: at + 1, op, args }]),
+    issued.map(([number, op, args], at) => [number, { call: at + 1, op, args }]),
   );
   const calls: RecordedCall[] = [];
   let entry = 0;

@@ -39,7 +39,7 @@ interface CallRecord {
 }
 
 /** A run leased by its worker, with its event. */
-export interface HeldRun {
+export interface LeasedRun {
   readonly item: WorkItem;
   readonly queue: WorkQueue;
   readonly run: RunRow;
@@ -52,7 +52,7 @@ export interface HeldRun {
 }
 
 /** The part of a run that an attempt needs. Without a lease, so that a run can also be tried without being ended. */
-export interface TriedRun extends Pick<HeldRun, 'run' | 'event' | 'signal' | 'isSpent'> {
+export interface TriedRun extends Pick<LeasedRun, 'run' | 'event' | 'signal' | 'isSpent'> {
   readonly item: Pick<WorkItem, 'scope'>;
   /** Input of a run that no event triggered. */
   readonly input?: RunInput | null;
@@ -91,14 +91,14 @@ export interface AttemptOptions {
 }
 
 export interface Attempts {
-  make(held: TriedRun, install: Install): Promise<Attempt>;
+  make(leased: TriedRun, install: Install): Promise<Attempt>;
   /** Releases what the last attempt staged; call when the run has ended or waits. */
   forget(runId: string): void;
 }
 
 /** An attempt in progress. */
-type Begun = Pick<Attempt, 'install' | 'staged' | 'cause' | 'startedAt' | 'modes' | 'meter'> & {
-  readonly held: TriedRun;
+type ActiveAttempt = Pick<Attempt, 'install' | 'staged' | 'cause' | 'startedAt' | 'modes' | 'meter'> & {
+  readonly leased: TriedRun;
   readonly calls: CallRecord[];
 };
 
@@ -114,13 +114,13 @@ export function createAttempts(options: AttemptOptions): Attempts {
   };
 
   /** Returns the function that answers and records the host calls of an attempt. */
-  const answering = (begun: Begun) => {
-    const { held, install, calls } = begun;
-    const { run, item } = held;
+  const answering = (begun: ActiveAttempt) => {
+    const { leased, install, calls } = begun;
+    const { run, item } = leased;
     const performQueued = options.callQueue.ofRun(item.scope, install.id, run.handler_kind);
     const { calls: callsMax } = limitsOf(install.manifest, handlerOf(run));
     gateway ??= hostGatewayOf(options.app());
-    const bridge = bridgeOf(options, begun, held.world?.gateway(gateway) ?? gateway);
+    const bridge = bridgeOf(options, begun, leased.world?.gateway(gateway) ?? gateway);
     return async (op: string, args: string): Promise<CallAnswer> => {
       const from = performance.now();
       const answer = await performQueued(op, args, () => callHost(bridge, op, args));
@@ -131,21 +131,21 @@ export function createAttempts(options: AttemptOptions): Attempts {
 
   return {
     forget,
-    async make(held, install) {
-      const { scope } = held.item;
-      forget(held.run.id);
-      const staged = stagings.begin(held, install);
-      const { world } = held;
+    async make(leased, install) {
+      const { scope } = leased.item;
+      forget(leased.run.id);
+      const staged = stagings.begin(leased, install);
+      const { world } = leased;
       const startedAt = world?.past.atMs ?? clock.nowMs();
       const meter = world ? ofNobody(install) : await options.usage.meter(scope, install);
-      if (held.event) meter.useScope(scopeOfEvent(held.event.type));
-      const modes = effectiveModes(install, held.isSpent ?? meter.isSpent);
-      const cause = causeOf(held, install);
+      if (leased.event) meter.useScope(scopeOfEvent(leased.event.type));
+      const modes = effectiveModes(install, leased.isSpent ?? meter.isSpent);
+      const cause = causeOf(leased, install);
       const calls: CallRecord[] = [];
-      const begun = { held, install, staged, cause, startedAt, modes, meter, calls };
+      const begun = { held: leased, install, staged, cause, startedAt, modes, meter, calls };
       const source = world?.source ?? (await options.registry.source(scope, install.sha256));
       const secrets = options.outside.secretsFor(scope, install);
-      const plain = jobOf(held, install, { source, startedAt, secrets, mode: modes.mode });
+      const plain = jobOf(leased, install, { source, startedAt, secrets, mode: modes.mode });
       const job = world ? plain : options.recorder.taped(plain);
       const outcome = await (await options.sandbox.get()).run({ ...job, call: answering(begun) });
       options.ledger.chargeAll(scope, costOf(outcome));
@@ -162,10 +162,10 @@ function ofNobody({ budget: { whenSpent } }: Install): Meter {
 /** Returns the context that answers the calls of an attempt. */
 function bridgeOf(
   { store, clock, outside }: AttemptOptions,
-  { held, install, staged, cause, startedAt, modes, meter }: Begun,
+  { leased, install, staged, cause, startedAt, modes, meter }: ActiveAttempt,
   gateway: HostGateway,
 ): BridgeCall {
-  const { item, run, event, input, world } = held;
+  const { item, run, event, input, world } = leased;
   const { scope } = item;
   const plugin = principalOf(scope, install);
   const own = { store, nowMs: clock.nowMs, scope, staged };

@@ -1,7 +1,7 @@
 // Schema of the events of runs.
 import { Type } from 'typebox';
 import { idPrefixes } from '../../lib/ids.ts';
-import { Closed, described, enumeration, idOf, named, nullable } from '../../lib/schema.ts';
+import { Closed, described, enumeration, idOf, namedSchema, nullable } from '../../lib/schema.ts';
 import { proposal } from '../../proposals/contract.ts';
 import { plugin } from '../installs/contract.ts';
 
@@ -16,7 +16,7 @@ const text = (description: string) => Type.String({ description });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 /** Data of `automation.run` and `automation.failed`. */
-export const AutomationRun = named(
+export const AutomationRun = namedSchema(
   'AutomationRun',
   Closed({
     runId: idOf(idPrefixes.run, 'Id of the run.'),

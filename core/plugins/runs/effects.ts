@@ -11,7 +11,7 @@ import {
   valueCharsMax,
   valuesOf,
   type ChangeAction,
-  type Values,
+  type FieldChanges,
 } from '../../changes/diff.ts';
 import { nameOf } from '../../changes/object-name.ts';
 import type { Directory } from '../../context.ts';
@@ -35,7 +35,7 @@ export interface Effect {
   /** Display name of the object, if there are `values`. */
   readonly name?: string | null;
   /** Absent for applied effects, and beyond the size limit of a record. */
-  readonly values?: Values;
+  readonly values?: FieldChanges;
 }
 
 /** Limit of characters of all values of a run. */
@@ -50,8 +50,8 @@ export function effectOf(change: Change, outcome?: EffectOutcome): Effect {
         old !== null && !['version', 'updatedAt'].includes(name) && !sameValue(old[name], value),
     )
     .map(([name]) => name);
-  const named = apiNamesOf(kind, fields);
-  return { kind, id, action: actionOf(change), fields: named, ...(outcome ? { outcome } : {}) };
+  const fieldNames = apiNamesOf(kind, fields);
+  return { kind, id, action: actionOf(change), fields: fieldNames, ...(outcome ? { outcome } : {}) };
 }
 
 export interface PreviewOptions {
@@ -67,7 +67,7 @@ export async function previewEffects(
   outcomeOf?: (change: Change) => EffectOutcome,
 ): Promise<Effect[]> {
   const previews = committer.preview(at.directory, changes);
-  const valuesOfOne = async (change: Change): Promise<Values> => {
+  const valuesOfOne = async (change: Change): Promise<FieldChanges> => {
     if (change.kind === kvModelName) return kvValues(store, at.scope, change.after as KvEntry);
     if (change.kind === oneTimeJobModelName) return oneTimeJobValues(change);
     return displayChanges(change.kind, valuesOf(change, previews.get(change) ?? {}));
@@ -88,13 +88,13 @@ export async function previewEffects(
 
 /** Merges the writes to an object with the same outcome into one effect. */
 function merged(effects: readonly Effect[]): Effect[] {
-  const found = new Map<string, Effect>();
+  const byObject = new Map<string, Effect>();
   for (const effect of effects) {
     const key = `${effect.outcome} ${effect.kind} ${effect.id}`;
-    const earlier = found.get(key);
-    found.set(key, earlier ? followed(earlier, effect) : effect);
+    const earlier = byObject.get(key);
+    byObject.set(key, earlier ? followed(earlier, effect) : effect);
   }
-  return [...found.values()];
+  return [...byObject.values()];
 }
 
 function followed(earlier: Effect, later: Effect): Effect {
@@ -107,7 +107,11 @@ function followed(earlier: Effect, later: Effect): Effect {
   return { ...earlier, action, fields, values };
 }
 
-async function kvValues(store: Store, scope: Scope, { installId, key, valueJson }: KvEntry): Promise<Values> {
+async function kvValues(
+  store: Store,
+  scope: Scope,
+  { installId, key, valueJson }: KvEntry,
+): Promise<FieldChanges> {
   const before = await findEntry(store, scope, installId, key);
   return { [key]: { before: parsed(before?.valueJson ?? null), after: parsed(valueJson) } };
 }
@@ -118,7 +122,7 @@ function ownName({ kind, after }: Change): string | null {
   return kind === oneTimeJobModelName ? (after as OneTimeJob).name : null;
 }
 
-function oneTimeJobValues({ before, after }: Change): Values {
+function oneTimeJobValues({ before, after }: Change): FieldChanges {
   const at = ({ dueAt }: OneTimeJob): string | null => isoTime(dueAt);
   return {
     [(after as OneTimeJob).name]: {

@@ -10,11 +10,11 @@ import type { Recorder } from '../recorder/recorder.ts';
 import type { Registry } from '../registry.ts';
 import { storeChangesOps } from '../undo/kept.ts';
 import type { InstallMode } from '../installs/contract.ts';
-import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
+import { usageOf, type Attempt, type LeasedRun } from './attempt.ts';
 import { callerGuards } from './input.ts';
 import { effectOf, previewEffects, type Effect, type PreviewOptions } from './effects.ts';
 import { endedError } from './failure.ts';
-import { withAuthorPlaces } from './logs.ts';
+import { withAuthorPositions } from './logs.ts';
 import { endedRunOp, endOpenRunOp, recordRunOp, type RunRecord } from './record.ts';
 import { releaseNextOps } from './rows.ts';
 import { ranBy, endedRunEvent } from './told.ts';
@@ -40,25 +40,25 @@ export interface BatchOptions extends Pick<PreviewOptions, 'store'> {
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }
 
-type Made = RunRecord['events'];
+type EmittedEvents = RunRecord['events'];
 const delayed = { commitDelayMs: backgroundCommitDelayMs };
 
 /** Commits the end of an attempt. Reads the row state here and not earlier, because the run may have got its row just now. */
 export async function commitEnding(
   options: BatchOptions,
-  held: HeldRun,
+  leased: LeasedRun,
   tried: Attempt | null,
   ending: Ending,
 ): Promise<Committed> {
-  const { item, queue, run } = held;
+  const { item, queue, run } = leased;
   const now = options.clock.nowMs();
   const by = await ranBy(options.store, item.scope, run, tried?.install);
-  const author = authorOf(held, tried, by.name, await options.directoryOf(item.scope));
-  const effects = await effectsOf(options, held, tried, ending, author.directory);
+  const author = authorOf(leased, tried, by.name, await options.directoryOf(item.scope));
+  const effects = await effectsOf(options, leased, tried, ending, author.directory);
   const usage = usageOf(tried?.outcome);
-  const logs = tried ? await withAuthorPlaces(options.registry, item.scope, tried, usage.logs) : [];
-  const record = (made: Made): RunRecord =>
-    recordOf(held, tried, ending, { ...usage, logs, made, effects }, now);
+  const logs = tried ? await withAuthorPositions(options.registry, item.scope, tried, usage.logs) : [];
+  const record = (emitted: EmittedEvents): RunRecord =>
+    recordOf(leased, tried, ending, { ...usage, logs, emitted, effects }, now);
   const changes = ending.changes ?? [];
   const recording = tried ? await options.recorder.ops(item.scope, tried.job, tried.outcome) : [];
   const more = [
@@ -68,25 +68,28 @@ export async function commitEnding(
   ];
   const { commit } = options.committer;
   if (ending.againAtMs !== undefined) {
-    const last = (made: Made): Op[] => [recordRunOp(item.scope, run.id, record(made)), ...more];
+    const last = (emitted: EmittedEvents): Op[] => [
+      recordRunOp(item.scope, run.id, record(emitted)),
+      ...more,
+    ];
     return commit(author, changes, queue.putOff(item, ending.againAtMs), last, delayed);
   }
   const hasRow = item.epoch !== null;
-  const last = (made: Made): Op[] => [
+  const last = (emitted: EmittedEvents): Op[] => [
     ...(hasRow
-      ? [endedOp(held, tried, record(made), now), ...releaseNextOps(queue, item.scope, run, now)]
-      : [queue.ending(item, endedRunOp(item.scope, run, record(made)))]),
+      ? [endedOp(leased, tried, record(emitted), now), ...releaseNextOps(queue, item.scope, run, now)]
+      : [queue.ending(item, endedRunOp(item.scope, run, record(emitted)))]),
     ...more,
   ];
   const own = hasRow ? [queue.finish(item)] : [];
-  const guards = [...own, ...writeGuards(held, tried, ending, now)];
-  const runEvent = endedRunEvent({ ...overOf(held, tried, ending), by, changes });
+  const guards = [...own, ...writeGuards(leased, tried, ending, now)];
+  const runEvent = endedRunEvent({ ...overOf(leased, tried, ending), by, changes });
   const committed = await commit(author, runEvent ? [...changes, runEvent] : changes, guards, last, delayed);
   return readOrWritten(committed, own.length);
 }
 
 /** Without an attempt, the row retains the record of the last one. */
-function endedOp({ item, run }: HeldRun, tried: Attempt | null, whole: RunRecord, nowMs: number): Op {
+function endedOp({ item, run }: LeasedRun, tried: Attempt | null, whole: RunRecord, nowMs: number): Op {
   return tried || !whole.error
     ? recordRunOp(item.scope, run.id, whole)
     : endOpenRunOp(item.scope, run.id, endedError(run, whole.error), nowMs);
@@ -94,7 +97,7 @@ function endedOp({ item, run }: HeldRun, tried: Attempt | null, whole: RunRecord
 
 async function effectsOf(
   options: Pick<BatchOptions, 'store' | 'committer'>,
-  { item }: HeldRun,
+  { item }: LeasedRun,
   tried: Attempt | null,
   { met = null, status }: Ending,
   directory: Directory,
@@ -117,7 +120,7 @@ async function effectsOf(
 
 /** Guards for runs that write: the caller may still write, and the reads of the run have not changed. */
 function writeGuards(
-  { item, run }: HeldRun,
+  { item, run }: LeasedRun,
   tried: Attempt | null,
   { changes = [] }: Ending,
   nowMs: number,
@@ -147,13 +150,13 @@ function storedChangeOps(
   return storeChangesOps(scope, runId, changes, { installId: tried.install.id, cause: tried.cause, nowMs });
 }
 
-function overOf({ run }: HeldRun, tried: Attempt | null, { status, attempt, error }: Ending) {
+function overOf({ run }: LeasedRun, tried: Attempt | null, { status, attempt, error }: Ending) {
   const how = status === 'succeeded' ? status : ('dead' as const);
   return { run, status: how, attempt, error, mode: tried?.modes.mode ?? run.mode, calls: tried?.calls ?? [] };
 }
 
 function authorOf(
-  { item, run, event }: HeldRun,
+  { item, run, event }: LeasedRun,
   tried: Attempt | null,
   name: string,
   directory: Directory,
@@ -169,10 +172,10 @@ function authorOf(
 }
 
 function recordOf(
-  { run }: HeldRun,
+  { run }: LeasedRun,
   tried: Attempt | null,
   { status, attempt, error, result, againAtMs }: Ending,
-  { made, ...facts }: ReturnType<typeof usageOf> & Pick<RunRecord, 'effects'> & { made: Made },
+  { emitted, ...facts }: ReturnType<typeof usageOf> & Pick<RunRecord, 'effects'> & { emitted: EmittedEvents },
   nowMs: number,
 ): RunRecord {
   return {
@@ -183,7 +186,7 @@ function recordOf(
     error,
     startedAt: tried?.startedAt ?? nowMs,
     finishedAt: againAtMs === undefined ? nowMs : null,
-    events: made.filter(({ type }) => !isRunEvent(type)).map(({ id, type }) => ({ id, type })),
+    events: emitted.filter(({ type }) => !isRunEvent(type)).map(({ id, type }) => ({ id, type })),
     calls: tried?.calls ?? [],
     result: result ?? null,
     pluginVersion: tried?.install.pluginVersion ?? null,

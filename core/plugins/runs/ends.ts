@@ -17,16 +17,16 @@ export interface RunEnds {
 }
 
 export function createRunEnds(clock: Clock): RunEnds {
-  const places = new FairQuota(waitingMax);
+  const quota = new FairQuota(waitingMax);
   const waiting = new Map<string, () => void>();
   return {
     wait(billingAccount, runId, ms) {
-      if (!places.hasCapacityFor(billingAccount, 1)) return Promise.resolve();
-      const freePlace = places.hold(billingAccount, 1);
+      if (!quota.hasCapacityFor(billingAccount, 1)) return Promise.resolve();
+      const releaseSlot = quota.reserve(billingAccount, 1);
       return new Promise((resolve) => {
         const done = (): void => {
           waiting.delete(runId);
-          freePlace();
+          releaseSlot();
           stop();
           resolve();
         };

@@ -26,8 +26,8 @@ interface RunJobInput {
   readonly secrets: SecretsForGuest | undefined;
 }
 
-export function jobOf(held: TriedRun, install: Install, input: RunJobInput) {
-  const { item, run, signal, world } = held;
+export function jobOf(leased: TriedRun, install: Install, input: RunJobInput) {
+  const { item, run, signal, world } = leased;
   const handler = handlerOf(run);
   const limits = limitsOf(install.manifest, handler);
   const partitions = install.manifest.partitions ?? partitionsDefault;
@@ -39,7 +39,7 @@ export function jobOf(held: TriedRun, install: Install, input: RunJobInput) {
     partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
     code: { sha256: install.sha256, source: input.source, handlers: [...install.manifest.handlers] },
     handler,
-    input: inputTextOf(held, install, { ...input, deadline: input.startedAt + limits.wallMs }),
+    input: inputTextOf(leased, install, { ...input, deadline: input.startedAt + limits.wallMs }),
     limits,
     fresh: traitsOf[handler.kind].isFresh,
     signal,

@@ -7,7 +7,7 @@ import { plugin } from '../installs/contract.ts';
 import { RecordingFactsResponse } from '../recorder/schema.ts';
 import { handlerKind } from './contract.ts';
 import { effectOutcomes } from './effects.ts';
-import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, idOf, namedSchema, nullable, time } from '../../lib/schema.ts';
 
 const runStatuses = ['queued', 'running', 'succeeded', 'retrying', 'dead'] as const;
 const ms = (description: string) => nullable(Type.Number({ description }));
@@ -61,7 +61,7 @@ const LogLine = Closed({
   atMs: Type.Number({ description: 'Time in milliseconds since 1970.' }),
 });
 
-export const RunResponse = named(
+export const RunResponse = namedSchema(
   'Run',
   Closed({
     id: idOf(idPrefixes.run),

@@ -6,7 +6,7 @@ import type { TriedRun } from './attempt.ts';
 import { readSetOf } from './isolation.ts';
 
 export interface Stagings {
-  begin(held: TriedRun, install: Install): Staging;
+  begin(leased: TriedRun, install: Install): Staging;
   forget(runId: string): void;
 }
 

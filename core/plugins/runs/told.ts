@@ -22,7 +22,7 @@ interface RanBy {
 }
 
 /** An ended run. */
-interface Over extends Pick<RunRecord, 'attempt' | 'error'> {
+interface FinishedRun extends Pick<RunRecord, 'attempt' | 'error'> {
   readonly run: Pick<RunRow, 'id' | 'install_id' | 'handler' | 'handler_kind' | 'event_id'>;
   readonly status: 'succeeded' | 'dead';
   readonly mode: InstallMode;
@@ -41,7 +41,7 @@ const beside: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the event of an ended run; null if the run makes none. */
-export function endedRunEvent(over: Over): Change | null {
+export function endedRunEvent(over: FinishedRun): Change | null {
   const { run, status, mode, by, error } = over;
   const did = doneBy(over);
   const isEmitted = status === 'dead' ? isTrueFailure(over) : hasActed(did);
@@ -65,7 +65,7 @@ export function endedRunEvent(over: Over): Change | null {
 }
 
 /** A simulated run has no effects to lose, and a given-up run can be backfilled, so neither is a failure. */
-function isTrueFailure({ mode, error }: Over): boolean {
+function isTrueFailure({ mode, error }: FinishedRun): boolean {
   return mode !== 'simulate' && error?.code !== abandonedCode;
 }
 
@@ -73,7 +73,7 @@ function hasActed({ changed, fetches, proposalId }: ReturnType<typeof doneBy>): 
   return changed > 0 || fetches > 0 || proposalId !== null;
 }
 
-function doneBy({ mode, calls, changes }: Over) {
+function doneBy({ mode, calls, changes }: FinishedRun) {
   const answered = calls.filter(({ op, ok }) => ok && op === 'net.fetch').length;
   return {
     calls: calls.length,
@@ -102,6 +102,6 @@ export async function ranBy(
     return { pluginId, pluginVersion, name: manifest.name ?? pluginId };
   }
   const { install_id: id } = run;
-  const found = await store.readOne(scope, findPlugin, { id });
-  return { ...(found ?? { pluginId: id, name: id }), pluginVersion: null };
+  const pluginRow = await store.readOne(scope, findPlugin, { id });
+  return { ...(pluginRow ?? { pluginId: id, name: id }), pluginVersion: null };
 }

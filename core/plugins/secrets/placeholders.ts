@@ -61,7 +61,7 @@ export function findSecrets(
   placeholders: Placeholders,
   { origin, url, headers, body }: OutgoingText,
 ): ReadonlyMap<string, HeaderSecret> {
-  const found = new Map<string, HeaderSecret>();
+  const byHeader = new Map<string, HeaderSecret>();
   for (const [name, placeholder] of Object.entries(placeholders)) {
     const request = secrets[name]!;
     const elsewhere = [url, body ?? '', ...Object.keys(headers)].some((text) => holds(text, placeholder));
@@ -73,10 +73,10 @@ export function findSecrets(
       if (!request.hosts.includes(origin)) throw misplaced(name, request, `The request goes to ${origin}`);
       if (value !== placeholder && value !== formatted(request, placeholder))
         throw misplaced(name, request, 'The header value has other text besides the placeholder');
-      found.set(header, { name, request });
+      byHeader.set(header, { name, request });
     }
   }
-  return found;
+  return byHeader;
 }
 
 const holds = (text: string, placeholder: string): boolean =>

@@ -68,8 +68,8 @@ function secretResponses(ctx: Context, install: Install) {
 /** @throws ApiError not_found, naming the declared secrets */
 function oneOf(ctx: Context, install: Install, name: string) {
   const all = secretResponses(ctx, install);
-  const found = all.find((one) => one.name === name);
-  if (found) return found;
+  const secret = all.find((one) => one.name === name);
+  if (secret) return secret;
   const names = all.map((one) => one.name).join(', ') || 'none';
   throw new ApiError('not_found', `The plugin declares no secret ${name}. Declared secrets: ${names}.`);
 }

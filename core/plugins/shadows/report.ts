@@ -1,7 +1,7 @@
 // API schemas of shadows and their reports.
 import { Type, type Static } from 'typebox';
 import { idPrefixes } from '../../lib/ids.ts';
-import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, idOf, namedSchema, nullable, time } from '../../lib/schema.ts';
 import { installSettings, plugin } from '../installs/contract.ts';
 import { signatureInput } from '../installs/schema.ts';
 
@@ -46,7 +46,7 @@ export const emptyReport: ShadowReport = {
 const stoppings = ['asked', 'upgraded', 'removed'] as const;
 export type StoppedBy = (typeof stoppings)[number];
 
-export const ShadowResponse = named(
+export const ShadowResponse = namedSchema(
   'Shadow',
   Closed({
     pluginId: idOf(plugin.id, 'Id of the install.'),
@@ -66,7 +66,7 @@ export const ShadowResponse = named(
   }),
 );
 
-export const ShadowCreate = named(
+export const ShadowCreate = namedSchema(
   'ShadowCreate',
   Closed({
     package: Type.Object({}, { description: 'Package, as written by `tatami plugin pack`.' }),

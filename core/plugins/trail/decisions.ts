@@ -66,9 +66,9 @@ async function undosOf(
   const undos: EventRow[] = [];
   let ids = [...new Set([...did.map(({ id }) => id), ...newest])];
   for (let deep = 0; ids.length > 0 && deep < undosDeep; deep++) {
-    const found = (await eventsOf(ctx, 'automation', ids)).filter(isUndone);
-    undos.push(...found);
-    ids = found.map((event) => undoOf(event).undo.id);
+    const undoEvents = (await eventsOf(ctx, 'automation', ids)).filter(isUndone);
+    undos.push(...undoEvents);
+    ids = undoEvents.map((event) => undoOf(event).undo.id);
   }
   return undos;
 }

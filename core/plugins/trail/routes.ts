@@ -20,6 +20,6 @@ export function trailRoute(models: UndoModels): Route {
     query: trailQuery,
     responses: { 200: Trail },
     errors: ['invalid_cursor'],
-    read: (ctx, { params, query }) => readTrail(ctx, models.named('issue')!, params.id, query),
+    read: (ctx, { params, query }) => readTrail(ctx, models.byName('issue')!, params.id, query),
   });
 }

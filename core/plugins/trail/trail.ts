@@ -28,7 +28,7 @@ const eventsMax = 500;
 /** Events that are searched for the last change of a field. */
 const fieldEventsMax = 5_000;
 /** Events made by the runs of a page, on this issue or others. */
-const madeMax = 1_000;
+const emittedMax = 1_000;
 const rootsDefault = 20;
 
 export type TrailQuery = PageParameters & { readonly field?: string };
@@ -130,12 +130,12 @@ async function settingOf(ctx: Context, issueId: string, field: string): Promise<
   let before = Infinity;
   for (let looked = 0; looked < fieldEventsMax; looked += eventsMax) {
     const events = await eventsBefore(ctx, issueId, before, eventsMax);
-    const found = events.find(
+    const match = events.find(
       ({ type, entityId, data }) =>
         entityId === issueId &&
         (type === 'issue.created' || field in ((data as { previous?: object }).previous ?? {})),
     );
-    if (found) return read([events.findLast((one) => isSameChange(one, found))!]);
+    if (match) return read([events.findLast((one) => isSameChange(one, match))!]);
     if (events.length < eventsMax) return read([]);
     before = events.at(-1)!.sequence;
   }
@@ -162,7 +162,7 @@ async function rootsOf(ctx: Context, issueId: string, events: readonly EventRow[
   const byRoot = Map.groupBy(events, rootOf);
   const roots = [...new Set(events.map(ownRootOf))];
   const runs = await runsOf(ctx, roots, events);
-  const all = seenOf(ctx, await withMade(ctx, roots, runs, events));
+  const all = seenOf(ctx, await withEmitted(ctx, roots, runs, events));
   const decisions = await decisionsIn(ctx, issueId, runs, all);
   const deliveries = await deliveriesOf(ctx, all);
   const visibility = {
@@ -203,19 +203,19 @@ async function runsOf(
 }
 
 /** Adds the root events and the events that the runs made on other objects. */
-async function withMade(
+async function withEmitted(
   { store, scope }: Context,
   roots: readonly string[],
   runs: readonly TrailRun[],
   events: readonly EventRow[],
 ): Promise<EventRow[]> {
   const known = new Set(events.map(({ id }) => id));
-  const made = runs.flatMap(({ events_json }) =>
+  const emittedIds = runs.flatMap(({ events_json }) =>
     (JSON.parse(events_json) as { id: string }[]).map(({ id }) => id),
   );
-  const missing = [...new Set([...roots, ...made])]
+  const missing = [...new Set([...roots, ...emittedIds])]
     .filter((id) => id.startsWith('evt_') && !known.has(id))
-    .slice(0, madeMax);
+    .slice(0, emittedMax);
   const rows = await store.read(scope, sequencesOfEvents, { ids: JSON.stringify(missing) });
   return [
     ...events,

@@ -98,14 +98,14 @@ type Commit = readonly [EventRow, ...EventRow[]];
 
 /** Groups the events by change, each group in order. */
 function commitsOf(events: readonly EventRow[]): Commit[] {
-  const found = Map.groupBy(
+  const byCommit = Map.groupBy(
     events.toSorted((a, b) => a.sequence - b.sequence),
     ({ id, entityKind, entityId, data: { version }, createdAt, requestId, cause }) =>
       version === undefined
         ? id
         : [entityKind, entityId, version, createdAt, requestId, cause.parentRunId].join(' '),
   );
-  return [...found.values()].map(([first, ...others]) => [first!, ...others]);
+  return [...byCommit.values()].map(([first, ...others]) => [first!, ...others]);
 }
 
 /** Returns the name of the member, if there is one, instead of the name of the key. */

@@ -43,12 +43,12 @@ export async function undoing(
   for (const reverted of objects.values()) {
     const { cause } = reverted;
     if (cause === null) continue;
-    const made = await takenBack(ctx, models, reverted);
-    if (made === null) left.push(irreversible(reverted));
+    const operated = await takenBack(ctx, models, reverted);
+    if (operated === null) left.push(irreversible(reverted));
     else {
-      changes.push(...made.changes.map((change) => ({ ...change, cause })));
-      ops.push(...made.ops);
-      const own = made.changes.find(({ id }) => id === reverted.entity.id)?.after ?? reverted.entity;
+      changes.push(...operated.changes.map((change) => ({ ...change, cause })));
+      ops.push(...operated.ops);
+      const own = operated.changes.find(({ id }) => id === reverted.entity.id)?.after ?? reverted.entity;
       left.push(...leftOut(reverted, own));
       represented.push(showChange(ctx, reverted, own));
     }
@@ -98,10 +98,10 @@ function bodyOf(route: Route, { model: kind, entity, moved }: RevertedObject): R
   const fields = Object.entries(contractOf(kind.name)?.fields ?? {});
   const body: Record<string, unknown> = {};
   for (const [storedName, value] of Object.entries(patchOf(entity, moved))) {
-    const found = fields.find(([name, field]) => storedName(name, field) === storedName);
-    const inputName = found ? inputName(...found) : storedName;
+    const match = fields.find(([name, field]) => storedName(name, field) === storedName);
+    const inputName = match ? inputName(...match) : storedName;
     if (!(inputName in takes)) continue;
-    body[inputName] = found?.[1].type === 'time' ? isoTime(value as number | null) : value;
+    body[inputName] = match?.[1].type === 'time' ? isoTime(value as number | null) : value;
   }
   return body;
 }

@@ -9,7 +9,7 @@ import { isGone, workOn, leadsBack, emitsDeletion } from './guards.ts';
 import { keyOf, type StoredChange } from './kept.ts';
 import { contractOf, referencedKind, type UndoModels, type UndoModel } from './kinds.ts';
 import { neededFor } from './together.ts';
-import { differing, fieldOf, isSame, valueOf, valuesOf, type Values } from './values.ts';
+import { differing, fieldOf, isSame, valueOf, valuesOf, type FieldValueMap } from './values.ts';
 
 type SkipReason = (typeof skipReasons)[number];
 
@@ -62,7 +62,7 @@ async function takeBack(plan: PlanInProgress, change: StoredChange): Promise<voi
   const { ctx, models, objects, skipped } = plan;
   const skip: SkipIt = (reason, field = null, work) =>
     void skipped.push({ change, field, reason, ...(work === undefined ? {} : { work }) });
-  const model = models.named(change.kind);
+  const model = models.byName(change.kind);
   if (!model || typeof contractOf(change.kind)?.undo !== 'string') return skip('irreversible');
   const known = objects.get(keyOf(change));
   const entity = known?.entity ?? (await model.find(ctx, change.id));
@@ -119,7 +119,7 @@ async function takeBackValues(
     said.add(field);
   };
   // Compared with the present values as a whole, because a value that was just reverted must not block the others.
-  const now: Values = new Map(reverted.values);
+  const now: FieldValueMap = new Map(reverted.values);
   for (const name of names) {
     const field = fieldOf(name);
     if (!isSame(now, after, name)) {
@@ -146,8 +146,8 @@ interface Moving {
   readonly reverted: RevertedObject;
   readonly change: StoredChange & { readonly before: Entity };
   readonly changed: ReadonlySet<string>;
-  readonly now: Values;
-  readonly after: Values;
+  readonly now: FieldValueMap;
+  readonly after: FieldValueMap;
   readonly name: string;
 }
 
@@ -184,7 +184,7 @@ async function pointsNowhere(
   const value = valueOf(valuesOf(change.before), name);
   if (to === undefined || value === null) return null;
   const id = name === field ? String(value) : name.slice(field.length + 1);
-  const target = (await models.named(to)?.find(ctx, id)) as { deletedAt?: number | null } | undefined;
+  const target = (await models.byName(to)?.find(ctx, id)) as { deletedAt?: number | null } | undefined;
   if (!target || (target.deletedAt ?? null) !== null) return 'gone';
   return to === change.kind && (await leadsBack(ctx, reverted, field, id)) ? 'bound' : null;
 }

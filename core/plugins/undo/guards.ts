@@ -43,7 +43,7 @@ async function isIssueGone(
   for (const id of [issueId, fromId]) {
     if (id === undefined || id === null) continue;
     const known = objects.get(keyOf({ kind: 'issue', id }));
-    const issue = known ? undefined : await models.named('issue')?.find(ctx, id);
+    const issue = known ? undefined : await models.byName('issue')?.find(ctx, id);
     const deletedAt = known ? valueOf(known.values, 'deletedAt') : issue ? deletedAtOf(issue) : undefined;
     if (deletedAt !== null) return true;
   }
@@ -114,8 +114,8 @@ export async function leadsBack(
   let at: string | null = id;
   for (let steps = 0; at !== null && steps < above; steps++) {
     if (at === entity.id) return true;
-    const found: Entity | undefined = await kind.find(ctx, at);
-    at = found ? (valueOf(valuesOf(found), field) as string | null) : null;
+    const ancestor: Entity | undefined = await kind.find(ctx, at);
+    at = ancestor ? (valueOf(valuesOf(ancestor), field) as string | null) : null;
   }
   return false;
 }

@@ -16,7 +16,7 @@ export type UndoModel = EntityModel<Entity, Readonly<Record<string, unknown>>>;
 
 export interface UndoModels {
   /** Undefined for kinds that are no objects of their own, such as a position on a board. */
-  named(name: string): UndoModel | undefined;
+  byName(name: string): UndoModel | undefined;
   /** Returns an operation of a kind, such as its `update`; undefined if there is none. */
   operation(kind: string, name: 'update' | 'delete' | 'restore'): Route | undefined;
   /**
@@ -38,7 +38,7 @@ export type AllModels = ReadonlyMap<string, AnyModel>;
 export function undoModelsOf(models: AllModels, app: () => App): UndoModels {
   const replayWrite = createWriteReplay(app);
   return {
-    named: (name) => modelIn(models, name),
+    byName: (name) => modelIn(models, name),
     operation(kind, name) {
       const full = `${contractOf(kind)?.path}.${name}`;
       return app().routes.find((route) => route.name === full && route.kind === 'write');
@@ -66,11 +66,11 @@ export function contractOf(kind: string): Contract | undefined {
 export function apiNameOf(kind: string, field: string): string {
   if (field === 'labelIds') return 'labels';
   if (field === 'fieldValues') return 'fields';
-  const found = Object.entries(contractOf(kind)?.fields ?? {}).find(
+  const match = Object.entries(contractOf(kind)?.fields ?? {}).find(
     ([name, one]) =>
       storedName(name, one) === field || (one.type === 'actor' && actorParts(name).includes(field)),
   );
-  return found?.[0] ?? field;
+  return match?.[0] ?? field;
 }
 
 /** Returns the API names of fields, without duplicates and fields that the API does not show. */
@@ -83,9 +83,9 @@ export function apiNamesOf(kind: string, fields: readonly string[]): string[] {
 /** Returns the kind that a field of the row refers to; undefined if it is no reference. */
 export function referencedKind(kind: string, field: string): string | undefined {
   if (field === 'labelIds') return 'label';
-  const found = Object.entries(contractOf(kind)?.fields ?? {}).find(
+  const match = Object.entries(contractOf(kind)?.fields ?? {}).find(
     ([name, one]) => isReference(one) && storedName(name, one) === field,
   );
-  const one = found?.[1];
+  const one = match?.[1];
   return one && isReference(one) ? one.to.name : undefined;
 }

@@ -37,7 +37,7 @@ export async function showSkipped(
   const histories = new Map<string, EventRow[]>();
   const responses = [];
   for (const { change, field, reason, work } of skipped) {
-    const kind = models.named(change.kind);
+    const kind = models.byName(change.kind);
     const entity = after.get(keyOf(change)) ?? (await kind?.find(ctx, change.id));
     const name = field === null ? null : apiNameOf(change.kind, field);
     const issue = kind ? issueOf(ctx, kind, entity ?? change.after) : null;
@@ -50,7 +50,7 @@ export async function showSkipped(
       ...{ kind: change.kind, id: change.id, issue, field: name, reason },
       ranSet: valueIn(change.after),
       now: valueIn(entity),
-      ...madeBy(
+      ...changedByOf(
         work === undefined
           ? changed
           : typeof work === 'string'
@@ -68,7 +68,7 @@ async function placing(ctx: Context, kind: string, id: string): Promise<EventRow
   return changeOf(events, new Set(), 'parent') ?? events.at(-1);
 }
 
-function madeBy(event: EventRow | undefined) {
+function changedByOf(event: EventRow | undefined) {
   if (!event) return { changedBy: null, eventId: null };
   const { kind, id, name } = event.actor;
   return { changedBy: { kind, id, name }, eventId: event.id };

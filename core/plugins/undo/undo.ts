@@ -42,8 +42,8 @@ export async function undoOne(ctx: Context, models: UndoModels, id: string): Pro
 }
 
 async function nothingStored(ctx: Context, id: string): Promise<ApiError> {
-  const found = (await findRun(ctx.store, ctx.scope, id)) ?? (await proposalModel.find(ctx, id));
-  if (!found) return notFound();
+  const runOrProposal = (await findRun(ctx.store, ctx.scope, id)) ?? (await proposalModel.find(ctx, id));
+  if (!runOrProposal) return notFound();
   return new ApiError(
     'not_found',
     `${id} cannot be undone: it changed nothing, or its changes are older than the retention period.`,
@@ -64,13 +64,13 @@ export async function undoAll(
   const undid = rows.map(({ id }) => id);
   const changes = await changesOf(ctx, rows);
   const plan = await planRevert(ctx, models, changes);
-  const { changes: made, ops, represented, skipped: left } = await undoing(ctx, models, plan);
-  if (made.length === 0) requireReversible(left);
+  const { changes: undoChanges, ops, represented, skipped: left } = await undoing(ctx, models, plan);
+  if (undoChanges.length === 0) requireReversible(left);
   const skipped = await showSkipped(ctx, models, left, {
-    after: new Map(made.map((change) => [keyOf(change), change.after])),
+    after: new Map(undoChanges.map((change) => [keyOf(change), change.after])),
     undone: new Set(changes.flatMap(({ cause }) => cause.parentRunId ?? [])),
   });
-  if (made.length === 0) return nothing(undid, 'Nothing is left to undo.', skipped);
+  if (undoChanges.length === 0) return nothing(undid, 'Nothing is left to undo.', skipped);
   const id = ctx.ids.next(idPrefixes.undo);
   const cause = newestCause(changes);
   const [{ install_id: installId } = { install_id: null }] = rows;
@@ -85,11 +85,11 @@ export async function undoAll(
   const of = { installId: null, cause, nowMs: ctx.nowMs(), undid };
   return {
     changes: [
-      ...made,
+      ...undoChanges,
       ...(await takeApprovalsBack(ctx, rows)),
       { ...announce({ kind: 'automation', id: undid[0]! }, 'automation.undone', eventData), cause },
     ],
-    ops: [...ops, ...storeChangesOps(ctx.scope, id, made, of), ...(await markOps(ctx, rows, id))],
+    ops: [...ops, ...storeChangesOps(ctx.scope, id, undoChanges, of), ...(await markOps(ctx, rows, id))],
     body: { ...done, id, message: saidOf('', represented.length, skipped) },
     simulated: { ...done, id: null, message: saidOf('would be ', represented.length, skipped) },
     status: 200,

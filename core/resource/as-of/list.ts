@@ -5,7 +5,7 @@ import type { Contract } from '../../contract/contract.ts';
 import { decodeCursor, encodeCursor, type CursorValue } from '../../lib/cursor.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { sortedParameters, pageBytesMax, type Page } from '../../store/page.ts';
-import { compared, placeOf, type Key } from './sorting.ts';
+import { compared, sortValuesOf, type Key } from './sorting.ts';
 import type { Was } from './objects.ts';
 
 /** Identifies the list that a cursor is valid for. */
@@ -35,8 +35,8 @@ export function pageOfAll(
   { all, keys, begin, isWhole }: PageCandidates,
 ): Page<Was> {
   const placed = all
-    .map((response) => ({ shown: response, place: placeOf(keys, response) }))
-    .filter(({ place }) => begin === null || compared(keys, place, begin) > 0)
+    .map((response) => ({ shown: response, place: sortValuesOf(keys, response) }))
+    .filter(({ place: sortValues }) => begin === null || compared(keys, sortValues, begin) > 0)
     .sort((a, b) => compared(keys, a.place, b.place));
   const page: typeof placed = [];
   let bytes = 0;

@@ -5,7 +5,7 @@ import { isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { firstSequenceSince, lastSequence, timeOfEvent } from '../../events/log.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { Closed, described, named, time } from '../../lib/schema.ts';
+import { Closed, described, namedSchema, time } from '../../lib/schema.ts';
 import { isTime } from '../../lib/time.ts';
 import { sequenceToCome, timeToCome } from '../../lib/to-come.ts';
 
@@ -20,7 +20,7 @@ export const asOfQuery = {
   ),
 };
 
-export const AsOf = named(
+export const AsOf = namedSchema(
   'AsOf',
   Closed(
     {

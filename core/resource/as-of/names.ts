@@ -6,7 +6,7 @@ import type { Field, Target } from '../../contract/field.ts';
 import { isReference, storedName } from '../../contract/schemas.ts';
 import { contracts } from '../../contracts.ts';
 import { entriesOf, type DirectoryEntry } from '../directory.ts';
-import { idsNamed } from '../names.ts';
+import { idsByName } from '../names.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import type { Moment } from './moment.ts';
 import { isSubject, objectsAt, type Was } from './objects.ts';
@@ -37,7 +37,7 @@ const changedOfSubjects = tenantStatement<{ kind: string; id: string }>(
  * Returns the directory at a past moment.
  * @param of the only objects whose names are needed, by the names of their contracts; default all
  */
-export async function directoryAt(ctx: Context, moment: Moment, of?: Named): Promise<Directory> {
+export async function directoryAt(ctx: Context, moment: Moment, of?: ObjectReferences): Promise<Directory> {
   const { directory } = ctx;
   const changed = await changedSince(ctx, moment, of);
   if (changed.length === 0) return directory;
@@ -60,13 +60,13 @@ export async function directoryAt(ctx: Context, moment: Moment, of?: Named): Pro
   return { ...directory, ...sections } as Directory;
 }
 
-type Named = readonly (readonly [kind: string, id: string])[];
+type ObjectReferences = readonly (readonly [kind: string, id: string])[];
 
 /** Returns the objects with names in others that were changed since. */
 async function changedSince(
   { store, scope, directory }: Context,
   { sequence: at }: Moment,
-  of: Named | undefined,
+  of: ObjectReferences | undefined,
 ): Promise<readonly { readonly kind: string; readonly id: string }[]> {
   const inOwn = naming.filter(isSubject);
   const own = of
@@ -113,7 +113,7 @@ const storedValueOf = ({ type }: Field, source: unknown): unknown =>
 function idOf({ to, by }: { to: Target; by: string }, source: unknown, directory: Directory): string | null {
   if (source === null || source === undefined) return null;
   if (by === 'id') return (source as { id: string }).id;
-  return idsNamed(entriesOf(directory, to), by, String(source))[0] ?? null;
+  return idsByName(entriesOf(directory, to), by, String(source))[0] ?? null;
 }
 
 /** Returns the objects in the directory that an object refers to, each by entity and id. */

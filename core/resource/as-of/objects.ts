@@ -63,7 +63,7 @@ export function lastEvents(
   ids: readonly string[],
   at: number,
 ): Promise<EventRow[]> {
-  return foundBy(ctx, of === 'subject' ? lastOfSubjects : lastOfObjects, ids, { kind, at });
+  return eventsBy(ctx, of === 'subject' ? lastOfSubjects : lastOfObjects, ids, { kind, at });
 }
 
 const lastOfParts = tenantStatement<{ sequence: number | null }>(
@@ -80,11 +80,11 @@ export function lastEventsOfParts(
   ids: readonly string[],
   at: number,
 ): Promise<EventRow[]> {
-  return foundBy(ctx, lastOfParts, ids, { kind, at });
+  return eventsBy(ctx, lastOfParts, ids, { kind, at });
 }
 
 /** Returns the events whose sequences a statement finds, for some of the ids at a time. */
-async function foundBy(
+async function eventsBy(
   { store, scope }: Context,
   statement: Statement<{ sequence: number | null }>,
   ids: readonly string[],

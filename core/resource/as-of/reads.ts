@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { isRestorable, type Contract } from '../../contract/contract.ts';
 import { schemasOf } from '../../contract/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
-import { Closed, named } from '../../lib/schema.ts';
+import { Closed, namedSchema } from '../../lib/schema.ts';
 import type { Page } from '../../store/page.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { isListed, type Deleted } from '../deleted.ts';
@@ -35,9 +35,9 @@ export function withMoment(contract: Contract): { response: TSchema; page: TSche
   const asOf = { asOf: Type.Optional(AsOf) };
   const schemas = schemasOf(contract);
   const { properties: own } = schemas.response as TSchema as TObject;
-  const response = named(`${contract.title}AsOf`, Closed({ ...own, ...asOf }));
+  const response = namedSchema(`${contract.title}AsOf`, Closed({ ...own, ...asOf }));
   const { properties } = schemas.page as TObject;
-  return { response, page: named(`${contract.title}AsOfPage`, Closed({ ...properties, ...asOf })) };
+  return { response, page: namedSchema(`${contract.title}AsOfPage`, Closed({ ...properties, ...asOf })) };
 }
 
 /** @throws what the reads throw: ApiError not_found, validation_failed, invalid_cursor */

@@ -7,7 +7,7 @@ import type { Entity } from '../../changes/change.ts';
 import type { AsItWas } from '../../changes/past.ts';
 import type { Directory, View } from '../../context.ts';
 import { entriesOf } from '../directory.ts';
-import { idsNamed } from '../names.ts';
+import { idsByName } from '../names.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
@@ -41,7 +41,7 @@ function setValue(
   else if (value === null) row[storedName(name, field)] = null;
   else if (field.by === 'id') row[storedName(name, field)] = (value as { id: string }).id;
   else {
-    const [id] = idsNamed(entriesOf(directory, field.to), field.by, String(value));
+    const [id] = idsByName(entriesOf(directory, field.to), field.by, String(value));
     if (id !== undefined) row[storedName(name, field)] = id;
   }
 }

@@ -54,7 +54,7 @@ function comparedOf({ type, response }: Field): (value: unknown) => string | num
 }
 
 /** Returns the sort values of an object, followed by its id. */
-export function placeOf(keys: readonly Key[], response: Was): CursorValue[] {
+export function sortValuesOf(keys: readonly Key[], response: Was): CursorValue[] {
   return [...keys.map(({ of }) => of(response)), response.id];
 }
 

@@ -20,7 +20,7 @@ export type Assign = (role: 'active' | 'quarantine', group: string) => Member | 
 
 export function createAssignment({ roster, load, ...fleet }: AssignmentOptions): Assign {
   /** Returns true if one more sidecar of this role fits, after evicting an idle one if needed. */
-  const makePlace = (role: 'active' | 'quarantine'): boolean => {
+  const freeCapacity = (role: 'active' | 'quarantine'): boolean => {
     const others = roster.members().filter((member) => member.role === role);
     if (others.length < (role === 'active' ? groupsMax : 1)) return true;
     const idle = others.find(({ sidecar }) => load(sidecar) === 0);
@@ -30,10 +30,10 @@ export function createAssignment({ roster, load, ...fleet }: AssignmentOptions):
 
   return (role, group) => {
     if (fleet.isBlocked()) return undefined;
-    if (role === 'quarantine') return makePlace(role) ? fleet.spawn(role, group) : undefined;
+    if (role === 'quarantine') return freeCapacity(role) ? fleet.spawn(role, group) : undefined;
     // The warm standby saves the group the wait for a start.
     const standby = roster.holder('standby');
-    if (!standby?.ready || !makePlace(role)) return undefined;
+    if (!standby?.ready || !freeCapacity(role)) return undefined;
     promote(standby, role, group);
     fleet.fill();
     return standby;

@@ -3,36 +3,36 @@ import type { ToSidecar } from '../protocol.ts';
 
 const codesTotalMax = 32 * 1024 * 1024;
 
-export interface HeldCodes {
+export interface CodeCache {
   /** Sends a bundle unless the sidecar has it, and drops others above the total size. */
   give(sha256: string, source: string, installId: string): void;
   /** Drops the bundles that this install used last; if another install needs one, it is sent again. */
   evict(installId: string): void;
 }
 
-export function createHeldCodes(send: (message: ToSidecar) => void): HeldCodes {
+export function createCodeCache(send: (message: ToSidecar) => void): CodeCache {
   /** Least recently used first, with the install that used each last. Bounded by `codesTotalMax`. */
-  const held = new Map<string, { readonly installId: string; readonly size: number }>();
+  const cached = new Map<string, { readonly installId: string; readonly size: number }>();
 
   const forget = (codes: string[]): void => {
     if (codes.length === 0) return;
-    for (const sha256 of codes) held.delete(sha256);
+    for (const sha256 of codes) cached.delete(sha256);
     send({ t: 'forget', codes });
   };
 
   return {
     give(sha256, source, installId) {
-      if (!held.delete(sha256)) send({ t: 'code', sha256, source });
-      held.set(sha256, { installId, size: source.length });
+      if (!cached.delete(sha256)) send({ t: 'code', sha256, source });
+      cached.set(sha256, { installId, size: source.length });
       let total = 0;
-      for (const { size } of held.values()) total += size;
-      for (const [oldest, { size }] of held) {
+      for (const { size } of cached.values()) total += size;
+      for (const [oldest, { size }] of cached) {
         if (total <= codesTotalMax || oldest === sha256) break;
         total -= size;
         forget([oldest]);
       }
     },
     evict: (installId) =>
-      forget([...held].filter(([, code]) => code.installId === installId).map(([sha256]) => sha256)),
+      forget([...cached].filter(([, code]) => code.installId === installId).map(([sha256]) => sha256)),
   };
 }

@@ -128,9 +128,9 @@ function createFilling(
   let cancel: (() => void) | undefined;
   let isWarm = delayMs === 0;
   const fill = (): void => {
-    const place = missing();
-    if (!place) return;
-    if (isWarm || place.role !== 'standby') spawn(place.role, place.group);
+    const vacancy = missing();
+    if (!vacancy) return;
+    if (isWarm || vacancy.role !== 'standby') spawn(vacancy.role, vacancy.group);
     else cancel ??= after(delayMs, warm);
   };
   const warm = (): void => {

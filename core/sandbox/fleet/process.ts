@@ -2,12 +2,12 @@
 // Kills the process by its own decision only for a protocol violation.
 import { plainText } from '../../lib/printable.ts';
 import { ProtocolBreach, type SidecarMessage } from '../frames.ts';
-import { groupBytesMax, type ControlGroup, type Places } from '../jail/cgroup.ts';
+import { groupBytesMax, type ControlGroup, type CgroupHierarchies } from '../jail/cgroup.ts';
 import { childrenOf, userOf } from '../jail/confinement.ts';
 import { levelOf, missingOf, noJail } from '../jail/level.ts';
 import type { JailReport } from '../jail/level.ts';
 import type { EntryReport, ToSidecar } from '../protocol.ts';
-import { createHeldCodes } from './codes.ts';
+import { createCodeCache } from './codes.ts';
 import { completeJail } from './complete-jail.ts';
 import { createLink, type Link } from './link.ts';
 import { createCallCapacity, type CallCapacity } from './room.ts';
@@ -19,7 +19,7 @@ export type Spoken = Exclude<SidecarMessage, { t: 'ready' | 'pong' }>;
 
 export interface SpawnOptions extends ChildOptions {
   /** Directories in which control groups can be created. */
-  places: Places;
+  hierarchies: CgroupHierarchies;
   isolatesMax: number;
   idleMs: number;
   /** Returns true while the sidecar has runs. */
@@ -98,7 +98,7 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
   const send = (message: ToSidecar): void => {
     if (!life.gone) link.send(message);
   };
-  const codes = createHeldCodes(send);
+  const codes = createCodeCache(send);
 
   const exited = async (died: string): Promise<void> => {
     // Messages that the process wrote before its exit are still in the socket.

@@ -40,8 +40,8 @@ export function createCallCapacity(options: CallCapacityOptions): CallCapacity {
   let restsUntil = 0;
 
   const fits = (units: number): boolean => {
-    const held = taken + options.backlog();
-    return held === 0 || held + units <= options.unitsMax;
+    const inUse = taken + options.backlog();
+    return inUse === 0 || inUse + units <= options.unitsMax;
   };
 
   const takeNext = (): Entrant | undefined => {

@@ -24,7 +24,7 @@ export interface RunCallsOptions {
 
 export interface RunCalls {
   /** Number of calls so far, without timers. */
-  readonly made: number;
+  readonly count: number;
   readonly open: number;
   take(call: number, op: string, args: string): void;
   /** Resolves once all calls that are open now are answered. */
@@ -37,7 +37,7 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
   const { nonce, job, sidecar, clock, send } = options;
   /** Bounded by `concurrentCalls` of the run's limits. */
   const open = new Set<Promise<void>>();
-  let made = 0;
+  let count = 0;
   const sleep = createSleeps(options);
 
   const refuse = (call: number, code: string, message: string): void =>
@@ -76,8 +76,8 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
   };
 
   return {
-    get made() {
-      return made;
+    get count() {
+      return count;
     },
     get open() {
       return open.size;
@@ -85,7 +85,7 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
     take(call, op, args) {
       if (op === 'sleep') return sleep(call, args);
       const { calls, concurrentCalls } = job.limits;
-      if (++made > calls)
+      if (++count > calls)
         return options.stop(failed('call_budget', `The run made more than ${calls} host calls.`, false));
       if (open.size >= concurrentCalls)
         return options.stop(failed('protocol', 'The run made too many concurrent host calls.', true));

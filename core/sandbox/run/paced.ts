@@ -17,16 +17,16 @@ export interface PacedCallsOptions {
 const ended: Ending = { status: 'interrupted', message: 'The replay was ended.' };
 
 export function createPacedCalls({ nonce: run, pace, clock, send, stop }: PacedCallsOptions): RunCalls {
-  let made = 0;
+  let count = 0;
   return {
-    get made() {
-      return made;
+    get count() {
+      return count;
     },
     // A recording answers at once, so no call is ever open.
     open: 0,
     answered: () => Promise.resolve(),
     take(...call) {
-      if (call[1] !== 'sleep') made++;
+      if (call[1] !== 'sleep') count++;
       if (!pace.take(call)) stop(ended);
     },
     onIdle() {

@@ -15,7 +15,7 @@ import { createOwnWait, createRunClock, createRunTimers, type OwnWait, type RunT
 /** A run ends at this multiple of its wall limit, time spent waiting for the CPU included. */
 const wallBoundTimes = 10;
 const wallLookMsMin = 50;
-const thrownAway: Ending = {
+const isolateDiscarded: Ending = {
   status: 'interrupted',
   message: 'The isolate was disposed of during the run.',
 };
@@ -61,7 +61,7 @@ export function startRun(order: RunOrder): ActiveRun {
     const wallMs = performance.now() - startedAt;
     const { cpuMs } = run;
     const { queueMs } = order;
-    order.settle({ ...ending, cpuMs, memoryBytes, wallMs, queueMs, calls: calls.made, logs: log.lines() });
+    order.settle({ ...ending, cpuMs, memoryBytes, wallMs, queueMs, calls: calls.count, logs: log.lines() });
   };
 
   const run: ActiveRun = {
@@ -91,7 +91,7 @@ export function startRun(order: RunOrder): ActiveRun {
       if (breach !== null) return sidecar.kill(`protocol violation: ${breach}`);
       if (channel.stopping) return finish(channel.stopping);
       if (end.status === 'succeeded' && calls.open > 0) await calls.answered();
-      finish(end.status === 'stopped' ? thrownAway : end);
+      finish(end.status === 'stopped' ? isolateDiscarded : end);
     },
   };
   watchWall(job.limits.wallMs, startedAt, { timers, wait, stop });

@@ -64,14 +64,14 @@ export function createIsolates(host: GuestHost): Isolates {
       for (const sha256 of forgotten) codes.delete(sha256);
     },
     takeWarm(order) {
-      const found = order.fresh ? undefined : warm.get(order.isolate);
+      const warmGuest = order.fresh ? undefined : warm.get(order.isolate);
       warm.delete(order.isolate);
-      if (!found) return undefined;
-      if (found.sha256 === order.sha256 && found.memoryMb === order.limits.memoryMb) {
-        found.isolate.currentRun = order.run;
-        return found;
+      if (!warmGuest) return undefined;
+      if (warmGuest.sha256 === order.sha256 && warmGuest.memoryMb === order.limits.memoryMb) {
+        warmGuest.isolate.currentRun = order.run;
+        return warmGuest;
       }
-      found.isolate.dispose();
+      warmGuest.isolate.dispose();
       return undefined;
     },
     load,

@@ -1,5 +1,5 @@
 // Executes one run in a guest: passes the core's messages to it entry by entry, forwards its calls and logs, and reports its end.
-import type { EndReason, RunEnd, RunLimits, RunNonce, Said } from '../protocol.ts';
+import type { EndReason, RunEnd, RunLimits, RunNonce, GuestOutput } from '../protocol.ts';
 import { GuestFault } from './fault.ts';
 import type { Guest } from './isolate.ts';
 import type { TimedIsolate } from './timed-isolate.ts';
@@ -11,7 +11,7 @@ import type { Send } from './wire.ts';
 const leftMsMin = 5;
 
 /** An empty message that only acknowledges. */
-const nothing: readonly Said[] = [{ heads: '', texts: '' }];
+const nothing: readonly GuestOutput[] = [{ heads: '', texts: '' }];
 
 interface RunningGuest extends Pick<Guest, 'enter' | 'limitsText'> {
   readonly isolate: Pick<TimedIsolate, 'cpuMs'>;
@@ -110,12 +110,12 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
   };
 }
 
-function lastWordsOf(error: unknown): readonly Said[] {
+function lastWordsOf(error: unknown): readonly GuestOutput[] {
   const last = error instanceof GuestFault ? readRecorded(error.lastWords) : undefined;
   return last ? [last] : [];
 }
 
-function read(outbox: Outbox): { parts: readonly Said[]; how: RunEnd | undefined } {
+function read(outbox: Outbox): { parts: readonly GuestOutput[]; how: RunEnd | undefined } {
   try {
     return { parts: readOutbox(outbox), how: readEnd(outbox) };
   } catch (error) {
@@ -156,7 +156,7 @@ function createReporter(run: RunNonce, send: Send) {
   let acked = 0;
   return {
     acked: () => acked,
-    say(parts: readonly Said[], ackedNow: number): void {
+    say(parts: readonly GuestOutput[], ackedNow: number): void {
       // Only the last part acknowledges new messages.
       for (let i = 0; i < parts.length; i++)
         send({ t: 'drained', run, acked: i === parts.length - 1 ? ackedNow : acked, said: parts[i]! });

@@ -9,7 +9,7 @@ import { lossOfKey } from '../../identity/losses.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Ids } from '../../lib/ids.ts';
 import { allScopes } from '../../rights/scopes.ts';
-import { tenantStatement, type Row } from '../../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../../store/statement.ts';
 import { scopeOf, type Op, type Scope, type Store } from '../../store/store.ts';
 import '../../webhooks/endpoints/loss.ts';
 import { findKey, findMember, findWorkspace, workspacesOf } from './find.ts';
@@ -18,7 +18,7 @@ import type { KeyRpc, ListedKey } from './orders.ts';
 /** Limit of a list, which is held in memory. */
 const listedMax = 1_000;
 
-const newestKeys = tenantStatement<Row>(
+const newestKeys = tenantStatement<SqlRow>(
   'api_keys.newest',
   `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws ORDER BY created_at DESC, id DESC LIMIT :limit`,
 );

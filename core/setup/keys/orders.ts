@@ -44,17 +44,17 @@ export const keyRpcSchemas = {
 };
 
 type KeyRpcSchemas = typeof keyRpcSchemas;
-type KeyOrderName = keyof KeyRpcSchemas;
-type KeyOrder<N extends KeyOrderName> = Static<KeyRpcSchemas[N]>;
+type KeyRpcMethod = keyof KeyRpcSchemas;
+type KeyRpcRequest<N extends KeyRpcMethod> = Static<KeyRpcSchemas[N]>;
 
 /** API representation of a key, without its secret. */
 export type ListedKey = { readonly workspaceId: string } & ReturnType<typeof apiKeyModel.wire>;
 
 /** A new key with its complete text, which is not stored. */
-export type MadeKey = ListedKey & { readonly key: string };
+export type CreatedKey = ListedKey & { readonly key: string };
 
-export interface KeyAnswers {
-  readonly create: MadeKey;
+export interface KeyRpcResponses {
+  readonly create: CreatedKey;
   readonly list: {
     readonly workspaces: readonly { readonly id: string; readonly name: string }[];
     readonly keys: readonly ListedKey[];
@@ -62,8 +62,10 @@ export interface KeyAnswers {
     readonly hasMore: boolean;
   };
   readonly revoke: ListedKey;
-  readonly roll: MadeKey & { readonly previous: ListedKey };
+  readonly roll: CreatedKey & { readonly previous: ListedKey };
 }
 
 /** Implements the operations. Rejects with ApiError or StoreError. */
-export type KeyRpc = { readonly [N in KeyOrderName]: (order: KeyOrder<N>) => Promise<KeyAnswers[N]> };
+export type KeyRpc = {
+  readonly [N in KeyRpcMethod]: (order: KeyRpcRequest<N>) => Promise<KeyRpcResponses[N]>;
+};

@@ -1,7 +1,12 @@
 // Operator API for people: creates invitation and reset links without authentication. Access to the data directory already implies access
 // to all its data.
 import { isoTime } from '../../changes/operations.ts';
-import { accountById, accountsByEmail, placesOf, type Account } from '../../identity/accounts/accounts.ts';
+import {
+  accountById,
+  accountsByEmail,
+  workspaceNamesOf,
+  type Account,
+} from '../../identity/accounts/accounts.ts';
 import { newInvitation } from '../../identity/invitations/invitations.ts';
 import { turnOffOps } from '../../identity/one-time-codes/one-time-codes.ts';
 import { newReset } from '../../identity/resets/resets.ts';
@@ -40,7 +45,7 @@ export function createMemberRpc(options: OperatorRpcOptions): MemberRpc {
       return { workspaceId, member: { id, name }, url, expiresAt: isoTime(expiresAt) };
     },
     async reset({ email: reference, codesOff = false }) {
-      const account = await accountNamed(store, reference);
+      const account = await findAccount(store, reference);
       const { url, expiresAt, op } = newReset(options, account, false);
       await store.commit([op, ...(codesOff ? turnOffOps(account.id) : [])]);
       return { email: account.email, url, expiresAt: isoTime(expiresAt) };
@@ -49,7 +54,7 @@ export function createMemberRpc(options: OperatorRpcOptions): MemberRpc {
 }
 
 /** @param reference address or id. @throws ApiError not_found, also if several accounts have the address and none has verified it */
-async function accountNamed(store: Store, reference: string): Promise<Account> {
+async function findAccount(store: Store, reference: string): Promise<Account> {
   const byId = reference.startsWith('acc_') ? await accountById(store, reference) : null;
   const [first, ...others] = byId ? [byId] : await accountsByEmail(store, reference);
   if (!first)
@@ -59,7 +64,7 @@ async function accountNamed(store: Store, reference: string): Promise<Account> {
     );
   if (first.isProven || others.length === 0) return first;
   const displayed = await Promise.all(
-    [first, ...others].map(async ({ id }) => `${id} (${(await placesOf(store, id)).join(', ')})`),
+    [first, ...others].map(async ({ id }) => `${id} (${(await workspaceNamesOf(store, id)).join(', ')})`),
   );
   throw new ApiError(
     'not_found',

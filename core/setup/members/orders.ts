@@ -17,23 +17,25 @@ export const memberRpcSchemas = {
   }),
 };
 
-type MemberOrderName = keyof typeof memberRpcSchemas;
+type MemberRpcMethod = keyof typeof memberRpcSchemas;
 
 /** A new link, which is not stored. */
-interface MadeLink {
+interface CreatedLink {
   readonly url: string;
   /** ISO 8601, UTC. */
   readonly expiresAt: string;
 }
 
-export interface MemberAnswers {
-  readonly invite: MadeLink & {
+export interface MemberRpcResponses {
+  readonly invite: CreatedLink & {
     readonly workspaceId: string;
     readonly member: { readonly id: string; readonly name: string };
   };
-  readonly reset: MadeLink & { readonly email: string };
+  readonly reset: CreatedLink & { readonly email: string };
 }
 
 export type MemberRpc = {
-  readonly [N in MemberOrderName]: (order: Static<(typeof memberRpcSchemas)[N]>) => Promise<MemberAnswers[N]>;
+  readonly [N in MemberRpcMethod]: (
+    order: Static<(typeof memberRpcSchemas)[N]>,
+  ) => Promise<MemberRpcResponses[N]>;
 };

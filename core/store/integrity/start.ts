@@ -68,7 +68,7 @@ function migrateHere(
 ): Pick<Started, 'migration' | 'shrinkable'> {
   const walArchiver = walArchive === null ? null : openWalArchiver({ database, walArchive });
   const beforeCheckpoint = (db: Database.Database): void =>
-    void (walArchiver && putAside(db, walArchiver, nowMs()));
+    void (walArchiver && archiveLeftOver(db, walArchiver, nowMs()));
   if (walArchiver) checkpointLeftOver(database, beforeCheckpoint);
   const onStep = (message: string): void => log('info', message);
   const migration = migrate({ path: database, snapshots, nowMs, onStep, beforeCheckpoint });
@@ -90,14 +90,14 @@ function checkpointLeftOver(database: string, beforeCheckpoint: (db: Database.Da
   }
 }
 
-function putAside(db: Database.Database, walArchiver: WalArchiver, timeMs: number): void {
+function archiveLeftOver(db: Database.Database, walArchiver: WalArchiver, timeMs: number): void {
   try {
     // The log may hold a commit that was in flight when the previous server died, which SQLite may skip and overwrite. A write of this
     // connection moves the end of the log past it.
     const [row] = db.prepare('PRAGMA user_version').all() as { user_version: number }[];
     db.exec(`PRAGMA user_version = ${row?.user_version ?? 0}`);
     const [head] = db.prepare('SELECT position, hash FROM log_head').all() as LogHead[];
-    walArchiver.take({ timeMs, head: head ?? null });
+    walArchiver.archive({ timeMs, head: head ?? null });
   } catch (error) {
     walArchiver.end(error instanceof Error ? error.message : String(error));
   }

@@ -14,7 +14,7 @@ import {
 import { basename, join } from 'node:path';
 import { makePrivateFile } from '../private.ts';
 import type { LogHead } from '../log-head.ts';
-import type { WalPlace } from './wal-frames.ts';
+import type { WalPosition } from './wal-frames.ts';
 
 /** Size of a segment's header. Its pages follow, each preceded by its number in four bytes. */
 export const segmentHeaderBytes = 1024;
@@ -36,7 +36,7 @@ export interface SegmentHeader {
   /** Checksum of the pages and their numbers. */
   readonly sum: string;
   /** End of the part of the log that was read; null if there was no log. */
-  readonly place: WalPlace | null;
+  readonly place: WalPosition | null;
   /** Inode of the database file, which differs in a copy of the directory. */
   readonly inode: string;
 }

@@ -19,7 +19,7 @@ import {
   type FileState,
   type SegmentHeader,
 } from './spool.ts';
-import { openWal, type Committed, type Wal, type WalPlace } from './wal-frames.ts';
+import { openWal, type Committed, type Wal, type WalPosition } from './wal-frames.ts';
 
 /** Number of pages per write. */
 const blockPages = 64;
@@ -32,7 +32,7 @@ export interface TakenAt {
 
 export interface WalArchiver {
   /** Archives the frames committed since the last call. Must be called before every checkpoint, while no write is in flight. */
-  take(at: TakenAt): void;
+  archive(at: TakenAt): void;
   /** Records that the archived frames may be in the database file now. */
   checkpointed(): void;
   /** Starts a chain with all frames in the log, and deletes all earlier segments. */
@@ -47,7 +47,7 @@ interface Chain {
   /** See `SegmentHeader.first`. */
   readonly first: number;
   /** End of the archived part of the log; null if nothing of the log is archived yet. */
-  readonly place: WalPlace | null;
+  readonly position: WalPosition | null;
 }
 
 interface Where {
@@ -81,7 +81,7 @@ export function openWalArchiver({ database, walArchive }: Where): WalArchiver {
     chain = resume({ database, walArchive });
   });
   return {
-    take: (at) =>
+    archive: (at) =>
       orEnd(() => {
         if (chain) chain = takeNext({ database, walArchive }, chain, at);
       }),
@@ -99,7 +99,7 @@ export function openWalArchiver({ database, walArchive }: Where): WalArchiver {
         rmSync(walArchive, { recursive: true, force: true });
         makePrivateDir(walArchive);
         chain = beginChain({ database, walArchive }, name, at);
-        if (!chain.place)
+        if (!chain.position)
           writeCheckpointMark(walArchive, { chain: name, index: 0, file: fileState(database) });
       }),
     end,
@@ -119,20 +119,20 @@ function tried(work: () => void): boolean {
 function resume(where: Where): Chain | null {
   const last = lastHeader(where.walArchive);
   if (!last || readEnd(where.walArchive) !== null) return null;
-  const { chain: name, index, first, place } = last;
-  if (isLogOf(where.database, last)) return { name, index, first, place };
-  if (isFileOf(where, last)) return { name, index, first, place: null };
+  const { chain: name, index, first, place: position } = last;
+  if (isLogOf(where.database, last)) return { name, index, first, position };
+  if (isFileOf(where, last)) return { name, index, first, position: null };
   throw new Error(
     'the database was written while the continuous copy was off, or belongs to a copy of this data directory',
   );
 }
 
 /** Returns true if the log is the one from which the segment was read. */
-function isLogOf(database: string, { place, inode }: SegmentHeader): boolean {
+function isLogOf(database: string, { place: position, inode }: SegmentHeader): boolean {
   return (
-    place !== null &&
+    position !== null &&
     fileState(database).inode === inode &&
-    withWal(database, (wal) => wal?.reached(place) ?? false)
+    withWal(database, (wal) => wal?.reached(position) ?? false)
   );
 }
 
@@ -145,19 +145,19 @@ function isFileOf({ database, walArchive }: Where, { chain, index }: SegmentHead
 function beginChain(where: Where, name: string, at: TakenAt): Chain {
   return withWal(where.database, (wal) => {
     const committed = wal?.committedSince(wal.start);
-    const place = committed?.to ?? null;
-    writeSegment(where, { name, index: 0, first: 0, place }, at, wal, committed);
-    return { name, index: 0, first: 0, place };
+    const position = committed?.to ?? null;
+    writeSegment(where, { name, index: 0, first: 0, position }, at, wal, committed);
+    return { name, index: 0, first: 0, place: position };
   });
 }
 
 function takeNext(where: Where, chain: Chain, at: TakenAt): Chain {
   return withWal(where.database, (wal) => {
     if (!wal) return chain;
-    const goesOn = chain.place?.salt === wal.start.salt;
-    if (goesOn && chain.place && !wal.reached(chain.place))
+    const goesOn = chain.position?.salt === wal.start.salt;
+    if (goesOn && chain.position && !wal.reached(chain.position))
       throw new Error('the write-ahead log is not the one that was read before');
-    const committed = wal.committedSince(goesOn && chain.place ? chain.place : wal.start);
+    const committed = wal.committedSince(goesOn && chain.position ? chain.position : wal.start);
     if (committed.dbPages === null) return chain;
     const index = chain.index + 1;
     const next = { ...chain, index, first: goesOn ? chain.first : index, place: committed.to };
@@ -178,7 +178,7 @@ function withWal<T>(database: string, work: (wal: Wal | null) => T): T {
 /** Writes a segment atomically. Not synced: after a power failure the checksum reveals an incomplete one. */
 function writeSegment(
   { database, walArchive }: Where,
-  { name, index, first, place }: Chain,
+  { name, index, first, position }: Chain,
   at: TakenAt,
   wal: Wal | null,
   committed: Committed | undefined,
@@ -189,7 +189,7 @@ function writeSegment(
     const sum = wal && committed ? writePages(fd, wal, committed) : 0n;
     const header: SegmentHeader = {
       ...at,
-      ...{ chain: name, index, first, place },
+      ...{ chain: name, index, first, place: position },
       pageBytes: committed?.pageBytes ?? 0,
       dbPages: committed?.dbPages ?? null,
       pages: committed?.pages.size ?? 0,

@@ -9,7 +9,7 @@ const littleEndianMagic = 0x377f0682;
 const blockFrames = 64;
 
 /** Position in a log: after a committed frame, or at the start. */
-export interface WalPlace {
+export interface WalPosition {
   /** Hex; differs from that of the previous log. */
   readonly salt: string;
   /** Number of frames from the start of the log. */
@@ -20,7 +20,7 @@ export interface WalPlace {
 
 /** Content committed after a position. */
 export interface Committed {
-  readonly to: WalPlace;
+  readonly to: WalPosition;
   readonly pageBytes: number;
   /** Size of the database after the last commit; null if nothing was committed. */
   readonly dbPages: number | null;
@@ -30,11 +30,11 @@ export interface Committed {
 
 export interface Wal {
   /** Start of this log. */
-  readonly start: WalPlace;
+  readonly start: WalPosition;
   /** Returns true if this log contains the position. */
-  reached(place: WalPlace): boolean;
+  reached(position: WalPosition): boolean;
   /** Reads from a position to the last frame that ends a commit. */
-  committedSince(place: WalPlace): Committed;
+  committedSince(position: WalPosition): Committed;
   /** Fills `page` from an offset in `Committed.pages`. */
   readPage(at: number, page: Uint8Array): void;
   close(): void;
@@ -65,7 +65,7 @@ export function openWal(path: string): Wal | null {
         hex(frame, 16) === sum
       );
     },
-    committedSince: (place) => walk({ fd, place, pageBytes, frameAt }),
+    committedSince: (position) => walk({ fd, position, pageBytes, frameAt }),
     readPage(at, page) {
       if (readSync(fd, page, 0, pageBytes, at) !== pageBytes)
         throw new Error('The write-ahead log was truncated while it was read.');
@@ -78,7 +78,7 @@ export function openWal(path: string): Wal | null {
 const hex = (bytes: Buffer, at: number): string => bytes.toString('hex', at, at + 8);
 
 /** Returns null for an incomplete header, after which no frame is valid. */
-function startOf(header: Buffer): WalPlace | null {
+function startOf(header: Buffer): WalPosition | null {
   const magic = header.readUInt32BE(0);
   if (magic === littleEndianMagic + 1)
     throw new Error('The write-ahead log was written by a machine with another byte order.');
@@ -91,21 +91,21 @@ function startOf(header: Buffer): WalPlace | null {
 
 interface Walk {
   readonly fd: number;
-  readonly place: WalPlace;
+  readonly position: WalPosition;
   readonly pageBytes: number;
   frameAt(frame: number): number;
 }
 
-function walk({ fd, place, pageBytes, frameAt }: Walk): Committed {
+function walk({ fd, position, pageBytes, frameAt }: Walk): Committed {
   const frameBytes = frameHeaderBytes + pageBytes;
   const block = Buffer.from(new ArrayBuffer(blockFrames * frameBytes));
   const blockWords = words(block);
-  const salt = numbersOf(place.salt);
-  const sums = Uint32Array.from(numbersOf(place.sum));
+  const salt = numbersOf(position.salt);
+  const sums = Uint32Array.from(numbersOf(position.sum));
   const pages = new Map<number, number>();
   /** Page numbers and offsets, alternating, of the transaction that is not yet committed. */
   let open: number[] = [];
-  let to = place;
+  let to = position;
   let dbPages: number | null = null;
   /** Verifies the frame at an offset of the block. @returns false if it is not part of this log */
   const isNext = (at: number): boolean => {
@@ -114,7 +114,7 @@ function walk({ fd, place, pageBytes, frameAt }: Walk): Committed {
     addSum(blockWords, (at + frameHeaderBytes) / 4, (at + frameBytes) / 4, sums);
     return block.readUInt32BE(at + 16) === sums[0] && block.readUInt32BE(at + 20) === sums[1];
   };
-  for (let frame = place.frames; ;) {
+  for (let frame = position.frames; ;) {
     const read = Math.floor(readSync(fd, block, 0, block.length, frameAt(frame)) / frameBytes);
     for (let i = 0; i < read; i++, frame++) {
       const at = i * frameBytes;
@@ -125,7 +125,7 @@ function walk({ fd, place, pageBytes, frameAt }: Walk): Committed {
       for (let entry = 0; entry < open.length; entry += 2) pages.set(open[entry]!, open[entry + 1]!);
       open = [];
       dbPages = sizeAfter;
-      to = { salt: place.salt, frames: frame + 1, sum: sumText(sums) };
+      to = { salt: position.salt, frames: frame + 1, sum: sumText(sums) };
     }
     if (read < blockFrames) return { to, pageBytes, dbPages, pages };
   }

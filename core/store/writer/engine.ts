@@ -86,7 +86,7 @@ export function openEngine(options: {
     // The next write restarts the log, unless a reader still uses it; then the log grows until a later checkpoint.
     checkpoint(nowMs) {
       if (damage) return;
-      walArchiver?.take(takenAt(nowMs));
+      walArchiver?.archive(takenAt(nowMs));
       wal.checkpointed(checkpointer.checkpointPassive());
       walArchiver?.checkpointed();
     },
@@ -97,7 +97,7 @@ export function openEngine(options: {
     reclaim: (pages) => (damage ? null : giveBack(db, checkpointer, pages)),
     take: (order, nowMs) => walArchiver && follow(walArchiver, order, takenAt(nowMs)),
     async close(isWhole, nowMs) {
-      if (isWhole && !damage) walArchiver?.take(takenAt(nowMs));
+      if (isWhole && !damage) walArchiver?.archive(takenAt(nowMs));
       db.prepare('PRAGMA busy_timeout = 0').all();
       const isCheckpointed = isWhole && !damage && checkpointer.checkpointAll();
       wal.close();
@@ -129,7 +129,7 @@ function giveBack(db: Database.Database, checkpointer: Checkpointer, pages: numb
 }
 
 function follow(walArchiver: WalArchiver, order: TakeOrder, at: TakenAt): void {
-  if (order === 'next') walArchiver.take(at);
+  if (order === 'next') walArchiver.archive(at);
   else if ('begin' in order) walArchiver.begin(order.begin, at);
   else walArchiver.end(order.end);
 }

@@ -1,7 +1,7 @@
 // Group commit: batches that arrive while the writer thread is busy share the next transaction and its fsync. A batch that fails does not
 // affect the others; a store fault fails all of them.
 import { StoreError, type CommitOutcome, type Op } from '../store.ts';
-import type { Row } from '../statement.ts';
+import type { SqlRow } from '../statement.ts';
 import type { Encoder } from './encode.ts';
 import { createGroupTimer } from './group-timer.ts';
 import type { Writer } from './thread.ts';
@@ -185,6 +185,6 @@ function settle(waiting: Waiting, outcome: CommitOutcome | Error): void {
 
 const takesRows = ({ taken }: Op): boolean => taken !== undefined;
 
-function handOut(ops: readonly Op[], rows: readonly (readonly Row[])[]): void {
+function handOut(ops: readonly Op[], rows: readonly (readonly SqlRow[])[]): void {
   for (let index = 0; index < ops.length; index++) ops[index]!.taken?.(rows[index]!);
 }

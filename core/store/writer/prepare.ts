@@ -36,9 +36,9 @@ export function createPrepare(db: Database.Database): {
         if (!entry) throw new Error(`The writer does not know statement ${statement}.`);
         return (entry.prepared ??= prepareOn(db, entry.statement));
       }
-      const made = composed.get(statement.text) ?? prepareOn(db, statement);
-      composed.set(statement.text, made);
-      return made;
+      const created = composed.get(statement.text) ?? prepareOn(db, statement);
+      composed.set(statement.text, created);
+      return created;
     },
   };
 }

@@ -2,7 +2,7 @@
 // most one request in flight, so responses need no number.
 import type { Damage } from '../integrity/damage.ts';
 import type { LogHead } from '../log-head.ts';
-import type { Row, Value } from '../statement.ts';
+import type { SqlRow, Value } from '../statement.ts';
 import { StoreError, type CommitOutcome, type StoreFault } from '../store.ts';
 import { rowOf, shapeOf } from '../values.ts';
 
@@ -130,7 +130,7 @@ export function outcomeFromWire(outcome: WireOutcome): CommitOutcome | Error {
   return outcome.ok ? { ok: true, rows: outcome.rows.map(rowsFromWire) } : outcome;
 }
 
-function rowsFromWire(returned: WireRows): readonly Row[] {
+function rowsFromWire(returned: WireRows): readonly SqlRow[] {
   if (!returned) return [];
   const { columns, rows } = returned;
   const shape = shapeOf(columns);

@@ -25,10 +25,10 @@ export const attachments = defineResource(attachment, attachmentModel, {
       return attached(ctx, issue, { kind: 'link', title, url, contentType: null, bytes: null, sha256: null });
     },
     async delete(ctx, id, ifMatch) {
-      const found = await getEntity(ctx, attachmentModel, id);
-      const issue = await getEntity(ctx, issueModel, found.issueId);
-      requireOwnOfGuest(ctx, found);
-      const set = removed(ctx, attachmentModel, found, ifMatch);
+      const current = await getEntity(ctx, attachmentModel, id);
+      const issue = await getEntity(ctx, issueModel, current.issueId);
+      requireOwnOfGuest(ctx, current);
+      const set = removed(ctx, attachmentModel, current, ifMatch);
       return { ...set, changes: set.changes.map((change) => withIssueEvents(issue, change)) };
     },
   },

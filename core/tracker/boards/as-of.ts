@@ -12,7 +12,7 @@ import { limitDefault } from '../../lib/schema.ts';
 import { momentOf, toMomentResponse, type Moment } from '../../resource/as-of/moment.ts';
 import { objectsAt, type Was } from '../../resource/as-of/objects.ts';
 import { contextAt, isSeen } from '../../resource/as-of/reads.ts';
-import { compared, placeOf, type Key as SortedBy } from '../../resource/as-of/sorting.ts';
+import { compared, sortValuesOf, type Key as SortedBy } from '../../resource/as-of/sorting.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { allIssuesAt, parentsAt } from '../issues/as-of.ts';
 import { issueKeys } from '../issues/sorting.ts';
@@ -24,7 +24,7 @@ import { perColumnDefault } from './bodies.ts';
 import { cardKind } from './card.ts';
 import {
   answerOf,
-  cellNamed,
+  cellByKey,
   filledOf,
   listOf,
   shapeOfCards,
@@ -40,7 +40,7 @@ import { defaultRank } from './default-rank.ts';
 import type { Grouped } from './grouping.ts';
 import { boardModel, type Board } from './kind.ts';
 import { layoutBy } from './layout.ts';
-import { keysHad, resolveBoard, standsIn, type ResolvedBoard } from './sight.ts';
+import { keysHad, resolveBoard, isInGroup, type ResolvedBoard } from './sight.ts';
 
 /** Limits for the issues on the board, and for the earlier moves of the cards that moved since. */
 const issuesMax = 10_000;
@@ -79,7 +79,7 @@ export async function columnCardsAt(
 ) {
   const shape = shapeOfCards(withIssueVisibility(ctx), query.fields);
   const was = await boardAt(ctx, id, asOf);
-  const cell = cellNamed(was.resolved, key, query.lane);
+  const cell = cellByKey(was.resolved, key, query.lane);
   const after = cursorOf(query);
   const from =
     after === undefined
@@ -124,7 +124,11 @@ async function boardAt(ctx: Context, id: string, asOf: string): Promise<BoardThe
   const keys: SortedBy[] = isByHand ? [{ of: () => '', direction: 'asc' }] : issueKeys(board.sort, then);
   const cards = issues.map((issue): CardThen => {
     const rank = ranks?.get(issue.id) ?? defaultRank(Date.parse(String(issue.createdAt)), issue.id);
-    return { response: issue, grouped: groupedOf(issue, then), at: ranks ? [rank] : placeOf(keys, issue) };
+    return {
+      response: issue,
+      grouped: groupedOf(issue, then),
+      at: ranks ? [rank] : sortValuesOf(keys, issue),
+    };
   });
   return {
     moment,
@@ -173,8 +177,8 @@ async function pageOf(
   const { column, lane } = cell;
   const all = cards.filter(
     ({ grouped, at }) =>
-      standsIn(resolved, resolved.columns, column, grouped) &&
-      (!lane || !resolved.lanes || standsIn(resolved, resolved.lanes, lane, grouped)) &&
+      isInGroup(resolved, resolved.columns, column, grouped) &&
+      (!lane || !resolved.lanes || isInGroup(resolved, resolved.lanes, lane, grouped)) &&
       (from === null || compared(keys, at, from) > 0),
   );
   const page = all.slice(0, limit);

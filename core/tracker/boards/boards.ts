@@ -9,7 +9,7 @@ import { issueFiltering } from '../issues/filter.ts';
 import { issueOrder } from '../issues/sorting.ts';
 import { state } from '../workflows/contract.ts';
 import { board, byHand } from './contract.ts';
-import { fieldNamed, groupingIn } from './field-grouping.ts';
+import { fieldByName, groupingIn } from './field-grouping.ts';
 import { groupingOf, type Key, type BoardVisibility } from './grouping.ts';
 import { boardModel, type Board } from './kind.ts';
 import { boardRoutes } from './routes.ts';
@@ -17,7 +17,7 @@ import { boardRoutes } from './routes.ts';
 type Columns = Pick<Board, 'columns' | 'groupBy' | 'teamId'>;
 
 /** Replaces names of labels and members in columns by ids, and names of options by values. */
-function columnsNamed(ctx: Context, { columns, groupBy, teamId }: Columns): Board['columns'] {
+function resolveColumns(ctx: Context, { columns, groupBy, teamId }: Columns): Board['columns'] {
   const visibility = visibilityOf(ctx, { teamId });
   const grouping = groupingIn(visibility, groupBy);
   if (!columns || !grouping?.resolve) return columns;
@@ -30,9 +30,9 @@ function columnsNamed(ctx: Context, { columns, groupBy, teamId }: Columns): Boar
 
 export const boards = defineResource(board, boardModel, {
   sets: (ctx, { columns = null, groupBy = 'state', team = null }) =>
-    columns === null ? {} : { columns: columnsNamed(ctx, { columns, groupBy, teamId: team }) },
+    columns === null ? {} : { columns: resolveColumns(ctx, { columns, groupBy, teamId: team }) },
   follows: (ctx, patch, before) =>
-    patch.columns ? { columns: columnsNamed(ctx, { ...before, ...patch }) } : {},
+    patch.columns ? { columns: resolveColumns(ctx, { ...before, ...patch }) } : {},
   async check(ctx, after, before) {
     // A restored board is accepted as it was stored.
     if (after.deletedAt !== null) return;
@@ -92,7 +92,7 @@ function meant(ctx: Context, visibility: BoardVisibility, groupBy: string, value
       ? namesSeen(ctx, state, 'name', { has: ({ teamId }) => !teams || teams.has(String(teamId)), words: '' })
       : groupBy === 'stateType' || groupBy === 'priority'
         ? groupingOf[groupBy].derived(visibility, new Set()).filter((one) => one !== null)
-        : (fieldNamed(visibility, groupBy)?.options ?? []).flatMap(({ value: own, name }) => [own, name]);
+        : (fieldByName(visibility, groupBy)?.options ?? []).flatMap(({ value: own, name }) => [own, name]);
   return didYouMeanAny(value ?? '', known);
 }
 

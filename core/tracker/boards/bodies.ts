@@ -7,7 +7,7 @@ import {
   inputForm,
   idAndName,
   idOf,
-  named,
+  namedSchema,
   nameOf,
   nullable,
   pageOf,
@@ -16,12 +16,12 @@ import {
 } from '../../lib/schema.ts';
 import { AsOf, asOfQuery } from '../../resource/as-of/moment.ts';
 import { issue } from '../issues/contract.ts';
-import { placeInputs } from '../issues/place.ts';
+import { positionInputs } from '../issues/place.ts';
 import { board } from './contract.ts';
 
 const { description: _long, ...cardProperties } = responseProperties(issue);
 
-export const BoardCard = named(
+export const BoardCard = namedSchema(
   'BoardCard',
   Closed(cardProperties, { description: 'Issue without its description.' }),
 );
@@ -33,7 +33,7 @@ const cards = Type.Array(BoardCard, { description: 'First page of cards, in boar
 const key = Type.String({ description: 'Key that requests use: the value, or `none`.' });
 const title = Type.String({ description: 'Heading of the column or swimlane.' });
 
-const BoardLaneCards = named(
+const BoardLaneCards = namedSchema(
   'BoardLaneCards',
   Closed({
     key,
@@ -43,7 +43,7 @@ const BoardLaneCards = named(
   }),
 );
 
-const BoardColumnResponse = named(
+const BoardColumnResponse = namedSchema(
   'BoardColumnShown',
   Closed({
     key,
@@ -65,7 +65,7 @@ const BoardColumnResponse = named(
   }),
 );
 
-export const BoardCards = named(
+export const BoardCards = namedSchema(
   'BoardCards',
   Closed({
     board: described(idAndName(idOf(board.id), 'the board'), 'The board.'),
@@ -79,7 +79,7 @@ export const BoardCards = named(
     asOf: Type.Optional(AsOf),
   }),
 );
-export const BoardColumnCards = named(
+export const BoardColumnCards = namedSchema(
   'BoardColumnCards',
   Closed({ ...page.properties, asOf: Type.Optional(AsOf) }),
 );
@@ -107,7 +107,7 @@ const about = (description: string, schema = nameOf(issue)) =>
   Type.Unsafe<string>({ ...schema, description, [writes]: nothing });
 const word = Type.String({ minLength: 1, maxLength: 80 });
 
-export const BoardMove = named(
+export const BoardMove = namedSchema(
   'BoardMove',
   Closed({
     issueId: about('The issue to move, by its id or identifier.'),
@@ -119,7 +119,7 @@ export const BoardMove = named(
         word,
       ),
     ),
-    ...placeInputs(
+    ...positionInputs(
       'Card',
       'End of the column to place the card at. Without `position`, `before` and `after`, a card that comes from another column goes to the top, and any other stays in place.',
     ),
@@ -128,7 +128,7 @@ export const BoardMove = named(
 export type Move = Static<typeof BoardMove>;
 
 /** Data of `board.card_moved`. It has only the id of the issue, since readers of boards may lack access to issues. */
-export const CardMoved = named(
+export const CardMoved = namedSchema(
   'BoardCardMoved',
   Closed({
     board: described(idAndName(idOf(board.id), 'the board'), 'Board the card was moved on.'),

@@ -9,7 +9,7 @@ import { issueModel } from '../issues/kind.ts';
 import { withIssueVisibility } from '../issues/seen.ts';
 import { readShape, shapeIssues, type Shape } from '../issues/shape.ts';
 import { perColumnDefault } from './bodies.ts';
-import { readCells, type Cell, type Place } from './cells.ts';
+import { readCells, type Cell, type CardPosition } from './cells.ts';
 import type { Group } from './grouping.ts';
 import { boardModel, type Board } from './kind.ts';
 import { findColumn, findLane, layoutOf, type Layout } from './layout.ts';
@@ -37,27 +37,30 @@ export async function boardCards(
   const readCards = cardShape(visibleCtx, fields);
   const layout = await layoutOf(visibleCtx, await resolveBoard(visibleCtx, board));
   const filled = filledOf(layout, perColumn);
-  const places = await readCells(
+  const positions = await readCells(
     visibleCtx,
     layout.resolved,
     filled.map(({ cell }) => cell),
     { limit: perColumn + 1 },
   );
-  const cards = await readCards(places.flatMap((all) => all.slice(0, perColumn)));
+  const cards = await readCards(positions.flatMap((all) => all.slice(0, perColumn)));
   const pages = new Map(
-    filled.map(({ name, cell }, index) => [name, pageOf(ctx, board, cell, places[index]!, perColumn, cards)]),
+    filled.map(({ name, cell }, index) => [
+      name,
+      pageOf(ctx, board, cell, positions[index]!, perColumn, cards),
+    ]),
   );
   return answerOf(board, layout, pages);
 }
 
-interface NamedCell {
+interface CellEntry {
   readonly name: string;
   readonly cell: Cell;
 }
 
 /** Returns the visible cells that have cards, up to the limits. */
-export function filledOf({ columns, lanes, count }: Layout, perColumn: number): NamedCell[] {
-  const all = columns.flatMap((column, at): NamedCell[] => {
+export function filledOf({ columns, lanes, count }: Layout, perColumn: number): CellEntry[] {
+  const all = columns.flatMap((column, at): CellEntry[] => {
     if (column.hidden) return [];
     if (!lanes) return count(at) > 0 ? [{ name: `${at}`, cell: { column, lane: null } }] : [];
     return lanes.flatMap((lane, inLane) =>
@@ -117,19 +120,19 @@ export async function columnCards(ctx: Context, id: string, key: string, query: 
   const visibleCtx = withIssueVisibility(ctx);
   const readCards = cardShape(visibleCtx, query.fields);
   const resolved = await resolveBoard(visibleCtx, board);
-  const cell = cellNamed(resolved, key, query.lane);
+  const cell = cellByKey(resolved, key, query.lane);
   const limit = query.limit ?? limitDefault;
   const after = cursorOf(query);
   const from =
     after === undefined ? {} : { from: decodeCursor(ctx.sealing, listOf(ctx, board, cell), after) };
-  const [places = []] = await readCells(visibleCtx, resolved, [cell], { limit: limit + 1, ...from });
-  const cards = await readCards(places.slice(0, limit));
-  const page = pageOf(ctx, board, cell, places, limit, cards);
+  const [positions = []] = await readCells(visibleCtx, resolved, [cell], { limit: limit + 1, ...from });
+  const cards = await readCards(positions.slice(0, limit));
+  const page = pageOf(ctx, board, cell, positions, limit, cards);
   return { data: page.cards, pageInfo: page.pageInfo };
 }
 
 /** @throws ApiError not_found for a column or lane that the board does not have */
-export function cellNamed(resolved: ResolvedBoard, key: string, laneKey: string | undefined): Cell {
+export function cellByKey(resolved: ResolvedBoard, key: string, laneKey: string | undefined): Cell {
   const column = findColumn(resolved, key);
   const lane = laneKey === undefined ? null : findLane(resolved, laneKey);
   if (!column || lane === undefined) throw notFound();
@@ -151,19 +154,19 @@ function pageOf(
   ctx: Context,
   board: Board,
   cell: Cell,
-  places: readonly Place[],
+  positions: readonly CardPosition[],
   limit: number,
   cards: ReadonlyMap<string, Card>,
 ): PageOfCell {
-  const last = places.slice(0, limit).at(-1);
+  const last = positions.slice(0, limit).at(-1);
   return {
     // An issue that was deleted between the two reads is left out.
-    cards: places.slice(0, limit).flatMap(({ id }): readonly Card[] => {
+    cards: positions.slice(0, limit).flatMap(({ id }): readonly Card[] => {
       const card = cards.get(id);
       return card ? [card] : [];
     }),
     pageInfo: {
-      hasNextPage: places.length > limit,
+      hasNextPage: positions.length > limit,
       endCursor: last ? encodeCursor(ctx.sealing, listOf(ctx, board, cell), last.at) : null,
     },
   };
@@ -184,14 +187,14 @@ export function shapeOfCards(ctx: Context, fields: string | undefined): Shape | 
 function cardShape(
   ctx: Context,
   fields: string | undefined,
-): (places: readonly Place[]) => Promise<ReadonlyMap<string, Card>> {
+): (positions: readonly CardPosition[]) => Promise<ReadonlyMap<string, Card>> {
   const shape = shapeOfCards(ctx, fields);
-  return async (places) => {
-    const ids = JSON.stringify([...new Set(places.map(({ id }) => id))]);
+  return async (positions) => {
+    const ids = JSON.stringify([...new Set(positions.map(({ id }) => id))]);
     const { data } = await pageOfModel(
       ctx,
       issueModel,
-      { limit: Math.max(1, places.length) },
+      { limit: Math.max(1, positions.length) },
       {
         where: [{ sql: 'id IN (SELECT value FROM json_each(:ids))', params: { ids } }],
         order: [],

@@ -4,10 +4,10 @@
 import type { Context, Directory } from '../../context.ts';
 import type { CursorValue } from '../../lib/cursor.ts';
 import { beyond, type SortKey } from '../../store/page.ts';
-import { composedStatement, type Row } from '../../store/statement.ts';
+import { composedStatement, type SqlRow } from '../../store/statement.ts';
 import { issueOrder, existingSort } from '../issues/sorting.ts';
 import { byHand } from './contract.ts';
-import { defaultRank, madeAt } from './default-rank.ts';
+import { defaultRank, creationPositionOf } from './default-rank.ts';
 import type { Group, Key } from './grouping.ts';
 import { Binding, hasKey, ofTeams, type ResolvedBoard } from './sight.ts';
 
@@ -18,7 +18,7 @@ export interface Cell {
 }
 
 /** A card with its position: its rank, or the values of the sort keys. */
-export interface Place {
+export interface CardPosition {
   readonly id: string;
   readonly at: readonly CursorValue[];
 }
@@ -40,23 +40,23 @@ export async function readCells(
   resolved: ResolvedBoard,
   cells: readonly Cell[],
   paging: CellsQuery,
-): Promise<Place[][]> {
-  const places: Place[][] = cells.map(() => []);
+): Promise<CardPosition[][]> {
+  const positions: CardPosition[][] = cells.map(() => []);
   const seen = cells.flatMap((cell, index) => (cell.column.keys.length > 0 ? [{ cell, index }] : []));
-  if (seen.length === 0) return places;
+  if (seen.length === 0) return positions;
   const query = new CellQuery(resolved, paging);
   const isByHand = resolved.board.sort === byHand;
   const keys = seen.reduce((sum, { cell }) => sum + cell.column.keys.length + 1, 0);
   for (const { cell, index } of seen)
     if (isByHand) query.addPlaced(cell, index, keys <= armsMax);
     else query.addSorted(cell, index);
-  for (const row of await query.read(ctx)) places[Number(row.cell)]!.push(query.placeOf(row));
-  if (!isByHand) return places;
+  for (const row of await query.read(ctx)) positions[Number(row.cell)]!.push(query.positionOf(row));
+  if (!isByHand) return positions;
   const sign = paging.backwards ? -1 : 1;
-  return places.map((all) => all.sort((a, b) => sign * byRank(a, b)).slice(0, paging.limit));
+  return positions.map((all) => all.sort((a, b) => sign * byRank(a, b)).slice(0, paging.limit));
 }
 
-function byRank(a: Place, b: Place): number {
+function byRank(a: CardPosition, b: CardPosition): number {
   const [rankA, rankB] = [String(a.at[0]), String(b.at[0])];
   if (rankA === rankB) return a.id < b.id ? -1 : 1;
   return rankA < rankB ? -1 : 1;
@@ -85,12 +85,12 @@ class CellQuery {
     });
   }
 
-  async read(ctx: Context): Promise<Row[]> {
+  async read(ctx: Context): Promise<SqlRow[]> {
     const sql = this.#arms.map((arm) => `SELECT * FROM (${arm})`).join('\nUNION ALL ');
-    return ctx.store.read<Row>(ctx.scope, composedStatement<Row>(sql, null), this.#binding.params);
+    return ctx.store.read<SqlRow>(ctx.scope, composedStatement<SqlRow>(sql, null), this.#binding.params);
   }
 
-  placeOf(row: Row): Place {
+  positionOf(row: SqlRow): CardPosition {
     const id = String(row.card);
     const rank = row.rank ?? (row.made_at === undefined ? null : defaultRank(Number(row.made_at), id));
     const at =
@@ -130,16 +130,16 @@ class CellQuery {
     // The label table delivers the issues of one label sorted by creation.
     const isListed = columns.column === null && keys.length === 1 && key != null;
     const [at, id] = isListed ? ['listed_at', 'listed_id'] : ['issues.created_at', 'issues.id'];
-    const made = rank === undefined ? null : madeAt(String(rank));
+    const creation = rank === undefined ? null : creationPositionOf(String(rank));
     const where = [
       ...this.#visible,
       isListed ? 'issues.id = listed_id' : hasKey(this.#resolved, columns, keys, this.#binding),
       ...this.#teams,
       ...inLane,
       `NOT EXISTS (SELECT 1 FROM board_cards AS c WHERE c.workspace_id = :ws AND c.board_id = :board AND c.issue_id = issues.id)`,
-      ...(made
+      ...(creation
         ? [
-            `(${at}, ${id}) ${backwards ? '>' : '<'} (${this.#binding.bind(made.at)}, ${this.#binding.bind(made.id)})`,
+            `(${at}, ${id}) ${backwards ? '>' : '<'} (${this.#binding.bind(creation.at)}, ${this.#binding.bind(creation.id)})`,
           ]
         : []),
     ];

@@ -6,12 +6,12 @@ import { foldName } from '../../lib/fold.ts';
 import { idOfName } from '../../resource/names.ts';
 import { customValue } from '../fields/filter.ts';
 import { ofField, type GroupingName } from './contract.ts';
-import { groupingOf, named, none, type Grouping, type Key, type BoardVisibility } from './grouping.ts';
+import { groupingOf, idsByName, none, type Grouping, type Key, type BoardVisibility } from './grouping.ts';
 
 type FieldEntry = Entry<typeof field>;
 
 /** Behaviour that depends on the type of the field. */
-interface Values {
+interface FieldTypeGrouping {
   /** Key in requests for issues without a value, if not `none`. */
   readonly none?: string;
   readonly resolve?: Grouping['resolve'];
@@ -23,15 +23,15 @@ interface Values {
   derived(visibility: BoardVisibility, counted: ReadonlySet<Key>): readonly (string | null)[];
 }
 
-function optionsOf({ options }: FieldEntry): Values {
+function optionsOf({ options }: FieldEntry): FieldTypeGrouping {
   const find = (value: string) => options.find((option) => option.value === value);
   return {
     // No option value begins with a hyphen.
     ...(find(none) ? { none: '-' } : {}),
     resolve(ctx, _, requested, path) {
-      const named = find(requested) ?? options.find(({ name }) => foldName(name) === foldName(requested));
-      if (named && named.value !== requested) ctx.resolved?.(path, named.value);
-      return named?.value ?? requested;
+      const option = find(requested) ?? options.find(({ name }) => foldName(name) === foldName(requested));
+      if (option && option.value !== requested) ctx.resolved?.(path, option.value);
+      return option?.value ?? requested;
     },
     keyOf: String,
     fieldValueOf: (_, value) => find(value)?.value,
@@ -43,19 +43,19 @@ function optionsOf({ options }: FieldEntry): Values {
   };
 }
 
-const members: Values = {
+const members: FieldTypeGrouping = {
   resolve: (ctx, _, requested, path) => idOfName(ctx, member, requested, path),
   keyOf: String,
   fieldValueOf: ({ directory }, value) => (directory.members.has(value) ? value : undefined),
   titleOf: ({ directory }, value) => directory.members.get(value)?.name ?? value,
-  derived: ({ directory }, counted) => named(directory.members, counted),
+  derived: ({ directory }, counted) => idsByName(directory.members, counted),
 };
 
 const boxes = new Map([
   ['false', false],
   ['true', true],
 ]);
-const checkbox: Values = {
+const checkbox: FieldTypeGrouping = {
   // SQLite reads JSON booleans as 0 and 1.
   keyOf: Number,
   fieldValueOf: (_, value) => boxes.get(value),
@@ -63,13 +63,13 @@ const checkbox: Values = {
   derived: () => [null, ...boxes.keys()],
 };
 
-function valuesOf(field: FieldEntry): Values | null {
+function valuesOf(field: FieldEntry): FieldTypeGrouping | null {
   if (field.type === 'select') return optionsOf(field);
   if (field.type === 'member') return members;
   return field.type === 'checkbox' ? checkbox : null;
 }
 
-function byField(field: FieldEntry, values: Values): Grouping {
+function byField(field: FieldEntry, values: FieldTypeGrouping): Grouping {
   const { id, key } = field;
   const keyOf = (fieldValue: FieldValue | undefined): Key =>
     fieldValue === undefined ? null : values.keyOf(fieldValue);
@@ -109,13 +109,13 @@ const isPlain = (name: string): name is GroupingName => Object.hasOwn(groupingOf
 /** Returns undefined for an unknown field, or one of a type that cannot be grouped by. */
 export function groupingIn(visibility: BoardVisibility, name: string): Grouping | undefined {
   if (isPlain(name)) return groupingOf[name];
-  const field = fieldNamed(visibility, name);
+  const field = fieldByName(visibility, name);
   const values = field ? valuesOf(field) : null;
   return field && values ? byField(field, values) : undefined;
 }
 
 /** Returns the custom field that issues of the board have under a name such as `fields.platform`. */
-export function fieldNamed({ directory, teams }: BoardVisibility, name: string): FieldEntry | undefined {
+export function fieldByName({ directory, teams }: BoardVisibility, name: string): FieldEntry | undefined {
   const key = name.slice(ofField.length);
   const field = [...directory.fields.values()].find((one) => one.key === key);
   return field && (field.teamId === null || !teams || teams.has(field.teamId)) ? field : undefined;

@@ -138,11 +138,14 @@ const priority: Grouping = {
 };
 
 /** Returns the ids that cards have, sorted by name, after null for cards without a value. */
-export function named(entries: ReadonlyMap<string, { readonly name: string }>, counted: ReadonlySet<Key>) {
+export function idsByName(
+  entries: ReadonlyMap<string, { readonly name: string }>,
+  counted: ReadonlySet<Key>,
+) {
   const nameOf = (id: Key): string => foldName(entries.get(String(id))?.name ?? '');
   const ids = [...counted].filter((key): key is string => typeof key === 'string' && entries.has(key));
-  const placeOf = (id: string): string => `${nameOf(id)}\0${id}`;
-  return [null, ...ids.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))].slice(0, columnsMax);
+  const sortKeyOf = (id: string): string => `${nameOf(id)}\0${id}`;
+  return [null, ...ids.sort((a, b) => (sortKeyOf(a) < sortKeyOf(b) ? -1 : 1))].slice(0, columnsMax);
 }
 
 const assignee: Grouping = {
@@ -153,7 +156,7 @@ const assignee: Grouping = {
   keysOf: ({ directory }, value) => (value === null || directory.members.has(value) ? [value] : []),
   titleOf: ({ directory }, value) =>
     value === null ? 'No assignee' : (directory.members.get(value)?.name ?? value),
-  derived: ({ directory }, counted) => named(directory.members, counted),
+  derived: ({ directory }, counted) => idsByName(directory.members, counted),
   moved: (_, issue, { value }) => (issue.assigneeId === value ? {} : { assigneeId: value }),
 };
 
@@ -175,7 +178,7 @@ const label: Grouping = {
   },
   titleOf: ({ directory }, value) =>
     value === null ? 'No label' : (directory.labels.get(value)?.name ?? value),
-  derived: ({ directory }, counted) => named(directory.labels, counted),
+  derived: ({ directory }, counted) => idsByName(directory.labels, counted),
   moved({ directory }, { labelIds }, { value }, left) {
     const gone = left.flatMap(({ value: id }) =>
       id !== null && id !== value && labelIds.includes(id) && directory.labels.has(id) ? [id] : [],

@@ -89,11 +89,11 @@ export function layoutBy(resolved: ResolvedBoard, counted: readonly Counted[]): 
     );
   const columns = configuredColumns(resolved) ?? derivedOf(resolved.columns, keysOf('in_column'));
   const lanes = resolved.lanes && derivedOf(resolved.lanes, keysOf('in_lane'));
-  const columnOf = placesOf(columns);
-  const laneOf = placesOf(lanes ?? []);
+  const columnOf = positionsOf(columns);
+  const laneOf = positionsOf(lanes ?? []);
   const counts = new Map<string, number>();
-  const add = (place: string, cards: number): void =>
-    void counts.set(place, (counts.get(place) ?? 0) + cards);
+  const add = (position: string, cards: number): void =>
+    void counts.set(position, (counts.get(position) ?? 0) + cards);
   let elsewhere = 0;
   for (const { in_column, in_lane, cards } of counted) {
     const [column, lane] = [columnOf.get(in_column), laneOf.get(in_lane)];
@@ -113,8 +113,8 @@ export function layoutBy(resolved: ResolvedBoard, counted: readonly Counted[]): 
 }
 
 /** Maps each key to the index of its group. */
-function placesOf(groups: readonly Group[]): ReadonlyMap<Key, number> {
-  return new Map(groups.flatMap(({ keys }, place) => keys.map((key) => [key, place] as const)));
+function positionsOf(groups: readonly Group[]): ReadonlyMap<Key, number> {
+  return new Map(groups.flatMap(({ keys }, position) => keys.map((key) => [key, position] as const)));
 }
 
 async function countCards(ctx: Context, resolved: ResolvedBoard): Promise<Counted[]> {

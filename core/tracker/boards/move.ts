@@ -8,7 +8,7 @@ import { foldName } from '../../lib/fold.ts';
 import { didYouMeanAny } from '../../lib/nearest.ts';
 import type { IssuePatch } from '../issues/bodies.ts';
 import { issueModel, type Issue } from '../issues/kind.ts';
-import type { Place } from '../issues/place.ts';
+import type { OrderPosition } from '../issues/place.ts';
 import { resolvePatch } from '../issues/references.ts';
 import { requireMayChange } from '../issues/seen.ts';
 import type { Move } from './bodies.ts';
@@ -20,9 +20,9 @@ import type { Group, Grouping } from './grouping.ts';
 import { boardModel } from './kind.ts';
 import { configuredColumns, findColumn, findLane, keyOf, layoutOf } from './layout.ts';
 import { enforceLimit } from './limits.ts';
-import { findNamed, requestedPosition, rankFor, rankOn } from './place.ts';
+import { findVisibleIssue, requestedPosition, rankFor, rankOn } from './place.ts';
 import { respaceRanks } from './room.ts';
-import { resolveBoard, standsIn, type ResolvedBoard } from './sight.ts';
+import { resolveBoard, isInGroup, type ResolvedBoard } from './sight.ts';
 
 /**
  * @param ifMatch the version of the issue
@@ -36,7 +36,7 @@ export async function moveCard(
 ): Promise<ChangeSet> {
   const board = await getEntity(ctx, boardModel, id);
   const order = board.sort === byHand ? await readOrder(ctx, board.id) : null;
-  const issue = await findNamed(ctx, 'issueId', move.issueId);
+  const issue = await findVisibleIssue(ctx, 'issueId', move.issueId);
   requireVersion(issue, ifMatch);
   const position = requestedPosition(board, move);
   // A caller who can see only some of the cards still moves a card among all of them.
@@ -68,7 +68,7 @@ interface Moving {
 
 /** Returns the limit checks of a move. A card that is already in the column does not count as new. @throws ApiError conflict */
 async function limitsOf(ctx: Context, { resolved, issue, cell }: Moving): Promise<Change[]> {
-  return standsIn(resolved, resolved.columns, cell.column, issue)
+  return isInGroup(resolved, resolved.columns, cell.column, issue)
     ? []
     : enforceLimit(ctx, resolved, cell.column);
 }
@@ -77,12 +77,12 @@ async function limitsOf(ctx: Context, { resolved, issue, cell }: Moving): Promis
 async function placed(
   ctx: Context,
   { resolved, issue, cell }: Moving,
-  { order, after, position }: { order: OrderVersion; after: Issue; position: Place | null },
+  { order, after, position }: { order: OrderVersion; after: Issue; position: OrderPosition | null },
 ): Promise<Change[]> {
   const { board } = resolved;
-  const stands = await rankOn(ctx, resolved, issue, cell);
-  const to = position ?? (stands === null ? ({ by: 'top' } as const) : null);
-  const rank = to && (await rankFor(ctx, { resolved, cell, issue, stands }, to));
+  const currentRank = await rankOn(ctx, resolved, issue, cell);
+  const to = position ?? (currentRank === null ? ({ by: 'top' } as const) : null);
+  const rank = to && (await rankFor(ctx, { resolved, cell, issue, currentRank }, to));
   if (rank === null) return [];
   // A run combines all its changes of an issue into one.
   const isStaged = ctx.staged?.find(issueModel.name, issue.id) !== undefined;
@@ -129,8 +129,8 @@ function columnMeant(ctx: Context, resolved: ResolvedBoard, requested: string, a
     ctx.resolved?.(at, titled.key);
     return titled;
   }
-  const named = findColumn(resolved, valueMeant(ctx, resolved, resolved.columns, requested, at));
-  if (named) return named;
+  const match = findColumn(resolved, valueMeant(ctx, resolved, resolved.columns, requested, at));
+  if (match) return match;
   throw noGroup(
     'column',
     requested,
@@ -160,7 +160,7 @@ function laneOf(resolved: ResolvedBoard, issue: Issue): Group | null {
     lanes
       .derived(resolved, new Set(lanes.keysOn(issue)))
       .map((value) => findLane(resolved, keyOf(lanes, value)))
-      .find((lane) => lane && standsIn(resolved, lanes, lane, issue)) ?? null
+      .find((lane) => lane && isInGroup(resolved, lanes, lane, issue)) ?? null
   );
 }
 

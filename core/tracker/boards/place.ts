@@ -4,7 +4,7 @@ import { invalidField } from '../../lib/errors.ts';
 import { isBetween, rankBetween } from '../../lib/rank.ts';
 import { composedStatement, tenantStatement } from '../../store/statement.ts';
 import { issueModel, type Issue } from '../issues/kind.ts';
-import { placeIn, type Beside, type Place } from '../issues/place.ts';
+import { readPosition, type Beside, type OrderPosition } from '../issues/place.ts';
 import { withIssueVisibility } from '../issues/seen.ts';
 import type { Move } from './bodies.ts';
 import { stagedCards } from './card.ts';
@@ -12,23 +12,23 @@ import { readCells, type Cell } from './cells.ts';
 import { byHand } from './contract.ts';
 import { defaultRank } from './default-rank.ts';
 import type { Board } from './kind.ts';
-import { Binding, hasKey, ofTeams, standsIn, type ResolvedBoard } from './sight.ts';
+import { Binding, hasKey, ofTeams, isInGroup, type ResolvedBoard } from './sight.ts';
 
 /** Returns null if a move names no position. @throws ApiError validation_failed */
-export function requestedPosition({ sort }: Board, move: Move): Place | null {
-  const request = placeIn(move);
+export function requestedPosition({ sort }: Board, move: Move): OrderPosition | null {
+  const request = readPosition(move);
   if (request && sort !== byHand)
     throw invalidField(request.at, 'conflict', {
       why: `This board is sorted by ${sort}.`,
       fix: 'Remove the position, or set the sort of the board to manual.',
     });
-  return request && request.place;
+  return request && request.position;
 }
 
 /** Returns an issue that the caller can see. @param at field of the request that names it. @throws ApiError validation_failed */
-export async function findNamed(ctx: Context, at: string, name: string): Promise<Issue> {
-  const found = await issueModel.find(withIssueVisibility(ctx), name);
-  if (found && found.deletedAt === null) return found;
+export async function findVisibleIssue(ctx: Context, at: string, name: string): Promise<Issue> {
+  const match = await issueModel.find(withIssueVisibility(ctx), name);
+  if (match && match.deletedAt === null) return match;
   throw invalidField(at, 'not_found', { why: `There is no issue ${name}.` });
 }
 
@@ -40,16 +40,16 @@ export async function rankOn(
   cell: Cell | null,
 ): Promise<string | null> {
   const { board, columns, lanes } = resolved;
-  if (cell && !standsIn(resolved, columns, cell.column, issue)) return null;
-  if (cell?.lane && lanes && !standsIn(resolved, lanes, cell.lane, issue)) return null;
+  if (cell && !isInGroup(resolved, columns, cell.column, issue)) return null;
+  if (cell?.lane && lanes && !isInGroup(resolved, lanes, cell.lane, issue)) return null;
   const binding = new Binding();
   const sql = `SELECT c.rank FROM issues LEFT JOIN board_cards AS c
       ON c.workspace_id = :ws AND c.board_id = :boardId AND c.issue_id = issues.id
     WHERE issues.workspace_id = :ws AND issues.id = :id AND ${visibleConditions(resolved, binding).join(' AND ')}`;
   const { id, createdAt } = issue;
   const params = { ...binding.params, id, boardId: board.id };
-  const found = await ctx.store.readOne(ctx.scope, composedStatement<{ rank: string | null }>(sql), params);
-  return found ? (stagedCards(ctx, board).get(id)?.rank ?? found.rank ?? defaultRank(createdAt, id)) : null;
+  const match = await ctx.store.readOne(ctx.scope, composedStatement<{ rank: string | null }>(sql), params);
+  return match ? (stagedCards(ctx, board).get(id)?.rank ?? match.rank ?? defaultRank(createdAt, id)) : null;
 }
 
 const visibleConditions = (resolved: ResolvedBoard, binding: Binding): string[] => [
@@ -73,26 +73,26 @@ interface Placing {
   readonly cell: Cell;
   readonly issue: Issue;
   /** Current rank if the card is already in the cell; null otherwise. */
-  readonly stands: string | null;
+  readonly currentRank: string | null;
 }
 
 /** Suffix of the ranks of moved cards. Default ranks have another suffix, so no two ranks are equal. */
 const tail = 'W';
 
 /** Returns the new rank of a card; null if the card is already in position. @throws ApiError validation_failed */
-export async function rankFor(ctx: Context, placing: Placing, to: Place): Promise<string | null> {
-  const { stands, issue, resolved } = placing;
+export async function rankFor(ctx: Context, placing: Placing, to: OrderPosition): Promise<string | null> {
+  const { currentRank, issue, resolved } = placing;
   const isBefore = to.by === 'before' || to.by === 'top';
   const staged = await stagedRanks(ctx, placing);
   const anchor =
     'other' in to
-      ? await rankOfNamed(ctx, placing, to)
+      ? await rankOfOther(ctx, placing, to)
       : await nextInCell(ctx, placing, staged, { backwards: !isBefore });
   // A card alone in its cell keeps its rank on the board.
-  if (anchor === null) return stands === null ? rankOn(ctx, resolved, issue, null) : null;
+  if (anchor === null) return currentRank === null ? rankOn(ctx, resolved, issue, null) : null;
   const beside = await nextInCell(ctx, placing, staged, { backwards: isBefore, from: anchor });
   const [from, until] = isBefore ? [beside, anchor] : [anchor, beside];
-  if (stands !== null && isBetween(stands, from, until)) return null;
+  if (currentRank !== null && isBetween(currentRank, from, until)) return null;
   // Stay between the anchor and its nearest neighbour on the whole board, which may be a card of another column.
   const params = { boardId: resolved.board.id, rank: anchor, without: JSON.stringify([...staged.ids]) };
   const stored = await ctx.store.readOne(ctx.scope, isBefore ? rankBefore : rankBehind, params);
@@ -150,15 +150,15 @@ function between(from: string | null, until: string | null, nearest: string | nu
   return isLast ? rankBetween(nearest, until, tail) : rankBetween(from, nearest, tail);
 }
 
-async function rankOfNamed(
+async function rankOfOther(
   ctx: Context,
   { resolved, cell, issue }: Placing,
   { by, other }: Beside,
 ): Promise<string> {
-  const named = await findNamed(ctx, by, other);
-  if (named.id === issue.id)
+  const otherIssue = await findVisibleIssue(ctx, by, other);
+  if (otherIssue.id === issue.id)
     throw invalidField(by, 'conflict', { why: 'This is the card that is moved.', fix: 'Use another card.' });
-  const rank = await rankOn(ctx, resolved, named, cell);
+  const rank = await rankOn(ctx, resolved, otherIssue, cell);
   if (rank !== null) return rank;
   throw invalidField(by, 'not_found', {
     why: `${other} is not in the column and lane that the card is moved to.`,
@@ -185,8 +185,8 @@ async function nextInCell(
     ...(from === undefined ? {} : { from: [from] }),
     ...(backwards ? { backwards } : {}),
   };
-  const [places = []] = await readCells(ctx, resolved, [cell], request);
-  const stored = places.find(({ id }) => !ids.has(id));
+  const [positions = []] = await readCells(ctx, resolved, [cell], request);
+  const stored = positions.find(({ id }) => !ids.has(id));
   return nearestOf([...inCell, stored && String(stored.at[0])], direction);
 }
 

@@ -40,17 +40,17 @@ export async function respaceRanks(
   const range = { boardId, shared, end: shared + above };
   const rows = await ctx.store.read(ctx.scope, sharing, range);
   const others = rows.filter((row) => row.issue_id !== issueId);
-  const place = others.filter((row) => row.rank < rank).length;
+  const position = others.filter((row) => row.rank < rank).length;
   const order = [
-    ...others.slice(0, place).map((row) => row.issue_id),
+    ...others.slice(0, position).map((row) => row.issue_id),
     issueId,
-    ...others.slice(place).map((row) => row.issue_id),
+    ...others.slice(position).map((row) => row.issue_id),
   ];
   const ranks = ranksBelow(shared, order.length);
   const cards = order.map((id, index): Reranked => ({ issueId: id, rank: ranks[index]! }));
   const rest = cards.filter((card) => card.issueId !== issueId);
   return {
-    rank: ranks[place]!,
+    rank: ranks[position]!,
     respacing: {
       others: rest,
       ops: (scope) => [

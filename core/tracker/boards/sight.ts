@@ -51,14 +51,14 @@ export async function resolveBoard(ctx: Context, board: Board): Promise<Resolved
     { tree: board.filter, at: 'filter', wasTaken: true },
   ]);
   const columns = groupingIn(resolved, board.groupBy) ?? gone;
-  const named = board.columns?.flatMap(({ value }) => value ?? []) ?? [...directory.labels.keys()];
+  const labelIds = board.columns?.flatMap(({ value }) => value ?? []) ?? [...directory.labels.keys()];
   return {
     ...resolved,
     board,
     columns,
     lanes: board.swimlanes === null ? null : (groupingIn(resolved, board.swimlanes) ?? gone),
     conditions: [notDeleted, ...conditions],
-    labels: columns.column === null ? named.filter((id) => columns.keysOf(resolved, id).length > 0) : [],
+    labels: columns.column === null ? labelIds.filter((id) => columns.keysOf(resolved, id).length > 0) : [],
   };
 }
 
@@ -102,7 +102,7 @@ export function keysHad(
 }
 
 /** Returns true if an issue is in a column or lane. */
-export function standsIn(
+export function isInGroup(
   resolved: ResolvedBoard,
   grouping: Grouping,
   { keys }: Group,

@@ -48,14 +48,14 @@ export const calendars = defineResource(calendar, calendarModel, {
   },
   operations: {
     async delete(ctx, id, ifMatch) {
-      const found = await getEntity(ctx, calendarModel, id);
+      const current = await getEntity(ctx, calendarModel, id);
       const policy = await ctx.store.readOne(ctx.scope, policyBy, { id });
       if (policy)
         throw new ApiError(
           'conflict',
           `The SLA policy ${policy.name} uses this calendar. Give the policy another calendar first.`,
         );
-      return removed(ctx, calendarModel, found, ifMatch);
+      return removed(ctx, calendarModel, current, ifMatch);
     },
   },
 });

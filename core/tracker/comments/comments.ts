@@ -16,7 +16,7 @@ import { plainOperations, type Rules } from '../../resource/operations.ts';
 import type { Condition } from '../../store/page.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { issueModel } from '../issues/kind.ts';
-import { placeOfIssue } from '../issues/part.ts';
+import { linkToIssue } from '../issues/part.ts';
 import { mentionsIn } from '../mentions.ts';
 import { comment } from './contract.ts';
 import { commentEdits, CommentEdit } from './history.ts';
@@ -77,7 +77,7 @@ const rules: Rules<typeof comment, Comment> = {
   async sets(ctx, { parentId = null, body }, issueId) {
     const issue = await getEntity(ctx, issueModel, issueId ?? '');
     return {
-      ...placeOfIssue(issue),
+      ...linkToIssue(issue),
       parentId: await threadOf(ctx, issue.id, parentId),
       mentionIds: mentionsIn(body, ctx.directory),
       ...authorOf(ctx, 'author'),
@@ -109,21 +109,21 @@ export const comments = defineResource(comment, commentModel, {
   ...rules,
   operations: {
     async get(ctx, id) {
-      const found = await commentModel.find(ctx, id);
-      if (!found || (found.deletedAt !== null && !(await isPlaceholder(ctx, found)))) throw notFound();
-      await getEntity(ctx, issueModel, found.issueId);
-      const response = commentModel.wire(found, ctx);
-      return found.deletedAt === null ? response : placeholderOf(response);
+      const current = await commentModel.find(ctx, id);
+      if (!current || (current.deletedAt !== null && !(await isPlaceholder(ctx, current)))) throw notFound();
+      await getEntity(ctx, issueModel, current.issueId);
+      const response = commentModel.wire(current, ctx);
+      return current.deletedAt === null ? response : placeholderOf(response);
     },
     async delete(ctx, id, ifMatch) {
       await requireModerator(ctx, await findComment(ctx, id));
       return plain.delete(ctx, id, ifMatch);
     },
     async restore(ctx, id, ifMatch) {
-      const found = await commentModel.find(ctx, id);
-      if (!found) throw notFound();
-      await getEntity(ctx, issueModel, found.issueId);
-      await requireModerator(ctx, found);
+      const current = await commentModel.find(ctx, id);
+      if (!current) throw notFound();
+      await getEntity(ctx, issueModel, current.issueId);
+      await requireModerator(ctx, current);
       return plain.restore(ctx, id, ifMatch);
     },
   },
@@ -150,8 +150,8 @@ async function whereRestorable(
 }
 
 /** @throws ApiError forbidden */
-async function requireModerator(ctx: Context, found: Comment): Promise<void> {
-  if (isAuthor(ctx, found) || isAdmin(await callingMember(ctx))) return;
+async function requireModerator(ctx: Context, current: Comment): Promise<void> {
+  if (isAuthor(ctx, current) || isAdmin(await callingMember(ctx))) return;
   throw new ApiError(
     'forbidden',
     'Only the author of a comment, an admin or an owner can delete or restore it.',
@@ -172,9 +172,9 @@ async function threadOf(ctx: Context, issueId: string, parentId: string | null):
 
 /** Comments of a deleted issue count as deleted. @throws ApiError not_found */
 export async function findComment(ctx: Context, id: string): Promise<Comment> {
-  const found = await getEntity(ctx, commentModel, id);
-  await getEntity(ctx, issueModel, found.issueId);
-  return found;
+  const current = await getEntity(ctx, commentModel, id);
+  await getEntity(ctx, issueModel, current.issueId);
+  return current;
 }
 
 async function setResolved(
@@ -183,15 +183,15 @@ async function setResolved(
   resolved: boolean,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const found = await findComment(ctx, id);
-  if (found.parentId !== null)
+  const current = await findComment(ctx, id);
+  if (current.parentId !== null)
     throw new ApiError(
       'conflict',
-      `Only the first comment of a thread can be resolved. Use ${found.parentId}.`,
+      `Only the first comment of a thread can be resolved. Use ${current.parentId}.`,
     );
-  const already = (found.resolvedAt !== null) === resolved;
+  const already = (current.resolvedAt !== null) === resolved;
   const patch = resolved
     ? { resolvedAt: ctx.nowMs(), ...authorOf(ctx, 'resolvedBy') }
     : { resolvedAt: null, resolvedByKind: null, resolvedById: null, resolvedByName: null };
-  return updated(ctx, commentModel, found, already ? {} : patch, ifMatch);
+  return updated(ctx, commentModel, current, already ? {} : patch, ifMatch);
 }

@@ -4,13 +4,13 @@ import type { PageParameters } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
 import type { EventEnvelope } from '../../events/event.ts';
 import { listEventsOf } from '../../events/feed.ts';
-import { Closed, described, idOf, named, time } from '../../lib/schema.ts';
+import { Closed, described, idOf, namedSchema, time } from '../../lib/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { authorOf } from '../../resource/author.ts';
 import { comment } from './contract.ts';
 import type { Comment } from './kind.ts';
 
-export const CommentEdit = named(
+export const CommentEdit = namedSchema(
   'CommentEdit',
   Closed({
     eventId: idOf(idPrefixes.event, 'Id of the event of the change.'),

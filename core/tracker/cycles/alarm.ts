@@ -4,17 +4,17 @@ import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { neverMs } from '../../events/work.ts';
 import type { DueTimer } from '../../reactions/alarm.ts';
-import { tenantStatement, type Row } from '../../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../../store/statement.ts';
 import type { Op } from '../../store/store.ts';
 import { putOff } from '../teams/archived.ts';
 import { team } from '../teams/contract.ts';
 import { cycle } from './contract.ts';
-import { completing, madeAhead, starting } from './course.ts';
+import { completing, createAhead, starting } from './course.ts';
 import { cyclesTimerName, cyclesDueOp } from './due.ts';
 import { cycleModel, type Cycle } from './kind.ts';
 import { rolledOver } from './rollover.ts';
 
-const stillOpen = tenantStatement<Row>(
+const stillOpen = tenantStatement<SqlRow>(
   'cycles.open_of_team',
   `SELECT ${cycleModel.select} FROM cycles INDEXED BY cycles_open
    WHERE workspace_id = :ws AND team_id = :teamId AND settled_at IS NULL AND deleted_at IS NULL
@@ -24,7 +24,7 @@ const stillOpen = tenantStatement<Row>(
 export const cycleTimer: DueTimer = {
   name: cyclesTimerName,
   isSetBy: ({ kind }) => kind === cycle.name || kind === team.name,
-  async ring(ctx, teamId) {
+  async fire(ctx, teamId) {
     const waits = putOff(ctx, teamId, { name: cyclesTimerName, id: teamId });
     if (waits) return waits;
     const { changes, ops = [] } = await step(ctx, teamId);
@@ -54,7 +54,7 @@ async function step(ctx: Context, teamId: string): Promise<Step> {
   const entry = ctx.directory.teams.get(teamId);
   if (!entry) return { changes: started };
   const left = open.map((one) => (one === starts ? { ...one, ...starting(one, now) } : one));
-  return { changes: [...started, ...(await madeAhead(ctx, entry, left))] };
+  return { changes: [...started, ...(await createAhead(ctx, entry, left))] };
 }
 
 function changed(before: Cycle, patch: Partial<Cycle>, now: number): Step {

@@ -29,7 +29,7 @@ export async function nextNumber({ store, scope }: Reading, teamId: string): Pro
 export const nameOfNumber = (number: number): string => `Cycle ${number}`;
 
 /** Returns the cycles that the rhythm of the team lacks, after all existing ones. @param open cycles of the team that are not completed */
-export async function madeAhead(ctx: Context, team: TeamEntry, open: readonly Cycle[]): Promise<Change[]> {
+export async function createAhead(ctx: Context, team: TeamEntry, open: readonly Cycle[]): Promise<Change[]> {
   const missing = (team.cycles?.ahead ?? 0) - open.filter(({ status }) => status === 'upcoming').length;
   if (!team.cycles || missing <= 0) return [];
   const now = ctx.nowMs();

@@ -73,12 +73,12 @@ export const cycles = defineResource(cycle, cycleModel, {
   },
   operations: {
     async delete(ctx, id, ifMatch) {
-      const found = await getEntity(ctx, cycleModel, id);
-      if (found.status !== 'upcoming')
+      const current = await getEntity(ctx, cycleModel, id);
+      if (current.status !== 'upcoming')
         throw new ApiError('conflict', 'Only an upcoming cycle can be deleted.');
       if (await ctx.store.readOne(ctx.scope, issueIn, { id }))
         throw new ApiError('conflict', 'This cycle has issues. Move them first.');
-      return removed(ctx, cycleModel, found, ifMatch);
+      return removed(ctx, cycleModel, current, ifMatch);
     },
   },
   routes: [
@@ -163,22 +163,22 @@ function requireSpan({ startsAt, endsAt, status }: Omit<Cycle, 'version'>): void
 }
 
 async function start(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  const found = await getEntity(ctx, cycleModel, id);
-  if (found.status === 'completed')
+  const current = await getEntity(ctx, cycleModel, id);
+  if (current.status === 'completed')
     throw new ApiError('conflict', 'The cycle is completed. Start an upcoming cycle instead.');
-  if (found.status === 'active') return updated(ctx, cycleModel, found, {}, ifMatch);
-  const first = await ctx.store.readOne(ctx.scope, openOfTeam, { teamId: found.teamId });
+  if (current.status === 'active') return updated(ctx, cycleModel, current, {}, ifMatch);
+  const first = await ctx.store.readOne(ctx.scope, openOfTeam, { teamId: current.teamId });
   if (first?.status === 'active')
     throw new ApiError('conflict', `${first.name} is active. Complete it first.`);
   if (first && first.id !== id)
     throw new ApiError('conflict', `${first.name} is earlier. Start or delete it first.`);
-  return updated(ctx, cycleModel, found, starting(found, ctx.nowMs()), ifMatch);
+  return updated(ctx, cycleModel, current, starting(current, ctx.nowMs()), ifMatch);
 }
 
 async function complete(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  const found = await getEntity(ctx, cycleModel, id);
-  if (found.status === 'upcoming')
+  const current = await getEntity(ctx, cycleModel, id);
+  if (current.status === 'upcoming')
     throw new ApiError('conflict', 'The cycle has not started. Start it first, or delete it.');
-  const patch = found.status === 'completed' ? {} : completing(found, ctx.nowMs());
-  return updated(ctx, cycleModel, found, patch, ifMatch);
+  const patch = current.status === 'completed' ? {} : completing(current, ctx.nowMs());
+  return updated(ctx, cycleModel, current, patch, ifMatch);
 }

@@ -53,15 +53,15 @@ export function resolveCycle(
     isOpen: true,
   });
   if (cycleId === issue?.cycleId) return cycleId;
-  const found = directory.cycles.get(cycleId);
-  if (found?.teamId !== teamId)
+  const match = directory.cycles.get(cycleId);
+  if (match?.teamId !== teamId)
     throw invalidField(path, 'not_found', {
       why: `${cycleId} is not a cycle of the issue's team.`,
       fix: 'Use a cycle that GET /api/v1/cycles?team=KEY lists.',
     });
-  if (found.status === 'completed')
+  if (match.status === 'completed')
     throw invalidField(path, 'conflict', {
-      why: `${found.name} is completed.`,
+      why: `${match.name} is completed.`,
       fix: 'Use an active or upcoming cycle of the team.',
     });
   return cycleId;
@@ -72,8 +72,8 @@ export function cycleAfterRestore(
   { cycles }: Directory,
   { cycleId, isFinished }: { readonly cycleId: string | null; readonly isFinished: boolean },
 ): string | null {
-  const found = cycleId === null ? undefined : cycles.get(cycleId);
-  return found && (isFinished || found.status !== 'completed') ? found.id : null;
+  const match = cycleId === null ? undefined : cycles.get(cycleId);
+  return match && (isFinished || match.status !== 'completed') ? match.id : null;
 }
 
 /** Statements for the batch that restores an issue: its cycle must not be completed at the same time. */

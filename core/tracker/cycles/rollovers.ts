@@ -2,14 +2,14 @@ import { Type, type Static } from 'typebox';
 import { contentParameters, cursorOf, type PageParameters } from '../../changes/list.ts';
 import { isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
-import { Closed, described, idOf, limitDefault, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, idOf, limitDefault, namedSchema, nullable, time } from '../../lib/schema.ts';
 import { readPage, type Page } from '../../store/page.ts';
 import { issue } from '../issues/contract.ts';
 import { withIssueVisibility } from '../issues/seen.ts';
 import { cycle } from './contract.ts';
 import type { Cycle } from './kind.ts';
 
-export const Rollover = named(
+export const Rollover = namedSchema(
   'CycleRollover',
   Closed({
     issue: Closed(
@@ -68,6 +68,6 @@ export async function listRollovers(
 }
 
 function cycleOf({ directory }: Context, id: unknown): Static<typeof Rollover>['to'] {
-  const found = typeof id === 'string' ? directory.cycles.get(id) : undefined;
-  return found ? { id: found.id, number: found.number, name: found.name } : null;
+  const entry = typeof id === 'string' ? directory.cycles.get(id) : undefined;
+  return entry ? { id: entry.id, number: entry.number, name: entry.name } : null;
 }

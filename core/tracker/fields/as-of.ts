@@ -35,7 +35,7 @@ interface FieldThen {
   readonly spans: readonly Span[];
 }
 
-type Values = Readonly<Record<string, FieldValue>>;
+type FieldValuesByKey = Readonly<Record<string, FieldValue>>;
 
 /** Returns the issues with their values of the fields that existed. @param issues as their last events show them */
 export async function withFieldsAt(
@@ -55,7 +55,9 @@ export async function withFieldsAt(
     const [now, ...earlier] = spans;
     const isFresh = ({ id }: Was): boolean => (lastOf.get(id) ?? 0) > now!.after;
     const eventValues = [
-      ...issues.flatMap((was) => (isFresh(was) ? [[was.id, was.fields as Values | null] as const] : [])),
+      ...issues.flatMap((was) =>
+        isFresh(was) ? [[was.id, was.fields as FieldValuesByKey | null] as const] : [],
+      ),
       ...(await earlierValues(ctx, new Set(issues.flatMap((was) => (isFresh(was) ? [] : was.id))), earlier)),
     ];
     for (const [id, values] of eventValues) if (values && key in values) had.get(id)![key] = values[key]!;
@@ -68,8 +70,8 @@ async function earlierValues(
   ctx: Context,
   open: Set<string>,
   spans: readonly Span[],
-): Promise<[id: string, values: Values | null][]> {
-  const eventValues: [string, Values | null][] = [];
+): Promise<[id: string, values: FieldValuesByKey | null][]> {
+  const eventValues: [string, FieldValuesByKey | null][] = [];
   for (const { after, before } of spans)
     for (const event of await lastEvents(ctx, 'subject', 'issue', [...open], before - 1)) {
       if (event.sequence <= after) continue;
@@ -79,8 +81,8 @@ async function earlierValues(
   return eventValues;
 }
 
-const valuesIn = (event: EventRow): Values | null =>
-  (renderData(event) as { fields?: Values }).fields ?? null;
+const valuesIn = (event: EventRow): FieldValuesByKey | null =>
+  (renderData(event) as { fields?: FieldValuesByKey }).fields ?? null;
 
 /** Returns the fields that existed at the moment. @param lifecycle creations, deletions and restorations of all fields, in order */
 async function fieldsOf(

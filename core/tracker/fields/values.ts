@@ -190,11 +190,11 @@ const readers: Readonly<Record<FieldEntry['type'], (reading: Reading) => FieldVa
   },
   member(reading) {
     const { ctx, path } = reading;
-    const named = readAs(reading, 'string', 'Give the id, e-mail address or name of a member, or `me`.');
-    const id = idOfName(ctx, member, named, path);
-    const found = ctx.directory.members.get(id);
+    const wanted = readAs(reading, 'string', 'Give the id, e-mail address or name of a member, or `me`.');
+    const id = idOfName(ctx, member, wanted, path);
+    const entry = ctx.directory.members.get(id);
     // A member who was removed stays in place.
-    if (found && (!found.removed || id === reading.before)) return id;
+    if (entry && (!entry.removed || id === reading.before)) return id;
     throw wrong(reading, 'not_found', { why: `There is no member ${id}.`, fix: 'Give the id of a member.' });
   },
   select: (reading) =>
@@ -225,10 +225,10 @@ function readText(reading: Reading, fix: string): string {
 }
 
 function readOption({ ctx, field, before }: Reading, input: string, path: string): string {
-  const named = foldName(input);
+  const wanted = foldName(input);
   const option =
     field.options.find(({ value }) => value === input) ??
-    field.options.find(({ name }) => foldName(name) === named);
+    field.options.find(({ name }) => foldName(name) === wanted);
   const open = field.options.filter(({ archived }) => !archived).map(({ value }) => value);
   const called = field.options.flatMap(({ archived, value, name }) => (archived ? [] : [value, name]));
   const had = Array.isArray(before) ? before : [before];

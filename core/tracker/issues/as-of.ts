@@ -13,7 +13,7 @@ import { directoryAt, referredIn, renamed } from '../../resource/as-of/names.ts'
 import { lastEvents, lastEventsOfParts, objectsAt, type Was } from '../../resource/as-of/objects.ts';
 import { contextAt, deletedIn } from '../../resource/as-of/reads.ts';
 import type { FilterRequest } from '../../resource/filtering.ts';
-import { compared, placeOf } from '../../resource/as-of/sorting.ts';
+import { compared, sortValuesOf } from '../../resource/as-of/sorting.ts';
 import { isListed, whereDeleted, type Deleted } from '../../resource/deleted.ts';
 import type { Condition, Page, SortKey } from '../../store/page.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -52,7 +52,7 @@ export async function getIssueAt(
   const known = (await issueModel.idsOf(ctx, [id])).get(id) ?? id;
   const was = (await issuesAt(ctx, [known], moment)).get(known);
   if (!was || was.deletedAt !== null || !isSeen(ctx, was)) throw notFound();
-  const [withNames] = await namedAt(ctx, moment, [was]);
+  const [withNames] = await withNamesAt(ctx, moment, [was]);
   const asOf = toMomentResponse(moment);
   return { ...(shape === null ? withNames : (await shapeIssues(ctx, [withNames as never], shape))[0]), asOf };
 }
@@ -77,9 +77,9 @@ export async function listIssuesAt(
   const passes = await issueFiltering.passes(then, requested);
   const were = await loggedIssues(then, changed, moment, query.deleted);
   const last = still.data.at(-1);
-  const end = last && placeOf(keys, last);
+  const end = last && sortValuesOf(keys, last);
   const isBefore = (was: Was): boolean =>
-    still.isWhole || (end !== undefined && compared(keys, placeOf(keys, was), end) < 0);
+    still.isWhole || (end !== undefined && compared(keys, sortValuesOf(keys, was), end) < 0);
   const all = [...still.data, ...were.filter((was) => passes(was) && isBefore(was))];
   const begin = beginOf(then, issue, list);
   const page = pageOfAll(then, issue, list, { all, keys, begin, isWhole: still.isWhole });
@@ -256,7 +256,7 @@ async function dueAt(
 }
 
 /** Adds names as they were at the moment. */
-async function namedAt(ctx: Context, moment: Moment, issues: readonly Was[]): Promise<Was[]> {
+async function withNamesAt(ctx: Context, moment: Moment, issues: readonly Was[]): Promise<Was[]> {
   const referred = issues.flatMap((was) => [
     ...referredIn(issue, was),
     ...labelIds(was).map((id) => ['label', id] as const),

@@ -3,13 +3,22 @@
 import { Type, type Static } from 'typebox';
 import { idOrName } from '../../contract/field.ts';
 import { createBodyWith, otherName, responseProperties, updateBodyWith } from '../../contract/schemas.ts';
-import { Closed, described, idOf, named, nameOf, version, writes, type Writes } from '../../lib/schema.ts';
+import {
+  Closed,
+  described,
+  idOf,
+  namedSchema,
+  nameOf,
+  version,
+  writes,
+  type Writes,
+} from '../../lib/schema.ts';
 import { teamInput } from '../teams/contract.ts';
 import { template } from '../templates/contract.ts';
 import { state } from '../workflows/contract.ts';
 import { issue, labelNames, type priorities } from './contract.ts';
 import { importedInputs } from './imported.ts';
-import { placeInputs } from './place.ts';
+import { positionInputs } from './place.ts';
 
 export const externalTextMax = 255;
 const externalText = Type.String({
@@ -24,7 +33,7 @@ const ofTeam = {
 };
 const responseProperties = responseProperties(issue);
 
-export const IssueCreate = named(
+export const IssueCreate = namedSchema(
   'IssueCreate',
   createBodyWith(issue, {
     ...ofTeam,
@@ -45,7 +54,7 @@ export type IssueInput = Static<typeof IssueCreate>;
 const ofLabels = (description: string) =>
   Type.Optional(Type.Unsafe<string[]>({ ...labelNames, description, [writes]: ['labels'] satisfies Writes }));
 
-export const IssueUpdate = named(
+export const IssueUpdate = namedSchema(
   'IssueUpdate',
   updateBodyWith(issue, {
     addLabels: ofLabels(
@@ -57,10 +66,10 @@ export const IssueUpdate = named(
 export type IssuePatch = Static<typeof IssueUpdate>;
 
 /** Body of an upsert by external id: values for a creation, or changes of the existing issue. */
-export const IssueUpsert = named('IssueUpsert', createBodyWith(issue, ofTeam));
+export const IssueUpsert = namedSchema('IssueUpsert', createBodyWith(issue, ofTeam));
 export type IssueUpsertInput = Static<typeof IssueUpsert>;
 
-export const IssueMove = named(
+export const IssueMove = namedSchema(
   'IssueMove',
   Closed({
     ...ofTeam,
@@ -76,13 +85,13 @@ export const IssueMove = named(
 );
 export type IssueMoveInput = Static<typeof IssueMove>;
 
-export const IssueReorder = named(
+export const IssueReorder = namedSchema(
   'IssueReorder',
-  Closed(placeInputs('Sibling issue', 'End of the list of sub-issues to place the issue at.')),
+  Closed(positionInputs('Sibling issue', 'End of the list of sub-issues to place the issue at.')),
 );
 export type IssueReorderInput = Static<typeof IssueReorder>;
 
-export const IssueBulkCreate = named(
+export const IssueBulkCreate = namedSchema(
   'IssueBulkCreate',
   Closed({
     issues: Type.Array(IssueCreate, {
@@ -96,7 +105,7 @@ export const IssueBulkCreate = named(
 export const selectedMax = 500;
 const nothing: Writes = [];
 /** Issues selected by id or identifier. */
-export const issuesNamed = Type.Unsafe<string[]>({
+export const issueNames = Type.Unsafe<string[]>({
   ...Type.Array(nameOf(issue), {
     minItems: 1,
     maxItems: selectedMax,
@@ -106,7 +115,7 @@ export const issuesNamed = Type.Unsafe<string[]>({
 });
 /** Issues selected by id or by a filter. */
 const selection = {
-  ids: Type.Optional(issuesNamed),
+  ids: Type.Optional(issueNames),
   filter: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       minProperties: 1,
@@ -115,10 +124,10 @@ const selection = {
     }),
   ),
 };
-export const IssueSelection = named('IssueSelection', Closed(selection));
+export const IssueSelection = namedSchema('IssueSelection', Closed(selection));
 export type IssueSelectionInput = Static<typeof IssueSelection>;
 
-export const IssueBulkUpdate = named(
+export const IssueBulkUpdate = namedSchema(
   'IssueBulkUpdate',
   Closed({
     ...selection,
@@ -130,7 +139,7 @@ export const IssueBulkUpdate = named(
 );
 
 /** Changes of one issue by a bulk operation. */
-export const IssueChanges = named(
+export const IssueChanges = namedSchema(
   'IssueChanges',
   Closed({
     id: idOf(issue.id),
@@ -149,13 +158,13 @@ export const IssueChanges = named(
   }),
 );
 
-export const IssueBulkChanged = named(
+export const IssueBulkChanged = namedSchema(
   'IssueBulkChanged',
   Closed({ data: Type.Array(IssueChanges, { description: 'Changes of each issue.' }) }),
 );
 
 /** Response to a creation (docs/spec/api.md › Issue). */
-export const IssueCreated = named(
+export const IssueCreated = namedSchema(
   'IssueCreated',
   Closed({
     id: idOf(issue.id),
@@ -166,7 +175,7 @@ export const IssueCreated = named(
   }),
 );
 
-export const IssueBulkCreated = named(
+export const IssueBulkCreated = namedSchema(
   'IssueBulkCreated',
   Closed({
     data: Type.Array(IssueCreated, { description: 'Created issues, in the order of the request.' }),

@@ -68,7 +68,7 @@ export const labelNames = Type.Array(Type.String({ minLength: 1, maxLength: 80 }
 });
 
 /** Reference to the issue that an object belongs to. */
-export const issueNamed = Closed({
+export const issueReference = Closed({
   id: idOf('iss'),
   identifier: nullable(Type.String({ description: 'Identifier of the issue.' })),
 });

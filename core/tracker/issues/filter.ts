@@ -77,10 +77,10 @@ const ranks = priorities.toReversed();
 /** Fields whose values match few issues, compared with most labels. */
 const ofFew = ['id', 'assignee', 'project', 'milestone', 'cycle', 'parent', 'externalId'];
 
-const columns: FilterColumns = (directory, found) => {
-  const own = ownColumns(directory, found);
+const columns: FilterColumns = (directory, resolved) => {
+  const own = ownColumns(directory, resolved);
   const identified: Pick<FilterColumn, 'ids'> = {
-    ids: (_, values) => values.flatMap((identifier) => found.get(identifier) ?? []),
+    ids: (_, values) => values.flatMap((identifier) => resolved.get(identifier) ?? []),
   };
   return {
     ...own,
@@ -117,8 +117,8 @@ export const issueFiltering = createFiltering({
   async find(ctx, { path, way, value }) {
     if (way.by === 'identifier') requireTeamOf(ctx, value, path);
     if (ctx.asOf !== undefined) return idAsOf(ctx, value, ctx.asOf);
-    const found = await issueModel.find(ctx, value);
-    return found?.deletedAt === null ? found.id : undefined;
+    const resolved = await issueModel.find(ctx, value);
+    return resolved?.deletedAt === null ? resolved.id : undefined;
   },
 });
 

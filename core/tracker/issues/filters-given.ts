@@ -1,21 +1,21 @@
 // Filter parameters of issue lists and of search.
 import { Type } from 'typebox';
 import { inputForm } from '../../lib/schema.ts';
-import { namedText } from '../../resource/filter.ts';
+import { referenceText } from '../../resource/filter.ts';
 import { issue } from './contract.ts';
 import { issueReferences } from './filter.ts';
 
-const named = (name: keyof typeof issueReferences) =>
-  Type.Optional(Type.Unsafe<string>(namedText(issueReferences[name])));
+const referenceQuery = (name: keyof typeof issueReferences) =>
+  Type.Optional(Type.Unsafe<string>(referenceText(issueReferences[name])));
 export const issueFilters = {
-  team: named('team'),
-  state: named('state'),
-  assignee: named('assignee'),
-  label: named('label'),
-  parent: named('parent'),
-  cycle: named('cycle'),
-  project: named('project'),
-  milestone: named('milestone'),
+  team: referenceQuery('team'),
+  state: referenceQuery('state'),
+  assignee: referenceQuery('assignee'),
+  label: referenceQuery('label'),
+  parent: referenceQuery('parent'),
+  cycle: referenceQuery('cycle'),
+  project: referenceQuery('project'),
+  milestone: referenceQuery('milestone'),
   priority: Type.Optional(Type.Unsafe<string>(issue.fields.priority.input)),
   updatedSince: Type.Optional(
     Type.String({

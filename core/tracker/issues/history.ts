@@ -7,7 +7,7 @@ import { issueModel } from './kind.ts';
 
 /** Lists the oldest events first. A deleted issue keeps its history. */
 export async function issueHistory(ctx: Context, id: string, page: PageParameters) {
-  const found = await issueModel.find(ctx, id);
-  if (!found) throw notFound();
-  return listEventsOf(ctx, found.id, page);
+  const issue = await issueModel.find(ctx, id);
+  if (!issue) throw notFound();
+  return listEventsOf(ctx, issue.id, page);
 }

@@ -79,7 +79,7 @@ type Creator = Pick<Issue, 'creatorKind' | 'creatorId' | 'creatorName'>;
  * @param at prefix of the paths in errors
  * @throws ApiError validation_failed
  */
-export function madeWhenAndBy(ctx: Context, input: IssueInput, at: string): Times & Creator {
+export function importedCreation(ctx: Context, input: IssueInput, at: string): Times & Creator {
   const now = ctx.nowMs();
   return {
     createdAt: input.createdAt === undefined ? now : pastTime(input.createdAt, now, `${at}createdAt`),
@@ -98,13 +98,13 @@ export function madeWhenAndBy(ctx: Context, input: IssueInput, at: string): Time
 export function importedTimes(
   { directory, nowMs }: Context,
   input: Pick<IssueInput, 'createdAt' | keyof StateTimes>,
-  made: Pick<Issue, 'stateId' | 'createdAt' | keyof StateTimes>,
+  created: Pick<Issue, 'stateId' | 'createdAt' | keyof StateTimes>,
   at: string,
 ): StateTimes {
-  const type = directory.states.get(made.stateId)?.type;
+  const type = directory.states.get(created.stateId)?.type;
   const timeOf = (name: keyof StateTimes): number | null => {
     const requested = input[name];
-    if (requested === undefined) return input.createdAt === undefined ? made[name] : null;
+    if (requested === undefined) return input.createdAt === undefined ? created[name] : null;
     if (!typesWith[name].some((one) => one === type))
       throw invalidField(`${at}${name}`, 'conflict', {
         why: `The state of the issue is of type ${type}.`,
@@ -118,7 +118,7 @@ export function importedTimes(
     canceledAt: timeOf('canceledAt'),
   };
   // Without `createdAt` the issue is created now, even if the work was done earlier in another system.
-  const createdAt = input.createdAt === undefined ? null : made.createdAt;
+  const createdAt = input.createdAt === undefined ? null : created.createdAt;
   requireInOrder([['createdAt', createdAt], ...Object.entries(times)], at);
   return times;
 }
@@ -144,7 +144,7 @@ function pastTime(requested: string, now: number, path: string): number {
 }
 
 function memberOf({ directory }: Context, id: string, path: string): Creator {
-  const found = directory.members.get(id);
-  if (!found) throw invalidField(path, 'not_found', { why: `There is no member ${id}.` });
-  return { creatorKind: 'user', creatorId: id, creatorName: found.name };
+  const entry = directory.members.get(id);
+  if (!entry) throw invalidField(path, 'not_found', { why: `There is no member ${id}.` });
+  return { creatorKind: 'user', creatorId: id, creatorName: entry.name };
 }

@@ -7,7 +7,7 @@ import { invalidField, notFound } from '../../lib/errors.ts';
 import { readMoment } from '../../lib/filter-value.ts';
 import { isListed, whereDeleted, type Deleted } from '../../resource/deleted.ts';
 import { parseJson } from '../../lib/json.ts';
-import { findJsonFault, placeIn } from '../../lib/json-fault.ts';
+import { findJsonFault, positionText } from '../../lib/json-fault.ts';
 import type { FilterRequest } from '../../resource/filtering.ts';
 import type { Condition } from '../../store/page.ts';
 import { milestoneLeft } from '../milestones/of-issue.ts';
@@ -108,7 +108,7 @@ function treeIn(text: string): unknown {
     // The position of a fault is useless for text that is not an attempt at an object.
     const fault = text.trimStart().startsWith('{') ? findJsonFault(text) : null;
     if (!fault) throw invalidField('filter', 'invalid_format', fix);
-    const why = `This is not valid JSON: expected ${fault.expected} at ${placeIn(text, fault.at)}.`;
+    const why = `This is not valid JSON: expected ${fault.expected} at ${positionText(text, fault.at)}.`;
     throw invalidField('filter', 'invalid_format', { why, fix });
   }
 }

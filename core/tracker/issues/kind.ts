@@ -158,7 +158,7 @@ export const issueModel = modelOf(issue, {
   asItWas: ({ labels, fields, parent }, { directory }) => ({
     labelIds: (labels as IssueResponse['labels']).map(({ id }) => id),
     fieldValues: toStoredFields(fields as IssueResponse['fields'], directory),
-    parentPlace: placeOfParent(parent as IssueResponse['parent'], directory),
+    parentPlace: parentKeyOf(parent as IssueResponse['parent'], directory),
   }),
   special: {
     insertExpressions: {
@@ -206,7 +206,7 @@ export const issueModel = modelOf(issue, {
     subjectId: (issue) => issue.id,
     alias: {
       columns: ['team_id', 'number'],
-      values: placeOf,
+      values: parseIdentifier,
       former: { table: 'former_identifiers', id: 'issue_id' },
     },
     commitAssigned: { what: issueNumber, of: (issue) => (issue.number === null ? issue.id : null) },
@@ -299,7 +299,7 @@ function triaged(before: Issue, after: Issue, { states }: Directory): EventType[
 }
 
 /** Parses an identifier into the key columns of an issue. Returns undefined for other texts, null for an unknown team. */
-function placeOf(identifier: string, { directory }: Pick<View, 'directory'>) {
+function parseIdentifier(identifier: string, { directory }: Pick<View, 'directory'>) {
   // Ids contain no hyphen, so this check is cheap for them.
   const at = identifier.indexOf('-');
   if (at < 0) return undefined;
@@ -343,9 +343,9 @@ function labelsOf(ids: readonly string[], { labels }: Directory): IssueResponse[
 }
 
 /** Returns the value that `parentOf` reads. */
-function placeOfParent(parent: IssueResponse['parent'], directory: Directory): string | null {
-  const place = parent?.identifier ? placeOf(parent.identifier, { directory }) : null;
-  return place ? `${place.team_id} ${place.number}` : null;
+function parentKeyOf(parent: IssueResponse['parent'], directory: Directory): string | null {
+  const parsed = parent?.identifier ? parseIdentifier(parent.identifier, { directory }) : null;
+  return parsed ? `${parsed.team_id} ${parsed.number}` : null;
 }
 
 function parentOf({ parentId, parentPlace }: Issue, { teams }: Directory): IssueResponse['parent'] {

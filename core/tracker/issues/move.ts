@@ -4,7 +4,7 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context, Directory } from '../../context.ts';
 import { foldName } from '../../lib/fold.ts';
-import { firstState, stateNamed, statesOf } from '../directory.ts';
+import { firstState, stateByName, statesOf } from '../directory.ts';
 import { requireTakesIssues } from '../teams/archived.ts';
 import type { IssueMoveInput } from './bodies.ts';
 import { inState } from './in-state.ts';
@@ -15,12 +15,12 @@ import { resolvePatch, teamOf } from './references.ts';
 export async function moveIssue(
   ctx: Context,
   id: string,
-  { stateId, ...named }: IssueMoveInput,
+  { stateId, ...teamInput }: IssueMoveInput,
   ifMatch: number | null,
 ): Promise<ChangeSet<IssueResponse>> {
   const issue = await getEntity(ctx, issueModel, id);
   requireVersion(issue, ifMatch);
-  const team = teamOf(ctx, named, '');
+  const team = teamOf(ctx, teamInput, '');
   if (team.id === issue.teamId) {
     const patch = stateId === undefined ? {} : await resolvePatch(ctx, team.id, issue, { stateId }, '');
     return updated(ctx, issueModel, issue, patch, ifMatch);
@@ -29,7 +29,7 @@ export async function moveIssue(
   const state =
     stateId === undefined
       ? stateLike(ctx.directory, team.id, issue.stateId)
-      : stateNamed(ctx, team.id, stateId, 'stateId');
+      : stateByName(ctx, team.id, stateId, 'stateId');
   const isTriage = ctx.directory.states.get(state)?.type === 'triage';
   return updated(
     ctx,

@@ -12,7 +12,7 @@ const ends = ['top', 'bottom'] as const;
  * @param other noun for the other items: `Card`
  * @param end description of `position`
  */
-export function placeInputs(other: string, end: string) {
+export function positionInputs(other: string, end: string) {
   const beside = (description: string) =>
     Type.Optional(Type.Unsafe<string | null>({ ...nullable(nameOf(issue)), description, [writes]: nothing }));
   return {
@@ -36,12 +36,12 @@ export interface Beside {
   readonly by: 'before' | 'after';
   readonly other: string;
 }
-export type Place = Beside | { readonly by: (typeof ends)[number] };
+export type OrderPosition = Beside | { readonly by: (typeof ends)[number] };
 
 /** Returns the position and the property that sets it; null if none does. @throws ApiError validation_failed */
-export function placeIn(
+export function readPosition(
   input: PositionInput,
-): { readonly at: (typeof ways)[number]; readonly place: Place } | null {
+): { readonly at: (typeof ways)[number]; readonly position: OrderPosition } | null {
   const [at, second] = ways.filter((way) => input[way] !== undefined);
   if (at === undefined) return null;
   if (second !== undefined)
@@ -49,7 +49,7 @@ export function placeIn(
       why: `${at} already sets the position.`,
       fix: `Leave out one of the two.`,
     });
-  if (at === 'position') return { at, place: { by: input.position! } };
+  if (at === 'position') return { at, position: { by: input.position! } };
   const other = input[at]!;
-  return { at, place: other === null ? { by: at === 'after' ? 'top' : 'bottom' } : { by: at, other } };
+  return { at, position: other === null ? { by: at === 'after' ? 'top' : 'bottom' } : { by: at, other } };
 }

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { storedValuesOf } from '../../resource/input.ts';
-import { findTeam, noTeam, stateNamed, type TeamEntry } from '../directory.ts';
+import { findTeam, noTeam, stateByName, type TeamEntry } from '../directory.ts';
 import { milestoneAfter, resolveMilestone } from '../milestones/of-issue.ts';
 import { fieldsAfter } from '../fields/values.ts';
 import { resolveCycle } from '../cycles/entering.ts';
@@ -28,18 +28,18 @@ export function teamOf(
     throw invalidField(`${at}team`, 'required', 'Name the team by its key, such as "ENG".');
   // A caller who can see only some teams must not learn about others.
   const seen = ctx.scopes.has('teams:read') ? null : ctx.visibleTeams;
-  const found = requested.map((name) => {
+  const teams = requested.map((name) => {
     const team = findTeam(ctx.directory, input[name]!);
     if (!team || (seen && !seen.has(team.id)))
       throw invalidField(`${at}${name}`, 'not_found', noTeam(String(input[name])));
     return team;
   });
-  if (found.some((team) => team.id !== found[0]!.id))
+  if (teams.some((team) => team.id !== teams[0]!.id))
     throw invalidField(`${at}${requested.at(-1)}`, 'conflict', {
       why: `This is not the team of ${first}.`,
       fix: `Leave one of the two out.`,
     });
-  return found[0]!;
+  return teams[0]!;
 }
 
 /** Returns the stored form of a patch for an issue of `teamId`; `issue` is null for a creation. */
@@ -50,8 +50,8 @@ export async function resolvePatch(
   input: IssuePatch,
   at: string,
 ): Promise<Partial<Issue>> {
-  const { labels, addLabels, removeLabels, fields, parentId, stateId: state, cycleId, ...named } = input;
-  const plain = resolveMilestone(ctx, issue, named, at);
+  const { labels, addLabels, removeLabels, fields, parentId, stateId: state, cycleId, ...rest } = input;
+  const plain = resolveMilestone(ctx, issue, rest, at);
   const patch: { -readonly [K in keyof Issue]?: Issue[K] } = {
     ...storedValuesOf(ctx, contract, 'update', plain, at),
   };
@@ -77,7 +77,7 @@ function resolveState(
   requested: string,
   at: string,
 ): string {
-  const stateId = stateNamed(ctx, teamId, requested, `${at}stateId`);
+  const stateId = stateByName(ctx, teamId, requested, `${at}stateId`);
   const transitions = ctx.directory.teams.get(teamId)?.transitions ?? null;
   if (issue && transitions && stateId !== issue.stateId)
     requireTransition(transitions[issue.stateId] ?? [], stateId, at);

@@ -32,7 +32,7 @@ import { listQuery, shape } from './query.ts';
 
 const params = Closed({ id: nameOf(issue) });
 
-const externalPlace = {
+const externalRoute = {
   path: '/api/v1/issues/external/{source}/{externalId}',
   params: Closed({
     source: Type.String({
@@ -132,7 +132,7 @@ export const issueRoutes = [
     write: (ctx, { body }) => deleteIssues(ctx, body),
   }),
   defineRoute({
-    ...externalPlace,
+    ...externalRoute,
     method: 'GET',
     name: 'issues.external.get',
     summary: 'Get an issue by its external id',
@@ -142,7 +142,7 @@ export const issueRoutes = [
     read: (ctx, { params }) => getExternal(ctx, params),
   }),
   defineRoute({
-    ...externalPlace,
+    ...externalRoute,
     method: 'PUT',
     name: 'issues.external.put',
     summary: 'Create or update an issue by its external id',

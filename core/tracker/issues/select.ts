@@ -37,15 +37,15 @@ export async function selectIssues(
     throw invalidField('filter', 'conflict', `Give either ${field} or a filter.`);
   if (ids === undefined && filter === undefined)
     throw invalidField(field, 'required', `Give ${field} or a filter.`);
-  const named = ids === undefined ? await passing(ctx, filter) : await idsOf(ctx, ids, field);
-  const bytes = await ctx.store.readOne(ctx.scope, bytesOf, { ids: JSON.stringify([...named.keys()]) });
+  const requested = ids === undefined ? await passing(ctx, filter) : await idsOf(ctx, ids, field);
+  const bytes = await ctx.store.readOne(ctx.scope, bytesOf, { ids: JSON.stringify([...requested.keys()]) });
   requireBytes(bytes?.bytes ?? 0);
-  const found = new Map(
-    (await issueModel.findMany(ctx, [...named.keys()])).map((issue) => [issue.id, issue]),
+  const byId = new Map(
+    (await issueModel.findMany(ctx, [...requested.keys()])).map((issue) => [issue.id, issue]),
   );
   const missing: ErrorDetail[] = [];
-  const selected = [...named].flatMap(([id, { at, name }]) => {
-    const issue = found.get(id);
+  const selected = [...requested].flatMap(([id, { at, name }]) => {
+    const issue = byId.get(id);
     if (issue && issue.deletedAt === null) return [{ issue, at }];
     // An issue that a filter matched was deleted in the meantime.
     if (filter === undefined)
@@ -66,9 +66,9 @@ export function requireBytes(bytes: number): void {
     );
 }
 
-type Named = ReadonlyMap<string, { readonly at: string; readonly name: string }>;
+type RequestedIssues = ReadonlyMap<string, { readonly at: string; readonly name: string }>;
 
-async function passing(ctx: Context, filter: unknown): Promise<Named> {
+async function passing(ctx: Context, filter: unknown): Promise<RequestedIssues> {
   const conditions = await issueFiltering.conditions(ctx, [{ tree: filter, at: 'filter', narrows: true }]);
   const { data, pageInfo } = await pageOfModel(
     ctx,
@@ -85,12 +85,12 @@ async function passing(ctx: Context, filter: unknown): Promise<Named> {
 }
 
 /** Removes duplicates. A name that matches nothing is kept as given. */
-async function idsOf(ctx: Context, names: readonly string[], field: string): Promise<Named> {
+async function idsOf(ctx: Context, names: readonly string[], field: string): Promise<RequestedIssues> {
   const ids = await issueModel.idsOf(ctx, names);
-  const named = new Map<string, { at: string; name: string }>();
+  const requested = new Map<string, { at: string; name: string }>();
   for (const [index, name] of names.entries()) {
     const id = ids.get(name) ?? name;
-    if (!named.has(id)) named.set(id, { at: `${field}.${index}`, name });
+    if (!requested.has(id)) requested.set(id, { at: `${field}.${index}`, name });
   }
-  return named;
+  return requested;
 }

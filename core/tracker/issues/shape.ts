@@ -102,11 +102,11 @@ function expandReferences(
   let parentBytes = 0;
   const finders = {
     assignee: async (id: string) =>
-      responseOf(await memberModel.find(ctx, id), (found) => memberModel.wire(found, ctx)),
+      responseOf(await memberModel.find(ctx, id), (entity) => memberModel.wire(entity, ctx)),
     project: async (id: string) =>
-      responseOf(await projectModel.find(ctx, id), (found) => projectModel.wire(found, ctx)),
+      responseOf(await projectModel.find(ctx, id), (entity) => projectModel.wire(entity, ctx)),
     parent: async (id: string) => {
-      const parent = responseOf(await issueModel.find(ctx, id), (found) => issueModel.wire(found, ctx));
+      const parent = responseOf(await issueModel.find(ctx, id), (entity) => issueModel.wire(entity, ctx));
       parentBytes += parent?.description.length ?? 0;
       if (parentBytes > pageBytesMax + descriptionBytesMax)
         throw new ApiError(
@@ -129,6 +129,8 @@ function expandReferences(
 }
 
 /** Returns undefined for a deleted object, so that the plain reference is used. */
-function responseOf<E extends object, W>(found: E | undefined, show: (found: E) => W): W | undefined {
-  return found === undefined || ('deletedAt' in found && found.deletedAt !== null) ? undefined : show(found);
+function responseOf<E extends object, W>(entity: E | undefined, show: (entity: E) => W): W | undefined {
+  return entity === undefined || ('deletedAt' in entity && entity.deletedAt !== null)
+    ? undefined
+    : show(entity);
 }

@@ -35,7 +35,7 @@ const stateSql = `(SELECT CASE s.type ${stateTypes.map((type, rank) => `WHEN '${
 const memberSql =
   '(SELECT m.name FROM members AS m WHERE m.workspace_id = :ws AND m.id = issues.assignee_id)';
 
-function placeOfState({ states }: Directory, id: string): string {
+function stateSortKey({ states }: Directory, id: string): string {
   const { type, position = 0, name = '' } = states.get(id) ?? {};
   return `${type ? stateTypes.indexOf(type) : ''} ${String(position).padStart(4, '0')} ${name}`;
 }
@@ -45,8 +45,8 @@ const nameOfMember = ({ members }: Directory, id: string): string => members.get
  * Sorts by states and assignees. The SQL is the same for every workspace, so that cursors stay valid when states and members change.
  * @param now directory that matches the tables, if the list uses another one
  */
-function namedSortings(directory: Directory, now: Directory): Readonly<Record<string, Sorting>> {
-  const named = (
+function nameSortings(directory: Directory, now: Directory): Readonly<Record<string, Sorting>> {
+  const keyByName = (
     param: string,
     column: string,
     sql: string,
@@ -60,8 +60,8 @@ function namedSortings(directory: Directory, now: Directory): Readonly<Record<st
     const params = { [param]: JSON.stringify(Object.fromEntries(others)) };
     return { sql: `coalesce(:${param} ->> ${column}, ${sql})`, params };
   };
-  const state = named('statesThen', 'state_id', stateSql, directory.states.keys(), placeOfState);
-  const member = named('membersThen', 'assignee_id', memberSql, directory.members.keys(), nameOfMember);
+  const state = keyByName('statesThen', 'state_id', stateSql, directory.states.keys(), stateSortKey);
+  const member = keyByName('membersThen', 'assignee_id', memberSql, directory.members.keys(), nameOfMember);
   const assignee = (missing: string, direction: SortKey['direction']): SortKey[] => [
     { ...member, sql: `coalesce(${member.sql}, '${missing}')`, direction },
     { sql: "coalesce(assignee_id, '')", direction },
@@ -93,7 +93,7 @@ export function issueOrder(
 ): SortKey[] {
   if (sort === undefined) return [{ sql: 'created_at', direction: 'desc' }];
   const keys = sortKeysOf(
-    { ...sortings, ...namedSortings(directory, now), ...customSortings(directory) },
+    { ...sortings, ...nameSortings(directory, now), ...customSortings(directory) },
     sort,
   );
   // Ids sort by creation time. Naming it makes the order that of an index.
@@ -136,8 +136,8 @@ const special: SpecialKeys = {
 const assigneeOf = ({ assignee }: Was): { id: string; name: string } | null =>
   assignee as { id: string; name: string } | null;
 
-function namedKeys(directory: Directory): SpecialKeys {
-  const byState = (was: Was): string => placeOfState(directory, (was.state as { id: string }).id);
+function nameKeys(directory: Directory): SpecialKeys {
+  const byState = (was: Was): string => stateSortKey(directory, (was.state as { id: string }).id);
   const byAssignee = (missing: string, direction: Key['direction']): Key[] => [
     { of: (was) => assigneeOf(was)?.name ?? missing, direction },
     { of: (was) => assigneeOf(was)?.id ?? '', direction },
@@ -152,7 +152,7 @@ function namedKeys(directory: Directory): SpecialKeys {
 export function issueKeys(sort: string | undefined, { directory }: Pick<Context, 'directory'>): Key[] {
   // Validates the sort first, with the error texts of the list.
   issueOrder(sort, directory);
-  const keys = { ...special, ...namedKeys(directory), ...customKeys(directory) };
+  const keys = { ...special, ...nameKeys(directory), ...customKeys(directory) };
   if (sort === '-priority') return keysOf(issue, '-priority,createdAt', keys);
   return keysOf(issue, sort ?? '-createdAt', keys);
 }

@@ -13,9 +13,9 @@ export const labelModel = modelOf(label);
 export const labels = defineResource(label, labelModel, {
   operations: {
     async delete(ctx, id, ifMatch) {
-      const found = await getEntity(ctx, labelModel, id);
-      const set = removed(ctx, labelModel, found, ifMatch);
-      return { ...set, changes: [...set.changes, ...(await changesWithout(ctx, found))] };
+      const current = await getEntity(ctx, labelModel, id);
+      const set = removed(ctx, labelModel, current, ifMatch);
+      return { ...set, changes: [...set.changes, ...(await changesWithout(ctx, current))] };
     },
   },
   query: teamQuery,

@@ -40,9 +40,9 @@ async function deleteMilestone(
   id: string,
   ifMatch: number | null,
 ): Promise<ChangeSet<undefined>> {
-  const found = await getEntity(ctx, milestoneModel, id);
-  requireProject(ctx, found);
-  const set = removed(ctx, milestoneModel, found, ifMatch);
+  const current = await getEntity(ctx, milestoneModel, id);
+  requireProject(ctx, current);
+  const set = removed(ctx, milestoneModel, current, ifMatch);
   const { data, pageInfo } = await pageOfModel(
     { ...ctx, visibleTeams: null },
     issueModel,

@@ -5,10 +5,10 @@ import type { EventRow } from '../../events/event.ts';
 import { newItem } from '../../inbox/items.ts';
 import { inboxItemModel } from '../../inbox/kind.ts';
 import { authorOf } from '../../resource/author.ts';
-import { tenantStatement, type Row } from '../../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../../store/statement.ts';
 import { identifierOf, type News, type Tiding } from './news.ts';
 
-const unreadLike = tenantStatement<Row>(
+const unreadLike = tenantStatement<SqlRow>(
   'inbox_items.unread_like',
   `SELECT ${inboxItemModel.select} FROM inbox_items INDEXED BY inbox_items_unread WHERE workspace_id = :ws AND member_id = :memberId AND issue_id = :issueId AND reason = :reason
      AND read_at IS NULL AND archived_at IS NULL ORDER BY id DESC LIMIT 1`,
@@ -27,10 +27,10 @@ export async function itemChange(
     ...authorOf({ actor: event.actor, directory: ctx.directory }, 'actor'),
   };
   const now = ctx.nowMs();
-  const named = issue && { id: issue.id, identifier: identifierOf(ctx, issue) };
+  const issueReference = issue && { id: issue.id, identifier: identifierOf(ctx, issue) };
   const like = issue && (await likeItem(ctx, event, issue.id, memberId, tiding));
   // The issue may have moved to another team since.
-  const renewed = { ...content, issue: named };
+  const renewed = { ...content, issue: issueReference };
   const grown =
     like && inboxItemModel.update(like, { ...renewed, count: like.count + 1, happenedAt: now }, now);
   if (grown) return grown;

@@ -40,8 +40,8 @@ export function notify({ notifications }: News, memberIds: Iterable<string>, tid
 
 /** Returns an issue that is not deleted. */
 export async function findIssue(ctx: Context, id: unknown): Promise<Issue | null> {
-  const found = typeof id === 'string' ? await issueModel.find(ctx, id) : undefined;
-  return found && found.deletedAt === null ? found : null;
+  const issue = typeof id === 'string' ? await issueModel.find(ctx, id) : undefined;
+  return issue && issue.deletedAt === null ? issue : null;
 }
 
 /** Returns the ids of current subscribers. */

@@ -29,13 +29,13 @@ const pipelineModel = modelOf(pipeline, {
 export const pipelines = defineResource(pipeline, pipelineModel, {
   operations: {
     async delete(ctx, id, ifMatch) {
-      const found = await getEntity(ctx, pipelineModel, id);
+      const current = await getEntity(ctx, pipelineModel, id);
       if (await ctx.store.readOne(ctx.scope, hasRelease, { id }))
         throw new ApiError(
           'conflict',
           'The pipeline has releases. Delete them first; a published release cannot be deleted.',
         );
-      return removed(ctx, pipelineModel, found, ifMatch);
+      return removed(ctx, pipelineModel, current, ifMatch);
     },
   },
 });

@@ -38,10 +38,10 @@ export const projectUpdates = defineResource(projectUpdate, updateModel, {
       return { ...set, changes: moved ? [...set.changes, moved] : set.changes };
     },
     async delete(ctx, id, ifMatch) {
-      const found = await getEntity(ctx, updateModel, id);
-      requireProject(ctx, found);
-      requireAuthor(ctx, found);
-      return removed(ctx, updateModel, found, ifMatch);
+      const current = await getEntity(ctx, updateModel, id);
+      requireProject(ctx, current);
+      requireAuthor(ctx, current);
+      return removed(ctx, updateModel, current, ifMatch);
     },
   },
 });

@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox';
 import { getEntity } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import { Closed, date, described, enumeration, idOf, named, nullable } from '../../lib/schema.ts';
+import { Closed, date, described, enumeration, idOf, namedSchema, nullable } from '../../lib/schema.ts';
 import { dayMs, isDay } from '../../lib/time.ts';
 import { composedStatement, tenantStatement } from '../../store/statement.ts';
 import { countedByDay, dayByDay, daysOf } from '../day-by-day.ts';
@@ -14,7 +14,7 @@ import type { StateType } from '../workflows/contract.ts';
 import { projectModel } from './kind.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
-const Counts = named(
+const Counts = namedSchema(
   'Progress',
   Closed({
     issues: count('Number of all issues.'),
@@ -29,7 +29,7 @@ const Counts = named(
 type Counts = { -readonly [K in keyof Static<typeof Counts>]: number };
 
 const statuses = ['unstarted', 'next', 'overdue', 'done'] as const;
-const MilestoneProgress = named(
+const MilestoneProgress = namedSchema(
   'MilestoneProgress',
   Closed({
     id: idOf(milestone.id),
@@ -43,7 +43,7 @@ const MilestoneProgress = named(
     progress: described(Counts, 'Progress of the milestone.'),
   }),
 );
-export const ProjectProgress = named(
+export const ProjectProgress = namedSchema(
   'ProjectProgress',
   Closed({
     progress: described(Counts, 'Progress of the whole project.'),

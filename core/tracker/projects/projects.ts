@@ -60,8 +60,8 @@ export const projects = defineResource(project, projectModel, {
 /** A member who was removed since may stay in place. */
 function requireMembers({ directory }: Context, ids: readonly string[], had: readonly string[]): void {
   for (const [index, id] of ids.entries()) {
-    const found = directory.members.get(id);
-    if (!found || (found.removed && !had.includes(id)))
+    const member = directory.members.get(id);
+    if (!member || (member.removed && !had.includes(id)))
       throw invalidField(`members.${index}`, 'not_found', { why: `There is no member ${id}.` });
   }
 }

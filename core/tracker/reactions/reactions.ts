@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { derivedId } from '../../lib/ids.ts';
-import { Closed, idOf, named, nameOf, nullable } from '../../lib/schema.ts';
+import { Closed, idOf, namedSchema, nameOf, nullable } from '../../lib/schema.ts';
 import { authorOf } from '../../resource/author.ts';
 import { defineResource } from '../../resource/define.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -15,7 +15,7 @@ import { comment } from '../comments/contract.ts';
 import { findComment } from '../comments/comments.ts';
 import { issue } from '../issues/contract.ts';
 import { issueModel } from '../issues/kind.ts';
-import { placeOfIssue } from '../issues/part.ts';
+import { linkToIssue } from '../issues/part.ts';
 import { reaction } from './contract.ts';
 import { emojiOf } from './emoji.ts';
 import { emojiMax, reactionModel } from './kind.ts';
@@ -23,7 +23,7 @@ import { emojiMax, reactionModel } from './kind.ts';
 /** Maximum number of authors listed per emoji; the count includes all. */
 const whoMax = 50;
 
-const ReactionGroups = named(
+const ReactionGroups = namedSchema(
   'ReactionGroups',
   Closed({
     data: Type.Array(
@@ -70,8 +70,8 @@ interface Subject {
 }
 
 async function issueSubject(ctx: Context, id: string): Promise<Subject> {
-  const found = await getEntity(ctx, issueModel, id);
-  return { id: found.id, ...placeOfIssue(found) };
+  const current = await getEntity(ctx, issueModel, id);
+  return { id: current.id, ...linkToIssue(current) };
 }
 
 async function commentSubject(ctx: Context, id: string): Promise<Subject> {
@@ -97,9 +97,10 @@ async function addReaction(ctx: Context, subject: Subject, input: string): Promi
   const { count = 0 } = (await ctx.store.readOne(ctx.scope, takenBack, sought)) ?? {};
   for (let nth = count; ; nth++) {
     const id = derivedId(reaction.id, subjectId, `${sought.actorId} ${emoji} ${nth}`);
-    const found = await reactionModel.find(ctx, id);
-    if (found?.deletedAt === null) return { changes: [], body: reactionModel.wire(found, ctx), status: 200 };
-    if (found) continue;
+    const current = await reactionModel.find(ctx, id);
+    if (current?.deletedAt === null)
+      return { changes: [], body: reactionModel.wire(current, ctx), status: 200 };
+    if (current) continue;
     await requireCapacity(ctx, subjectId, emoji);
     const now = ctx.nowMs();
     const times = { createdAt: now, updatedAt: now, deletedAt: null };
@@ -166,14 +167,14 @@ export const reactions = defineResource(reaction, reactionModel, {
   admits: (ctx, { issueId }) => getEntity(ctx, issueModel, issueId),
   operations: {
     async delete(ctx, id, ifMatch) {
-      const found = await reactionModel.find(ctx, id);
-      if (!found) throw notFound();
-      await getEntity(ctx, issueModel, found.issueId);
-      if (found.actorId !== actorIdOf(ctx))
+      const current = await reactionModel.find(ctx, id);
+      if (!current) throw notFound();
+      await getEntity(ctx, issueModel, current.issueId);
+      if (current.actorId !== actorIdOf(ctx))
         throw new ApiError('forbidden', 'Only the author of a reaction can remove it.');
-      requireVersion(found, ifMatch);
-      return found.deletedAt === null
-        ? removed(ctx, reactionModel, found, ifMatch)
+      requireVersion(current, ifMatch);
+      return current.deletedAt === null
+        ? removed(ctx, reactionModel, current, ifMatch)
         : { changes: [], body: undefined };
     },
   },

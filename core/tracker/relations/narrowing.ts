@@ -51,10 +51,10 @@ export async function relationConditions(ctx: Context, query: RelationQuery): Pr
   for (const name of ['blocks', 'blockedBy', 'duplicateOf'] as const) {
     const requested = query[name];
     if (requested === undefined) continue;
-    const found = await issueModel.find(ctx, requested);
-    if (!found || found.deletedAt !== null)
+    const other = await issueModel.find(ctx, requested);
+    if (!other || other.deletedAt !== null)
       throw invalidField(name, 'not_found', { why: `There is no issue ${requested}.` });
-    conditions.push({ sql: sqlOf[name], params: { [name]: found.id } });
+    conditions.push({ sql: sqlOf[name], params: { [name]: other.id } });
   }
   if (query.hasOpenBlockers !== undefined) {
     const seen = ctx.visibleTeams && JSON.stringify([...ctx.visibleTeams]);

@@ -43,7 +43,7 @@ const relationModel: EntityModel<Relation, EntityResponse<typeof relation>> = mo
     issue: ({ to }, { directory }) => {
       const state = directory.states.get(to.stateId);
       return {
-        ...named(to, directory),
+        ...issueReference(to, directory),
         title: to.title,
         // A state in use by an issue is never purged from the directory.
         state: { id: to.stateId, name: state?.name ?? '', type: state!.type },
@@ -74,7 +74,7 @@ const relationModel: EntityModel<Relation, EntityResponse<typeof relation>> = mo
   },
 });
 
-function named({ id, teamId, number }: End, { teams }: Directory) {
+function issueReference({ id, teamId, number }: End, { teams }: Directory) {
   return { id, identifier: number === null ? null : `${teams.get(teamId)?.key ?? ''}-${number}` };
 }
 
@@ -112,7 +112,7 @@ export const relations = defineResource(relation, relationModel, {
       const [storedType, from, to] = storedAs(type, issue, other);
       await requireNew(ctx, storedType, from, to);
       const now = ctx.nowMs();
-      const made = relationModel.create({
+      const created = relationModel.create({
         id: ctx.ids.next(relation.id),
         type: storedType,
         fromId: from.id,
@@ -126,10 +126,10 @@ export const relations = defineResource(relation, relationModel, {
       });
       const moved = storedType === 'duplicate_of' ? closedAsDuplicate(ctx, from) : null;
       return {
-        changes: [...(moved ? [moved] : []), withIssueEvents(made, [from, to])],
-        body: relationModel.wire(seenFrom(issue.id, made.after), ctx),
+        changes: [...(moved ? [moved] : []), withIssueEvents(created, [from, to])],
+        body: relationModel.wire(seenFrom(issue.id, created.after), ctx),
         status: 201,
-        location: `${ctx.baseUrl}/api/v1/${relation.path}/${made.id}`,
+        location: `${ctx.baseUrl}/api/v1/${relation.path}/${created.id}`,
       };
     },
     async get(ctx, id) {
@@ -201,7 +201,7 @@ async function requireNew(ctx: Context, type: RelationType, from: Issue, to: Iss
 }
 
 const nameOf = (issue: Issue, { directory }: Context): string =>
-  named(issue, directory).identifier ?? issue.id;
+  issueReference(issue, directory).identifier ?? issue.id;
 
 function refused(why: string, fix: string): ApiError {
   return new ApiError('conflict', `${why} ${fix}`, {
@@ -228,7 +228,7 @@ function withIssueEvents(change: Change, ends: readonly [Issue, Issue]): Change 
       return typesOf(change).flatMap((type) =>
         left.map((issue, at): EventDraft => {
           const { id, type: word } = seenFrom(issue.id, change.after as Relation);
-          const other = named(left[1 - at]!, view.directory);
+          const other = issueReference(left[1 - at]!, view.directory);
           return {
             type,
             entityKind: issueModel.name,

@@ -17,23 +17,23 @@ import { requireUnpublished } from './published.ts';
 export async function addIssues(
   ctx: Context,
   id: string,
-  { issueIds: named, filter }: ReleaseIssuesInput,
+  { issueIds: requestedIds, filter }: ReleaseIssuesInput,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const found = await getEntity(ctx, releaseModel, id);
-  requireUnpublished(found, 'its issues cannot change');
+  const current = await getEntity(ctx, releaseModel, id);
+  requireUnpublished(current, 'its issues cannot change');
   const selected = await selectIssues(
     withIssueVisibility(ctx),
-    { ...(named && { ids: named }), ...(filter && { filter }) },
+    { ...(requestedIds && { ids: requestedIds }), ...(filter && { filter }) },
     'issueIds',
   );
-  const issueIds = [...new Set([...found.issueIds, ...selected.map(({ issue }) => issue.id)])];
+  const issueIds = [...new Set([...current.issueIds, ...selected.map(({ issue }) => issue.id)])];
   if (issueIds.length > releaseIssuesMax)
     throw invalidField(filter === undefined ? 'issueIds' : 'filter', 'too_big', {
       why: `The release would have ${issueIds.length} issues.`,
       fix: `Add fewer issues: a release has at most ${releaseIssuesMax}.`,
     });
-  return updated(ctx, releaseModel, found, { issueIds }, ifMatch);
+  return updated(ctx, releaseModel, current, { issueIds }, ifMatch);
 }
 
 /** Ignores issues that are not in the release or do not exist. @throws ApiError not_found, conflict */
@@ -43,12 +43,12 @@ export async function removeIssues(
   names: readonly string[],
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const found = await getEntity(ctx, releaseModel, id);
-  requireUnpublished(found, 'its issues cannot change');
+  const current = await getEntity(ctx, releaseModel, id);
+  requireUnpublished(current, 'its issues cannot change');
   const ids = await issueModel.idsOf(ctx, names);
   const gone = new Set(names.map((name) => ids.get(name) ?? name));
-  const issueIds = found.issueIds.filter((one) => !gone.has(one));
-  return updated(ctx, releaseModel, found, { issueIds }, ifMatch);
+  const issueIds = current.issueIds.filter((one) => !gone.has(one));
+  return updated(ctx, releaseModel, current, { issueIds }, ifMatch);
 }
 
 /** @throws ApiError not_found, and the errors of issue lists */

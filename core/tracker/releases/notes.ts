@@ -22,10 +22,10 @@ const restBytes = 100;
 
 /** @throws ApiError not_found; conflict if the notes are to be saved and the release is published */
 export async function draftNotes(ctx: Context, id: string, save: boolean): Promise<ChangeSet> {
-  const found = await getEntity(ctx, releaseModel, id);
-  if (save) requireUnpublished(found, 'its notes cannot be replaced by a draft');
-  const notes = draftOf(await issuesIn(withIssueVisibility(ctx), found.issueIds));
-  const { changes } = save ? updated(ctx, releaseModel, found, { notes }, null) : { changes: [] };
+  const current = await getEntity(ctx, releaseModel, id);
+  if (save) requireUnpublished(current, 'its notes cannot be replaced by a draft');
+  const notes = draftOf(await issuesIn(withIssueVisibility(ctx), current.issueIds));
+  const { changes } = save ? updated(ctx, releaseModel, current, { notes }, null) : { changes: [] };
   return { changes, body: { notes } };
 }
 

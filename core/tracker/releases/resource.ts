@@ -30,9 +30,9 @@ export const releases = defineResource(release, releaseModel, {
   },
   operations: {
     async delete(ctx, id, ifMatch) {
-      const found = await getEntity(ctx, releaseModel, id);
-      requireUnpublished(found, 'it cannot be deleted');
-      return removed(ctx, releaseModel, found, ifMatch);
+      const current = await getEntity(ctx, releaseModel, id);
+      requireUnpublished(current, 'it cannot be deleted');
+      return removed(ctx, releaseModel, current, ifMatch);
     },
   },
   routes: releaseRoutes,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { schemasOf } from '../../contract/schemas.ts';
 import { defineRoute } from '../../http/route.ts';
-import { Closed, inputForm, idOf, named, pageQuery, text } from '../../lib/schema.ts';
+import { Closed, inputForm, idOf, namedSchema, pageQuery, text } from '../../lib/schema.ts';
 import { issue } from '../issues/contract.ts';
 import { readingIssues } from '../issues/seen.ts';
 import { stageMax } from '../pipelines/contract.ts';
@@ -15,15 +15,15 @@ const params = Closed({ id: idOf(release.id) });
 const releaseResponse = { 200: schemasOf(release).response };
 const path = '/api/v1/releases/{id}';
 
-const ReleaseStage = named(
+const ReleaseStage = namedSchema(
   'ReleaseStage',
   Closed({ stage: text(stageMax, 'A stage of the pipeline of the release.') }),
 );
-const ReleaseRollback = named(
+const ReleaseRollback = namedSchema(
   'ReleaseRollback',
   Closed({ reason: text(2_000, 'The reason for the rollback.') }),
 );
-const ReleaseNotesDraft = named(
+const ReleaseNotesDraft = namedSchema(
   'ReleaseNotesDraft',
   Closed({
     save: Type.Optional(
@@ -33,7 +33,7 @@ const ReleaseNotesDraft = named(
     ),
   }),
 );
-const ReleaseNotes = named(
+const ReleaseNotes = namedSchema(
   'ReleaseNotes',
   Closed({
     notes: Type.String({

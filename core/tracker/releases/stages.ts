@@ -14,24 +14,36 @@ export async function moveRelease(
   stage: string,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const found = await getEntity(ctx, releaseModel, id);
-  requireUnpublished(found, 'its stage cannot change');
-  const stages = stagesOf(ctx, found);
+  const current = await getEntity(ctx, releaseModel, id);
+  requireUnpublished(current, 'its stage cannot change');
+  const stages = stagesOf(ctx, current);
   const at = stages.indexOf(stage);
   if (at < 0)
     throw invalidField('stage', 'not_found', {
       why: `The pipeline has no stage ${stage}.`,
       fix: `Use one of ${stages.join(', ')}.`,
     });
-  return updated(ctx, releaseModel, found, { stage, status: at === 0 ? 'planned' : 'in_progress' }, ifMatch);
+  return updated(
+    ctx,
+    releaseModel,
+    current,
+    { stage, status: at === 0 ? 'planned' : 'in_progress' },
+    ifMatch,
+  );
 }
 
 /** @throws ApiError not_found, conflict */
 export async function publishRelease(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  const found = await getEntity(ctx, releaseModel, id);
-  requireUnpublished(found, 'it cannot be published again');
-  const stage = stagesOf(ctx, found).at(-1) ?? found.stage;
-  return updated(ctx, releaseModel, found, { status: 'published', stage, publishedAt: ctx.nowMs() }, ifMatch);
+  const current = await getEntity(ctx, releaseModel, id);
+  requireUnpublished(current, 'it cannot be published again');
+  const stage = stagesOf(ctx, current).at(-1) ?? current.stage;
+  return updated(
+    ctx,
+    releaseModel,
+    current,
+    { status: 'published', stage, publishedAt: ctx.nowMs() },
+    ifMatch,
+  );
 }
 
 /** @throws ApiError not_found, conflict */
@@ -41,16 +53,16 @@ export async function rollBackRelease(
   reason: string,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const found = await getEntity(ctx, releaseModel, id);
-  if (found.status !== 'published')
+  const current = await getEntity(ctx, releaseModel, id);
+  if (current.status !== 'published')
     throw new ApiError(
       'conflict',
-      found.status === 'rolled_back'
+      current.status === 'rolled_back'
         ? 'The release was already rolled back.'
         : 'The release was not published. Only a published release can be rolled back.',
     );
   const patch = { status: 'rolled_back', rolledBackAt: ctx.nowMs(), rollbackReason: reason } as const;
-  return updated(ctx, releaseModel, found, patch, ifMatch);
+  return updated(ctx, releaseModel, current, patch, ifMatch);
 }
 
 function stagesOf({ directory }: Context, { pipelineId }: Release): readonly string[] {

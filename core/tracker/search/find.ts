@@ -24,7 +24,7 @@ export const depthMax = 1_000;
 const waitMs = 1_000;
 /** Number of texts read per requested issue, since several texts may belong to one issue. */
 const textsPerIssue = 3;
-const namedMax = 5;
+const exactMatchesMax = 5;
 
 export type SearchQuery = PageParameters & IssueFilters & { q: string };
 
@@ -36,10 +36,10 @@ export async function searchIssues(ctx: Context, request: SearchQuery) {
   const limit = request.limit ?? limitDefault;
   const conditions = await issueFiltering.conditions(ctx, requestedFilters(request));
   const isComplete = await indexPending(ctx);
-  const found = await bestOf(ctx, query, { q: request.q, conditions, until: offset + limit + 1 });
-  const page = found.slice(offset, offset + limit);
+  const hits = await bestOf(ctx, query, { q: request.q, conditions, until: offset + limit + 1 });
+  const page = hits.slice(offset, offset + limit);
   const end = offset + page.length;
-  const hasNextPage = found.length > end && end < depthMax;
+  const hasNextPage = hits.length > end && end < depthMax;
   return {
     data: await toSearchHits(ctx, page, query),
     pageInfo: {
@@ -80,8 +80,9 @@ interface Sought {
 async function bestOf(ctx: Context, query: Query, { q, conditions, until }: Sought): Promise<Hit[]> {
   if (query.wanted.length === 0) return [];
   const best = new Map<string, Hit>();
-  for (const issueId of await namedBy(ctx, q, conditions)) best.set(issueId, { issueId, commentId: null });
-  const named = best.size;
+  for (const issueId of await exactMatches(ctx, q, conditions))
+    best.set(issueId, { issueId, commentId: null });
+  const exactCount = best.size;
   const { columns, commentTeams } = saidTo(ctx);
   const match = matchOf(query, markOf(ctx.workspaceId), columns);
   const read = async (limit: number): Promise<boolean> => {
@@ -94,7 +95,7 @@ async function bestOf(ctx: Context, query: Query, { q, conditions, until }: Soug
     return hits.length < limit;
   };
   const isAll = await read(Math.min(depthMax, until * textsPerIssue));
-  if (!isAll && best.size - named < until) await read(depthMax);
+  if (!isAll && best.size - exactCount < until) await read(depthMax);
   return [...best.values()];
 }
 
@@ -116,7 +117,7 @@ const identifier = new RegExp(identifierInputPattern);
 const aNumber = /^#?(\d{1,9})$/;
 
 /** Returns the ids of issues with that identifier, or with that number in any team. */
-async function namedBy(ctx: Context, q: string, conditions: readonly Condition[]): Promise<string[]> {
+async function exactMatches(ctx: Context, q: string, conditions: readonly Condition[]): Promise<string[]> {
   const name = q.trim();
   const number = aNumber.exec(name)?.[1];
   const of = identifier.test(name) ? await issueModel.find(ctx, name) : undefined;
@@ -133,7 +134,7 @@ async function namedBy(ctx: Context, q: string, conditions: readonly Condition[]
   const rows = await ctx.store.read<{ id: string }>(
     ctx.scope,
     composedStatement<{ id: string }>(
-      `SELECT id FROM issues WHERE workspace_id = :ws AND ${where} ORDER BY updated_at DESC, id LIMIT ${namedMax}`,
+      `SELECT id FROM issues WHERE workspace_id = :ws AND ${where} ORDER BY updated_at DESC, id LIMIT ${exactMatchesMax}`,
       null,
     ),
     { ...params, ...own.params },
@@ -166,12 +167,12 @@ async function toSearchHits(ctx: Context, hits: readonly Hit[], { wanted }: Quer
       ...highlighted({ field: 'description', commentId: null }, issue.description, wanted),
       ...highlighted({ field: 'comment', commentId }, bodyOf.get(commentId ?? '') ?? '', wanted),
     ];
-    return [{ issue: foundIssue(ctx, issue), highlights }];
+    return [{ issue: toFoundIssue(ctx, issue), highlights }];
   });
 }
 
 /** Omits the description, since highlights show the relevant part. */
-export function foundIssue(ctx: Context, issue: Issue): FoundIssue {
+export function toFoundIssue(ctx: Context, issue: Issue): FoundIssue {
   // JSON omits undefined properties. Building an object without the property would cost one more object per hit.
   return Object.assign(issueModel.wire(issue, ctx), { description: undefined });
 }

@@ -41,17 +41,17 @@ export function createFindDuplicates(
     const visibleTeams = await openTeams(everything, team);
     if (visibleTeams.size === 0) return issues.map(() => []);
     const ctx = { ...everything, visibleTeams };
-    const found: Duplicate[][] = [];
+    const duplicates: Duplicate[][] = [];
     for (const issue of issues) {
       const likest = await issuesLike(ctx, issue, { conditions: [], limit: duplicatesMax });
-      found.push(
+      duplicates.push(
         likest.flatMap(({ other, score }) => {
           const { identifier, title } = issueModel.wire(other, ctx);
           return identifier === null ? [] : [{ identifier, title, score }];
         }),
       );
     }
-    return found;
+    return duplicates;
   };
 }
 

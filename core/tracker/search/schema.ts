@@ -1,17 +1,17 @@
 import { Type, type Static } from 'typebox';
 import { responseProperties } from '../../contract/schemas.ts';
-import { Closed, enumeration, idOf, named, nullable, pageWith } from '../../lib/schema.ts';
+import { Closed, enumeration, idOf, namedSchema, nullable, pageWith } from '../../lib/schema.ts';
 import { issue } from '../issues/contract.ts';
 import type { IssueResponse } from '../issues/kind.ts';
 
 export type FoundIssue = Omit<IssueResponse, 'description'>;
 
-const { description: _, ...ofFoundIssue } = responseProperties(issue);
+const { description: _, ...foundIssueProperties } = responseProperties(issue);
 const FoundIssueResponse = Type.Unsafe<FoundIssue>(
-  named('FoundIssue', Closed(ofFoundIssue, { description: 'Issue without its description.' })),
+  namedSchema('FoundIssue', Closed(foundIssueProperties, { description: 'Issue without its description.' })),
 );
 
-const HighlightResponse = named(
+const HighlightResponse = namedSchema(
   'Highlight',
   Closed({
     field: enumeration(
@@ -35,7 +35,7 @@ const HighlightResponse = named(
 );
 export type Highlight = Static<typeof HighlightResponse>;
 
-const SearchHit = named(
+const SearchHit = namedSchema(
   'SearchHit',
   Closed({
     issue: FoundIssueResponse,
@@ -52,11 +52,11 @@ export const SearchPage = pageWith('SearchPage', SearchHit, {
   }),
 });
 
-export const SimilarIssues = named(
+export const SimilarIssues = namedSchema(
   'SimilarIssues',
   Closed({
     data: Type.Array(
-      named(
+      namedSchema(
         'SimilarIssue',
         Closed({
           issue: FoundIssueResponse,

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import type { Condition } from '../../store/page.ts';
 import { composedStatement } from '../../store/statement.ts';
 import { issueModel, type Issue } from '../issues/kind.ts';
-import { foundIssue, indexPending } from './find.ts';
+import { toFoundIssue, indexPending } from './find.ts';
 import { readHits } from './hits.ts';
 import { matchAny } from './query.ts';
 import { markOf, wordsIn, writtenWord } from './words.ts';
@@ -40,7 +40,7 @@ export async function similarIssues(
     limit,
   });
   return {
-    data: likest.map(({ other, score, evidence }) => ({ issue: foundIssue(ctx, other), score, evidence })),
+    data: likest.map(({ other, score, evidence }) => ({ issue: toFoundIssue(ctx, other), score, evidence })),
   };
 }
 

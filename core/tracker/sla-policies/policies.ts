@@ -49,10 +49,10 @@ const lastPosition = lastPositionIn({
 export const slaPolicies = defineResource(slaPolicy, policyModel, {
   sets: async (ctx, { position, pausedIn }) => ({
     position: position ?? (await lastPosition(ctx, ctx.workspaceId)),
-    ...(pausedIn && { pausedIn: statesNamed(ctx, pausedIn) }),
+    ...(pausedIn && { pausedIn: resolveStates(ctx, pausedIn) }),
   }),
   placedIn: ({ workspaceId }, { position }) => (position === undefined ? workspaceId : null),
-  follows: (ctx, { pausedIn }) => (pausedIn ? { pausedIn: statesNamed(ctx, pausedIn) } : {}),
+  follows: (ctx, { pausedIn }) => (pausedIn ? { pausedIn: resolveStates(ctx, pausedIn) } : {}),
   async check(ctx, policy, before) {
     if (policy.filter !== before?.filter) await issueFiltering.check(ctx, policy.filter, 'filter');
     if (policy.pausedIn !== before?.pausedIn) checkStates(ctx.directory, policy.pausedIn);
@@ -63,7 +63,7 @@ export const slaPolicies = defineResource(slaPolicy, policyModel, {
 const types: readonly string[] = stateTypes;
 
 /** Replaces names of states by ids; several teams may use the same name. @throws ApiError validation_failed */
-function statesNamed(ctx: Context, pausedIn: readonly string[]): string[] {
+function resolveStates(ctx: Context, pausedIn: readonly string[]): string[] {
   const ids = pausedIn.map((requested, index) =>
     types.includes(requested) ? requested : idOfName(ctx, state, requested, `pausedIn.${index}`),
   );

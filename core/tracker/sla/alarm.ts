@@ -6,14 +6,14 @@ import type { Context } from '../../context.ts';
 import { pageOfSubject } from '../../events/log.ts';
 import { timerOp, type DueTimer } from '../../reactions/alarm.ts';
 import { nothing, type Answer } from '../../reactions/reaction.ts';
-import { tenantStatement, type Row } from '../../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
 import { slaPolicy } from '../sla-policies/contract.ts';
 import { putOff } from '../teams/archived.ts';
 import { team } from '../teams/contract.ts';
 import { slaTimerName } from './alarm-name.ts';
 import { slaClock } from './contract.ts';
-import { canceled, passed, ringsAt } from './counting.ts';
+import { canceled, passed, firesAt } from './counting.ts';
 import { follow, heeds, heededTypes } from './following.ts';
 import { clockModel, teamIdOf, type Clock } from './kind.ts';
 
@@ -22,7 +22,7 @@ const pageEvents = 100;
 /** Maximum number of clocks of a deleted policy canceled in one batch. */
 const canceledAtOnce = 16;
 
-const ofPolicy = tenantStatement<Row>(
+const ofPolicy = tenantStatement<SqlRow>(
   'sla_clocks.of_policy',
   `SELECT ${clockModel.select} FROM sla_clocks INDEXED BY sla_clocks_policy WHERE workspace_id = :ws AND policy_id = :policyId AND ended_at IS NULL LIMIT ${canceledAtOnce}`,
 );
@@ -36,19 +36,19 @@ const heededAll = tenantStatement(
 export const slaTimer: DueTimer = {
   name: slaTimerName,
   isSetBy: ({ kind }) => kind === slaClock.name || kind === slaPolicy.name || kind === team.name,
-  ring: (ctx, id) => (id.startsWith(`${slaPolicy.id}_`) ? leavePolicy(ctx, id) : ringClock(ctx, id)),
+  fire: (ctx, id) => (id.startsWith(`${slaPolicy.id}_`) ? leavePolicy(ctx, id) : fireClock(ctx, id)),
 };
 
-async function ringClock(ctx: Context, id: string): Promise<Answer> {
+async function fireClock(ctx: Context, id: string): Promise<Answer> {
   const clock = await clockModel.find(ctx, id);
-  if (!clock || ringsAt(clock) === null) return nothing;
+  if (!clock || firesAt(clock) === null) return nothing;
   const waits = putOff(ctx, teamIdOf(clock), { name: slaTimerName, id });
   if (waits) return waits;
   const answer = await upTo(ctx, clock, ctx.nowMs());
   // The timer fired too early, because the system clock was set back: set it again.
   return answer.changes.length > 0
     ? answer
-    : { changes: [], ops: [timerOp(ctx.scope, slaTimerName, id, ringsAt(clock))] };
+    : { changes: [], ops: [timerOp(ctx.scope, slaTimerName, id, firesAt(clock))] };
 }
 
 /** Processes missed events; if there are none, the passing of time, and then the end of the clock if requested. */

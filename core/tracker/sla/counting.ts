@@ -81,14 +81,14 @@ export function resumed(counted: Counted, terms: Terms, at: number): Partial<Cou
 }
 
 /** Returns the time of the next change by passing time; null for a clock that is paused or ended. */
-export function ringsAt({ state, atRiskAt, dueAt }: Counted): number | null {
+export function firesAt({ state, atRiskAt, dueAt }: Counted): number | null {
   if (state === 'running') return atRiskAt ?? dueAt;
   return state === 'at_risk' ? dueAt : null;
 }
 
 /** Returns the first change by passing time until a moment; null for none. */
 export function passed(counted: Counted, until: number): Partial<Counted> | null {
-  const next = ringsAt(counted);
+  const next = firesAt(counted);
   if (next === null || next > until) return null;
   const isLate = counted.state === 'at_risk' || counted.atRiskAt === null;
   return { state: isLate ? 'breached' : 'at_risk' };

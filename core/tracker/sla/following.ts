@@ -4,13 +4,13 @@ import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { EventType } from '../../events/catalogue.ts';
 import { renderData, type EventRow } from '../../events/event.ts';
-import { tenantStatement, type Row } from '../../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../../store/statement.ts';
 import type { IssueResponse } from '../issues/kind.ts';
 import type { SlaKind } from '../sla-policies/contract.ts';
 import type { StateType } from '../workflows/contract.ts';
 import { slaClock } from './contract.ts';
 import { canceled, passed, paused, reached, resumed, started, type Counted } from './counting.ts';
-import { clockModel, creatorOf, livePlace, type Clock } from './kind.ts';
+import { clockModel, creatorOf, liveIssue, type Clock } from './kind.ts';
 import { pausesIn, policyFor, termsOf, type PolicyEntry } from './policies-in-force.ts';
 
 const kinds: readonly SlaKind[] = ['first_response', 'resolution'];
@@ -26,7 +26,7 @@ export function heeds(type: EventType): boolean {
 export const heededTypes = heeded.map((type) => `'${type}'`).join(', ');
 
 /** Open clocks, and those that processed the event or a later one. */
-const clocksAt = tenantStatement<Row>(
+const clocksAt = tenantStatement<SqlRow>(
   'sla_clocks.of_issue_at',
   `SELECT ${clockModel.select} FROM sla_clocks WHERE workspace_id = :ws AND issue_id = :issueId
    AND (ended_at IS NULL OR sequence >= :sequence) ORDER BY created_at, id`,
@@ -135,7 +135,7 @@ async function startOf(
   issue: IssueResponse,
 ): Promise<readonly Change[]> {
   const { kind } = policy;
-  const live = await ctx.store.readOne(ctx.scope, livePlace, { issueId: issue.id });
+  const live = await ctx.store.readOne(ctx.scope, liveIssue, { issueId: issue.id });
   if (!live) return [];
   if (kind === 'first_response' && type !== 'issue.created') {
     const params = { issueId: issue.id, at, creatorId: issue.creator.id };

@@ -8,12 +8,12 @@ import { neverDue } from '../issues/kind.ts';
 import { tenantOp } from '../../store/store.ts';
 import { slaTimerName } from './alarm-name.ts';
 import { slaClock } from './contract.ts';
-import { ringsAt } from './counting.ts';
+import { firesAt } from './counting.ts';
 
 /** Columns of the issue that are shown with a clock, as a JSON array. */
-const placeColumns = 'i.team_id, i.number, i.title, i.assignee_id, i.creator_id';
+const issueColumns = 'i.team_id, i.number, i.title, i.assignee_id, i.creator_id';
 
-export interface IssuePlace {
+export interface ClockIssue {
   readonly teamId: string;
   readonly number: number;
   readonly title: string;
@@ -21,15 +21,15 @@ export interface IssuePlace {
   readonly creatorId: string;
 }
 
-function placeOf(text: string): IssuePlace {
+function parseIssue(text: string): ClockIssue {
   const [teamId, number, title, assigneeId, creatorId] = JSON.parse(text);
   return { teamId, number, title, assigneeId, creatorId };
 }
 
 /** Returns no row if the issue is deleted. */
-export const livePlace = tenantStatement<{ place: string }>(
+export const liveIssue = tenantStatement<{ place: string }>(
   'sla_clocks.live_place',
-  `SELECT json_array(${placeColumns}) AS place FROM issues AS i WHERE i.workspace_id = :ws AND i.id = :issueId AND i.deleted_at IS NULL`,
+  `SELECT json_array(${issueColumns}) AS place FROM issues AS i WHERE i.workspace_id = :ws AND i.id = :issueId AND i.deleted_at IS NULL`,
 );
 
 const storedFields = {
@@ -37,7 +37,7 @@ const storedFields = {
   countedFrom: plain<number>('counted_from'),
   sequence: plain<number>('sequence'),
   place: {
-    select: `(SELECT json_array(${placeColumns}) FROM issues AS i WHERE i.workspace_id = :ws AND i.id = sla_clocks.issue_id)`,
+    select: `(SELECT json_array(${issueColumns}) FROM issues AS i WHERE i.workspace_id = :ws AND i.id = sla_clocks.issue_id)`,
   } as Column<string>,
 };
 
@@ -61,16 +61,16 @@ export const clockModel = modelOf(slaClock, {
   events: (before, after) => [eventOf(before, after)],
   shows: {
     issue({ issueId, place }, { directory }) {
-      const { teamId, number, title } = placeOf(place);
+      const { teamId, number, title } = parseIssue(place);
       return { id: issueId, identifier: `${directory.teams.get(teamId)?.key ?? ''}-${number}`, title };
     },
     team({ place }, { directory }) {
-      const { teamId } = placeOf(place);
+      const { teamId } = parseIssue(place);
       const { key = '', name = '' } = directory.teams.get(teamId) ?? {};
       return { id: teamId, key, name };
     },
     assignee({ place }, { directory }) {
-      const { assigneeId } = placeOf(place);
+      const { assigneeId } = parseIssue(place);
       return assigneeId === null
         ? null
         : { id: assigneeId, name: directory.members.get(assigneeId)?.name ?? '' };
@@ -79,7 +79,7 @@ export const clockModel = modelOf(slaClock, {
   special: {
     subjectId: ({ issueId }) => issueId,
     team: {
-      of: ({ place }) => placeOf(place).teamId,
+      of: ({ place }) => parseIssue(place).teamId,
       isIn: (list) =>
         `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = sla_clocks.issue_id AND i.team_id IN (${list}))`,
     },
@@ -89,7 +89,7 @@ export const clockModel = modelOf(slaClock, {
       return {
         first: before ? [] : [tenantOp(scope, requirePolicy, { policyId }, { expectRows: 1 })],
         last: [
-          timerOp(scope, slaTimerName, id, ringsAt(after)),
+          timerOp(scope, slaTimerName, id, firesAt(after)),
           ...(isDueAnew ? [tenantOp(scope, setDue, { issueId })] : []),
         ],
       };
@@ -98,11 +98,11 @@ export const clockModel = modelOf(slaClock, {
 });
 
 export function teamIdOf({ place }: Clock): string {
-  return placeOf(place).teamId;
+  return parseIssue(place).teamId;
 }
 
 export function creatorOf({ place }: Clock): string {
-  return placeOf(place).creatorId;
+  return parseIssue(place).creatorId;
 }
 
 function eventOf(before: Clock | null, after: Clock): EventType {

@@ -28,12 +28,12 @@ function policiesOf({ slaPolicies }: Directory): readonly PolicyEntry[] {
 
 function testOf(directory: Directory, policy: PolicyEntry): Passes {
   const fields = issueFiltering.fieldsIn(directory);
-  const made = tests.get(fields) ?? new WeakMap<PolicyEntry, Passes>();
-  tests.set(fields, made);
-  const known = made.get(policy);
+  const cached = tests.get(fields) ?? new WeakMap<PolicyEntry, Passes>();
+  tests.set(fields, cached);
+  const known = cached.get(policy);
   if (known) return known;
   const passes = passesOf(parseFilter(policy.filter, fields, 'filter', { wasTaken: true }), fields);
-  made.set(policy, passes);
+  cached.set(policy, passes);
   return passes;
 }
 

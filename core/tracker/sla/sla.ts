@@ -26,8 +26,8 @@ const ownColumns = filterColumnsOf(slaClock);
 /** Filters by fields of the clock, and by team and assignee of the issue. */
 const filtering = createFiltering({
   fields: { ...filterFieldsOf(slaClock), team: issueReferences.team, assignee: issueReferences.assignee },
-  columns: (directory, found) => ({
-    ...ownColumns(directory, found),
+  columns: (directory, resolved) => ({
+    ...ownColumns(directory, resolved),
     team: { ...ofIssue('team_id'), ...namesIn(directory, team, 'key') },
     assignee: ofIssue('assignee_id'),
   }),

@@ -6,15 +6,15 @@ import type { Context } from '../../context.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { readMoment } from '../../lib/filter-value.ts';
 import { Closed, pageQuery } from '../../lib/schema.ts';
-import { createQueryFilter, filterQueryOf, namedText } from '../../resource/filter.ts';
+import { createQueryFilter, filterQueryOf, referenceText } from '../../resource/filter.ts';
 import type { FilterRequest, Filtering } from '../../resource/filtering.ts';
 import type { Condition } from '../../store/page.ts';
 import { issueReferences } from '../issues/filter.ts';
 import { slaClock } from './contract.ts';
 import { clockModel } from './kind.ts';
 
-const named = (name: 'team' | 'assignee') =>
-  Type.Optional(Type.Unsafe<string>(namedText(issueReferences[name])));
+const referenceQuery = (name: 'team' | 'assignee') =>
+  Type.Optional(Type.Unsafe<string>(referenceText(issueReferences[name])));
 const due = 'coalesce(due_at, 9e15)';
 /** Excludes clocks of deleted issues. */
 const ofThere: Condition = {
@@ -61,8 +61,8 @@ export const clocksOfAll = (filtering: Filtering): Route =>
     query: Closed({
       ...pageQuery,
       ...filterQueryOf(slaClock),
-      team: named('team'),
-      assignee: named('assignee'),
+      team: referenceQuery('team'),
+      assignee: referenceQuery('assignee'),
       dueBefore: Type.Optional(
         Type.String({
           maxLength: 40,

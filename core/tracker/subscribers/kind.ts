@@ -8,7 +8,7 @@ import { derivedId } from '../../lib/ids.ts';
 import { modelOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import type { Issue } from '../issues/kind.ts';
-import { issueOfPart, partOfIssue, placeOfIssue } from '../issues/part.ts';
+import { issueOfPart, partOfIssue, linkToIssue } from '../issues/part.ts';
 import { subscriber } from './contract.ts';
 
 const part = partOfIssue('subscribers');
@@ -55,7 +55,7 @@ function creatorOf(issue: Issue): Subscriber | null {
 function subscriberOf(issue: Issue, memberId: string, reason: Reason, at: number) {
   const id = derivedId(subscriber.id, issue.id, memberId);
   const times = { createdAt: at, updatedAt: at };
-  return { id, ...placeOfIssue(issue), memberId, reason, muted: false, ...times };
+  return { id, ...linkToIssue(issue), memberId, reason, muted: false, ...times };
 }
 
 /** Shows the creator without a row like other subscribers. */
@@ -65,9 +65,9 @@ export function toSubscriberResponse(row: Subscriber, view: View): EntityRespons
 
 /** Returns the row of a member, or the virtual row of the creator; undefined if there is neither. */
 export async function rowOf(ctx: Context, issue: Issue, memberId: string): Promise<Subscriber | undefined> {
-  const found = await subscriberModel.find(ctx, derivedId(subscriber.id, issue.id, memberId));
+  const stored = await subscriberModel.find(ctx, derivedId(subscriber.id, issue.id, memberId));
   const creator = creatorOf(issue);
-  return found ?? (creator?.memberId === memberId ? creator : undefined);
+  return stored ?? (creator?.memberId === memberId ? creator : undefined);
 }
 
 /** Returns the change that subscribes or unsubscribes a member; null if nothing changes. */

@@ -4,7 +4,7 @@ import { defineContract } from '../../contract/contract.ts';
 import { choice, idOrName, json, string, text, time } from '../../contract/field.ts';
 import { weekdays } from '../../lib/business-time.ts';
 import { teamKeyInputPattern, teamKeyPattern } from '../../lib/issue-names.ts';
-import { Closed, enumeration, idOf, named, nameOf } from '../../lib/schema.ts';
+import { Closed, enumeration, idOf, namedSchema, nameOf } from '../../lib/schema.ts';
 
 export const teamKey = Type.String({
   pattern: teamKeyPattern,
@@ -45,7 +45,10 @@ const rhythm = {
       'True if unfinished issues move to the next cycle when their cycle is completed; default true.',
   }),
 };
-const rhythmInput = named('CycleRhythmGiven', Type.Partial(Closed(rhythm), { additionalProperties: false }));
+const rhythmInput = namedSchema(
+  'CycleRhythmGiven',
+  Type.Partial(Closed(rhythm), { additionalProperties: false }),
+);
 const rhythmResponse = Closed({
   weeks: { ...rhythm.weeks, default: 2 },
   startsOn: { ...rhythm.startsOn, default: 'monday' },

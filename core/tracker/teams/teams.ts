@@ -6,7 +6,7 @@ import { checkZone } from '../../lib/zone.ts';
 import { archiving, archivedQuery, whereArchived } from '../../resource/archived.ts';
 import { defineResource } from '../../resource/define.ts';
 import { modelOf } from '../../resource/kind.ts';
-import { findState, findTeam, stateNamed } from '../directory.ts';
+import { findState, findTeam, stateByName } from '../directory.ts';
 import { state } from '../workflows/contract.ts';
 import { defaultStates } from '../workflows/workflows.ts';
 import { timerOp } from '../../reactions/alarm.ts';
@@ -67,7 +67,7 @@ export const teams = defineResource(team, teamModel, {
           });
   },
   follows: (ctx, { transitions }, { id }) =>
-    transitions ? { transitions: transitionsNamed(ctx, id, transitions) } : {},
+    transitions ? { transitions: resolveTransitions(ctx, id, transitions) } : {},
   operations: {
     async create(ctx, { key, name = key, triage = 'off', timeZone = 'UTC' }) {
       const noZone = checkZone(timeZone);
@@ -79,7 +79,7 @@ export const teams = defineResource(team, teamModel, {
         });
       const now = ctx.nowMs();
       const id = ctx.ids.next(team.id);
-      const made = {
+      const entity = {
         id,
         key,
         name,
@@ -91,7 +91,7 @@ export const teams = defineResource(team, teamModel, {
         createdAt: now,
         updatedAt: now,
       };
-      const set = created(ctx, teamModel, made, team.path);
+      const set = created(ctx, teamModel, entity, team.path);
       return { ...set, changes: [...set.changes, ...defaultStates(id, () => ctx.ids.next(state.id), now)] };
     },
   },
@@ -100,19 +100,21 @@ export const teams = defineResource(team, teamModel, {
 type Transitions = Readonly<Record<string, readonly string[]>>;
 
 /** Replaces names of states by ids. @throws ApiError validation_failed */
-function transitionsNamed(ctx: Context, teamId: string, input: Transitions): Record<string, string[]> {
+function resolveTransitions(ctx: Context, teamId: string, input: Transitions): Record<string, string[]> {
   const { resolved, ...quiet } = ctx;
-  const named: Record<string, string[]> = {};
+  const byStateId: Record<string, string[]> = {};
   for (const [from, targets] of Object.entries(input)) {
     const path = `transitions.${from}`;
-    const id = stateNamed(quiet, teamId, from, path);
-    if (named[id])
+    const id = stateByName(quiet, teamId, from, path);
+    if (byStateId[id])
       throw invalidField(path, 'conflict', {
         why: 'Another entry is for the same state.',
         fix: 'List each state once.',
       });
-    named[id] = [...new Set(targets.map((to, index) => stateNamed(quiet, teamId, to, `${path}.${index}`)))];
+    byStateId[id] = [
+      ...new Set(targets.map((to, index) => stateByName(quiet, teamId, to, `${path}.${index}`))),
+    ];
   }
-  resolved?.('transitions', named);
-  return named;
+  resolved?.('transitions', byStateId);
+  return byStateId;
 }

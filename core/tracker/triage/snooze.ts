@@ -8,7 +8,7 @@ export const snooze: DueTimer = {
   name: snoozeTimerName,
   isSetBy: ({ kind, after }) =>
     kind === team.name || (kind === issueModel.name && (after as Issue).snoozedUntil !== null),
-  async ring(ctx, id) {
+  async fire(ctx, id) {
     const issue = await issueModel.find(ctx, id);
     const isDue =
       issue?.snoozedUntil != null && issue.deletedAt === null && issue.snoozedUntil <= ctx.nowMs();

@@ -4,7 +4,7 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import { Closed, named, nullable, text } from '../../lib/schema.ts';
+import { Closed, namedSchema, nullable, text } from '../../lib/schema.ts';
 import { readTime } from '../../lib/time.ts';
 import { authorOf } from '../../resource/author.ts';
 import { commentModel } from '../comments/kind.ts';
@@ -15,7 +15,7 @@ import type { IssuePatch } from '../issues/bodies.ts';
 import { issueModel, type Issue, type IssueResponse } from '../issues/kind.ts';
 import { resolvePatch } from '../issues/references.ts';
 
-export const TriageDecline = named(
+export const TriageDecline = namedSchema(
   'TriageDecline',
   Closed({
     reason: Type.Optional(
@@ -26,7 +26,7 @@ export const TriageDecline = named(
     ),
   }),
 );
-export const TriageSnooze = named(
+export const TriageSnooze = namedSchema(
   'TriageSnooze',
   Closed({
     until: nullable(

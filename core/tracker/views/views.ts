@@ -40,8 +40,8 @@ const callerOf = ({ actor }: Context): string => actor.memberId ?? actor.id;
 const isOwn = (ctx: Context, { ownerId }: Pick<View, 'ownerId'>): boolean => ownerId === callerOf(ctx);
 
 /** Personal views of others are not found. @throws ApiError not_found */
-async function requireSeen(ctx: Context, found: View): Promise<void> {
-  if (found.visibility === 'personal' && !isOwn(ctx, found)) throw notFound();
+async function requireSeen(ctx: Context, current: View): Promise<void> {
+  if (current.visibility === 'personal' && !isOwn(ctx, current)) throw notFound();
 }
 
 export const views = defineResource(view, viewModel, {
@@ -84,11 +84,11 @@ async function issuesOf(
   id: string,
   { asOf, ...query }: IssueQuery & { readonly asOf?: string },
 ) {
-  const found = await getEntity(ctx, viewModel, id);
-  await requireSeen(ctx, found);
-  const sort = query.sort ?? (found.sort === null ? undefined : existingSort(found.sort, ctx.directory));
+  const current = await getEntity(ctx, viewModel, id);
+  await requireSeen(ctx, current);
+  const sort = query.sort ?? (current.sort === null ? undefined : existingSort(current.sort, ctx.directory));
   const viewQuery = { ...query, ...(sort === undefined ? {} : { sort }) };
-  const beside = { viewFilters: [{ tree: found.filter, at: 'filter', wasTaken: true as const }] };
+  const beside = { viewFilters: [{ tree: current.filter, at: 'filter', wasTaken: true as const }] };
   const visibleCtx = withIssueVisibility(ctx);
   return asOf === undefined
     ? listIssues(visibleCtx, viewQuery, beside)

@@ -48,16 +48,16 @@ export const workflows = defineResource(state, stateModel, {
   },
   operations: {
     async delete(ctx, id, ifMatch) {
-      const found = await getEntity(ctx, stateModel, id);
+      const current = await getEntity(ctx, stateModel, id);
       if (await ctx.store.readOne(ctx.scope, issueIn, { stateId: id }))
         throw new ApiError('conflict', 'This state has issues. Move them first.');
-      const same = statesOf(ctx.directory, found.teamId).filter(({ type }) => type === found.type);
-      if (found.type === 'backlog' && same.length === 1)
+      const same = statesOf(ctx.directory, current.teamId).filter(({ type }) => type === current.type);
+      if (current.type === 'backlog' && same.length === 1)
         throw new ApiError(
           'conflict',
           'This is the last backlog state of its team, where new issues go. Add another one first.',
         );
-      return removed(ctx, stateModel, found, ifMatch);
+      return removed(ctx, stateModel, current, ifMatch);
     },
   },
 });

@@ -1,7 +1,7 @@
 // Public schemas of deliveries and attempts.
 import { idPrefixes } from '../../lib/ids.ts';
 import { Type, type TSchema } from 'typebox';
-import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, idOf, namedSchema, nullable, time } from '../../lib/schema.ts';
 import { webhook } from '../endpoints/contract.ts';
 
 const deliveryStatuses = ['pending', 'delivering', 'retrying', 'delivered', 'failed', 'canceled'] as const;
@@ -37,8 +37,8 @@ const deliveryFields = {
   finishedAt: at('Time at which it was delivered, failed or was canceled; null until then.'),
 };
 
-export const DeliveryResponse = named('Delivery', Closed(deliveryFields));
-export const DeliveryDetail = named(
+export const DeliveryResponse = namedSchema('Delivery', Closed(deliveryFields));
+export const DeliveryDetail = namedSchema(
   'DeliveryDetail',
   Closed({
     ...deliveryFields,

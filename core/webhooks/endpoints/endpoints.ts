@@ -72,7 +72,7 @@ export async function createEndpoint(
     secretSealed: sealSecret(ctx.sealing, ctx.workspaceId, id, secret),
     secretSince: now,
     previousSecrets: [],
-    ...madeBy(ctx),
+    ...makerFields(ctx),
     sinceSequence: 0,
     createdAt: now,
     updatedAt: now,
@@ -115,13 +115,13 @@ export async function updateEndpoint(
   if (plain.changes.length === 0) return plain;
   const isSteered = steers(url, patch);
   const set = isSteered
-    ? updated(ctx, endpointModel, endpoint, { ...storedPatch, ...madeBy(ctx) }, ifMatch)
+    ? updated(ctx, endpointModel, endpoint, { ...storedPatch, ...makerFields(ctx) }, ifMatch)
     : plain;
   const forgiven = isForgiven(endpoint, next) ? [rules.forgiveOp(ctx.scope, id)] : [];
   return { ...set, ops: [...capacityGuard, ...forgiven, ...(isSteered ? [stillMayOp(ctx)] : [])] };
 }
 
-function madeBy(ctx: Context): Pick<Endpoint, 'makerId' | 'madeWith'> {
+function makerFields(ctx: Context): Pick<Endpoint, 'makerId' | 'madeWith'> {
   const { memberId, keyId } = makerOf(ctx);
   return { makerId: memberId, madeWith: keyId };
 }
@@ -195,8 +195,8 @@ async function checkFilters(
 
 /** @returns the op that enforces the limit at commit. @throws ApiError conflict */
 async function requireCapacity(ctx: Context): Promise<Op> {
-  const found = await ctx.store.readOne(ctx.scope, countEnabled);
-  if ((found?.count ?? 0) >= enabledMax)
+  const row = await ctx.store.readOne(ctx.scope, countEnabled);
+  if ((row?.count ?? 0) >= enabledMax)
     throw new ApiError(
       'conflict',
       `A workspace can have at most ${enabledMax} enabled webhooks. Disable or delete one first.`,

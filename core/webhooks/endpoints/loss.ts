@@ -1,10 +1,10 @@
 // Disables endpoints when their owner loses the permission to create them, or when the key that created them is
 // revoked, in the commit that removes the permission.
 import { namespaceScopes } from '../../events/catalogue.ts';
-import { endsWithMaker, type Ended, type Losing, type Loss } from '../../identity/losses.ts';
+import { endsWithMaker, type RevocationEffects, type Losing, type Loss } from '../../identity/losses.ts';
 import { adminsOf, itemsFor } from '../../inbox/items.ts';
 import { rightsOfRole, type Role } from '../../rights/roles.ts';
-import { tenantStatement, type Row } from '../../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { displayAddress } from './address.ts';
 import { endpointModel, type Endpoint } from './kind.ts';
@@ -12,7 +12,7 @@ import { endpointModel, type Endpoint } from './kind.ts';
 const isOn = `workspace_id = :ws AND enabled = 1 AND deleted_at IS NULL
   AND (maker_id = :maker OR made_with IN (SELECT value FROM json_each(:keys)))`;
 
-const readMade = tenantStatement<Row>(
+const readByMaker = tenantStatement<SqlRow>(
   'endpoints.of_maker',
   `SELECT ${endpointModel.select} FROM endpoints WHERE ${isOn}`,
 );
@@ -36,12 +36,12 @@ function reasonOf({ member, name }: Loss): string {
   return `${name}, who created this webhook, ${member.role === null ? 'was removed' : `now has the role ${member.role}`}.`;
 }
 
-async function endEndpoints(losing: Losing, loss: Loss): Promise<Ended> {
+async function endEndpoints(losing: Losing, loss: Loss): Promise<RevocationEffects> {
   const { store, scope, nowMs } = losing;
   const { member, keyIds } = loss;
   const which = { maker: member?.id ?? null, keys: JSON.stringify(keyIds) };
-  const found = (await store.read(scope, readMade, which)).map((row) => endpointModel.fromRow(row));
-  const ending = found.filter(
+  const endpoints = (await store.read(scope, readByMaker, which)).map((row) => endpointModel.fromRow(row));
+  const ending = endpoints.filter(
     (one) => !member || keyIds.includes(one.madeWith ?? '') || !mayHear(member.role, one),
   );
   const disabledReason = reasonOf(loss);
@@ -50,7 +50,9 @@ async function endEndpoints(losing: Losing, loss: Loss): Promise<Ended> {
       const change = endpointModel.update(one, { enabled: false, disabledReason }, nowMs());
       return change ? [change, ...itemsOf(losing, loss, change.after)] : [];
     }),
-    ops: [tenantOp(scope, asManyLeft, { ...which, left: found.length - ending.length }, { expectRows: 1 })],
+    ops: [
+      tenantOp(scope, asManyLeft, { ...which, left: endpoints.length - ending.length }, { expectRows: 1 }),
+    ],
   };
 }
 

@@ -7,12 +7,12 @@ import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { mintSecret } from '../../lib/signing-secret.ts';
 import { sealSecret, type PreviousSecret } from '../secret.ts';
-import { Closed, named } from '../../lib/schema.ts';
+import { Closed, namedSchema } from '../../lib/schema.ts';
 import { endpointModel } from './kind.ts';
 import { hourMs } from '../../lib/time.ts';
 
 const overlapHoursDefault = 24;
-export const SecretRotate = named(
+export const SecretRotate = namedSchema(
   'WebhookSecretRotate',
   Closed({
     overlapHours: Type.Optional(

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { schemasOf } from '../../contract/schemas.ts';
 import { defineRoute } from '../../http/route.ts';
-import { Closed, idOf, named, time, version } from '../../lib/schema.ts';
+import { Closed, idOf, namedSchema, time, version } from '../../lib/schema.ts';
 import { defineResource, type Resource } from '../../resource/define.ts';
 import { webhook } from './contract.ts';
 import { createEndpoint, updateEndpoint, type EndpointRules } from './endpoints.ts';
@@ -10,7 +10,7 @@ import { endpointModel } from './kind.ts';
 import './loss.ts';
 import { rotateSecret, SecretRotate } from './rotate.ts';
 
-const EndpointCreated = named(
+const EndpointCreated = namedSchema(
   'WebhookCreated',
   Closed({
     id: idOf(webhook.id),
@@ -20,7 +20,7 @@ const EndpointCreated = named(
     secret: Type.String({ description: 'Signing secret of the endpoint. It is shown only once.' }),
   }),
 );
-const SecretRotated = named(
+const SecretRotated = namedSchema(
   'WebhookSecretRotated',
   Closed({
     id: idOf(webhook.id),

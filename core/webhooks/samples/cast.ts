@@ -6,18 +6,18 @@ export interface SampleSetting {
   readonly baseUrl: string;
 }
 
-export type Values = Readonly<Record<string, unknown>>;
+export type SampleFields = Readonly<Record<string, unknown>>;
 
 /** State of an object at the time of an event: the fields that differ from the fixture. */
 export interface Moment {
-  readonly now?: Values;
+  readonly now?: SampleFields;
   /** Old values of a change. */
-  readonly previous?: Values;
+  readonly previous?: SampleFields;
 }
 
 export interface SampleScenario {
   /** By contract name or event type. */
-  readonly objects: Readonly<Record<string, Values>>;
+  readonly objects: Readonly<Record<string, SampleFields>>;
   /** By event type. */
   readonly moments: Readonly<Record<string, Moment>>;
 }

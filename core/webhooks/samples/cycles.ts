@@ -2,7 +2,7 @@
 import type { EntityResponse } from '../../contract/contract.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { cycle } from '../../tracker/cycles/contract.ts';
-import { idOf, type Moment, type Values } from './cast.ts';
+import { idOf, type Moment, type SampleFields } from './cast.ts';
 
 export const cycleReference = { id: idOf('cyc'), number: 7, name: 'Cycle 7' };
 
@@ -13,7 +13,7 @@ const spanOf = (nowMs: number): { startsAt: string; endsAt: string } => {
   return { startsAt: at(-7), endsAt: at(7) };
 };
 
-export function cycleObjects(nowMs: number): Readonly<Record<string, Values>> {
+export function cycleObjects(nowMs: number): Readonly<Record<string, SampleFields>> {
   const { startsAt, endsAt } = spanOf(nowMs);
   return {
     cycle: {

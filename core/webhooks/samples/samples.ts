@@ -47,16 +47,16 @@ export function createSamples(sent: readonly SentEvent[]): Samples {
           `A sample of ${type} needs the scope ${scope}, which the token does not have.`,
         );
       const setting = { nowMs: ctx.nowMs(), baseUrl: ctx.baseUrl };
-      const made = sampleOf(known.envelope, setting) as EventEnvelope;
+      const sample = sampleOf(known.envelope, setting) as EventEnvelope;
       const id = ctx.ids.next(idPrefixes.event);
       const event: EventEnvelope = {
-        ...made,
+        ...sample,
         id,
         workspace_id: ctx.workspaceId,
         sequence: 0,
         actor: ctx.actor,
         cause: { rootEventId: id, parentRunId: null, depth: 0, path: [] },
-        data: { ...made.data, ...sampleData(known, setting), ...data },
+        data: { ...sample.data, ...sampleData(known, setting), ...data },
       };
       known.check(event);
       return event;

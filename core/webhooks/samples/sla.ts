@@ -2,7 +2,7 @@
 import type { EntityResponse } from '../../contract/contract.ts';
 import type { slaClock } from '../../tracker/sla/contract.ts';
 import { hourMs } from '../../lib/time.ts';
-import { ana, engineering, idOf, type Moment, type SampleSetting, type Values } from './cast.ts';
+import { ana, engineering, idOf, type Moment, type SampleSetting, type SampleFields } from './cast.ts';
 
 const timeOf = ({ nowMs }: SampleSetting, hours: number): string =>
   new Date(nowMs + hours * hourMs).toISOString();
@@ -29,7 +29,7 @@ export function slaObjects(setting: SampleSetting) {
       reachedAt: null,
       endedAt: null,
     } satisfies Partial<EntityResponse<typeof slaClock>>,
-  } satisfies Readonly<Record<string, Values>>;
+  } satisfies Readonly<Record<string, SampleFields>>;
 }
 
 export function slaMoments(setting: SampleSetting): Readonly<Record<string, Moment>> {

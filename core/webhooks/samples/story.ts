@@ -69,7 +69,7 @@ export function scenarioOf(setting: SampleSetting): SampleScenario {
 }
 
 /** Objects that issues refer to by name. */
-const named = {
+const referencedObjects = {
   label: { ...bug, color: '#d73a4a', team: null } satisfies Partial<EntityResponse<typeof label>>,
   state: { ...inProgress, position: 2, team: 'ENG' } satisfies Partial<EntityResponse<typeof state>>,
   team: {
@@ -137,7 +137,7 @@ function tracked({ nowMs, baseUrl }: SampleSetting) {
       color: '#0e8a16',
       archivedAt: null,
     } satisfies Partial<EntityResponse<typeof project>>,
-    ...named,
+    ...referencedObjects,
   };
 }
 

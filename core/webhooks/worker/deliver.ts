@@ -50,7 +50,7 @@ export interface Delivering {
   readonly signal: AbortSignal;
 }
 
-export interface Taken {
+export interface TakenDelivery {
   readonly item: WorkItem;
   readonly queue: WorkQueue;
   readonly delivery: DeliveryRow;
@@ -58,7 +58,7 @@ export interface Taken {
   readonly message: Message | undefined;
 }
 
-export async function deliver(parts: Delivering, taken: Taken): Promise<void> {
+export async function deliver(parts: Delivering, taken: TakenDelivery): Promise<void> {
   const { delivery } = taken;
   const { scope } = taken.item;
   const endpoint = await parts.subscriptions.enabled(scope, delivery.endpoint_id);
@@ -72,7 +72,10 @@ export async function deliver(parts: Delivering, taken: Taken): Promise<void> {
 }
 
 /** Ends a delivery whose endpoint is disabled or deleted, or whose event was deleted. */
-export async function cancel({ store, clock }: Delivering, { item, queue, delivery }: Taken): Promise<void> {
+export async function cancel(
+  { store, clock }: Delivering,
+  { item, queue, delivery }: TakenDelivery,
+): Promise<void> {
   const { scope } = item;
   const canceled = {
     status: 'canceled' as const,
@@ -123,7 +126,7 @@ async function attemptInBatch(
  * Commits in one batch: the end of the lease or the next due time, the delivery, the attempt and the endpoint's
  * health.
  */
-async function record(parts: Delivering, taken: Taken, attempted: Attempted): Promise<void> {
+async function record(parts: Delivering, taken: TakenDelivery, attempted: Attempted): Promise<void> {
   const { store, healths, commitBatch } = parts;
   const { item, queue, delivery } = taken;
   const { scope } = item;
@@ -153,7 +156,12 @@ function canceledInstead(to: DeliveryMove, nowMs: number): DeliveryMove {
 }
 
 /** Returns the ops that move a delivery, with or without rows. The first op guards the batch. */
-function moveOps({ item, queue, delivery }: Taken, to: DeliveryMove, attempt: Op, nowMs: number): Op[] {
+function moveOps(
+  { item, queue, delivery }: TakenDelivery,
+  to: DeliveryMove,
+  attempt: Op,
+  nowMs: number,
+): Op[] {
   const { scope } = item;
   if (to.nextAttemptAt !== null)
     return [...queue.putOff(item, to.nextAttemptAt), moveDeliveryOp(scope, delivery.id, to), attempt];

@@ -6,9 +6,9 @@ import { createMessages } from '../deliveries/message.ts';
 import type { Message } from '../payload.ts';
 import { createSecretOpener } from '../secret.ts';
 import { createCommitBatch } from './company.ts';
-import { cancel, deliver, type Delivering, type Taken } from './deliver.ts';
+import { cancel, deliver, type Delivering, type TakenDelivery } from './deliver.ts';
 import { createFresh, type Fresh } from './fresh.ts';
-import { createHeld } from './held.ts';
+import { createDeliveryTracker } from './held.ts';
 import type { EndpointQueues } from './lanes.ts';
 
 /** Time for running attempts after a shutdown request. */
@@ -47,21 +47,21 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     signal: stopping.signal,
   };
   const fresh = createFresh(parts.messages);
-  const held = createHeld();
+  const tracker = createDeliveryTracker();
 
-  const performInSlot = async (taken: Taken): Promise<void> => {
+  const performInSlot = async (taken: TakenDelivery): Promise<void> => {
     const { item, delivery } = taken;
     const endpointId = delivery.endpoint_id;
     if (!(await subscriptions.enabled(item.scope, endpointId))) return cancel(parts, taken);
-    held.take(item.id, endpointId);
+    tracker.take(item.id, endpointId);
     if (!healths.isLoaded(endpointId)) await healths.load(item.scope, endpointId);
     if (!(await endpointQueues.enter(endpointId))) return;
     try {
-      if (held.isCanceled(item.id)) return await cancel(parts, taken);
-      held.begin(item.id);
+      if (tracker.isCanceled(item.id)) return await cancel(parts, taken);
+      tracker.begin(item.id);
       await deliver(parts, taken);
     } finally {
-      held.rest(item.id);
+      tracker.rest(item.id);
       endpointQueues.leave(endpointId);
     }
   };
@@ -75,22 +75,22 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         if (!delivery) return void (await store.commit([queue.finish(item)]));
         await performInSlot({ item, queue, delivery, message: undefined });
       } finally {
-        held.forget(id);
+        tracker.forget(id);
       }
     },
     async performPlanned(item, queue, delivery, message) {
       try {
         await performInSlot({ item, queue, delivery, message });
       } finally {
-        held.forget(item.id);
+        tracker.forget(item.id);
       }
     },
     remember: fresh.remember,
     noteCanceled(id, queue) {
-      if (queue.isHeld(id)) held.noteCanceled(id);
+      if (queue.isActive(id)) tracker.noteCanceled(id);
     },
-    noteOff: held.noteOff,
-    active: held.active,
+    noteOff: tracker.noteOff,
+    active: tracker.active,
     stop() {
       endpointQueues.close();
       const timer = setTimeout(() => stopping.abort(), stopGraceMs);

@@ -1,7 +1,7 @@
 // Tracks which deliveries in memory wait for their attempt, are being attempted, or must not be attempted. It
 // contains only deliveries that the queue holds, and is bounded by it.
 
-export interface Held {
+export interface DeliveryTracker {
   /** Registers a delivery in memory until `forget`. */
   take(id: string, endpointId: string): void;
   forget(id: string): void;
@@ -16,7 +16,7 @@ export interface Held {
   active(): ReadonlySet<string>;
 }
 
-export function createHeld(): Held {
+export function createDeliveryTracker(): DeliveryTracker {
   const endpointOf = new Map<string, string>();
   const active = new Set<string>();
   const canceled = new Set<string>();

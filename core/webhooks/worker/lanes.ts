@@ -27,9 +27,9 @@ export function createEndpointQueues(isProbing: (endpointId: string) => boolean)
   const queueOf = (endpointId: string): EndpointQueue => {
     const known = queues.get(endpointId);
     if (known) return known;
-    const made: EndpointQueue = { inFlight: 0, waiting: [] };
-    queues.set(endpointId, made);
-    return made;
+    const created: EndpointQueue = { inFlight: 0, waiting: [] };
+    queues.set(endpointId, created);
+    return created;
   };
   const fill = (endpointId: string, queue: EndpointQueue): void => {
     const slots = isProbing(endpointId) ? 1 : concurrentMax;

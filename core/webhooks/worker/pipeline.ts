@@ -20,7 +20,7 @@ import type { EndpointQueues } from './lanes.ts';
 import { createPlanner } from './planner.ts';
 
 /** Deliveries in memory. Concurrent attempts are limited per endpoint. */
-const deliveriesHeld = 2_000;
+const deliveriesInMemory = 2_000;
 
 export interface Pipeline {
   readonly consumer: Consumer;
@@ -60,7 +60,7 @@ export function createPipeline(options: {
     kind: 'delivery',
     owner,
     seen: options.seen,
-    capacity: deliveriesHeld,
+    capacity: deliveriesInMemory,
     setBack: (byMs) => [setDeliveriesBackOp(byMs)],
     perform: deliverer.perform,
     rows: deliveryRows(store, deliverer.remember, () => queue),

@@ -38,10 +38,10 @@ export function priorityOf(
 ): { priority: Priority; evidence: string[] } {
   const text = `${title}\n${description.slice(0, searchedMax)}`.toLowerCase();
   for (const { priority, pattern } of cues) {
-    const found = pattern.exec(text)?.[0];
+    const cue = pattern.exec(text)?.[0];
     // A question that mentions a crash does not report one, so only bugs are raised.
-    if (found !== undefined && (priority === 'low' || kind === 'bug'))
-      return { priority, evidence: [`“${found}”`] };
+    if (cue !== undefined && (priority === 'low' || kind === 'bug'))
+      return { priority, evidence: [`“${cue}”`] };
   }
   return { priority: usual[kind], evidence: [] };
 }

@@ -55,8 +55,8 @@ function formReasons(predictor: Predictor, document: Document, at: 0 | 1 | 2): R
     const own = predictor.columnDistances(point[column] ?? 0, column);
     const without = predictor.columnDistances(0, column);
     const changed = distances.map((distance, i) => distance - (own[i] ?? 0) + (without[i] ?? 0));
-    const place = name.endsWith(' in the title') ? ' in the title' : '';
-    const text = quote === undefined || !/^\s*[a-z]{2}/.test(quote) ? name : `“${quote.trim()}”${place}`;
+    const location = name.endsWith(' in the title') ? ' in the title' : '';
+    const text = quote === undefined || !/^\s*[a-z]{2}/.test(quote) ? name : `“${quote.trim()}”${location}`;
     return [{ text, pull: score - predictor.formScores(changed)[at] }];
   });
 }

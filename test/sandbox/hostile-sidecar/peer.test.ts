@@ -169,12 +169,12 @@ test('what it asks for and does not read is bounded', async () => {
 
 test('large frames are read as the host answers, not as they come', async () => {
   sandbox = await openLiar('large frames');
-  let held = 0;
+  let bufferedBytes = 0;
   let most = 0;
   const call = async (_op: string, { length }: string): Promise<{ ok: true; value: string }> => {
-    most = Math.max(most, (held += length));
+    most = Math.max(most, (bufferedBytes += length));
     await Bun.sleep(300);
-    held -= length;
+    bufferedBytes -= length;
     return { ok: true, value: 'null' };
   };
   const limits = { ...eventLimits, wallMs: 150 };

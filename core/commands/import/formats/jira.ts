@@ -5,7 +5,7 @@ import {
   dayIn,
   estimateIn,
   listed,
-  named,
+  ownValue,
   numberIn,
   optional,
   pastTimeIn,
@@ -92,7 +92,7 @@ const kinds: Readonly<Record<string, string>> = {
 /** What of its types is a label here. */
 function kindOf(given: string, { left }: RowReporter): string[] {
   const type = given.trim();
-  const label = named(kinds, type.toLowerCase());
+  const label = ownValue(kinds, type.toLowerCase());
   if (label !== undefined) return [label];
   if (type !== '') left(`issue type ${type}`);
   return [];
@@ -121,7 +121,7 @@ function relationsOf(record: CsvRecord): Link[] {
   return [...new Set(record.columns)].flatMap((column) => {
     const [, side, name = ''] = /^(Outward|Inward) issue link \((.+)\)$/i.exec(column) ?? [];
     if (side === undefined) return [];
-    const [outward, inward] = named(linkTypes, name.toLowerCase()) ?? related;
+    const [outward, inward] = ownValue(linkTypes, name.toLowerCase()) ?? related;
     const type = side.toLowerCase() === 'outward' ? outward : inward;
     return valuesOf(record, [column])
       .flatMap(listed)

@@ -142,13 +142,13 @@ const priorityWords: Readonly<Record<string, Priority>> = {
 };
 
 /** The value of a word; undefined for a word that the list does not have itself, such as `constructor`. */
-export function named<V>(list: Readonly<Record<string, V>>, word: string): V | undefined {
+export function ownValue<V>(list: Readonly<Record<string, V>>, word: string): V | undefined {
   return Object.hasOwn(list, word) ? list[word] : undefined;
 }
 
 /** Undefined for words that nobody knows. */
 export function priorityIn(word: string): Priority | undefined {
-  return named(priorityWords, word.trim().toLowerCase());
+  return ownValue(priorityWords, word.trim().toLowerCase());
 }
 
 /** Undefined for what is no number that an estimate can be. */

@@ -1,11 +1,11 @@
 // `btoa` and `atob` (WHATWG Infra § forgiving-base64).
-import { namedError } from './abort.ts';
+import { errorWithName } from './abort.ts';
 import { charCodeAt, fromCharCode, indexOf, slice } from './primordials.ts';
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 function invalid(message: string): Error {
-  return namedError('InvalidCharacterError', message);
+  return errorWithName('InvalidCharacterError', message);
 }
 
 export function btoa(input: unknown): string {

@@ -61,7 +61,7 @@ let pending = record<Pending>();
 let nextId = 1;
 let run = 0;
 let limits: GuestLimits = { calls: 0, concurrentCalls: 0, logBytes: 0, logLines: 0 };
-let callsMade = 0;
+let callCount = 0;
 let callsOpen = 0;
 let timersOpen = 0;
 let logBytes = 0;
@@ -74,7 +74,7 @@ let whenIdle: (() => void) | undefined;
 export function openRun(runLimits: GuestLimits): number {
   pending = record<Pending>();
   limits = runLimits;
-  callsMade = callsOpen = timersOpen = logBytes = logLines = waitingHead = 0;
+  callCount = callsOpen = timersOpen = logBytes = logLines = waitingHead = 0;
   waiting = [];
   whenIdle = undefined;
   return ++run;
@@ -112,10 +112,10 @@ export function callHost(ofRun: number, op: string, args: ArrayLike<unknown>): P
   const site = new NativeError();
   return new NativePromise((resolve, reject) => {
     if (ofRun !== run) throw hostError('run_ended', 'The run of this ctx has ended.');
-    if (++callsMade > limits.calls) {
+    if (++callCount > limits.calls) {
       // The run ends here. The promise never settles, which ends the entry; a rejection could be caught in a loop.
       const message = `The run made more than ${limits.calls} host calls.`;
-      if (callsMade === limits.calls + 1) end('["call_budget",' + stringify(message) + ']');
+      if (callCount === limits.calls + 1) end('["call_budget",' + stringify(message) + ']');
       return;
     }
     const text = argumentText(args);

@@ -1,5 +1,5 @@
 // `fetch` as a host call, with a minimal response object. The host decides which requests may be sent.
-import { namedError } from './abort.ts';
+import { errorWithName } from './abort.ts';
 import { callHost } from './bridge.ts';
 import { GuestHeaders, plainHeaders } from './headers.ts';
 import { NativePromise, NativeTypeError, parse, uncurry } from './primordials.ts';
@@ -76,7 +76,7 @@ export function fetchIn(run: number, input: unknown, raw?: unknown): Promise<unk
       throw new NativeTypeError(`A ${method} request cannot have a body.`);
     // The host still completes and records the request; this run no longer waits for it.
     signal?.addEventListener('abort', () =>
-      reject(signal.reason ?? namedError('AbortError', 'The operation was aborted.')),
+      reject(signal.reason ?? errorWithName('AbortError', 'The operation was aborted.')),
     );
     const request = { url, method, headers: plainHeaders(headers), body };
     callHost(run, 'net.fetch', [request]).then(

@@ -1,6 +1,6 @@
 // `structuredClone` (HTML § 2.7) for plain objects, arrays, maps, sets, dates, regular expressions, errors and bytes, without
 // `transfer`.
-import { namedError } from './abort.ts';
+import { errorWithName } from './abort.ts';
 import { defineProperty, isArray, keys, stringOf } from './primordials.ts';
 
 const NativeMap = Map;
@@ -18,7 +18,7 @@ export function structuredClone(value: unknown): unknown {
 
 function clone(value: unknown, seen: ClonedObjects): unknown {
   if (typeof value === 'function' || typeof value === 'symbol')
-    throw namedError('DataCloneError', `A ${typeof value} cannot be cloned.`);
+    throw errorWithName('DataCloneError', `A ${typeof value} cannot be cloned.`);
   if (typeof value !== 'object' || value === null) return value;
   if (seen.has(value)) return seen.get(value);
   const leaf = cloneLeaf(value);
@@ -38,7 +38,7 @@ function cloneLeaf(value: object): object | undefined {
   if (value instanceof Boolean || value instanceof Number || value instanceof String)
     return Object(value.valueOf()) as object;
   if (value instanceof Promise || value instanceof WeakMap || value instanceof WeakSet)
-    throw namedError('DataCloneError', 'This object cannot be cloned.');
+    throw errorWithName('DataCloneError', 'This object cannot be cloned.');
   return undefined;
 }
 
@@ -77,8 +77,8 @@ function cloneWhole(value: object, seen: ClonedObjects): object {
 }
 
 function cloneError(error: Error, seen: ClonedObjects): Error {
-  const Made = (errorTypes as Record<string, ErrorConstructor>)[error.name] ?? Error;
-  const copy = new Made(stringOf(error.message));
+  const ErrorType = (errorTypes as Record<string, ErrorConstructor>)[error.name] ?? Error;
+  const copy = new ErrorType(stringOf(error.message));
   seen.set(error, copy);
   defineProperty(copy, 'stack', { value: error.stack, writable: true, configurable: true });
   if ('cause' in error)
