@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { S3Settings } from './backup/copy/s3.ts';
-import { parseRetentionRule } from './backup/keep.ts';
+import { parseRetentionRule } from './backup/retention-rule.ts';
 import { parseCidr, type Cidr } from './lib/cidr.ts';
 import { checkCron } from './lib/cron.ts';
 import type { LogLevel } from './lib/log.ts';

@@ -8,12 +8,12 @@ import type { Ids } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import type { Mail } from './lib/mail.ts';
 import type { Problems } from './lib/problems.ts';
-import type { OutcomeCounter } from './lib/tally.ts';
+import type { OutcomeCounter } from './lib/outcome-counter.ts';
 import type { Sealing } from './lib/sealing.ts';
 import type { Authority } from './rights/authority.ts';
 import type { Rights } from './rights/rights.ts';
 import type { Membership } from './rights/roles.ts';
-import type { LoopQueue } from './lib/fairness/loop-turns.ts';
+import type { LoopQueue } from './lib/fairness/loop-queue.ts';
 import type { Blobs } from './store/blobs.ts';
 import type { Scope, Store } from './store/store.ts';
 

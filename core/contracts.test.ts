@@ -18,7 +18,7 @@ const thing = defineContract({
   fields: { name: text({ max: 10, required: true }) },
   operations: {},
   events: { created: 'thing.created' },
-  directory: { as: 'things', keeps: ['name'] },
+  directory: { as: 'things', entryFields: ['name'] },
 });
 
 test('two resources cannot claim the same, and the error names both', () => {
@@ -28,7 +28,11 @@ test('two resources cannot claim the same, and the error names both', () => {
     ['id', 'evt', 'thing and event both claim the id prefix evt.'],
     ['title', 'Label', 'thing and label both claim the title Label.'],
     ['events', { created: 'label.created' }, 'thing and label both claim the event label.created.'],
-    ['directory', { as: 'labels', keeps: [] }, 'thing and label both claim the directory section labels.'],
+    [
+      'directory',
+      { as: 'labels', entryFields: [] },
+      'thing and label both claim the directory section labels.',
+    ],
   ];
   expect(() => checkContracts([...contracts, thing])).not.toThrow();
   for (const [fact, value, message] of claims)

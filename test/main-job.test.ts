@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startApp, type Json, type TestApp } from './app.ts';
 import { tatami } from './cli/tatami.ts';
-import { makeIssues } from './made-issues.ts';
+import { makeIssues } from './generated-issues.ts';
 import { sidecarPids } from './sandbox/harness.ts';
 import { burnCores, slowDown } from './slow-machine.ts';
 

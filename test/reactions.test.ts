@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createFreshEvents } from '../core/events/fresh.ts';
 import { projectModel } from '../core/tracker/projects/kind.ts';
-import { timerOp, type DueTimer } from '../core/reactions/alarm.ts';
-import { createDueTimers, type DueTimers } from '../core/reactions/alarms.ts';
+import { timerOp, type DueTimer } from '../core/reactions/due-timer.ts';
+import { createDueTimers, type DueTimers } from '../core/reactions/due-timers.ts';
 import type { Reaction } from '../core/reactions/reaction.ts';
 import { createReactions, type Reactions } from '../core/reactions/reactions.ts';
 import { emptyDirectory } from '../core/resource/directory.ts';

@@ -6,7 +6,7 @@ import { interleave, type Effort } from '../rounds.ts';
 import { boardOf, callOf, catalogue, createAll, wordOf, type Catalogue } from '../servers/catalogue.ts';
 import type { RecordedStatement } from '../servers/recorded.ts';
 import { withServers, type Bench, type TatamiChild } from '../servers/start.ts';
-import { dueAtOnce } from './due-at-once.ts';
+import { dueAtOnce } from './sla-burst.ts';
 
 const large = { issues: 100_000, projects: 200, cycles: 500, boards: 50 };
 const small = { issues: 10_000, projects: 20, cycles: 50, boards: 5 };

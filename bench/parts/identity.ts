@@ -106,7 +106,7 @@ async function searched({ load }: Bench, effort: Effort, ours: TatamiChild, toke
   const requests = words.map((q) => ({ path: `/api/v1/search?q=${encodeURIComponent(q)}&limit=20` }));
   const sides = await interleave(load, effort, {
     ours: { ...plan, method: 'POST', requests: words.map(searchCall), headers },
-    rest: { ...plan, method: 'GET', requests: requests, headers: ours.headers },
+    rest: { ...plan, method: 'GET', requests, headers: ours.headers },
   });
   return speedOf('issues_search over MCP', sides.ours, sides.rest, 0.5);
 }

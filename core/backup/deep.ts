@@ -45,7 +45,7 @@ export async function findDeepProblem(
   const folder = join(dirname(path), '.verifying');
   makeOwnDir(folder);
   const locked = tryLock(join(folder, 'lock'));
-  if ('heldBy' in locked)
+  if ('lockedBy' in locked)
     throw new Error(
       `Process ${locked.lockedBy} is already verifying in ${folder}. Wait until it has finished.`,
     );

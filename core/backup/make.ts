@@ -48,7 +48,7 @@ export async function makeBackup(options: MakeOptions): Promise<Backup> {
   const { dataDir, folder } = options;
   makePrivateDir(folder);
   const locked = tryLock(join(folder, '.lock'));
-  if ('heldBy' in locked)
+  if ('lockedBy' in locked)
     throw new Error(
       `Process ${locked.lockedBy} is already making a backup in ${folder}. Wait until it has finished.`,
     );

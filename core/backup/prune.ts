@@ -2,7 +2,7 @@
 // intact.
 import { rmSync } from 'node:fs';
 import { findProblem, listBackups, type ListedBackup } from './folder.ts';
-import { retainedOf, type RetentionRule } from './keep.ts';
+import { retainedOf, type RetentionRule } from './retention-rule.ts';
 import type { Manifest } from './manifest.ts';
 
 export interface Pruned {

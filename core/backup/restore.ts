@@ -55,7 +55,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   // Must be our own directory, because its content is deleted and the master key is written into it.
   makeOwnDir(staging);
   const locked = tryLock(join(staging, 'lock'));
-  if ('heldBy' in locked)
+  if ('lockedBy' in locked)
     throw new Error(
       `Process ${locked.lockedBy} is already restoring to ${dataDir}. Wait until it has finished.`,
     );

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Directory } from '../context.ts';
 import { appendStatement } from '../events/append.ts';
-import { assignAtCommit } from '../events/learning.ts';
+import { assignAtCommit } from '../events/commit-assigned.ts';
 import { createFreshEvents } from '../events/fresh.ts';
 import { createIds } from '../lib/ids.ts';
 import { openStore, type OpenedStore } from '../store/open-store.ts';
@@ -55,7 +55,7 @@ function changeWith(op: Op, commitAssignedOf: string | null): Change {
     type: 'label.created',
     entityKind: 'measured',
     subjectId: null,
-    learnsOf: commitAssignedOf,
+    commitAssignedOf,
     data: {},
   } as const;
   return {

@@ -3,7 +3,7 @@ import type { Directory } from '../context.ts';
 import type { Actor, Cause } from '../events/origin.ts';
 import { appendEvents, type NewEvent } from '../events/append.ts';
 import type { FreshEvents } from '../events/fresh.ts';
-import type { CommitAssigned } from '../events/learning.ts';
+import type { CommitAssigned } from '../events/commit-assigned.ts';
 import type { Ids } from '../lib/ids.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import { capital } from '../lib/words.ts';
@@ -149,7 +149,7 @@ function eventsOf(
         entityKind: draft.entityKind,
         entityId: draft.entityId,
         subjectId: draft.subjectId,
-        learnsOf: draft.commitAssignedOf,
+        commitAssignedOf: draft.commitAssignedOf,
         actor: by,
         cause: rootedIn(why, id),
         requestId,

@@ -1,6 +1,6 @@
 // Values of a change before and after it, field by field, as the API shows them.
 import { createHash } from 'node:crypto';
-import { hidePending } from '../events/learning.ts';
+import { hidePending } from '../events/commit-assigned.ts';
 import type { Change, Entity } from './change.ts';
 
 interface Value {

@@ -5,7 +5,7 @@ import type { Entity } from './change.ts';
 import { previousValues, withoutCommit } from './change.ts';
 import { defineModel } from './kind.ts';
 import { flag, json } from './columns.ts';
-import { FairQuota } from '../lib/fairness/shares.ts';
+import { FairQuota } from '../lib/fairness/fair-quota.ts';
 import { Staging, stagedCharsMax } from './staging.ts';
 
 interface Note extends Entity {

@@ -2,7 +2,7 @@
 // here, so a write without an event cannot be expressed. Internal rows have no model.
 import type { Context, View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
-import { assignAtCommit, type CommitAssignedRule } from '../events/learning.ts';
+import { assignAtCommit, type CommitAssignedRule } from '../events/commit-assigned.ts';
 import type { Condition } from '../store/page.ts';
 import { tenantStatement, type SqlRow } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../store/store.ts';
@@ -97,7 +97,7 @@ export interface EntityModel<E extends Entity, W> {
 /** Model of any entity. */
 export type AnyModel = Pick<
   EntityModel<never, unknown>,
-  'name' | 'table' | 'keepsDeleted' | 'isOfTeamIn' | 'pick'
+  'name' | 'table' | 'retainsDeleted' | 'isOfTeamIn' | 'pick'
 >;
 
 const unversioned = new Set(['id', 'version', 'updatedAt']);

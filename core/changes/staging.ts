@@ -1,6 +1,6 @@
 // Uncommitted writes of a plugin run: one merged change per entity. Reads by id include them, so that a handler reads its own writes. They
 // are committed with the run, all or none. docs/spec/plugins.md › Effectively once.
-import type { FairQuota } from '../lib/fairness/shares.ts';
+import type { FairQuota } from '../lib/fairness/fair-quota.ts';
 import type { Op } from '../store/store.ts';
 import type { Change, Entity } from './change.ts';
 import type { ReadSet } from './reads.ts';

@@ -86,7 +86,7 @@ type Simplify<T> = { [K in keyof T]: T[K] } & {};
 type OrNull<F extends Field> = F['options'] extends { readonly nullable: true } ? null : never;
 type InputValue<F extends Field> = NonNullable<F['types']>['input'] | OrNull<F>;
 type Out<F extends Field> = NonNullable<F['types']>['response'] | OrNull<F>;
-type In<F extends Field> = NonNullable<F['types']>['kept'] | OrNull<F>;
+type In<F extends Field> = NonNullable<F['types']>['stored'] | OrNull<F>;
 type IsReference<F> = F extends { readonly to: Target } ? true : false;
 
 /** Name of a field in requests: references to objects end in `Id`. */

@@ -28,7 +28,7 @@ export async function mend(subject: Subject, id: string, consent: Consent): Prom
   if (!fix) throw new Error(`Unknown fix "${id}". Use one of ${fixes.map((one) => one.id).join(', ')}.`);
   if (!fix.bearsOwner) requireOwner(subject.dir);
   const locked = tryLock(join(subject.dir, 'lock'));
-  if ('heldBy' in locked)
+  if ('lockedBy' in locked)
     throw new Error(`Process ${locked.lockedBy} uses ${subject.dir}. Stop it and try again.`);
   try {
     requireFiles(subject);

@@ -43,7 +43,7 @@ export function openSubject(config: Config, nowMs: number): Subject {
     logHead: join(dir, 'log-head'),
     masterKey: join(dir, 'master.key'),
     snapshots: join(dir, 'snapshots'),
-    spool: join(dir, 'spool'),
+    walArchive: join(dir, 'spool'),
   };
   let db: Connection | null = null;
   const servedBy = holderOf(dir);

@@ -4,7 +4,7 @@ import { tenantStatement, type SqlRow, type Statement, type Value } from '../sto
 import { tenantOp, type Op, type Scope } from '../store/store.ts';
 import type { EventRow } from './event.ts';
 import { eventOf } from './log.ts';
-import { commitAssignedRule, type Appended, type CommitAssigned } from './learning.ts';
+import { commitAssignedRule, type Appended, type CommitAssigned } from './commit-assigned.ts';
 import { causeText, pack, sameAs, type Parts } from './packing.ts';
 
 /**
@@ -26,7 +26,7 @@ export function appendStatement(name: string, commitAssigned: string): Statement
 
 const append = appendStatement('events.append', 'NULL');
 
-export type NewEvent = Omit<EventRow, 'sequence' | 'learned' | 'dataJson'> & {
+export type NewEvent = Omit<EventRow, 'sequence' | 'commitAssigned' | 'dataJson'> & {
   readonly commitAssignedOf: string | null;
 };
 

@@ -10,7 +10,7 @@ import { scopeOf, tenantOp, type Scope } from '../store/store.ts';
 import { appendEvents, type NewEvent } from './append.ts';
 import { createConsumer, type Consumer } from './consumer.ts';
 import { createFreshEvents } from './fresh.ts';
-import { ConsumerPosition, positionsMax } from './places.ts';
+import { ConsumerPosition, positionsMax } from './consumer-positions.ts';
 import { createUnitQueue, type Unit, type UnitQueue } from './work.ts';
 
 const cleanUp: (() => unknown)[] = [];

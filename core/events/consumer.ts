@@ -8,7 +8,7 @@ import type { Scope } from '../store/store.ts';
 import { lastSequence } from './log.ts';
 import { createLoops } from './loops.ts';
 import { createMarks } from './marks.ts';
-import { createPositions } from './places.ts';
+import { createPositions } from './consumer-positions.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { createStep, type ReadingOptions } from './reading.ts';
 import type { Unit } from './work.ts';

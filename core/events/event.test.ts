@@ -9,7 +9,7 @@ import {
   assignAtCommit,
   type CommitAssigned,
   type CommitAssignedRule,
-} from './learning.ts';
+} from './commit-assigned.ts';
 import { allScopes } from '../rights/scopes.ts';
 
 /** A learning that shows `of` truncated until the commit assigns the rest. */

@@ -3,7 +3,7 @@
 import type { Actor, Cause } from './origin.ts';
 import { maskedUrl } from '../lib/masked-url.ts';
 import type { EventType } from './catalogue.ts';
-import { commitAssignedRule } from './learning.ts';
+import { commitAssignedRule } from './commit-assigned.ts';
 
 export interface EventRow {
   readonly id: string;

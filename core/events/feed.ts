@@ -6,7 +6,7 @@ import { decodeCursor, encodeCursor, type CursorValue } from '../lib/cursor.ts';
 import { invalidField, notFound } from '../lib/errors.ts';
 import { limitDefault } from '../lib/schema.ts';
 import { mayHear, mayReadEvent, scopeOfEvent } from '../rights/rights.ts';
-import { redactEvent } from '../rights/veil.ts';
+import { redactEvent } from '../rights/redact.ts';
 import { logCuts } from '../store/installation.ts';
 import { pageBytesMax } from '../store/page.ts';
 import { expandPattern, unsentType, type EventType } from './catalogue.ts';

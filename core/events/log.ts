@@ -5,7 +5,7 @@ import type { Scope, Store } from '../store/store.ts';
 import { archivedParts } from './archived.ts';
 import type { EventType } from './catalogue.ts';
 import type { EventRow } from './event.ts';
-import type { CommitAssigned } from './learning.ts';
+import type { CommitAssigned } from './commit-assigned.ts';
 import { causeOf, distanceOf, fileOf, isHere, unpack, type Parts, type StoredParts } from './packing.ts';
 
 /** Short columns of an event. */

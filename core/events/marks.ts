@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
 import type { Log } from '../lib/log.ts';
 import { scopeOf } from '../store/store.ts';
-import type { ConsumerPosition, ConsumerPositions } from './places.ts';
+import type { ConsumerPosition, ConsumerPositions } from './consumer-positions.ts';
 import { stuckMs } from './reading.ts';
 
 /** Delay before a mark is stored. After a crash, work that ended within it is planned again. */

@@ -1,7 +1,7 @@
 // Measures how far a consumer is behind the log, and for how long it has made no progress.
 import type { Clock } from '../lib/clock.ts';
 import type { FreshEvents } from './fresh.ts';
-import type { ConsumerPositions } from './places.ts';
+import type { ConsumerPositions } from './consumer-positions.ts';
 
 export interface Progress {
   readonly consumer: string;

@@ -5,7 +5,7 @@ import type { Op, Scope, Store } from '../store/store.ts';
 import type { EventRow } from './event.ts';
 import type { FreshEvents } from './fresh.ts';
 import { lastSequence, pageAfter } from './log.ts';
-import type { Lag, ConsumerPosition, ConsumerPositions } from './places.ts';
+import type { Lag, ConsumerPosition, ConsumerPositions } from './consumer-positions.ts';
 import type { Unit, UnitQueue } from './work.ts';
 
 const pageEvents = 200;

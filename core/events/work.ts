@@ -3,7 +3,7 @@
 // which get rows only if they have to wait. Subscribers (plugin installs, webhook endpoints) share the capacity in
 // memory. Work beyond it is held back in the database and served in turn.
 import type { Clock } from '../lib/clock.ts';
-import { FairQuota } from '../lib/fairness/shares.ts';
+import { FairQuota } from '../lib/fairness/fair-quota.ts';
 import type { Log } from '../lib/log.ts';
 import type { Op, Scope, Store } from '../store/store.ts';
 import type { SeenTimes } from './wall-clock.ts';
@@ -98,7 +98,7 @@ export function createUnitQueue<U extends Unit>(
     notify();
   };
 
-  const common = { store, clock, log, kind, owner, shares: quota, behind, isStopped, mayWork };
+  const common = { store, clock, log, kind, owner, quota, behind, isStopped, mayWork };
   const time = createWorkClock({ ...options, isStopped, onMoved: lookAgain });
   const { nowMs } = time;
   const workers = createWorkers({

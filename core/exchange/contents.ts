@@ -68,7 +68,7 @@ export function createContents(blobs: Pick<Blobs, 'take'> | null) {
   const arrived = new Map<string, number>();
   const compared = async (
     pieces: AsyncIterable<Uint8Array>,
-  ): Promise<Pick<ArrivedBlob, 'bytes' | 'keep' | 'release'> & { sha256: string }> => {
+  ): Promise<Pick<ArrivedBlob, 'bytes' | 'persist' | 'release'> & { sha256: string }> => {
     const hash = createHash('sha256');
     let bytes = 0;
     for await (const piece of pieces) {

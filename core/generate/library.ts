@@ -12,7 +12,7 @@ export interface Library {
   texts(): ReadonlyMap<string, string>;
 }
 
-interface How extends Pick<Printing, 'isShown'> {
+interface How extends Pick<Printing, 'isResponse'> {
   readonly doc: string;
 }
 

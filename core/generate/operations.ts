@@ -40,7 +40,7 @@ function operationOf(route: Route): Operation {
 /** Declares the bodies and queries of the operations. */
 export function writeInputs(library: Library, routes: readonly Route[]): void {
   for (const { route, title, operation, file } of routes.map(operationOf)) {
-    const how = { isShown: false, doc: `${route.summary}.` };
+    const how = { isResponse: false, doc: `${route.summary}.` };
     if (route.body) library.declare(file, bodyName(title, operation), route.body, how);
     if (route.query) library.declare(file, queryName(title, operation), route.query, how);
   }

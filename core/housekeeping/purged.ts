@@ -1,7 +1,7 @@
 // Takes what others kept of an issue out once that is gone for good: soon after, and once more when whatever was under way then has ended.
 import type { ForgetIssues } from '../plugins/purged/forget.ts';
 import { forgetInProposals } from '../proposals/purged.ts';
-import { timerOp, type DueTimer } from '../reactions/alarm.ts';
+import { timerOp, type DueTimer } from '../reactions/due-timer.ts';
 import { tenantStatement } from '../store/statement.ts';
 import { tenantOp } from '../store/store.ts';
 import { purgedTimerName } from '../tracker/issues/purged.ts';

@@ -3,7 +3,7 @@
 import type { Config } from '../config.ts';
 
 /** A setting in days; those of this list that are null keep for ever. */
-export type RetentionSettings = Config['kept'];
+export type RetentionSettings = Config['retention'];
 
 type Bound =
   /** Housekeeping removes them so long after they ended, were deleted or expired. */

@@ -2,12 +2,12 @@
 // decompressed, so that neither a missing Content-Length nor a coding exceeds it. Large bodies count against their sender and are parsed
 // in a fair queue.
 import { ApiError, tooManyAtOnce } from '../lib/errors.ts';
-import type { BillingAccount } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/billing-account.ts';
 import { malformed, parseJson } from '../lib/json.ts';
 import { takeJson, tooLarge, type ValueLimits } from '../lib/json-value.ts';
 import { codingOf, type Coder } from './coding.ts';
-import { FairQuota } from '../lib/fairness/shares.ts';
-import type { LoopQueue } from '../lib/fairness/loop-turns.ts';
+import { FairQuota } from '../lib/fairness/fair-quota.ts';
+import type { LoopQueue } from '../lib/fairness/loop-queue.ts';
 
 export const bodyBytesMaxDefault = 1024 * 1024;
 /** Memory for all large bodies of requests in progress. One caller may use a quarter of it. */

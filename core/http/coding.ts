@@ -3,9 +3,9 @@
 import { promisify } from 'node:util';
 import { constants, gunzip, gzip, zstdCompress, zstdDecompress } from 'node:zlib';
 import { ApiError } from '../lib/errors.ts';
-import type { FairPool } from '../lib/fairness/lanes.ts';
+import type { FairPool } from '../lib/fairness/fair-pool.ts';
 import { tooLarge } from '../lib/json-value.ts';
-import type { BillingAccount } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/billing-account.ts';
 import { isWholeZstd } from './zstd-frames.ts';
 
 /** Supported codings, in order of preference. */

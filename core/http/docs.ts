@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 // Relative paths, because a file import does not resolve package names.
 import scriptFile from '../../node_modules/swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' };
 import styleFile from '../../node_modules/swagger-ui-dist/swagger-ui.css' with { type: 'file' };
-import { cacheBody, type CachedBody } from './kept.ts';
+import { cacheBody, type CachedBody } from './cached-body.ts';
 import { defineRoute, type Route } from './route.ts';
 
 /** Readers enter tokens here to try requests, so the page must not be framed, nor send anything elsewhere. */

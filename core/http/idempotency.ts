@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { ApiError } from '../lib/errors.ts';
 import { sealedFor, type SealedFor } from '../lib/sealed-at-rest.ts';
 import type { Sealing } from '../lib/sealing.ts';
-import { completeText, waitsForCommit } from '../events/learning.ts';
+import { completeText, waitsForCommit } from '../events/commit-assigned.ts';
 import { findCommitAssigned } from '../events/log.ts';
 import type { WrittenAnswer } from './call.ts';
 import { etagOf, ifMatchVersion } from './etag.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import { createOutflow } from './outflow.ts';
 
 const text = 'x'.repeat(1024 * 1024);
-const billingAccount = { workspaceId: 'ws', payer: 'key_1' };
+const billingAccount = { workspaceId: 'ws', billingAccount: 'key_1' };
 const holdOpen = () => ({ letGo: () => undefined, hangUp: () => undefined });
 
 /** Timers never fire. */

@@ -2,8 +2,8 @@
 // bounded amount of memory and is disconnected. docs/decisions/0008 describes how Bun pulls.
 import type { Clock } from '../lib/clock.ts';
 import { tooManyAtOnce } from '../lib/errors.ts';
-import type { BillingAccount } from '../lib/payer.ts';
-import { FairQuota } from '../lib/fairness/shares.ts';
+import type { BillingAccount } from '../lib/billing-account.ts';
+import { FairQuota } from '../lib/fairness/fair-quota.ts';
 
 /** Memory for all responses and stream chunks that wait to be read. One caller may use a quarter of it. */
 const unsentBytesMax = 160 * 1024 * 1024;

@@ -4,7 +4,7 @@ import { idPrefixes } from '../lib/ids.ts';
 import type { Services } from '../context.ts';
 import { announcesBody, readCapped, type Bodies } from './body.ts';
 import { noOrigin } from './call.ts';
-import type { RequestAdapter, Incoming } from './entrance.ts';
+import type { RequestAdapter, Incoming } from './request-adapter.ts';
 import { ifMatchVersion } from './etag.ts';
 import { newExchange, type Exchange } from './exchange.ts';
 import { createIdentify, type IdentifyOptions } from './identify.ts';

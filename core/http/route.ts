@@ -4,10 +4,10 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { ErrorCode } from '../lib/errors.ts';
-import type { Connected } from '../lib/fairness/shares.ts';
-import type { BillingAccount } from '../lib/payer.ts';
+import type { Connected } from '../lib/fairness/fair-quota.ts';
+import type { BillingAccount } from '../lib/billing-account.ts';
 import type { ArrivedBlob } from '../store/blobs.ts';
-import type { CachedBody } from './kept.ts';
+import type { CachedBody } from './cached-body.ts';
 import type { ExemptConnection } from './outflow.ts';
 import type { Granted, Principal } from './principal.ts';
 

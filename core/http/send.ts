@@ -2,17 +2,17 @@
 import type { Answer, WrittenAnswer } from './call.ts';
 import { codedFrom, codingFor, encodeNow, isLong, type Coder, type Coding } from './coding.ts';
 import { etagAs, etagOf, knownTag } from './etag.ts';
-import { versionIn } from '../lib/shown-version.ts';
+import { versionIn } from '../lib/response-version.ts';
 import type { Exchange } from './exchange.ts';
 import type { Identify } from './identify.ts';
 import type { ExemptConnection, Outflow } from './outflow.ts';
 import { memberOf } from './principal.ts';
 import { respondFile } from './ranges.ts';
 import { respond, respondJson, type HeaderBag } from './response.ts';
-import type { CachedBody } from './kept.ts';
+import type { CachedBody } from './cached-body.ts';
 import { areSameRights } from '../rights/rights.ts';
 import type { Connection, RawAnswer } from './route.ts';
-import type { BillingAccount } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/billing-account.ts';
 
 export interface SendOptions {
   readonly outflow: Outflow;

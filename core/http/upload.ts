@@ -1,8 +1,8 @@
 // Reads a file from a request body as it arrives, with a minimum rate and a quota of concurrent uploads by workspace and member.
 import type { Clock } from '../lib/clock.ts';
 import { ApiError, tooManyAtOnce } from '../lib/errors.ts';
-import { FairQuota } from '../lib/fairness/shares.ts';
-import type { BillingAccount } from '../lib/payer.ts';
+import { FairQuota } from '../lib/fairness/fair-quota.ts';
+import type { BillingAccount } from '../lib/billing-account.ts';
 import type { IncomingFile } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import type { ExemptConnection } from './outflow.ts';

@@ -1,10 +1,10 @@
 // Executes an admitted request, by the kind of its route.
-import { hidePending } from '../events/learning.ts';
+import { hidePending } from '../events/commit-assigned.ts';
 import type { Context } from '../context.ts';
 import { narrowingOf, readScopeOf } from '../rights/rights.ts';
 import { ApiError } from '../lib/errors.ts';
-import { strangerOf, type BillingAccount } from '../lib/payer.ts';
-import { redact } from '../rights/veil.ts';
+import { strangerOf, type BillingAccount } from '../lib/billing-account.ts';
+import { redact } from '../rights/redact.ts';
 import { tooLargeFile } from '../store/blobs.ts';
 import { requireCaller, type Answer, type ParsedRequest, type WrittenAnswer } from './call.ts';
 import { createContextOf, type ContextOptions } from './context-of.ts';

@@ -4,7 +4,7 @@ import type { ChangeSet } from '../changes/change.ts';
 import type { Committed, Committer } from '../changes/commit.ts';
 import type { StagedWrite, Staging } from '../changes/staging.ts';
 import type { Context } from '../context.ts';
-import { completeBody, hidePending } from '../events/learning.ts';
+import { completeBody, hidePending } from '../events/commit-assigned.ts';
 import { ApiError } from '../lib/errors.ts';
 import { recordingIds } from '../lib/ids.ts';
 import { readScopeOf } from '../rights/rights.ts';
@@ -15,7 +15,7 @@ import type { Exchange } from './exchange.ts';
 import type { IdempotencyKeys, KeyClaim } from './idempotency.ts';
 import { pathOf, successStatusOf, type CheckedInput, type WriteRoute } from './route.ts';
 import { createResolvedNames } from './resolved-names.ts';
-import type { ContentionQueues } from './turns.ts';
+import type { ContentionQueues } from './contention-queues.ts';
 
 /** Number of times a write that loses races is planned, before the caller gets a conflict. */
 const plansMax = 8;

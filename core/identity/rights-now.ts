@@ -7,7 +7,7 @@ import { expandScopes } from '../rights/scopes.ts';
 import { systemStatement, tenantStatement } from '../store/statement.ts';
 import { systemOp, tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
 import { clientIsThere } from './grants/live.ts';
-import { membershipOf } from './standing.ts';
+import { membershipOf } from './membership.ts';
 
 const liveKey = tenantStatement<{ scopes_json: string }>(
   'api_keys.scopes_now',

@@ -92,7 +92,7 @@ export const inboxItem = defineContract({
       doc: 'Time until which the notification is snoozed; it then returns as unread. Null unless snoozed.',
     }),
   },
-  heardBy: 'inboxes:read',
+  subscriptionScope: 'inboxes:read',
   undo: { never: 'Inbox items can be read or archived by their member only.' },
   operations: {
     list: 'List the items of your inbox, newest first',
@@ -100,7 +100,7 @@ export const inboxItem = defineContract({
     update: 'Mark an item as read, archived or snoozed, or reverse that',
   },
   events: {
-    told: ['inbox.item_created'],
+    announced: ['inbox.item_created'],
     other: ['inbox.item_updated', 'inbox.item_read', 'inbox.item_archived'],
   },
   examples: { update: { snoozedUntil: '2027-01-04T08:00:00Z' } },

@@ -1,7 +1,7 @@
 // Storage and events of inbox items. The timer of a snoozed item is set and cleared in the batch that changes the snooze.
 import { plain } from '../changes/columns.ts';
 import type { EntityResponse } from '../contract/contract.ts';
-import { timerOp, type DueTimer } from '../reactions/alarm.ts';
+import { timerOp, type DueTimer } from '../reactions/due-timer.ts';
 import { modelOf } from '../resource/kind.ts';
 import { inboxItem } from './contract.ts';
 

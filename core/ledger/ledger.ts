@@ -1,7 +1,7 @@
 // Usage ledger: cost of each account, charged where it arises. An account is a token, a plugin installation or a webhook endpoint,
 // by id; work without an account is charged to the workspace. Amounts of the last hour are stored in memory.
 import { LRUCache } from 'lru-cache';
-import type { BillingAccount } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/billing-account.ts';
 
 /**
  * `cpuMs`: CPU time of the core, in milliseconds; `sandboxMs`: CPU time of plugins in their sidecars; `bytesIn` and `bytesOut`:

@@ -11,7 +11,7 @@ import type {
   Order,
 } from './filter.ts';
 import { searchedWay } from './filter-value.ts';
-import { foldCase, foldName } from './fold.ts';
+import { foldCase, foldName } from './case-folding.ts';
 
 /** @param nowMs base of relative times */
 export type Passes = (entity: unknown, searched: Searched, nowMs: number) => boolean;

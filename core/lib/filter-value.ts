@@ -1,7 +1,7 @@
 // Parses filter values by field type. A value that no object can have is refused instead of matching nothing.
 import { invalidField } from './errors.ts';
 import type { FilterField, FilterValue, FilterWay, Operand, PlainField, ReferenceField } from './filter.ts';
-import { foldCase, foldName } from './fold.ts';
+import { foldCase, foldName } from './case-folding.ts';
 import { identifierInputPattern, teamKeyInputPattern } from './issue-names.ts';
 import { requireMe } from './me.ts';
 import { didYouMean } from './nearest.ts';

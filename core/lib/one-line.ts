@@ -3,7 +3,7 @@
 import type { TSchema } from 'typebox';
 import { invalidField } from './errors.ts';
 import { oneLine } from './schema.ts';
-import { unseen } from './shown-name.ts';
+import { unseen } from './display-name.ts';
 
 const lineBreaks = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
 const allUnseen = new RegExp(unseen.source, 'gu');

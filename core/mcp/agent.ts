@@ -4,7 +4,7 @@ import type { Principal } from '../http/principal.ts';
 import type { RawRequest } from '../http/route.ts';
 import type { Outcome, Take, ValueCall } from '../http/values.ts';
 import { ApiError } from '../lib/errors.ts';
-import { createApprovalCheck } from './hold.ts';
+import { createApprovalCheck } from './approval-check.ts';
 
 /** Parameters of a call. */
 export type CallInput = Partial<

@@ -1,5 +1,5 @@
 // Completes arguments of resources and prompts with objects that the agent can see; no values if it lacks the scope.
-import { foldName } from '../lib/fold.ts';
+import { foldName } from '../lib/case-folding.ts';
 import { Refused, type Agent, type Json } from './agent.ts';
 
 const valuesMax = 50;

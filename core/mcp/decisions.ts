@@ -2,7 +2,7 @@
 import type { FreshEvents } from '../events/fresh.ts';
 import type { EventRow } from '../events/event.ts';
 import type { Clock } from '../lib/clock.ts';
-import { mayConnect, type Connected } from '../lib/fairness/shares.ts';
+import { mayConnect, type Connected } from '../lib/fairness/fair-quota.ts';
 
 export interface Decisions {
   /** Returns the last event sequence of a workspace. To be called before the proposal is created or read, so that no decision is missed. */

@@ -1,7 +1,7 @@
 // MCP prompts. They attach data of the workspace as separate documents with a size limit, because anybody can write titles and texts of
 // issues.
 import { ApiError } from '../lib/errors.ts';
-import { foldName } from '../lib/fold.ts';
+import { foldName } from '../lib/case-folding.ts';
 import { didYouMean } from '../lib/nearest.ts';
 import type { Agent, Json } from './agent.ts';
 import { uriOf } from './resources.ts';

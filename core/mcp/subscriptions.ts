@@ -8,7 +8,7 @@ import { memberOf, type Principal } from '../http/principal.ts';
 import type { Clock } from '../lib/clock.ts';
 import { deciding } from '../identity/authenticate.ts';
 import { ApiError } from '../lib/errors.ts';
-import { mayConnect, tooManyConnections } from '../lib/fairness/shares.ts';
+import { mayConnect, tooManyConnections } from '../lib/fairness/fair-quota.ts';
 import { mayReadEvent } from '../rights/rights.ts';
 import { isTouched, watched, type Watched } from './touched.ts';
 

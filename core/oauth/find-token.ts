@@ -4,7 +4,7 @@ import type { GuardedClass } from '../lib/guarded.ts';
 import type { FindToken } from '../identity/authenticate.ts';
 import { clientIsThere, setGrantUsed } from '../identity/grants/live.ts';
 import type { Uses } from '../identity/last-used.ts';
-import { membershipOf } from '../identity/standing.ts';
+import { membershipOf } from '../identity/membership.ts';
 import { commonRights, type Rights } from '../rights/rights.ts';
 import { expandScopes } from '../rights/scopes.ts';
 import { systemStatement } from '../store/statement.ts';

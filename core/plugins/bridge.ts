@@ -2,9 +2,9 @@
 // against the limits of the plugin (limits.ts, call-turns.ts), not against a client's rate limits.
 import type { Staging } from '../changes/staging.ts';
 import type { CallAnswer } from '../sandbox/supervisor.ts';
-import { CallError, gatewayCallOf } from './door-call.ts';
+import { CallError, gatewayCallOf } from './gateway-call.ts';
 import type { HostCall, HostCalls } from './host-calls.ts';
-import { callGateway, type BridgeCall } from './host-door.ts';
+import { callGateway, type BridgeCall } from './host-gateway.ts';
 import { ValueError } from './kv/own.ts';
 import { effectsMax } from './limits.ts';
 import { isNotedInFull } from './noted-reads.ts';

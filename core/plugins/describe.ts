@@ -1,7 +1,7 @@
 // Evaluates the definition of a plugin for packing, and maps a failure to the line in the author's source.
 import { PackageError, type PackageSourceMap } from '../../sdk/plugin/manifest.ts';
 import { DefinitionError, describePlugin } from '../sandbox/describe.ts';
-import { sourceMapLookupOf, positionText, readStack, withSourcePositions } from './source-places.ts';
+import { sourceMapLookupOf, positionText, readStack, withSourcePositions } from './source-positions.ts';
 
 /** @throws PackageError if the definition cannot be evaluated */
 export async function describePackage(code: string, sourceMap: PackageSourceMap | null): Promise<unknown> {

@@ -1,7 +1,7 @@
 // Lists the API reads whose rows and lists are tracked one by one, so that a commit can check them precisely. After any other read,
 // every change in the workspace counts as a conflict: see core/changes/reads.ts.
 import type { Route } from '../http/route.ts';
-import type { GatewayCall } from './door-call.ts';
+import type { GatewayCall } from './gateway-call.ts';
 
 /** Objects read only by the finders and lists of their entity, and whose every change is an event of that entity. */
 const listed = [

@@ -1,7 +1,7 @@
 // Host calls for the plugin's own values, jobs and requests. They are no API operations and need no grant; the host answers them
 // directly.
-import { CallError, queryOf } from './door-call.ts';
-import { callGateway, type BridgeCall } from './host-door.ts';
+import { CallError, queryOf } from './gateway-call.ts';
+import { callGateway, type BridgeCall } from './host-gateway.ts';
 
 export interface OwnCall {
   readonly isRead: boolean;
@@ -14,7 +14,7 @@ export interface OwnCall {
 /** A write that only stages changes, so it can be repeated without the run that made it. */
 interface OwnWrite extends OwnCall {
   readonly isRead: false;
-  answer(call: Pick<BridgeCall, 'values' | 'oneOffs'>, args: readonly unknown[]): Promise<string>;
+  answer(call: Pick<BridgeCall, 'values' | 'oneTimeJobs'>, args: readonly unknown[]): Promise<string>;
 }
 
 /** Covers the largest stored value, 2 MiB, and its JSON overhead. */

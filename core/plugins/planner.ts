@@ -4,7 +4,7 @@ import type { ConsumerOptions } from '../events/consumer.ts';
 import { renderEvent, type EventRow } from '../events/event.ts';
 import type { Leases, UnitQueue } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { LoopQueue } from '../lib/fairness/loop-turns.ts';
+import type { LoopQueue } from '../lib/fairness/loop-queue.ts';
 import { createSearched } from '../lib/filter-match.ts';
 import { derivedId, idPrefixes } from '../lib/ids.ts';
 import type { Op, Scope, Store } from '../store/store.ts';
@@ -14,9 +14,9 @@ import { findCut } from './loops.ts';
 import type { Registry, Subscription } from './registry.ts';
 import type { Runner } from './runner.ts';
 import { deadRunOp, insertRunsOp, keyOf, queueRunOp, type NewRun, type RunRow } from './runs/rows.ts';
-import type { NotifyLoop } from './tell-loop.ts';
+import type { NotifyLoop } from './notify-loop.ts';
 import { runUnit, type RunUnit } from './runs/units.ts';
-import { createMatcher } from './wants.ts';
+import { createMatcher } from './subscription-matcher.ts';
 
 export interface Planner {
   /** Plans the runs of new events. */

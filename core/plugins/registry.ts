@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { PackageSourceMap } from '../../sdk/plugin/manifest.ts';
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import type { Directory } from '../context.ts';
-import { erasOf, readPastSubscriptions, type Eras } from '../events/past-wants.ts';
+import { erasOf, readPastSubscriptions, type Eras } from '../events/past-subscriptions.ts';
 import { errorForLog } from '../lib/failures.ts';
 import { parseFilter, type FilterFields } from '../lib/filter.ts';
 import { passesOf, type Passes } from '../lib/filter-match.ts';
@@ -13,10 +13,10 @@ import type { Log } from '../lib/log.ts';
 import { tenantStatement, type SqlRow } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 import { field } from '../tracker/fields/contract.ts';
-import { matchingTypes, rightsOfInstall } from './installs/hearing.ts';
+import { matchingTypes, rightsOfInstall } from './installs/matching-types.ts';
 import { installModel, type Install } from './installs/schema.ts';
-import { emptyLookup, sourceMapLookupOf, type SourceMapLookup } from './source-places.ts';
-import { withPastSubscription, consumerName, type InstallSubscription } from './installs/wants.ts';
+import { emptyLookup, sourceMapLookupOf, type SourceMapLookup } from './source-positions.ts';
+import { withPastSubscription, consumerName, type InstallSubscription } from './installs/subscription.ts';
 
 export interface Subscription {
   readonly install: Install;
@@ -176,7 +176,7 @@ const sourceMapCharsMax = 2 * 1024 * 1024;
 const readingMsMax = 50;
 
 /** Caches the source maps of installs whose runs failed, least recently used first out. */
-function createLookupCache(store: Store, log: Log): Pick<Registry, 'places' | 'codeKept'> {
+function createLookupCache(store: Store, log: Log): Pick<Registry, 'sourceMapLookup' | 'codeStored'> {
   const known = new LRUCache<string, { find: SourceMapLookup; chars: number }>({
     maxSize: sourceMapCharsMax,
     sizeCalculation: ({ chars }) => chars + 1,

@@ -6,7 +6,7 @@ import { runsPerMinuteMax } from './limits.ts';
 import { createGate, type GateOptions } from './budgets/gate.ts';
 import type { BudgetWaits } from './budgets/waits.ts';
 import { createRunRate } from './run-rate.ts';
-import { createApplyModes, type ApplyModesOptions } from './proposals/hold-back.ts';
+import { createApplyModes, type ApplyModesOptions } from './proposals/apply-modes.ts';
 import { createPluginSource } from './proposals/source.ts';
 import type { Source } from '../proposals/again.ts';
 import { createAttempts, type AttemptOptions, type LeasedRun } from './runs/attempt.ts';
@@ -23,7 +23,7 @@ const repeatsMax = 5;
 
 export type RunnerOptions = AttemptOptions &
   EndingOptions &
-  Omit<VerdictOptions, 'end' | 'later' | 'holdBack'> &
+  Omit<VerdictOptions, 'end' | 'later' | 'applyModes'> &
   ApplyModesOptions &
   GateOptions &
   Pick<TryOptions, 'isStopping'> & {

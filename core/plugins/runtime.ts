@@ -12,7 +12,7 @@ import { budgetRoutes } from './budgets/routes.ts';
 import { createUsage, type Usage } from './budgets/usage.ts';
 import { deferringBudget } from './budgets/waits.ts';
 import { backtestRoutes } from './backtests/routes.ts';
-import { backfillRoutes } from './catch-up/routes.ts';
+import { backfillRoutes } from './backfill/routes.ts';
 import { createFailureWatch, type FailureWatch } from './failures.ts';
 import { inboundRoutes } from './inbound/routes.ts';
 import { checkEngines } from './installs/engines.ts';
@@ -20,10 +20,10 @@ import { installRoutes } from './installs/routes.ts';
 import type { InstallModes } from './installs/contract.ts';
 import { installModel, type Install } from './installs/schema.ts';
 import type { PluginTrust } from './installs/trust.ts';
-import { notifyUnmatched } from './installs/unheard.ts';
-import { oneTimeJobModelName } from './once/entries.ts';
+import { notifyUnmatched } from './installs/notify-unmatched.ts';
+import { oneTimeJobModelName } from './one-time-jobs/entries.ts';
 import { actionRoutes } from './actions/routes.ts';
-import { scheduledRoutes } from './once/routes.ts';
+import { scheduledRoutes } from './one-time-jobs/routes.ts';
 import { kvRoutes } from './kv/routes.ts';
 import { createReplays } from './recorder/replays.ts';
 import { recorderRoutes } from './recorder/routes.ts';
@@ -36,8 +36,8 @@ import { createForgetIssues, type ForgetIssues } from './purged/forget.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
 import { trailRoute } from './trail/routes.ts';
-import { storeChangesOps } from './undo/kept.ts';
-import { undoModelsOf, type AllModels } from './undo/kinds.ts';
+import { storeChangesOps } from './undo/stored-changes.ts';
+import { undoModelsOf, type AllModels } from './undo/models.ts';
 import { undoRoutes } from './undo/routes.ts';
 import { secretRoutes } from './secrets/routes.ts';
 import { shadowRoutes } from './shadows/routes.ts';
@@ -172,7 +172,7 @@ async function lookThrough(options: PluginRuntimeOptions, { stateOps }: Workers)
 
 function routesOf(
   options: PluginRuntimeOptions,
-  registry: Pick<Registry, 'codeKept' | 'source' | 'active'>,
+  registry: Pick<Registry, 'codeStored' | 'source' | 'active'>,
   { runner, ends, runs, consumer, backfills, backtests, shadows, stateOps }: Workers,
   usage: Usage,
 ): Route[] {

@@ -15,14 +15,14 @@ import type { Usage } from './budgets/usage.ts';
 import { createBudgetWaits, type BudgetWaits } from './budgets/waits.ts';
 import type { FilterFields } from '../lib/filter.ts';
 import { createBacktests, type Backtests } from './backtests/runtime.ts';
-import { createCallQueue } from './call-turns.ts';
-import { backfillOps } from './catch-up/rows.ts';
-import { createBackfillWorker } from './catch-up/worker.ts';
+import { createCallQueue } from './call-queue.ts';
+import { backfillOps } from './backfill/rows.ts';
+import { createBackfillWorker } from './backfill/worker.ts';
 import { createDisable, type DisableOptions } from './disable.ts';
 import type { FailureWatch } from './failures.ts';
-import { consumerName } from './installs/wants.ts';
-import { oneTimeJobsAfterOps, oneTimeWork } from './once/entries.ts';
-import { createOneTimeWorker } from './once/worker.ts';
+import { consumerName } from './installs/subscription.ts';
+import { oneTimeJobsAfterOps, oneTimeWork } from './one-time-jobs/entries.ts';
+import { createOneTimeWorker } from './one-time-jobs/worker.ts';
 import { createOutsides } from './outside/fetch.ts';
 import { routesAfterOps } from './inbound/rows.ts';
 import { createPlanner } from './planner.ts';
@@ -33,7 +33,7 @@ import type { SandboxOnDemand } from './sandbox-on-demand.ts';
 import { createRunEnds, type RunEnds } from './runs/ends.ts';
 import { findRun } from './runs/rows.ts';
 import { createShadowWork, type ShadowWork } from './shadows/work.ts';
-import { createNotifyLoop } from './tell-loop.ts';
+import { createNotifyLoop } from './notify-loop.ts';
 import { runRows, type RunUnit } from './runs/units.ts';
 import { createSchedules, type Schedules } from './schedules.ts';
 
@@ -99,7 +99,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   const ends = createRunEnds(clock);
   const attempting = {
     ...{ ...options, store, ledger },
-    callTurns: createCallQueue({ ledger }),
+    callQueue: createCallQueue({ ledger }),
     recorder: createRecorder({ record: options.record, nowMs: clock.nowMs }),
     outside: createOutsides({ store, sealing, nowMs: clock.nowMs, egress: options.egress, baseUrl }),
   };

@@ -7,7 +7,7 @@ import type { App, Caller } from '../http/app.ts';
 import type { Principal } from '../http/principal.ts';
 import type { ValueCall } from '../http/values.ts';
 import { ApiError } from '../lib/errors.ts';
-import { FairQuota } from '../lib/fairness/shares.ts';
+import { FairQuota } from '../lib/fairness/fair-quota.ts';
 import type { Op } from '../store/store.ts';
 import type { Proposal } from './kind.ts';
 

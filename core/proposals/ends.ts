@@ -6,7 +6,7 @@ import type { EventRow } from '../events/event.ts';
 import type { Actor } from '../events/origin.ts';
 import { rightsNow } from '../identity/rights-now.ts';
 import { archiveItemsAbout } from '../inbox/about.ts';
-import type { DueTimer } from '../reactions/alarm.ts';
+import type { DueTimer } from '../reactions/due-timer.ts';
 import { nothing, type Reaction } from '../reactions/reaction.ts';
 import type { Authority } from '../rights/authority.ts';
 import type { Rights } from '../rights/rights.ts';

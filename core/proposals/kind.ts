@@ -5,7 +5,7 @@ import { scopeOfContract, type EntityResponse } from '../contract/contract.ts';
 import type { Context } from '../context.ts';
 import { contracts } from '../contracts.ts';
 import type { Actor, Cause } from '../events/origin.ts';
-import { timerOp } from '../reactions/alarm.ts';
+import { timerOp } from '../reactions/due-timer.ts';
 import { modelOf, type EntityOf } from '../resource/kind.ts';
 import { proposal, type EffectClass } from './contract.ts';
 

@@ -10,7 +10,7 @@ import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
 import { backgroundCommitDelayMs, StoreError, type Op, type Scope } from '../store/store.ts';
 import { acting } from './context.ts';
-import { createReactionCursors } from './places.ts';
+import { createReactionCursors } from './cursors.ts';
 import type { Answer, Reaction } from './reaction.ts';
 
 const pageEvents = 200;

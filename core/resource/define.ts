@@ -68,7 +68,7 @@ function checkPlain({ name, operations, events, retainsDeleted }: Contract, own:
     if (event === undefined) throw new Error(`${name} has the operation ${operation}: name its event.`);
     if (!retainsDeleted && /^(delete|restore)$/.test(operation))
       throw new Error(
-        `${name} has the operation ${operation}: set keepsDeleted, and give its table deleted_at.`,
+        `${name} has the operation ${operation}: set retainsDeleted, and give its table deleted_at.`,
       );
   }
 }

@@ -14,7 +14,7 @@ import type {
   PlainField,
   ReferenceField,
 } from '../lib/filter.ts';
-import { foldName } from '../lib/fold.ts';
+import { foldName } from '../lib/case-folding.ts';
 import { idPattern } from '../lib/schema.ts';
 import { plugin } from '../plugins/installs/contract.ts';
 import type { FilterColumn } from '../store/filter-sql.ts';
@@ -165,7 +165,7 @@ export function namesIn(
   directory: Directory,
   to: Target,
   searched: string,
-): Required<Pick<FilterColumn, 'ids' | 'named'>> {
+): Required<Pick<FilterColumn, 'ids' | 'idsByName'>> {
   const entries = entriesOf(directory, to);
   return {
     ids: ({ property }, values) => [

@@ -43,13 +43,13 @@ export interface Storage<C extends Contract, X extends ExtraColumns, E extends E
   readonly events?: ModelSpec<E, Wire>['events'];
   readonly special?: Pick<
     ModelSpec<E, Wire>,
-    | 'isTold'
+    | 'withoutPrevious'
     | 'subjectId'
     | 'team'
     | 'alias'
     | 'purged'
     | 'follows'
-    | 'learns'
+    | 'commitAssigned'
     | 'insertExpressions'
     | 'related'
     | 'comesBack'

@@ -5,7 +5,7 @@ import type { Target } from '../contract/field.ts';
 import type { Context } from '../context.ts';
 import { addressKey } from '../lib/address.ts';
 import { invalidField } from '../lib/errors.ts';
-import { foldName } from '../lib/fold.ts';
+import { foldName } from '../lib/case-folding.ts';
 import { requireMe } from '../lib/me.ts';
 import { didYouMeanAny } from '../lib/nearest.ts';
 import { inOneLine } from '../lib/one-line.ts';

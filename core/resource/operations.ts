@@ -101,7 +101,11 @@ export function plainOperations<C extends Contract, E extends Entity>(
         ? whereDeleted(query.deleted, rules.placeholders?.sql)
         : [];
       const keys = typeof query.sort === 'string' ? sortKeysOf(sortings, query.sort) : order;
-      const among = { where: [...deletedFilter, ...narrowed, ...filtered], order: keys, asked: { parentId } };
+      const among = {
+        where: [...deletedFilter, ...narrowed, ...filtered],
+        order: keys,
+        parameters: { parentId },
+      };
       return withPlaceholders(await listEntities(ctx, model, query, among), query, rules.placeholders);
     },
     async create(ctx, body, parentId) {

@@ -5,10 +5,10 @@ import type { SidecarProcess } from './fleet/process.ts';
 import { nonceSource } from './frames.ts';
 import type { InFlight } from './in-flight.ts';
 import type { SandboxJob, SandboxOptions, SandboxOutcome } from './job.ts';
-import { createPartitionQueues } from './lanes.ts';
+import { createPartitionQueues } from './partition-queues.ts';
 import type { RunNonce, ToSidecar } from './protocol.ts';
 import { startRun } from './run/run.ts';
-import type { Violations } from './strikes.ts';
+import type { Violations } from './violations.ts';
 
 const concurrentRunsDefault = 64;
 

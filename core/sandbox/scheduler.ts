@@ -7,7 +7,7 @@ import type { RunUsage, Sandbox, SandboxJob, SandboxOptions, SandboxStatus } fro
 import { inputMax } from './protocol.ts';
 import { failed } from './run/ending.ts';
 import { createSidecars, readyOnes, type Sidecars } from './sidecars.ts';
-import { createViolations } from './strikes.ts';
+import { createViolations } from './violations.ts';
 
 const isolatesDefault = 200;
 const isolateIdleMs = 300_000;

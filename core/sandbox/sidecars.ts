@@ -18,7 +18,7 @@ import {
 import type { SandboxOptions } from './job.ts';
 import type { Ending } from './run/ending.ts';
 import type { ActiveRun } from './run/run.ts';
-import type { Violations } from './strikes.ts';
+import type { Violations } from './violations.ts';
 
 export interface Sidecars {
   readonly fleet: Fleet;

@@ -16,7 +16,7 @@ import type { Egress } from '../lib/egress/egress.ts';
 import { createPluginRuntime } from '../plugins/runtime.ts';
 import { createPublicTriage } from '../plugins/public-triage/triage.ts';
 import { createSandboxOnDemand, type SandboxOnDemand } from '../plugins/sandbox-on-demand.ts';
-import { createDueTimers } from '../reactions/alarms.ts';
+import { createDueTimers } from '../reactions/due-timers.ts';
 import { createReactions } from '../reactions/reactions.ts';
 import {
   addedFieldsOf,
@@ -35,7 +35,7 @@ import { createFindDuplicates } from '../tracker/search/public.ts';
 import { createIndexing } from '../tracker/search/worker.ts';
 import { version } from '../version.ts';
 import { createWebhooks } from '../webhooks/runtime.ts';
-import type { HttpAdapters } from './door.ts';
+import type { HttpAdapters } from './http-adapters.ts';
 
 export interface Workers {
   /** Routes of plugins and webhooks. */

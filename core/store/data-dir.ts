@@ -16,7 +16,7 @@ import {
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { diskFaultOf } from './engine-errors.ts';
-import { describeUnwritable } from './integrity/room.ts';
+import { describeUnwritable } from './integrity/free-space.ts';
 import { checkPrivate, makePrivateDir, requireOwner } from './private.ts';
 import { writeWholeFile } from './whole-file.ts';
 

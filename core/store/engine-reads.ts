@@ -1,5 +1,5 @@
 // Reads of the embedded engine: on the event loop if the statement is known to be cheap there, else in the reader pool.
-import { threadMs } from '../lib/processor.ts';
+import { threadMs } from '../lib/cpu.ts';
 import type { Compile } from './compile.ts';
 import { concernsStore, faultOf, showsDamage } from './engine-errors.ts';
 import type { DamageGuard } from './integrity/damage-guard.ts';

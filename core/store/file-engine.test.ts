@@ -11,7 +11,7 @@ import { migrate } from './migrate.ts';
 import { composedStatement, systemStatement, tenantStatement } from './statement.ts';
 import { scopeOf, systemOp, tenantOp, type Op, type Store } from './store.ts';
 import { openEngine } from './writer/engine.ts';
-import type { HeadWriter } from './writer/head-keeper.ts';
+import type { HeadWriter } from './writer/head-writer.ts';
 import type { OpenWriter } from './writer/thread.ts';
 
 const put = tenantStatement(

@@ -1,6 +1,6 @@
 // Compiles a parsed filter into SQL conditions: field names come from a fixed table, values are always bound.
 import type { Filter, FilterTest, FilterValue, FilterWay, Listing, Operand, Order } from '../lib/filter.ts';
-import { foldName } from '../lib/fold.ts';
+import { foldName } from '../lib/case-folding.ts';
 import type { Condition } from './page.ts';
 import type { Value } from './statement.ts';
 

@@ -4,7 +4,7 @@ import Database from 'libsql';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { closeCheckpointed } from './integrity/close-folded.ts';
+import { closeCheckpointed } from './integrity/close-checkpointed.ts';
 import { makeSums, newPageBytes, writeSums } from './integrity/page-sums.ts';
 import { readOnlyUri } from './integrity/uri.ts';
 import { migrations, type Migration } from './migrations/index.ts';

@@ -71,13 +71,13 @@ function openDirectory(
 ): OpenedStore {
   const { path, database, logHead, snapshots, walArchive } = dataDir;
   const dir: Directory = { path, database, logHead, identity: join(path, 'identity') };
-  const copying = isCopied === true ? { spool: walArchive, nowMs } : null;
+  const copying = isCopied === true ? { walArchive, nowMs } : null;
   const started = startDirectory(dir, {
     nowMs,
     snapshots,
     log,
     problems,
-    walArchive: copying?.spool ?? null,
+    walArchive: copying?.walArchive ?? null,
   });
   if (isCopied === false) dropWalArchive(walArchive);
   const { migration, shrinkable, onlyToRead } = started;

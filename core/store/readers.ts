@@ -2,9 +2,9 @@
 // One thread alone writes and checkpoints. See docs/decisions/0013.
 import { availableParallelism } from 'node:os';
 import { ApiError, tooManyAtOnce } from '../lib/errors.ts';
-import { FairQueue } from '../lib/fairness/turns.ts';
-import { addWaitTime, partyOf, type BillingAccount } from '../lib/payer.ts';
-import { processMs } from '../lib/processor.ts';
+import { FairQueue } from '../lib/fairness/fair-queue.ts';
+import { addWaitTime, partyOf, type BillingAccount } from '../lib/billing-account.ts';
+import { processMs } from '../lib/cpu.ts';
 import { concernsStore, faultOf, isEngineError } from './engine-errors.ts';
 import { interruptAgainMs, watchBudget } from './read-budget.ts';
 import { createReaderPool, prepareRead, type Reader } from './reader.ts';
@@ -83,7 +83,7 @@ export function createReaders(options: { uri: string; budgetMs: number; charge: 
       if (closed) return Promise.reject(storeClosed());
       if (isCrowded(queue, billingAccount)) return Promise.reject(tooManyWait());
       return new Promise((resolve, reject) => {
-        const job = { payer: billingAccount, text, values, sinceMs: performance.now(), resolve, reject };
+        const job = { billingAccount, text, values, sinceMs: performance.now(), resolve, reject };
         queue.push(billingAccount.workspaceId, partyOf(billingAccount), job);
         pump();
       });

@@ -4,7 +4,7 @@ import Database from 'libsql';
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isEngineError } from './engine-errors.ts';
-import { closeCheckpointed } from './integrity/close-folded.ts';
+import { closeCheckpointed } from './integrity/close-checkpointed.ts';
 import { readOnlyUri } from './integrity/uri.ts';
 
 /** With a `problem` the file is unchanged and usable; the next start tries again. */

@@ -1,6 +1,6 @@
 // The Store interface: only registered reads and atomic guarded batches, so that the same code can run over the embedded file and, later,
 // over a libSQL server. There are no interactive transactions. docs/spec/durability.md › The store.
-import type { BillingAccount } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/billing-account.ts';
 import type { Archive } from './archive.ts';
 import type { Params, SqlRow, Statement } from './statement.ts';
 

@@ -24,7 +24,7 @@ import { createSamples, type SentEvent } from './samples/samples.ts';
 import { createSubscriptions, type Subscriptions } from './subscriptions.ts';
 import { createCanceler, type Canceler } from './worker/canceler.ts';
 import { createHealths, type Healths } from './worker/health.ts';
-import { createEndpointQueues } from './worker/lanes.ts';
+import { createEndpointQueues } from './worker/endpoint-queues.ts';
 import { createPipeline, type Pipeline } from './worker/pipeline.ts';
 
 export interface Webhooks {

@@ -4,17 +4,17 @@ import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import type { Directory } from '../context.ts';
 import { expandPattern, namespaceOf } from '../events/catalogue.ts';
 import { renderData, type EventRow } from '../events/event.ts';
-import { erasOf, readPastSubscriptions, type Eras } from '../events/past-wants.ts';
+import { erasOf, readPastSubscriptions, type Eras } from '../events/past-subscriptions.ts';
 import { errorForLog } from '../lib/failures.ts';
 import { parseFilter, type FilterFields } from '../lib/filter.ts';
 import { createSearched, passesOf, type Passes, type Searched } from '../lib/filter-match.ts';
 import type { Log } from '../lib/log.ts';
-import type { LoopQueue } from '../lib/fairness/loop-turns.ts';
+import type { LoopQueue } from '../lib/fairness/loop-queue.ts';
 import { tenantStatement, type SqlRow } from '../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../store/store.ts';
 import { field } from '../tracker/fields/contract.ts';
 import { endpointModel, type Endpoint } from './endpoints/kind.ts';
-import { consumerName, type EndpointSubscription } from './endpoints/wants.ts';
+import { consumerName, type EndpointSubscription } from './endpoints/subscription.ts';
 
 const enabledEndpoints = tenantStatement<SqlRow>(
   'endpoints.enabled',

@@ -5,7 +5,7 @@ import { Staging, stagedCharsMax } from '../../core/changes/staging.ts';
 import type { Principal } from '../../core/http/principal.ts';
 import type { Outcome, ValueCall } from '../../core/http/values.ts';
 import type { Amounts } from '../../core/ledger/ledger.ts';
-import { FairQuota } from '../../core/lib/fairness/shares.ts';
+import { FairQuota } from '../../core/lib/fairness/fair-quota.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { asText, keyAuthenticateOf, valueClientOf } from '../value-client.ts';
 

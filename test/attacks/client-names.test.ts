@@ -1,7 +1,7 @@
 // Names on the consent page: no client passes for a part of Tatami, however it comes to be known.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createDocuments } from '../../core/oauth/clients/documents.ts';
-import { isLikeOurs } from '../../core/lib/shown-name.ts';
+import { isLikeOurs } from '../../core/lib/display-name.ts';
 import { startApp, type TestApp } from '../app.ts';
 
 const imitations = [

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Principal } from '../../core/http/principal.ts';
 import type { Route } from '../../core/http/route.ts';
-import { membershipOf } from '../../core/identity/standing.ts';
+import { membershipOf } from '../../core/identity/membership.ts';
 import { hostCallsOf } from '../../core/plugins/host-calls.ts';
 import { rightsForApp, type Role } from '../../core/rights/roles.ts';
 import { allScopes } from '../../core/rights/scopes.ts';

@@ -1,6 +1,6 @@
 // Undo and approval are no way around a rule: what is refused to a direct request is refused on every indirect way to the same write.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { membershipOf } from '../../core/identity/standing.ts';
+import { membershipOf } from '../../core/identity/membership.ts';
 import { composedStatement } from '../../core/store/statement.ts';
 import { scopeOf, tenantOp } from '../../core/store/store.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';

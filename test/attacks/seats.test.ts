@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { directorySection } from '../../core/resource/directory.ts';
 import { directoryLoaders } from '../../core/resources.ts';
-import { createOperatorRpc } from '../../core/setup/desk.ts';
+import { createOperatorRpc } from '../../core/setup/operator-rpc.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { createVisitor } from '../identity/visitor.ts';
 

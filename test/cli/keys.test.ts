@@ -196,7 +196,7 @@ test('a directory that is held by something else is waited for, and a socket tha
   await served.child.exited;
   expect(statSync(operatorSocketOf(dataDir)).mode & 0o777).toBe(0o600);
   const lock = tryLock(join(dataDir, 'lock'));
-  if ('heldBy' in lock) throw new Error('The lock should be free.');
+  if ('lockedBy' in lock) throw new Error('The lock should be free.');
   const child = spawnTatami(['keys', 'list', '--data-dir', dataDir, '--json']);
   const errors = collect(child.stderr);
   await errors.until((text) => text.includes('Waiting until it accepts commands'));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createClient } from '@hey-api/openapi-ts';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 import { startApp, type TestApp } from '../app.ts';
-import type { ClientReport } from './seen.ts';
+import type { ClientReport } from './client-report.ts';
 
 /** Where an integrator works: the generated clients, the scenarios, and what npm installed. */
 const folder = mkdtempSync(join(tmpdir(), 'tatami-clients-'));

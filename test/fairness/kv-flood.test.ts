@@ -1,8 +1,8 @@
 // Long calls of a plugin on its stored values hold up nobody. It measures how long others wait, so that it runs alone.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Staging, stagedCharsMax } from '../../core/changes/staging.ts';
-import { FairQuota } from '../../core/lib/fairness/shares.ts';
-import { createCallQueue } from '../../core/plugins/call-turns.ts';
+import { FairQuota } from '../../core/lib/fairness/fair-quota.ts';
+import { createCallQueue } from '../../core/plugins/call-queue.ts';
 import { ownValues } from '../../core/plugins/kv/own.ts';
 import type { CallAnswer } from '../../core/sandbox/supervisor.ts';
 import { scopeOf } from '../../core/store/store.ts';

@@ -4,7 +4,7 @@ import { contracts, eventsOf } from '../../core/contracts.ts';
 import { structure } from '../../core/doctor/checks/structure.ts';
 import { replay } from '../../core/doctor/checks/replay.ts';
 import { leftBehind } from '../../core/exchange/tables.ts';
-import { models } from '../../core/doctor/kinds.ts';
+import { models } from '../../core/doctor/models.ts';
 import type { RowSubject } from '../../core/doctor/subject.ts';
 import type { Random } from '../random.ts';
 

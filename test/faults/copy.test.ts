@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { openDestination } from '../../core/backup/copy/destination.ts';
 import { verifyCopy } from '../../core/backup/copy/inspect.ts';
 import type { Copier } from '../../core/backup/copy/copier.ts';
-import { writeEnd } from '../../core/store/spool/spool.ts';
+import { writeEnd } from '../../core/store/wal-archive/segments.ts';
 import { createClock, startApp, type TestApp } from '../app.ts';
 import { copied, noS3, temporary } from './copied.ts';
 

@@ -10,7 +10,7 @@ import { contracts } from '../../core/contracts.ts';
 import { ofServer } from '../../core/doctor/checks/missing.ts';
 import { replay } from '../../core/doctor/checks/replay.ts';
 import { examine } from '../../core/doctor/doctor.ts';
-import { models } from '../../core/doctor/kinds.ts';
+import { models } from '../../core/doctor/models.ts';
 import { openSubject } from '../../core/doctor/subject.ts';
 import { leftBehind } from '../../core/exchange/tables.ts';
 import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';

@@ -14,7 +14,7 @@ import { tombstones } from '../../core/housekeeping/tombstones.ts';
 import { firstIdOf } from '../../core/lib/ids.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
-import { insertPlaceholderRow } from './made-up-row.ts';
+import { insertPlaceholderRow } from './placeholder-row.ts';
 
 const day = 86_400_000;
 const apps: TestApp[] = [];
@@ -85,7 +85,7 @@ test('every table of the schema says what bounds it, and what is to be removed i
     ),
   );
   const promised = Object.entries(retention).flatMap(([table, bound]) =>
-    'keptFor' in bound || 'keptWhile' in bound ? [table] : [],
+    'retainedFor' in bound || 'retainedWhile' in bound ? [table] : [],
   );
   // Their rows have an end of their own, which no setting moves.
   const expiring = ['idempotency', 'sessions', 'invitations', 'password_resets', 'ceremonies'];

@@ -10,7 +10,7 @@ import { rotateMasterKey } from '../../core/setup/rotate-master-key.ts';
 import { openStore } from '../../core/store/open-store.ts';
 import type { Value } from '../../core/store/statement.ts';
 import { testStart } from '../app.ts';
-import { insertPlaceholderRow } from './made-up-row.ts';
+import { insertPlaceholderRow } from './placeholder-row.ts';
 
 const nowMs = (): number => testStart;
 const workspaceId = '00000000-0000-7000-8000-000000000001';

@@ -15,7 +15,7 @@ import {
 import { scopeOf, tenantOp, type Scope } from '../../core/store/store.ts';
 import { seed as seedWorkspace } from '../api/seeds.ts';
 import { startApp, type TestApp } from '../app.ts';
-import { insertPlaceholderRow } from './made-up-row.ts';
+import { insertPlaceholderRow } from './placeholder-row.ts';
 import { seededRandom } from './server.ts';
 
 const rounds = process.env.TATAMI_LONG ? 40 : 10;

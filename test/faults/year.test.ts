@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDestination } from '../../core/backup/copy/destination.ts';
 import { listBackups } from '../../core/backup/folder.ts';
-import { parseRetentionRule } from '../../core/backup/keep.ts';
+import { parseRetentionRule } from '../../core/backup/retention-rule.ts';
 import { makeBackup } from '../../core/backup/make.ts';
 import { pruneBackups } from '../../core/backup/prune.ts';
 import { restoreBackup } from '../../core/backup/restore.ts';

@@ -1,7 +1,7 @@
 // Everything in which the server and the model have to agree at a moment.
 import { expect } from 'bun:test';
 import type { Json } from '../app.ts';
-import type { Simulation } from './company.ts';
+import type { Simulation } from './simulation.ts';
 import { isoOf } from './hours.ts';
 import { plugin, type Issue } from './model.ts';
 

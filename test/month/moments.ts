@@ -1,8 +1,8 @@
 // What plain reads showed at moments of the month, and what `asOf` shows of them afterwards.
 import { expect } from 'bun:test';
 import type { Json } from '../app.ts';
-import type { Simulation } from './company.ts';
-import type { Chance } from './story.ts';
+import type { Simulation } from './simulation.ts';
+import type { Chance } from './scenario.ts';
 
 export interface Moment {
   readonly sequence: number;

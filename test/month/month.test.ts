@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { agreeOn } from './agreement.ts';
-import { startSimulation, monthBegins } from './company.ts';
+import { startSimulation, monthBegins } from './simulation.ts';
 import { dayMs } from './hours.ts';
 import { look, lookBack, type Moment } from './moments.ts';
 import { isSound } from './soundness.ts';
-import { act, chanceOf, pass, pauseOf, planOf } from './story.ts';
+import { act, chanceOf, pass, pauseOf, planOf } from './scenario.ts';
 
 const seed = Number(process.env.TATAMI_SEED ?? 20_271_010);
 const isLong = process.env.TATAMI_LONG !== undefined;

@@ -4,7 +4,7 @@ import { readConfig } from '../../core/config.ts';
 import { examine } from '../../core/doctor/doctor.ts';
 import { openSubject } from '../../core/doctor/subject.ts';
 import type { Json } from '../app.ts';
-import type { Simulation } from './company.ts';
+import type { Simulation } from './simulation.ts';
 
 export async function isSound(simulation: Simulation, dataDir: string): Promise<void> {
   const { app, ok } = simulation;

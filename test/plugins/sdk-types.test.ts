@@ -11,7 +11,7 @@ import { textsOf } from '../../core/http/values.ts';
 import type { apiKey } from '../../core/identity/api-keys/contract.ts';
 import type { member } from '../../core/identity/members/contract.ts';
 import type { workspace } from '../../core/identity/workspace/contract.ts';
-import { gatewayCallOf } from '../../core/plugins/door-call.ts';
+import { gatewayCallOf } from '../../core/plugins/gateway-call.ts';
 import { hostCallsOf, type HostCall } from '../../core/plugins/host-calls.ts';
 import type { plugin } from '../../core/plugins/installs/contract.ts';
 import { resourceRoutes } from '../../core/resources.ts';

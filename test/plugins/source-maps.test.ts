@@ -2,7 +2,7 @@
 // and a better one counts at once.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
-import { sourceMapLookupOf } from '../../core/plugins/source-places.ts';
+import { sourceMapLookupOf } from '../../core/plugins/source-positions.ts';
 import { tenantStatement } from '../../core/store/statement.ts';
 import { scopeOf, tenantOp } from '../../core/store/store.ts';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Principal } from '../../core/http/principal.ts';
 import type { Route } from '../../core/http/route.ts';
-import { membershipOf } from '../../core/identity/standing.ts';
+import { membershipOf } from '../../core/identity/membership.ts';
 import { createAuthentication } from '../../core/identity/authenticate.ts';
 import { effectsOf, effectTable, quotaTable, type Effect } from '../../core/rights/effects.ts';
 import { appScopes, roleTable, type Role } from '../../core/rights/roles.ts';

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Principal } from '../../core/http/principal.ts';
 import { createSessions } from '../../core/identity/sessions/sessions.ts';
-import { membershipOf } from '../../core/identity/standing.ts';
+import { membershipOf } from '../../core/identity/membership.ts';
 import { scopeOf } from '../../core/store/store.ts';
 import { signIn } from '../identity/person.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';

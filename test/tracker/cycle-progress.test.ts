@@ -55,13 +55,11 @@ test(`the progress of cycles is what a model counts (seed ${seed})`, async () =>
     const countsOf = (values: number[]): object => ({
       ...{ scope: values[0], started: values[1], completed: values[2], canceled: values[3] },
     });
-    days
-      .get(cycle.id)!
-      .set(day, {
-        day,
-        issues: countsOf(counted.map((some) => some.length)),
-        points: countsOf(counted.map(sum)),
-      });
+    days.get(cycle.id)!.set(day, {
+      day,
+      issues: countsOf(counted.map((some) => some.length)),
+      points: countsOf(counted.map(sum)),
+    });
   };
 
   const act = async (): Promise<void> => {

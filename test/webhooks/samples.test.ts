@@ -5,7 +5,7 @@ import { Compile } from 'typebox/compile';
 import { contracts, eventsOf } from '../../core/contracts.ts';
 import { sentEvents } from '../../core/resources.ts';
 import { sampleData } from '../../core/webhooks/samples/data.ts';
-import { scenarioOf } from '../../core/webhooks/samples/story.ts';
+import { scenarioOf } from '../../core/webhooks/samples/scenario.ts';
 import { verify } from '../../sdk/webhooks/index.ts';
 import type { Json } from '../app.ts';
 import { startHooks, startReceiver, type Hooks, type Receiver } from './receiver.ts';
@@ -86,7 +86,7 @@ test('a sample of every type that is sent arrives, verifies and is as the docume
 test('samples tell a story: people, states and words as in life, and of a change what it was', () => {
   const setting = { nowMs: hooks.app.clock.now(), baseUrl: 'https://tatami.acme.example' };
   const { objects, moments } = scenarioOf(setting);
-  const fix = 'write it into core/webhooks/samples/story.ts';
+  const fix = 'write it into core/webhooks/samples/scenario.ts';
   for (const sent of sentEvents()) {
     const data = sampleData(sent, setting) as Json;
     // What is only shown on request is in no event.

@@ -2,7 +2,7 @@
 // torn; the segments since the start of the base contain all of them and correct the copy.
 import { fstatSync, read } from 'node:fs';
 import { promisify } from 'node:util';
-import { lastHeader, readEnd } from '../../store/spool/spool.ts';
+import { lastHeader, readEnd } from '../../store/wal-archive/segments.ts';
 import type { Destination } from './destination.ts';
 import { basePartName, manifestName } from './names.ts';
 import { encodeObject } from './object.ts';

@@ -6,7 +6,7 @@ import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Problems } from '../../lib/problems.ts';
 import type { FileEngine } from '../../store/file-engine.ts';
-import { lastHeader, readEnd } from '../../store/spool/spool.ts';
+import { lastHeader, readEnd } from '../../store/wal-archive/segments.ts';
 import { createBases, type Bases } from './bases.ts';
 import type { Destination } from './destination.ts';
 import { createFilesSender, type FilesSender } from './files.ts';

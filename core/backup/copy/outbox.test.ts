@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addPage, encodeHeader, segmentPath } from '../../store/spool/spool.ts';
+import { addPage, encodeHeader, segmentPath } from '../../store/wal-archive/segments.ts';
 import type { Destination } from './destination.ts';
 import { createFilesSender } from './files.ts';
 import { createOutbox } from './outbox.ts';

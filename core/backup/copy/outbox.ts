@@ -1,6 +1,6 @@
 // Sends the archived segments in order, and bounds their size while the destination is unreachable.
 import { rmSync, statSync } from 'node:fs';
-import { markSent, readHeader, waitingPaths } from '../../store/spool/spool.ts';
+import { markSent, readHeader, waitingPaths } from '../../store/wal-archive/segments.ts';
 import type { Destination } from './destination.ts';
 import type { FilesSender } from './files.ts';
 import { chainRoot } from './names.ts';

@@ -1,6 +1,6 @@
 // Sends a segment to the destination in parts that fit into memory.
 import { open } from 'node:fs/promises';
-import { addPage, segmentHeaderBytes, type SegmentHeader } from '../../store/spool/spool.ts';
+import { addPage, segmentHeaderBytes, type SegmentHeader } from '../../store/wal-archive/segments.ts';
 import type { Destination } from './destination.ts';
 import { segmentPartName } from './names.ts';
 import { encodeObject } from './object.ts';

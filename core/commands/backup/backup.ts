@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { makeBackup, type Backup, type BackupStep } from '../../backup/make.ts';
-import { parseRetentionRule, type RetentionRule } from '../../backup/keep.ts';
+import { parseRetentionRule, type RetentionRule } from '../../backup/retention-rule.ts';
 import { pruneBackups } from '../../backup/prune.ts';
 import { readConfig } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { lowerCpuPriority } from '../../lib/processor.ts';
+import { lowerCpuPriority } from '../../lib/cpu.ts';
 import { version } from '../../version.ts';
 import { usage } from '../flags.ts';
 import { createProgress, isTerminal, pourFile, printResult, say } from '../output.ts';
-import { backupLines, inMegabytes, percent, toBackupOutput } from './shown.ts';
+import { backupLines, inMegabytes, percent, toBackupOutput } from './output.ts';
 
 export interface BackupOptions {
   dataDir?: string;

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { listBackups } from '../../backup/folder.ts';
 import { printResult } from '../output.ts';
-import { inMegabytes, toManifestOutput } from './shown.ts';
+import { inMegabytes, toManifestOutput } from './output.ts';
 
 export async function list(dir: string, options: { json?: boolean }, folder: string): Promise<void> {
   const listed = await listBackups(resolve(folder, dir));

@@ -39,7 +39,7 @@ export async function release(options: ReleaseOptions, folder: string): Promise<
 async function letRun(dataDir: string, database: string): Promise<void> {
   requireOwner(dataDir);
   const locked = tryLock(join(dataDir, 'lock'));
-  if ('heldBy' in locked) return tellServer(dataDir, database, locked.lockedBy);
+  if ('lockedBy' in locked) return tellServer(dataDir, database, locked.lockedBy);
   locked.release();
   const { store, close } = openStore(dataDir, systemClock.nowMs);
   try {

@@ -10,7 +10,7 @@ import { counted } from '../../lib/counted.ts';
 import { readCopyAddress } from '../../config.ts';
 import { moment, usage } from '../flags.ts';
 import { CommandError, createProgress, exitCodes, printResult } from '../output.ts';
-import { percent } from './shown.ts';
+import { percent } from './output.ts';
 
 export interface RestoreOptions {
   dataDir: string;

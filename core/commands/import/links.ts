@@ -2,7 +2,7 @@
 // so that a second run adds nothing; what points to an issue that is not here, or would close a circle, is named and left out.
 import type { ApiCallError, Call } from '../../../sdk/client/index.ts';
 import { addComments } from './comments.ts';
-import { findIssues, type ExistingIssue } from './found.ts';
+import { findIssues, type ExistingIssue } from './existing-issues.ts';
 import type { ImportRow, Link } from './formats/row.ts';
 import { attempted } from './refusal.ts';
 import type { Report } from './report.ts';

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { Call } from '../../../sdk/client/index.ts';
 import { addressKey } from '../../lib/address.ts';
 import { counted } from '../../lib/counted.ts';
-import { foldName } from '../../lib/fold.ts';
+import { foldName } from '../../lib/case-folding.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import { CommandError, exitCodes } from '../output.ts';
 import { readAll } from '../remote.ts';

@@ -2,7 +2,7 @@
 // for want of a scope or because a cycle has passed, is said once and left out.
 import type { Call } from '../../../sdk/client/index.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { foldName } from '../../lib/fold.ts';
+import { foldName } from '../../lib/case-folding.ts';
 import { readAll } from '../remote.ts';
 import { fitBytes, fitChars } from './fit.ts';
 import type { Cycle, ImportRow, Milestone } from './formats/row.ts';

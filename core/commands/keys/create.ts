@@ -3,8 +3,8 @@ import { systemClock } from '../../lib/clock.ts';
 import { allScopes } from '../../rights/scopes.ts';
 import { timeAhead, usage } from '../flags.ts';
 import { printResult } from '../output.ts';
-import { callOperatorRpc, type LocalOptions } from './desk.ts';
-import { createdKeyText } from './shown.ts';
+import { callOperatorRpc, type LocalOptions } from './operator-rpc.ts';
+import { createdKeyText } from './key-text.ts';
 
 export interface CreateOptions extends LocalOptions {
   workspace?: string;

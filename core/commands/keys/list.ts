@@ -1,10 +1,10 @@
 // `tatami keys list`: which keys there are, whose they are, when each was last used and when it ends.
 import { systemClock } from '../../lib/clock.ts';
-import { noWorkspace, type KeyRpcResponses, type ListedKey } from '../../setup/keys/orders.ts';
+import { noWorkspace, type KeyRpcResponses, type ListedKey } from '../../setup/keys/rpc-schemas.ts';
 import { printResult } from '../output.ts';
 import { minuteOf, tableOf } from '../table.ts';
-import { callOperatorRpc, type LocalOptions } from './desk.ts';
-import { shortScopes } from './shown.ts';
+import { callOperatorRpc, type LocalOptions } from './operator-rpc.ts';
+import { shortScopes } from './key-text.ts';
 
 export interface ListOptions extends LocalOptions {
   workspace?: string;

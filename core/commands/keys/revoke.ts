@@ -1,6 +1,6 @@
 // `tatami keys revoke KEY`: ends a key at once.
 import { printResult } from '../output.ts';
-import { callOperatorRpc, type LocalOptions } from './desk.ts';
+import { callOperatorRpc, type LocalOptions } from './operator-rpc.ts';
 
 export type RevokeOptions = LocalOptions;
 

@@ -2,11 +2,11 @@
 import { systemClock } from '../../lib/clock.ts';
 import { programName } from '../../lib/own-program.ts';
 import { quoted } from '../../lib/quoted.ts';
-import { graceMsMax } from '../../setup/keys/orders.ts';
+import { graceMsMax } from '../../setup/keys/rpc-schemas.ts';
 import { duration, timeAhead } from '../flags.ts';
 import { printResult } from '../output.ts';
-import { callOperatorRpc, type LocalOptions } from './desk.ts';
-import { createdKeyText } from './shown.ts';
+import { callOperatorRpc, type LocalOptions } from './operator-rpc.ts';
+import { createdKeyText } from './key-text.ts';
 
 export interface RollOptions extends LocalOptions {
   grace: string;

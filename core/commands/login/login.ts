@@ -11,7 +11,7 @@ import { firstOf } from '../table.ts';
 import { findAuthorizationServer, type AuthorizationServer } from './authorization-server.ts';
 import { isSameWorkspace, readLogins, serverName, writeLogins, type Login } from './credentials.ts';
 import { withLogins } from './lock.ts';
-import { toLoginSummary, type LoginSummary } from './shown.ts';
+import { toLoginSummary, type LoginSummary } from './login-summary.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface LoginOptions {

@@ -2,7 +2,7 @@
 import { printResult } from '../output.ts';
 import { isSameWorkspace, readLogins, writeLogins, type Login } from './credentials.ts';
 import { withLogins } from './lock.ts';
-import { toLoginSummary } from './shown.ts';
+import { toLoginSummary } from './login-summary.ts';
 import { theLogin } from './which.ts';
 
 export interface UseOptions {

@@ -1,5 +1,5 @@
 // `tatami members invite MEMBER --data-dir DIR`: the same link, made by whoever has the data directory.
-import { callOperatorRpc, type LocalOptions } from '../keys/desk.ts';
+import { callOperatorRpc, type LocalOptions } from '../keys/operator-rpc.ts';
 import { printResult } from '../output.ts';
 
 export interface InviteHereOptions extends LocalOptions {

@@ -1,5 +1,5 @@
 // `tatami members reset EMAIL`: a link by which the owner of an account chooses another password.
-import { callOperatorRpc, type LocalOptions } from '../keys/desk.ts';
+import { callOperatorRpc, type LocalOptions } from '../keys/operator-rpc.ts';
 import { printResult } from '../output.ts';
 
 export interface ResetOptions extends LocalOptions {

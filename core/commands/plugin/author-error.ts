@@ -1,10 +1,10 @@
 // What is wrong with a plugin, told to its author: the file, the line, and the line's text.
 import { PackageError, type SourceLocation } from '../../../sdk/plugin/manifest.ts';
 import { ApiError, wordsOfField } from '../../lib/errors.ts';
-import { positionText } from '../../plugins/source-places.ts';
+import { positionText } from '../../plugins/source-positions.ts';
 import { CommandError, exitCodes } from '../output.ts';
 import { codeFrame } from './code-frame.ts';
-import { locationInManifest, type Bundle } from './manifest-place.ts';
+import { locationInManifest, type Bundle } from './manifest-location.ts';
 
 type SourceDiagnostic = SourceLocation & { readonly message: string };
 

@@ -10,7 +10,7 @@ import { CommandError, createProgress, exitCodes, printResult } from '../output.
 import { poll } from '../poll.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { gateLines, reportLines, type Backtest } from './backtest-lines.ts';
-import { readPackageInput, type PackageInput } from './given-package.ts';
+import { readPackageInput, type PackageInput } from './package-input.ts';
 import { saying } from './known.ts';
 import { readSettings } from './settings.ts';
 

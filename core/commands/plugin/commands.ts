@@ -119,7 +119,7 @@ function addRuns(plugin: Command, remote: Remote, folder: string): void {
       .command('catch-up <plugin>')
       .description('backfill the events that a plugin missed while disabled'),
   ).action(async (name: string, options: RemoteOptions) =>
-    (await import('./catch-up.ts')).backfillPlugin(name, options),
+    (await import('./backfill.ts')).backfillPlugin(name, options),
   );
   addUndo(plugin, remote);
   addScheduled(plugin, remote);

@@ -6,16 +6,16 @@ import { ApiCallError } from '../../../sdk/client/index.ts';
 import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { printableCopy } from '../../lib/printable.ts';
 import { consentLines, type Replaced } from '../../plugins/consent.ts';
-import { positionText } from '../../plugins/source-places.ts';
+import { positionText } from '../../plugins/source-positions.ts';
 import type { Consent } from '../../plugins/installs/consent-schema.ts';
 import { ask, CommandError, exitCodes, printResult, say } from '../output.ts';
 import { wholeNumber } from '../flags.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { locationOfDetail } from './author-error.ts';
-import { readPackageInput, type PackageInput } from './given-package.ts';
+import { readPackageInput, type PackageInput } from './package-input.ts';
 import { missingSecrets, type WithSecrets } from './secrets/missing.ts';
 import { readSettings } from './settings.ts';
-import { probationLines, type PluginStatus } from './standing.ts';
+import { probationLines, type PluginStatus } from './plugin-status.ts';
 import { showGate } from './backtest.ts';
 
 interface Install extends WithSecrets, Pick<PluginStatus, 'probation'> {

@@ -2,7 +2,7 @@
 import { printResult } from '../output.ts';
 import { connect, readAll, type RemoteOptions } from '../remote.ts';
 import { waitWords, type Run } from './run.ts';
-import { modeNow, stateNow, type PluginStatus } from './standing.ts';
+import { modeNow, stateNow, type PluginStatus } from './plugin-status.ts';
 
 interface Install extends PluginStatus {
   readonly id: string;

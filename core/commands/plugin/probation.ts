@@ -2,7 +2,7 @@
 import { CommandError, exitCodes, printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { saying } from './known.ts';
-import { probationLines, type PluginStatus } from './standing.ts';
+import { probationLines, type PluginStatus } from './plugin-status.ts';
 
 export interface ProbationOptions extends RemoteOptions {
   end?: boolean;

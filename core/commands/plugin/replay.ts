@@ -9,7 +9,7 @@ import { whyNotItsCode } from '../../plugins/recorder/its-code.ts';
 import type { Recording } from '../../plugins/recorder/recording.ts';
 import { CommandError, exitCodes, logHere, printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
-import { readPackageInput } from './given-package.ts';
+import { readPackageInput } from './package-input.ts';
 import { sayingOf } from './known.ts';
 
 export interface ReplayOptions extends RemoteOptions {

@@ -3,7 +3,7 @@ import type { ShadowReport } from '../../plugins/shadows/report.ts';
 import { CommandError, exitCodes, printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { differenceLines } from './differences.ts';
-import { readPackageInput } from './given-package.ts';
+import { readPackageInput } from './package-input.ts';
 import { saying } from './known.ts';
 
 export interface ShadowOptions extends RemoteOptions {

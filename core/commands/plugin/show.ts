@@ -2,7 +2,7 @@
 import { printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { saying } from './known.ts';
-import { modeNow, probationLines, stateNow, type PluginStatus } from './standing.ts';
+import { modeNow, probationLines, stateNow, type PluginStatus } from './plugin-status.ts';
 
 interface Install extends PluginStatus {
   readonly id: string;

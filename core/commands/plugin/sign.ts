@@ -12,7 +12,7 @@ import {
 } from '../../plugins/signature.ts';
 import { CommandError, exitCodes, printResult } from '../output.ts';
 import { requireReplaceable, writeOutputFile } from '../write-file.ts';
-import { readPackageFile, readSignature, signatureFile, signatureIn } from './given-package.ts';
+import { readPackageFile, readSignature, signatureFile, signatureIn } from './package-input.ts';
 
 /** @param folder where relative paths begin */
 export function keygen(file: string, options: { json?: boolean }, folder: string): void {

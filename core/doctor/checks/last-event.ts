@@ -1,5 +1,5 @@
 // Reads the object in an event from the database or the archive.
-import { commitAssignedRule } from '../../events/learning.ts';
+import { commitAssignedRule } from '../../events/commit-assigned.ts';
 import { distanceOf, fileOf, unpack, type StoredParts } from '../../events/packing.ts';
 import type { RowSubject } from '../subject.ts';
 

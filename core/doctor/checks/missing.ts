@@ -1,6 +1,6 @@
 // Finds objects that have no row although the log has no deletion of them.
 import { contracts } from '../../contracts.ts';
-import { models } from '../kinds.ts';
+import { models } from '../models.ts';
 import { error, some, type Finding } from '../check.ts';
 import type { RowSubject } from '../subject.ts';
 import type { LastEvents } from './last-events.ts';

@@ -1,6 +1,6 @@
 import { contracts, eventsOf } from '../../contracts.ts';
 import type { Contract } from '../../contract/contract.ts';
-import { models } from '../kinds.ts';
+import { models } from '../models.ts';
 import { warning, type Finding, type RowCheck } from '../check.ts';
 import type { RowSubject } from '../subject.ts';
 import { compareRows, type Comparison } from './comparison.ts';

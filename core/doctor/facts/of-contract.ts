@@ -3,7 +3,7 @@ import type { Contract } from '../../contract/contract.ts';
 import type { Field, FieldOptions, Reference, Target } from '../../contract/field.ts';
 import { actorParts, isReference, storedName } from '../../contract/schemas.ts';
 import { snake } from '../../lib/words.ts';
-import { models } from '../kinds.ts';
+import { models } from '../models.ts';
 import type { Data } from '../checks/last-event.ts';
 import { automationFacts } from './automation.ts';
 import { equal, fact, idOf, timeOf, type Fact } from './fact.ts';

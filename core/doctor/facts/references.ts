@@ -1,5 +1,5 @@
 // Looks up referenced objects for the replay check.
-import { models } from '../kinds.ts';
+import { models } from '../models.ts';
 import type { RowSubject } from '../subject.ts';
 
 export interface References {

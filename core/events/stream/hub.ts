@@ -1,7 +1,7 @@
 // Newest events of one workspace, read and rendered once for all streams at the end of its log. A stream that is
 // further behind reads the log itself, one piece at a time, so that nothing is cached for it. All reads go through
 // the fair queue.
-import type { LoopQueue } from '../../lib/fairness/loop-turns.ts';
+import type { LoopQueue } from '../../lib/fairness/loop-queue.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import type { EventRow } from '../event.ts';
 import type { FreshEvents } from '../fresh.ts';

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { defineRoute, type Connection, type Route } from '../../http/route.ts';
 import { Closed } from '../../lib/schema.ts';
 import { ownEventsMember, mayReadEvent, scopeOfEvent } from '../../rights/rights.ts';
-import { redactEvent } from '../../rights/veil.ts';
+import { redactEvent } from '../../rights/redact.ts';
 import { mayRead, positionOf, typesOf } from '../feed.ts';
 import { generation } from '../schema.ts';
 import type { Streams } from './streams.ts';

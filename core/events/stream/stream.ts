@@ -3,7 +3,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Connected, FairQuota } from '../../lib/fairness/shares.ts';
+import type { Connected, FairQuota } from '../../lib/fairness/fair-quota.ts';
 import type { Scope } from '../../store/store.ts';
 import type { EventType } from '../catalogue.ts';
 import { renderEvent, type EventEnvelope } from '../event.ts';

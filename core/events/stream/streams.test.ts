@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLoopQueue } from '../../lib/fairness/loop-turns.ts';
-import { FairQuota } from '../../lib/fairness/shares.ts';
+import { createLoopQueue } from '../../lib/fairness/loop-queue.ts';
+import { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import { openStore } from '../../store/open-store.ts';
 import { scopeOf } from '../../store/store.ts';
 import { createFreshEvents } from '../fresh.ts';
@@ -15,7 +15,7 @@ const reader = {
   memberId: 'mem_1',
   isAdmitted: () => Promise.resolve(true),
   hangUp: () => undefined,
-  wants: () => true,
+  matches: () => true,
   samples: true,
 };
 

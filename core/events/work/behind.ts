@@ -1,6 +1,6 @@
 // Ordered queue of subscribers for which the database holds work back. It caches a limited part of them; once all of
 // that part had their turn, it reads the next part from the database, in a cycle.
-import { FairQueue } from '../../lib/fairness/turns.ts';
+import { FairQueue } from '../../lib/fairness/fair-queue.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import { subjectsOverQuota } from '../work-rows.ts';
 

@@ -1,6 +1,6 @@
 // Claims work that is due or held back, as far as its subscriber has capacity in memory. Due work without capacity is
 // held back, so that the next claim finds other work.
-import type { FairQuota } from '../../lib/fairness/shares.ts';
+import type { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import { systemOp, tenantOp, type Op, type Store } from '../../store/store.ts';
 import { dueRows, markOverQuota, lease, leaseOverQuota, nextDue } from '../work-rows.ts';
 import type { Behind, Subject } from './behind.ts';

@@ -2,7 +2,7 @@
 // subscriber has memory quota left, which saves the claim.
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
-import type { FairQuota } from '../../lib/fairness/shares.ts';
+import type { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import type { Log } from '../../lib/log.ts';
 import { systemOp, type Scope, type Store } from '../../store/store.ts';
 import { dropLeases, overQuotaMs, neverMs } from '../work-rows.ts';

@@ -1,7 +1,7 @@
 // Runs the units of a queue: starts them or lets them wait, writes those that wait too long, and serializes writes to
 // the same unit.
 import type { Clock } from '../../lib/clock.ts';
-import type { FairQuota } from '../../lib/fairness/shares.ts';
+import type { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Op, Scope, Store } from '../../store/store.ts';
 import type { Behind } from './behind.ts';
@@ -127,7 +127,7 @@ function createStoring<U extends Unit>(parts: {
   readonly window: Window<U>;
   readonly writer: UnitWriter<U>;
   isStopped(): boolean;
-}): Pick<Units<U>, 'store' | 'storeHeld'> {
+}): Pick<Units<U>, 'store' | 'storeActive'> {
   const { window, writer } = parts;
   const unsealed = async (list: readonly WindowEntry<U>[]): Promise<void> => {
     for (const entry of list) for (const one of window.chainOf(entry)) await one.sealed;

@@ -1,7 +1,7 @@
 // Units in memory without rows: running units, and units that wait for an earlier one of their order key. Units that
 // take long are written (`unit-writer.ts`), so that little is planned again after a crash.
 import type { Clock } from '../../lib/clock.ts';
-import type { FairQuota } from '../../lib/fairness/shares.ts';
+import type { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import { Chains } from './chains.ts';
 import type { Unit, UnitRows } from './unit.ts';
 import type { WorkItem } from './workers.ts';
@@ -61,7 +61,7 @@ export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
 
   const addEntry = (unit: U, onSettled: () => void, hasQuota: boolean): WindowEntry<U> => {
     const item: WindowEntry<U>['item'] = { scope: unit.scope, id: unit.id, epoch: null };
-    const facts = { unit, item, sinceMs: clock.monotonicMs(), hasRoom: hasQuota, onSettled };
+    const facts = { unit, item, sinceMs: clock.monotonicMs(), hasQuota, onSettled };
     const entry: WindowEntry<U> = { ...facts, isUnderWay: false, sealed: null, writing: null };
     units.set(unit.id, entry);
     chains.add(entry);

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Progress } from '../../events/progress.ts';
 import { problemKinds, type Problems } from '../../lib/problems.ts';
-import type { OutcomeCounter } from '../../lib/tally.ts';
+import type { OutcomeCounter } from '../../lib/outcome-counter.ts';
 import { systemStatement } from '../../store/statement.ts';
 import type { Store } from '../../store/store.ts';
 import { databaseBytes, diskSpaceOf } from '../disk.ts';

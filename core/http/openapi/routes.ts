@@ -1,6 +1,6 @@
 // Serves the OpenAPI document. It is built on the first request, from the mounted routes including its own.
 import { Type } from 'typebox';
-import { cacheBody, type CachedBody } from '../kept.ts';
+import { cacheBody, type CachedBody } from '../cached-body.ts';
 import { namedSchema } from '../../lib/schema.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { buildDocument, type DocumentOptions } from './document.ts';

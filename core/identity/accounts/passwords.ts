@@ -1,9 +1,9 @@
 // Hashes and compares passwords off the event loop, one at a time: each takes 19 MiB and about 30 ms of CPU time, so that many sign-ins at
 // once would starve other requests. The queue is fair between client addresses, and each address has a quota of it.
 import { rateLimited } from '../../lib/errors.ts';
-import { createFairPool } from '../../lib/fairness/lanes.ts';
-import { FairQuota } from '../../lib/fairness/shares.ts';
-import { strangerOf } from '../../lib/payer.ts';
+import { createFairPool } from '../../lib/fairness/fair-pool.ts';
+import { FairQuota } from '../../lib/fairness/fair-quota.ts';
+import { strangerOf } from '../../lib/billing-account.ts';
 
 /** argon2id parameters of OWASP's Password Storage Cheat Sheet: 19 MiB, two passes, one lane. */
 const terms = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;

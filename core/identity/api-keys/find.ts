@@ -6,7 +6,7 @@ import { systemStatement } from '../../store/statement.ts';
 import { scopeOf, type Store } from '../../store/store.ts';
 import type { FindToken } from '../authenticate.ts';
 import { lastUsedIn, type Uses } from '../last-used.ts';
-import { membershipOf } from '../standing.ts';
+import { membershipOf } from '../membership.ts';
 import { hashToken, prefixOf } from './token.ts';
 
 interface KeyRow {

@@ -76,7 +76,7 @@ export const grant = defineContract({
     }),
   },
   ofMember: true,
-  heardBy: 'audit:read',
+  subscriptionScope: 'audit:read',
   undo: { never: 'Changes to grants cannot be undone. The app must ask the member for consent again.' },
   operations: {
     list: {

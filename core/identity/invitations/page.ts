@@ -10,7 +10,7 @@ import type { Proofs } from '../accounts/proof.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import { newPasswordField } from '../accounts/password-field.ts';
 import { passwordProblem } from '../accounts/password-rules.ts';
-import { displayNameFault, displayNameMax } from '../../lib/shown-name.ts';
+import { displayNameFault, displayNameMax } from '../../lib/display-name.ts';
 import { card, hidden, leadTo, leadToSignIn, pageRoute, problem, readSignedForm } from '../pages.ts';
 import type { Sessions, SignedIn } from '../sessions/sessions.ts';
 import { passwordOf } from '../sign-in/page.ts';

@@ -50,8 +50,8 @@ export const member = defineContract({
     delete: { summary: 'Remove a member', errors: ['forbidden', 'conflict'] },
   },
   events: { created: 'member.added', updated: 'member.updated', deleted: 'member.removed' },
-  keepsDeleted: true,
-  directory: { as: 'members', keeps: ['name', 'role', 'email'], withDeleted: true },
+  retainsDeleted: true,
+  directory: { as: 'members', entryFields: ['name', 'role', 'email'], withDeleted: true },
   examples: {
     create: { name: 'Ana', email: 'ana@acme.example', role: 'member' },
     update: { role: 'admin' },

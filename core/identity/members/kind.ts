@@ -1,7 +1,7 @@
 // Model of members. Separate from their operations, so that the role rules can read the caller without an import cycle.
 import { modelOf } from '../../resource/kind.ts';
 import { addressKey } from '../../lib/address.ts';
-import { foldCase } from '../../lib/fold.ts';
+import { foldCase } from '../../lib/case-folding.ts';
 import { member } from './contract.ts';
 
 export const memberModel = modelOf(member, {

@@ -1,6 +1,6 @@
 // Rules for member names, which identify the author of every change.
 import type { Directory } from '../../context.ts';
-import { displayNameFault, lookOf, displayNameMax } from '../../lib/shown-name.ts';
+import { displayNameFault, lookOf, displayNameMax } from '../../lib/display-name.ts';
 import { isAdmin } from './roles.ts';
 
 interface NameProblem {

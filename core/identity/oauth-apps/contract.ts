@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { flag, json, string, text, time } from '../../contract/field.ts';
-import { displayNameMax } from '../../lib/shown-name.ts';
+import { displayNameMax } from '../../lib/display-name.ts';
 
 const redirectUris = Type.Array(
   Type.String({
@@ -73,7 +73,7 @@ export const oauthApp = defineContract({
     deleted: 'oauth_app.deleted',
     other: ['oauth_app.secret_rotated'],
   },
-  keepsDeleted: true,
+  retainsDeleted: true,
   examples: {
     create: {
       name: 'Acme Reports',

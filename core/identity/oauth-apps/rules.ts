@@ -1,7 +1,7 @@
 // Rules for the registration of OAuth apps.
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import { displayNameFault, isLikeOurs } from '../../lib/shown-name.ts';
+import { displayNameFault, isLikeOurs } from '../../lib/display-name.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
 import { callingMember, isAdmin } from '../members/roles.ts';

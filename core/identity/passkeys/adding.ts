@@ -6,7 +6,7 @@ import { systemOp } from '../../store/store.ts';
 import type { Ceremonies } from '../ceremonies/ceremonies.ts';
 import { stillSignedInOp, type SignedIn } from '../sessions/sessions.ts';
 import { checkAttestation } from './answers.ts';
-import { challengeOf, timeoutMs, tooLate, type CredentialRequest } from './asked.ts';
+import { challengeOf, timeoutMs, tooLate, type CredentialRequest } from './credential-request.ts';
 import type { RelyingParty } from './relying-party.ts';
 import { insertPasskey, listPasskeys, passkeysMax, type PasskeyRow } from './rows.ts';
 

@@ -4,7 +4,7 @@ import { ApiError } from '../../lib/errors.ts';
 import { systemOp } from '../../store/store.ts';
 import type { Ceremonies } from '../ceremonies/ceremonies.ts';
 import { checkAssertion } from './answers.ts';
-import { challengeOf, timeoutMs, tooLate, type CredentialRequest } from './asked.ts';
+import { challengeOf, timeoutMs, tooLate, type CredentialRequest } from './credential-request.ts';
 import type { RelyingParty } from './relying-party.ts';
 import { findPasskey, notePasskeyUse } from './rows.ts';
 

@@ -2,7 +2,7 @@
 // one for the address that a trusted provider has verified. The account has no password and is linked at once.
 import type { Services } from '../../context.ts';
 import { emailKeyOf, isAddressTaken, newAccount } from '../accounts/accounts.ts';
-import { displayNameFault } from '../../lib/shown-name.ts';
+import { displayNameFault } from '../../lib/display-name.ts';
 import type { Invitation, Invitations } from '../invitations/invitations.ts';
 import type { OutsidePerson } from './client.ts';
 import type { Links } from './links.ts';

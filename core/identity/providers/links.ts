@@ -34,16 +34,16 @@ export interface Links {
 export function createLinks({ store, ids, nowMs }: Pick<Services, 'store' | 'ids' | 'nowMs'>): Links {
   const of: Links['of'] = async (account) =>
     (await store.readSystem(listOutside, { account })).map((row) => ({
-      ...{ id: row.id, issuer: row.issuer, shownAs: row.shown_as, lastUsedAt: row.last_used_at },
+      ...{ id: row.id, issuer: row.issuer, displayName: row.shown_as, lastUsedAt: row.last_used_at },
     }));
-  const addOp: Links['addOp'] = (account, { issuer, subject, displayName: displayName }) => {
+  const addOp: Links['addOp'] = (account, { issuer, subject, displayName }) => {
     const row = { id: ids.next(outsidePrefix), account, issuer, subject, shown: displayName, now: nowMs() };
     return systemOp(insertOutside, row, { expectRows: 1 });
   };
   return {
     of,
     addOp,
-    async use({ issuer, subject, displayName: displayName }) {
+    async use({ issuer, subject, displayName }) {
       const [row] = await store.readSystem(findOutside, { issuer, subject });
       if (!row) return null;
       await store.commit([systemOp(noteOutsideUse, { id: row.id, shown: displayName, now: nowMs() })]);

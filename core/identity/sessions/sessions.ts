@@ -8,7 +8,7 @@ import { ApiError } from '../../lib/errors.ts';
 import { systemStatement } from '../../store/statement.ts';
 import { scopeOf, systemOp, type Op, type Store } from '../../store/store.ts';
 import type { Role } from '../../rights/roles.ts';
-import { membershipOf } from '../standing.ts';
+import { membershipOf } from '../membership.ts';
 
 const dayMs = 86_400_000;
 /** Idle timeout of a session. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { FairQuota } from './shares.ts';
-import { FairQueue } from './turns.ts';
+import { FairQuota } from './fair-quota.ts';
+import { FairQueue } from './fair-queue.ts';
 
 /** Takes until no capacity is left. */
 function fill(quota: FairQuota, group: string, member: string): number {
@@ -58,7 +58,7 @@ test('a draft counts on what it was made of, and leaves that alone', () => {
 
 test('what is held is given back once', () => {
   const quota = new FairQuota(100);
-  const billingAccount = { workspaceId: 'ws', payer: 'key_1' };
+  const billingAccount = { workspaceId: 'ws', billingAccount: 'key_1' };
   const before = quota.remaining('ws', 'key_1');
   const giveBack = quota.reserve(billingAccount, before);
   expect(quota.hasCapacityFor(billingAccount, 1)).toBe(false);

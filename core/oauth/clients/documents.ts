@@ -5,8 +5,8 @@ import { LRUCache } from 'lru-cache';
 import type { Egress, EgressResponse } from '../../lib/egress/egress.ts';
 import { EgressError } from '../../lib/egress/error.ts';
 import { RecentMap } from '../../lib/fairness/recent-map.ts';
-import { FairQuota } from '../../lib/fairness/shares.ts';
-import { strangerOf } from '../../lib/payer.ts';
+import { FairQuota } from '../../lib/fairness/fair-quota.ts';
+import { strangerOf } from '../../lib/billing-account.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { ClientRefused, type OAuthClient } from './client.ts';
 import { readMetadata } from './metadata.ts';
@@ -66,9 +66,7 @@ export function createDocuments({
     const now = nowMs();
     const open = hostBuckets.get(host, now);
     const bucket =
-      open && now < open.untilMs
-        ? open
-        : { places: new FairQuota(fetchesOfHostMax), untilMs: now + minuteMs };
+      open && now < open.untilMs ? open : { slots: new FairQuota(fetchesOfHostMax), untilMs: now + minuteMs };
     const fetcher = strangerOf(peer);
     if (!slots.hasCapacityFor(fetcher, 1) || !bucket.slots.hasCapacityFor(fetcher, 1))
       throw refused('Too many client metadata documents are being fetched. Try again in a minute.');

@@ -6,7 +6,7 @@ import {
   redirectHostOf,
   redirectUrisMax,
 } from '../../identity/oauth-apps/redirect-uris.ts';
-import { displayNameFault, isLikeOurs } from '../../lib/shown-name.ts';
+import { displayNameFault, isLikeOurs } from '../../lib/display-name.ts';
 import { ClientRefused, grantTypes, type GrantType, type OAuthClient } from './client.ts';
 
 export type SaidOfItself = Pick<

@@ -56,7 +56,7 @@ export function consentView(options: {
     scopes: asking.scopes.map((scope) => ({
       scope,
       sentence: consentSentenceOf(scope),
-      isHeld: principal.scopes.has(scope) || (principal.narrowed?.has(scope) ?? false),
+      isGrantable: principal.scopes.has(scope) || (principal.narrowed?.has(scope) ?? false),
     })),
     guarded:
       asking.resource === 'api'

@@ -17,7 +17,7 @@ import { checkManifest, readPackage, type PackageRules } from '../installs/check
 import { requireSignedTrial, type PluginTrust } from '../installs/trust.ts';
 import { plugin } from '../installs/contract.ts';
 import { getInstall } from '../installs/installs.ts';
-import { requireReferenced } from '../installs/named.ts';
+import { requireReferenced } from '../installs/references.ts';
 import type { Install } from '../installs/schema.ts';
 import { checkSettings } from '../installs/settings.ts';
 import type { Window } from './engine.ts';

@@ -58,7 +58,7 @@ function runValues({ textOf, write, keys, isStale, commit }: Draft): RunValues {
 }
 
 /** Reads and writes of one run. */
-interface Draft extends Pick<RunValues, 'isStale' | 'keep'> {
+interface Draft extends Pick<RunValues, 'isStale' | 'commit'> {
   textOf(key: string): string | null;
   /** @throws {ValueError} if the value is too large, or the quota is exceeded */
   write(key: string, text: string | null): void;

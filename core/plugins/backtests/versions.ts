@@ -10,7 +10,7 @@ export function versionsOf({ installId, versions }: RequestedCode, isolateId: st
   return versions.map(({ code, grant, settings }, index) => ({
     install: asInstalled(installId, code, { grant, settings }),
     source: code.code,
-    lane: `${isolateId}${index === 0 ? '' : `.${index}`}`,
+    isolateId: `${isolateId}${index === 0 ? '' : `.${index}`}`,
     values: createValues(),
   }));
 }

@@ -4,7 +4,7 @@ import type { Past } from '../../changes/past.ts';
 import type { Outcome, ValueCall } from '../../http/values.ts';
 import type { Route } from '../../http/route.ts';
 import type { SeenPast } from '../../resource/as-of/past.ts';
-import type { HostGateway } from '../host-door.ts';
+import type { HostGateway } from '../host-gateway.ts';
 import type { OwnValues } from '../kv/own.ts';
 import type { RunValues } from './values.ts';
 

@@ -1,5 +1,5 @@
 // Counts the usage of one attempt, and refuses host calls and egress beyond the budget of the install.
-import { CallError } from '../door-call.ts';
+import { CallError } from '../gateway-call.ts';
 import { hostBudget, type InstallBudget } from '../installs/contract.ts';
 import { spentOf, words, type Amounts } from './budget.ts';
 

@@ -216,7 +216,7 @@ function createAccounts({ store, log, clock }: UsageOptions) {
       unwritten: nothing,
       isCarried: false,
       underWay: 0,
-      isHeldUp: false,
+      isDeferred: false,
       scopes: new Map(),
     };
     accounts.set(installId, account);

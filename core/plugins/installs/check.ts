@@ -11,9 +11,9 @@ import { scopeOfEvent, type ScopeRequests } from '../../rights/rights.ts';
 import type { Unheld } from '../../rights/table.ts';
 import { checkCron } from '../../lib/cron.ts';
 import { checkNetShape } from '../outside/net.ts';
-import { checkSourceMap } from '../source-places.ts';
-import { subscribedTypes } from './hearing.ts';
-import { requireKnown } from './named.ts';
+import { checkSourceMap } from '../source-positions.ts';
+import { subscribedTypes } from './matching-types.ts';
+import { requireKnown } from './references.ts';
 import { requireZone, zoneOf } from './schedule-zone.ts';
 import { checkSettingsSchema } from './settings-schema.ts';
 

@@ -13,7 +13,7 @@ import {
   secretSentence,
   signatureSentence,
   toScheduleResponse,
-} from './asked-sentences.ts';
+} from './consent-sentences.ts';
 import type { Consent } from './consent-schema.ts';
 import { digestOf } from './reviewed.ts';
 

@@ -4,7 +4,7 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { unhandledOneTimeJobs } from '../once/handled.ts';
+import { unhandledOneTimeJobs } from '../one-time-jobs/handled.ts';
 import { checkGrant, checkManifest } from './check.ts';
 import { consentOf } from './consent.ts';
 import { getInstall, switched, type InstallRules } from './installs.ts';

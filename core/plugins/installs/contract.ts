@@ -222,5 +222,5 @@ export const plugin = defineContract({
   undo: 'operations',
   operations: {},
   events: { created: 'plugin.installed', updated: 'plugin.updated', other: ['plugin.disabled'] },
-  keepsDeleted: true,
+  retainsDeleted: true,
 });

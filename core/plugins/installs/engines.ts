@@ -7,7 +7,7 @@ import type { Ids } from '../../lib/ids.ts';
 import { systemStatement, type SqlRow } from '../../store/statement.ts';
 import { scopeOf, type Op, type Scope, type Store } from '../../store/store.ts';
 import { fitsServer } from './check.ts';
-import { unmatchedReason } from './hearing.ts';
+import { unmatchedReason } from './matching-types.ts';
 import { installModel, type Install } from './schema.ts';
 
 const running = systemStatement<SqlRow>(

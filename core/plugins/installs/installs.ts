@@ -12,7 +12,7 @@ import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import { showSpent } from '../budgets/schema.ts';
 import type { Usage } from '../budgets/usage.ts';
 import { deferringBudget } from '../budgets/waits.ts';
-import { unhandledOneTimeJobs } from '../once/handled.ts';
+import { unhandledOneTimeJobs } from '../one-time-jobs/handled.ts';
 import { checkNet, type NetRules } from '../outside/net.ts';
 import { wakeWaitingOp } from '../runs/waiting.ts';
 import { asleepIn, followedSecrets } from '../secrets/followed.ts';
@@ -20,8 +20,8 @@ import { dropSecretOp, dropSecretsOp } from '../secrets/rows.ts';
 import { checkGrant, checkManifest, readPackage, type PackageRules } from './check.ts';
 import { asksMorePower, consentOf } from './consent.ts';
 import { plugin, type InstallModes } from './contract.ts';
-import { unmatchedReason } from './hearing.ts';
-import { requireReferenced } from './named.ts';
+import { unmatchedReason } from './matching-types.ts';
+import { requireReferenced } from './references.ts';
 import { withOffered } from './reviewed.ts';
 import { installModel, type Install, type InstallCreate, type InstallUpdate } from './schema.ts';
 import { probationRuns } from './mode.ts';
@@ -259,7 +259,7 @@ function installed(
 function storeCodeOp(
   { scope }: Context,
   { sha256, code, sourceMap }: PluginPackage,
-  { codeStored }: Pick<InstallRules, 'codeKept'>,
+  { codeStored }: Pick<InstallRules, 'codeStored'>,
 ): Op {
   const map = sourceMap ? JSON.stringify(sourceMap) : null;
   const taken = (): void => codeStored(scope, sha256);

@@ -9,7 +9,7 @@ import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { allScopes } from '../../rights/scopes.ts';
 import { sentenceOf } from '../../rights/words.ts';
 import { spentResponse } from '../budgets/schema.ts';
-import { toScheduleResponse } from './asked-sentences.ts';
+import { toScheduleResponse } from './consent-sentences.ts';
 import { additions, consentOf } from './consent.ts';
 import {
   BudgetInput,
@@ -19,11 +19,11 @@ import {
   type InstallMode,
   type InstallModes,
 } from './contract.ts';
-import { matchingTypes } from './hearing.ts';
+import { matchingTypes } from './matching-types.ts';
 import { digestOf, type OfferedVersions } from './reviewed.ts';
 import { effectiveSettings } from './settings.ts';
 import { probationSentence } from './mode.ts';
-import { storePastSubscription } from './wants.ts';
+import { storePastSubscription } from './subscription.ts';
 
 /** A version that replaces the installed one after consent. */
 interface PendingVersion {

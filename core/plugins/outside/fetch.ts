@@ -7,7 +7,7 @@ import type { Sealing } from '../../lib/sealing.ts';
 import { effectTable } from '../../rights/effects.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import type { Meter } from '../budgets/meter.ts';
-import { CallError } from '../door-call.ts';
+import { CallError } from '../gateway-call.ts';
 import type { Install } from '../installs/schema.ts';
 import {
   findSecrets,

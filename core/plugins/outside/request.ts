@@ -1,6 +1,6 @@
 // Parses a guest's request from untrusted JSON.
 import { netMethods } from '../../../sdk/plugin/manifest.ts';
-import { CallError } from '../door-call.ts';
+import { CallError } from '../gateway-call.ts';
 
 const bodyBytesMax = 256 * 1024;
 const headersMax = 50;

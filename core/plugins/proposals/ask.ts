@@ -6,11 +6,11 @@ import type { Clock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { askAll, createWriteReplay, type ReplayOutcome } from '../../proposals/again.ts';
 import type { Scope, Store } from '../../store/store.ts';
-import { CallError } from '../door-call.ts';
-import { principalOf } from '../host-door.ts';
+import { CallError } from '../gateway-call.ts';
+import { principalOf } from '../host-gateway.ts';
 import type { Install } from '../installs/schema.ts';
 import { ownValues, ValueError } from '../kv/own.ts';
-import { ownOneTimeJobs } from '../once/own.ts';
+import { ownOneTimeJobs } from '../one-time-jobs/own.ts';
 import { ownWrites } from '../own-calls.ts';
 import { callerNow, rightsFor, type RunCaller } from '../runs/input.ts';
 
@@ -52,7 +52,7 @@ export function createAskAsPlugin({ store, clock, app }: AskOptions): AskAsPlugi
     const own = { store, nowMs: clock.nowMs, scope, staged };
     const calls = {
       values: ownValues({ ...own, installId: install.id }),
-      oneOffs: ownOneTimeJobs({ ...own, install, cause: cause ?? uncaused, caller, startedAt }),
+      oneTimeJobs: ownOneTimeJobs({ ...own, install, cause: cause ?? uncaused, caller, startedAt }),
     };
     const before = staged.writes.length;
     try {

@@ -8,7 +8,7 @@ import { didYouMean } from '../../lib/nearest.ts';
 import { fieldsOf, writtenFields } from '../../rights/table.ts';
 import { hostCallsOf } from '../host-calls.ts';
 import type { InstallMode, InstallModes } from '../installs/contract.ts';
-import { apiNameOf } from '../undo/kinds.ts';
+import { apiNameOf } from '../undo/models.ts';
 
 /** Fields by every accepted name. */
 export type ModeFields = ReadonlyMap<string, readonly string[]>;

@@ -15,7 +15,7 @@ import type { Attempts, TriedRun } from '../runs/attempt.ts';
 import type { Effect } from '../runs/effects.ts';
 import { findRun, type RunRow } from '../runs/rows.ts';
 import { callerGone, createAskAsPlugin, type AskOptions } from './ask.ts';
-import { divide } from './hold-back.ts';
+import { divide } from './apply-modes.ts';
 
 export interface SourceOptions extends AskOptions {
   readonly registry: Pick<Registry, 'active'>;

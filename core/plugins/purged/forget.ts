@@ -5,7 +5,7 @@ import { mentionsOf, type Mentions } from '../../lib/mentions.ts';
 import { tenantStatement, type Statement } from '../../store/statement.ts';
 import { backgroundCommitDelayMs, tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 import type { ShadowWork } from '../shadows/work.ts';
-import { withoutChanges } from '../undo/kept.ts';
+import { withoutChanges } from '../undo/stored-changes.ts';
 import { withoutEntries } from './reports.ts';
 
 interface Purged {

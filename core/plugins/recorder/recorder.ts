@@ -1,7 +1,7 @@
 // Flight recorder: stores the inputs, calls and answers of each run in the batch that ends it. During the run it holds only references.
 // Its limits are those of docs/spec/plugins.md › Recordings.
 import { LRUCache } from 'lru-cache';
-import { FairQuota } from '../../lib/fairness/shares.ts';
+import { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { SandboxJob, SandboxOutcome } from '../../sandbox/supervisor.ts';
 import type { Op, Scope } from '../../store/store.ts';

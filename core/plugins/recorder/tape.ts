@@ -1,7 +1,7 @@
 // Tape of one attempt: references to the texts of its calls and answers, held while it runs. The recording is built from it after the
 // run, so that most of the cost falls there.
-import type { FairQuota } from '../../lib/fairness/shares.ts';
-import type { BillingAccount } from '../../lib/payer.ts';
+import type { FairQuota } from '../../lib/fairness/fair-quota.ts';
+import type { BillingAccount } from '../../lib/billing-account.ts';
 import type { GuestCall, Tape, CallReply } from '../../sandbox/supervisor.ts';
 import type { RecordedCall, UnansweredCall } from './recording.ts';
 

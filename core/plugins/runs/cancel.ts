@@ -7,7 +7,7 @@ import { endedError } from './failure.ts';
 import { endOpenRunOp } from './record.ts';
 import { releaseNextOps, type RunRow } from './rows.ts';
 import { findRunNow, showRun, type RunActivity } from './runs.ts';
-import { ranBy, endedRunEvent } from './told.ts';
+import { ranBy, endedRunEvent } from './run-event.ts';
 
 const open: ReadonlySet<RunRow['status']> = new Set(['queued', 'running', 'retrying']);
 

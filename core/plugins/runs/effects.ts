@@ -16,8 +16,8 @@ import {
 import { nameOf } from '../../changes/object-name.ts';
 import type { Directory } from '../../context.ts';
 import type { Scope, Store } from '../../store/store.ts';
-import { apiNamesOf } from '../undo/kinds.ts';
-import { oneTimeJobModelName, type OneTimeJob } from '../once/entries.ts';
+import { apiNamesOf } from '../undo/models.ts';
+import { oneTimeJobModelName, type OneTimeJob } from '../one-time-jobs/entries.ts';
 import { findEntry, kvModelName, type KvEntry } from '../kv/entries.ts';
 
 /** `dropped` is the outcome of a failed run. */

@@ -8,7 +8,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { backgroundCommitDelayMs, type Op, type Scope } from '../../store/store.ts';
 import type { Recorder } from '../recorder/recorder.ts';
 import type { Registry } from '../registry.ts';
-import { storeChangesOps } from '../undo/kept.ts';
+import { storeChangesOps } from '../undo/stored-changes.ts';
 import type { InstallMode } from '../installs/contract.ts';
 import { usageOf, type Attempt, type LeasedRun } from './attempt.ts';
 import { callerGuards } from './input.ts';
@@ -17,7 +17,7 @@ import { endedError } from './failure.ts';
 import { withAuthorPositions } from './logs.ts';
 import { endedRunOp, endOpenRunOp, recordRunOp, type RunRecord } from './record.ts';
 import { releaseNextOps } from './rows.ts';
-import { ranBy, endedRunEvent } from './told.ts';
+import { ranBy, endedRunEvent } from './run-event.ts';
 
 export interface Ending extends Pick<RunRecord, 'status' | 'attempt' | 'error'> {
   /** JSON text of the returned value. */
@@ -36,7 +36,7 @@ export interface BatchOptions extends Pick<PreviewOptions, 'store'> {
   readonly clock: Clock;
   readonly committer: Committer;
   readonly recorder: Recorder;
-  readonly registry: Pick<Registry, 'places'>;
+  readonly registry: Pick<Registry, 'sourceMapLookup'>;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }
 

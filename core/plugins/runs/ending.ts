@@ -2,7 +2,7 @@
 import type { Committed } from '../../changes/commit.ts';
 import type { EventRow } from '../../events/event.ts';
 import type { Log } from '../../lib/log.ts';
-import type { OutcomeCounter } from '../../lib/tally.ts';
+import type { OutcomeCounter } from '../../lib/outcome-counter.ts';
 import type { Usage } from '../budgets/usage.ts';
 import type { EndedRun } from '../shadows/work.ts';
 import { usageOf, type Attempt, type LeasedRun } from './attempt.ts';

@@ -1,7 +1,7 @@
 // Lets a request wait for the end of the run that it started.
 import type { Clock } from '../../lib/clock.ts';
-import { FairQuota } from '../../lib/fairness/shares.ts';
-import type { BillingAccount } from '../../lib/payer.ts';
+import { FairQuota } from '../../lib/fairness/fair-quota.ts';
+import type { BillingAccount } from '../../lib/billing-account.ts';
 
 /**
  * Limit of waiting requests, with fair shares by workspace and by member or install. A request beyond its share gets an immediate

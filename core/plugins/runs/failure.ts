@@ -2,7 +2,7 @@
 import { plainText } from '../../lib/printable.ts';
 import type { SandboxOutcome } from '../../sandbox/supervisor.ts';
 import { traitsOf } from '../handler-kinds.ts';
-import { positionText, readStack, withSourcePositions, type SourceMapLookup } from '../source-places.ts';
+import { positionText, readStack, withSourcePositions, type SourceMapLookup } from '../source-positions.ts';
 import type { RunRow } from './rows.ts';
 
 export interface RunError {

@@ -1,16 +1,16 @@
 // Builds the sandbox job of a run: code, limits and the input of the handler.
 import type { Cause } from '../../events/origin.ts';
 import { renderEvent, type EventRow } from '../../events/event.ts';
-import { redactEvent } from '../../rights/veil.ts';
+import { redactEvent } from '../../rights/redact.ts';
 import { cutDescriptions } from '../guest-shape.ts';
 import { traitsOf } from '../handler-kinds.ts';
 import type { InstallMode } from '../installs/contract.ts';
-import { rightsOfInstall } from '../installs/hearing.ts';
+import { rightsOfInstall } from '../installs/matching-types.ts';
 import type { Install } from '../installs/schema.ts';
 import { effectiveSettings } from '../installs/settings.ts';
 import { limitsOf } from '../limits.ts';
 import { stepOf } from '../loops.ts';
-import { stepName } from '../once/worker.ts';
+import { stepName } from '../one-time-jobs/worker.ts';
 import type { SecretsForGuest } from '../secrets/placeholders.ts';
 import type { TriedRun } from './attempt.ts';
 import { firedAtOf } from './continuation.ts';

@@ -4,14 +4,14 @@ import { plainText } from '../../lib/printable.ts';
 import type { RunUsage } from '../../sandbox/supervisor.ts';
 import type { Scope } from '../../store/store.ts';
 import type { Registry } from '../registry.ts';
-import { hasBundlePositions, withStacks } from '../source-places.ts';
+import { hasBundlePositions, withStacks } from '../source-positions.ts';
 import type { Attempt } from './attempt.ts';
 
 type Logs = RunUsage['logs'];
 
 /** @param logs of the attempt. Lines without places are unchanged, and then no source map is read. */
 export async function withAuthorPositions(
-  registry: Pick<Registry, 'places'>,
+  registry: Pick<Registry, 'sourceMapLookup'>,
   scope: Scope,
   { install, job }: Pick<Attempt, 'install' | 'job'>,
   logs: Logs,

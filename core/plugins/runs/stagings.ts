@@ -1,6 +1,6 @@
 // Holds the staged writes of runs in progress, one staging for the present attempt of each.
 import { Staging, stagedCharsMax } from '../../changes/staging.ts';
-import { FairQuota } from '../../lib/fairness/shares.ts';
+import { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import type { Install } from '../installs/schema.ts';
 import type { TriedRun } from './attempt.ts';
 import { readSetOf } from './isolation.ts';

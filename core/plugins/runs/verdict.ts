@@ -11,7 +11,7 @@ import type { Attempt, LeasedRun } from './attempt.ts';
 import { continueOps, progressOp, continuationStateOf } from './continuation.ts';
 import type { EndAttempt } from './ending.ts';
 import { runErrorOf, type RunError } from './failure.ts';
-import type { ApplyModes } from '../proposals/hold-back.ts';
+import type { ApplyModes } from '../proposals/apply-modes.ts';
 import type { Later } from './later.ts';
 import { unfitResult } from './result.ts';
 
@@ -27,7 +27,7 @@ export interface Verdicts {
 export interface VerdictOptions {
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly registry: Pick<Registry, 'places'>;
+  readonly registry: Pick<Registry, 'sourceMapLookup'>;
   readonly failures: FailureWatch;
   readonly disable: Disable;
   readonly end: EndAttempt;

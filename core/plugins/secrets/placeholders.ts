@@ -2,7 +2,7 @@
 import type { PluginManifest, SecretRequest } from '../../../sdk/plugin/manifest.ts';
 import type { Sealing } from '../../lib/sealing.ts';
 import type { Scope } from '../../store/store.ts';
-import { CallError } from '../door-call.ts';
+import { CallError } from '../gateway-call.ts';
 import type { Install } from '../installs/schema.ts';
 
 /** The tag makes placeholders unguessable, so that issue text cannot cause a plugin's request to be refused. Stable for an install. */

@@ -244,7 +244,7 @@ function createCompare({ store, committer, engine }: WorkOptions) {
     const past = await engine.pastsFor(scope, install).at(event);
     const isWanted = await (await engine.subscribed(scope, install))(event);
     const version = {
-      ...{ install, source: shadow.version.code.code, lane: shadow.isolateId },
+      ...{ install, source: shadow.version.code.code, isolateId: shadow.isolateId },
       values: await shadow.values,
     };
     const simulated = { ...run, mode: install.mode };

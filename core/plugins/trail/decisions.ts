@@ -2,7 +2,7 @@
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import { eventsAt } from '../../events/log.ts';
-import { storedChangesOf } from '../undo/kept.ts';
+import { storedChangesOf } from '../undo/stored-changes.ts';
 import {
   decisionsOf,
   proposalsByIds,

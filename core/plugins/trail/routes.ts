@@ -1,6 +1,6 @@
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed, nameOf } from '../../lib/schema.ts';
-import { contractOf, type UndoModels } from '../undo/kinds.ts';
+import { contractOf, type UndoModels } from '../undo/models.ts';
 import { Trail, trailQuery } from './schema.ts';
 import { readTrail } from './trail.ts';
 

@@ -10,7 +10,7 @@ import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { effectTable } from '../../rights/effects.ts';
 import { mayReadEvent } from '../../rights/rights.ts';
-import type { UndoModel } from '../undo/kinds.ts';
+import type { UndoModel } from '../undo/models.ts';
 import {
   deliveriesOfEvents,
   newestOfIssue,

@@ -3,7 +3,7 @@ import type { Context, Directory } from '../../context.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { renderData, type EventRow } from '../../events/event.ts';
 import { mayReadEvent, type Rights } from '../../rights/rights.ts';
-import { redactEventData } from '../../rights/veil.ts';
+import { redactEventData } from '../../rights/redact.ts';
 import type { RunError } from '../runs/failure.ts';
 import { short } from '../../changes/diff.ts';
 import { isUndone, undoOf } from './decisions.ts';

@@ -9,9 +9,9 @@ import type { Route } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Op } from '../../store/store.ts';
 import { short } from '../../changes/diff.ts';
-import type { RevertPlan, RevertedObject, Skip } from './fold.ts';
+import type { RevertPlan, RevertedObject, Skip } from './revert-plan.ts';
 import { emitsDeletion } from './guards.ts';
-import { contractOf, type Operated, type UndoModels } from './kinds.ts';
+import { contractOf, type Operated, type UndoModels } from './models.ts';
 import { patchOf } from './values.ts';
 
 export interface Undoing {
@@ -79,11 +79,11 @@ async function takenBack(
  * apply. docs/decisions/0073. Null if no operation can revert it.
  */
 function requestOf(models: UndoModels, reverted: RevertedObject): RequestedWrite | null {
-  const { model: kind, entity, isRemoved, moved } = reverted;
+  const { model, entity, isRemoved, moved } = reverted;
   const deletedAt = moved.get('deletedAt');
   const isDeleted = isRemoved || (moved.has('deletedAt') && deletedAt !== null);
   const name = isDeleted ? 'delete' : deletedAt === null ? 'restore' : 'update';
-  const route = models.operation(kind.name, name);
+  const route = models.operation(model.name, name);
   if (!route) return null;
   const body = name === 'update' ? bodyOf(route, reverted) : undefined;
   if (body && Object.keys(body).length === 0) return null;
@@ -93,15 +93,15 @@ function requestOf(models: UndoModels, reverted: RevertedObject): RequestedWrite
 }
 
 /** Returns the values that the operation accepts, by their names in request bodies. */
-function bodyOf(route: Route, { model: kind, entity, moved }: RevertedObject): Record<string, unknown> {
+function bodyOf(route: Route, { model, entity, moved }: RevertedObject): Record<string, unknown> {
   const takes = (route.body as { properties?: object } | undefined)?.properties ?? {};
-  const fields = Object.entries(contractOf(kind.name)?.fields ?? {});
+  const fields = Object.entries(contractOf(model.name)?.fields ?? {});
   const body: Record<string, unknown> = {};
-  for (const [storedName, value] of Object.entries(patchOf(entity, moved))) {
-    const match = fields.find(([name, field]) => storedName(name, field) === storedName);
-    const inputName = match ? inputName(...match) : storedName;
-    if (!(inputName in takes)) continue;
-    body[inputName] = match?.[1].type === 'time' ? isoTime(value as number | null) : value;
+  for (const [key, value] of Object.entries(patchOf(entity, moved))) {
+    const match = fields.find(([name, field]) => storedName(name, field) === key);
+    const bodyName = match ? inputName(...match) : key;
+    if (!(bodyName in takes)) continue;
+    body[bodyName] = match?.[1].type === 'time' ? isoTime(value as number | null) : value;
   }
   return body;
 }
@@ -110,29 +110,29 @@ const alone = (change: Change | null): Operated => ({ changes: change ? [change]
 
 /** Returns null if a deletion or restoration cannot be reverted. */
 async function update(ctx: Context, models: UndoModels, reverted: RevertedObject): Promise<Operated | null> {
-  const { model: kind, entity, moved } = reverted;
-  if (moved.has('deletedAt') && kind.comesBack)
+  const { model, entity, moved } = reverted;
+  if (moved.has('deletedAt') && model.comesBack)
     return moved.get('deletedAt') === null
-      ? orNull(async () => alone(await kind.comesBack!(ctx, entity)))
+      ? orNull(async () => alone(await model.comesBack!(ctx, entity)))
       : removal(ctx, models, reverted);
   const own = patchOf(entity, moved);
-  const { follows } = kind;
+  const { follows } = model;
   // Stored changes of an earlier version lack fields that were added since.
   const patch = follows && follows.from in own ? { ...follows.of(ctx, entity, own), ...own } : own;
   // Issue numbers belong to a team; the issue gets a new one when it moves there.
   if ('teamId' in patch && 'number' in entity) patch.number = null;
-  return alone(kind.update(entity, patch as Partial<Entity>, ctx.nowMs()));
+  return alone(model.update(entity, patch as Partial<Entity>, ctx.nowMs()));
 }
 
 /** Returns null if objects of this kind cannot be deleted. */
 async function removal(ctx: Context, models: UndoModels, reverted: RevertedObject): Promise<Operated | null> {
-  const { model: kind, entity } = reverted;
-  if (!emitsDeletion(kind.name)) {
+  const { model, entity } = reverted;
+  if (!emitsDeletion(model.name)) {
     const request: RequestedWrite | null = requestOf(models, reverted);
     return request && orNull(() => models.ask(ctx, reverted.cause!, [request]));
   }
   const now = ctx.nowMs();
-  return alone(kind.update(entity, { deletedAt: now } as object as Partial<Entity>, now));
+  return alone(model.update(entity, { deletedAt: now } as object as Partial<Entity>, now));
 }
 
 /** Returns null if the operation is refused. */
@@ -145,15 +145,15 @@ async function orNull<Made>(make: () => Promise<Made>): Promise<Made | null> {
   }
 }
 
-function irreversible({ model: kind, entity, cause }: RevertedObject, field: string | null = null): Skip {
-  const change = { kind: kind.name, id: entity.id, before: null, after: entity, cause: cause! };
+function irreversible({ model, entity, cause }: RevertedObject, field: string | null = null): Skip {
+  const change = { kind: model.name, id: entity.id, before: null, after: entity, cause: cause! };
   return { change, field, reason: 'irreversible' };
 }
 
 /** Returns skips for values that the operation neither wrote nor changed as a consequence. */
 function leftOut(reverted: RevertedObject, after: Entity): Skip[] {
-  const { model: kind, entity, moved, isRemoved } = reverted;
-  if (contractOf(kind.name)?.undo !== 'operations' || isRemoved || moved.has('deletedAt')) return [];
+  const { model, entity, moved, isRemoved } = reverted;
+  if (contractOf(model.name)?.undo !== 'operations' || isRemoved || moved.has('deletedAt')) return [];
   const wanted = Object.entries(patchOf(entity, moved));
   return wanted.flatMap(([field, value]) =>
     sameValue(after[field as keyof Entity], value) ? [] : [irreversible(reverted, field)],
@@ -162,12 +162,12 @@ function leftOut(reverted: RevertedObject, after: Entity): Skip[] {
 
 function showChange(
   ctx: Context,
-  { model: kind, entity, isRemoved, moved }: RevertedObject,
+  { model, entity, isRemoved, moved }: RevertedObject,
   after: Entity,
 ): UndoChangeResponse {
-  const base = { kind: kind.name, id: entity.id, issue: issueOf(ctx, kind, entity) };
+  const base = { kind: model.name, id: entity.id, issue: issueOf(ctx, model, entity) };
   if (isRemoved) return { ...base, action: 'remove', fields: [] };
-  const [from, to] = [kind.wire(entity, ctx), kind.wire(after, ctx)];
+  const [from, to] = [model.wire(entity, ctx), model.wire(after, ctx)];
   const fields = Object.keys(previousValues(from, to)).map((field) => ({
     field,
     from: short(from[field]),
@@ -181,14 +181,14 @@ function showChange(
 /** Returns the issue itself, or the issue of an object. */
 export function issueOf(
   ctx: Context,
-  kind: RevertedObject['model'],
+  model: RevertedObject['model'],
   entity: Entity,
 ): UndoChangeResponse['issue'] {
-  const represented = kind.wire(entity, ctx) as {
+  const represented = model.wire(entity, ctx) as {
     identifier?: string | null;
     issue?: { id?: string; identifier?: string | null } | null;
   };
-  if (kind.name === 'issue') return { id: entity.id, identifier: represented.identifier ?? null };
+  if (model.name === 'issue') return { id: entity.id, identifier: represented.identifier ?? null };
   return represented.issue?.id === undefined
     ? null
     : { id: represented.issue.id, identifier: represented.issue.identifier ?? null };

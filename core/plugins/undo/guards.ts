@@ -4,9 +4,9 @@ import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import { eventsAt } from '../../events/log.ts';
 import { composedStatement, tenantStatement } from '../../store/statement.ts';
-import type { RevertedObject } from './fold.ts';
-import { keyOf, type StoredChange } from './kept.ts';
-import { contractOf, type UndoModels } from './kinds.ts';
+import type { RevertedObject } from './revert-plan.ts';
+import { keyOf, type StoredChange } from './stored-changes.ts';
+import { contractOf, type UndoModels } from './models.ts';
 import { valueOf, valuesOf } from './values.ts';
 
 /** Events of an object that are searched for work by others. */
@@ -58,12 +58,12 @@ const deletedAtOf = (entity: Entity): unknown => (entity as { deletedAt?: number
  */
 export async function workOn(
   ctx: Context,
-  { model: kind, entity }: RevertedObject,
+  { model, entity }: RevertedObject,
   change: StoredChange,
   objects: ReadonlyMap<string, RevertedObject>,
 ): Promise<EventRow | string | null> {
   if ('parentId' in entity) {
-    const child = await childOf(ctx, kind.table, entity.id, change, objects);
+    const child = await childOf(ctx, model.table, entity.id, change, objects);
     if (child !== undefined) return child;
   }
   const own = new Set(change.cause.path.slice(-1).map(installIn));
@@ -107,14 +107,14 @@ async function childOf(
 /** True if the object would become its own ancestor. */
 export async function leadsBack(
   ctx: Context,
-  { model: kind, entity }: RevertedObject,
+  { model, entity }: RevertedObject,
   field: string,
   id: string,
 ): Promise<boolean> {
   let at: string | null = id;
   for (let steps = 0; at !== null && steps < above; steps++) {
     if (at === entity.id) return true;
-    const ancestor: Entity | undefined = await kind.find(ctx, at);
+    const ancestor: Entity | undefined = await model.find(ctx, at);
     at = ancestor ? (valueOf(valuesOf(ancestor), field) as string | null) : null;
   }
   return false;

@@ -9,8 +9,8 @@ import { proposal } from '../../proposals/contract.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { getInstall } from '../installs/installs.ts';
 import { UndoRange, UndoResponse } from './contract.ts';
-import { storedChangesOf, storedChangesOfInstall, type StoredChangesRow } from './kept.ts';
-import { contractOf, type UndoModels } from './kinds.ts';
+import { storedChangesOf, storedChangesOfInstall, type StoredChangesRow } from './stored-changes.ts';
+import { contractOf, type UndoModels } from './models.ts';
 import { undoAll, undoneAtOnce, undoOne } from './undo.ts';
 
 /** Scopes to write the undone kinds: an undo is a write to the same objects. */

@@ -6,9 +6,9 @@ import { eventsAt } from '../../events/log.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { short } from '../../changes/diff.ts';
 import { issueOf } from './changes.ts';
-import type { Skip } from './fold.ts';
-import { keyOf } from './kept.ts';
-import { apiNameOf, type UndoModels } from './kinds.ts';
+import type { Skip } from './revert-plan.ts';
+import { keyOf } from './stored-changes.ts';
+import { apiNameOf, type UndoModels } from './models.ts';
 
 /** Events of one object that are searched for the later change. */
 const lookedAt = 50;

@@ -11,7 +11,7 @@ import { proposalModel } from '../../proposals/kind.ts';
 import { takeApprovalsBack } from '../installs/probation.ts';
 import { findRun } from '../runs/rows.ts';
 import { undoing } from './changes.ts';
-import { planRevert, type Skip } from './fold.ts';
+import { planRevert, type Skip } from './revert-plan.ts';
 import {
   storeChangesOps,
   storedChangesOf,
@@ -20,8 +20,8 @@ import {
   readChanges,
   type StoredChange,
   type StoredChangesRow,
-} from './kept.ts';
-import { contractOf, type UndoModels } from './kinds.ts';
+} from './stored-changes.ts';
+import { contractOf, type UndoModels } from './models.ts';
 import { showSkipped } from './skipped.ts';
 
 /** Limit of runs per undo. */

@@ -7,10 +7,10 @@ import { childrenOf, userOf } from '../jail/confinement.ts';
 import { levelOf, missingOf, noJail } from '../jail/level.ts';
 import type { JailReport } from '../jail/level.ts';
 import type { EntryReport, ToSidecar } from '../protocol.ts';
-import { createCodeCache } from './codes.ts';
+import { createCodeCache } from './code-cache.ts';
 import { completeJail } from './complete-jail.ts';
 import { createLink, type Link } from './link.ts';
-import { createCallCapacity, type CallCapacity } from './room.ts';
+import { createCallCapacity, type CallCapacity } from './call-capacity.ts';
 import { startChild, yieldToOthers, type Child, type ChildOptions } from './spawn.ts';
 import { openProcessStatus, type ProcessStatus, type Vitals } from './vitals.ts';
 

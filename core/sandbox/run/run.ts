@@ -30,7 +30,7 @@ export interface RunOrder {
   settle(outcome: SandboxOutcome): void;
 }
 
-export interface ActiveRun extends Pick<RunOrder, 'nonce' | 'job' | 'lane' | 'sidecar'> {
+export interface ActiveRun extends Pick<RunOrder, 'nonce' | 'job' | 'queueName' | 'sidecar'> {
   readonly rssAtStartBytes: number;
   cpuMs: number;
   readonly channel: Pick<RunChannel, 'active' | 'stopping' | 'stop'>;

@@ -5,7 +5,7 @@ import { addressKey } from '../../lib/address.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { systemStatement, tenantStatement, type SqlRow } from '../../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
-import { noWorkspace } from './orders.ts';
+import { noWorkspace } from './rpc-schemas.ts';
 
 export interface IdAndName {
   readonly id: string;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { isEngineError } from '../engine-errors.ts';
 import { makePrivateFile } from '../private.ts';
 import { openPageFile } from './page-file.ts';
-import { freeBytes, megabytes } from './room.ts';
+import { freeBytes, megabytes } from './free-space.ts';
 import { immutableUri, readOnlyUri } from './uri.ts';
 import { readWalLog } from './wal-log.ts';
 

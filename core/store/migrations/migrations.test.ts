@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { insertPlaceholderRow } from '../../../test/faults/made-up-row.ts';
+import { insertPlaceholderRow } from '../../../test/faults/placeholder-row.ts';
 import { migrate } from '../migrate.ts';
 import { migrations } from './index.ts';
 

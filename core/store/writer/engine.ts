@@ -2,14 +2,14 @@
 import Database from 'libsql';
 import { diskFaultOf, faultOf, isEngineError } from '../engine-errors.ts';
 import { describeDamage, type Damage } from '../integrity/damage.ts';
-import { openCheckpointer, type Checkpointer } from '../integrity/folding.ts';
+import { openCheckpointer, type Checkpointer } from '../integrity/checkpointer.ts';
 import { leaveOpen } from '../integrity/leave-open.ts';
 import { openScrub } from '../integrity/scrub.ts';
 import type { LogHead } from '../log-head.ts';
-import { openWalArchiver, type TakenAt, type WalArchiver } from '../spool/taker.ts';
+import { openWalArchiver, type TakenAt, type WalArchiver } from '../wal-archive/wal-archiver.ts';
 import { StoreError } from '../store.ts';
 import type { BatchOutcome } from './batch.ts';
-import type { HeadWriter } from './head-keeper.ts';
+import type { HeadWriter } from './head-writer.ts';
 import { createPrepare } from './prepare.ts';
 import { createTransactions, type Transactions } from './transaction.ts';
 import { openWalGauge } from './wal.ts';

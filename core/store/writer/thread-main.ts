@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { faultOf } from '../engine-errors.ts';
 import { StoreError } from '../store.ts';
 import { openEngine, type Engine } from './engine.ts';
-import { openHeadWriter } from './head-keeper.ts';
+import { openHeadWriter } from './head-writer.ts';
 import { faultToWire, type Answer, type Ask, type FromThread, type ToThread } from './wire.ts';
 
 const loop = parentPort;
@@ -48,7 +48,7 @@ function answerOf(engine: Engine, ask: Question): Answer | Promise<Answer> {
     case 'close':
       return engine
         .close(ask.isWhole, ask.nowMs)
-        .then((isCheckpointed) => ({ ok: 'closed', isFolded: isCheckpointed }));
+        .then((isCheckpointed) => ({ ok: 'closed', isCheckpointed }));
   }
 }
 

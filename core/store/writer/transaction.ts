@@ -7,7 +7,7 @@ import type { LogHead } from '../log-head.ts';
 import type { Value } from '../statement.ts';
 import { StoreError } from '../store.ts';
 import { runBatch, type BatchOutcome } from './batch.ts';
-import type { HeadWriter } from './head-keeper.ts';
+import type { HeadWriter } from './head-writer.ts';
 import type { Prepare } from './prepare.ts';
 import type { WireBatch } from './wire.ts';
 

@@ -68,7 +68,7 @@ export const attachment = defineContract({
     },
   },
   events: {},
-  keepsDeleted: true,
+  retainsDeleted: true,
   ofTeam: true,
   calls: ['list', 'create'],
   examples: { create: { title: 'Customer report', url: 'https://example.com/reports/7' } },

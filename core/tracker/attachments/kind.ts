@@ -77,7 +77,7 @@ export function withIssueEvents(issue: Issue, change: Change & { readonly after:
         ...draft,
         entityKind: issueModel.name,
         entityId: issue.id,
-        learnsOf: left.number === null ? left.id : null,
+        commitAssignedOf: left.number === null ? left.id : null,
         data: { ...response, attachment: attachmentModel.wire(change.after as Attachment, view) },
       }));
     },

@@ -40,7 +40,7 @@ import { defaultRank } from './default-rank.ts';
 import type { Grouped } from './grouping.ts';
 import { boardModel, type Board } from './kind.ts';
 import { layoutBy } from './layout.ts';
-import { keysHad, resolveBoard, isInGroup, type ResolvedBoard } from './sight.ts';
+import { keysHad, resolveBoard, isInGroup, type ResolvedBoard } from './resolved-board.ts';
 
 /** Limits for the issues on the board, and for the earlier moves of the cards that moved since. */
 const issuesMax = 10_000;

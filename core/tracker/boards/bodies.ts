@@ -16,7 +16,7 @@ import {
 } from '../../lib/schema.ts';
 import { AsOf, asOfQuery } from '../../resource/as-of/moment.ts';
 import { issue } from '../issues/contract.ts';
-import { positionInputs } from '../issues/place.ts';
+import { positionInputs } from '../issues/order-position.ts';
 import { board } from './contract.ts';
 
 const { description: _long, ...cardProperties } = responseProperties(issue);

@@ -13,7 +13,7 @@ import { readCells, type Cell, type CardPosition } from './cells.ts';
 import type { Group } from './grouping.ts';
 import { boardModel, type Board } from './kind.ts';
 import { findColumn, findLane, layoutOf, type Layout } from './layout.ts';
-import { resolveBoard, type ResolvedBoard } from './sight.ts';
+import { resolveBoard, type ResolvedBoard } from './resolved-board.ts';
 
 /** Limits for the cells and cards of one response. Cells beyond them need their own request. */
 const cellsMax = 150;

@@ -9,7 +9,7 @@ import { issueOrder, existingSort } from '../issues/sorting.ts';
 import { byHand } from './contract.ts';
 import { defaultRank, creationPositionOf } from './default-rank.ts';
 import type { Group, Key } from './grouping.ts';
-import { Binding, hasKey, ofTeams, type ResolvedBoard } from './sight.ts';
+import { Binding, hasKey, ofTeams, type ResolvedBoard } from './resolved-board.ts';
 
 export interface Cell {
   readonly column: Group;

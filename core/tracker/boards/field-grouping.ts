@@ -2,7 +2,7 @@
 import type { Entry } from '../../contract/contract.ts';
 import type { field, FieldValue } from '../fields/contract.ts';
 import { member } from '../../identity/members/contract.ts';
-import { foldName } from '../../lib/fold.ts';
+import { foldName } from '../../lib/case-folding.ts';
 import { idOfName } from '../../resource/names.ts';
 import { customValue } from '../fields/filter.ts';
 import { ofField, type GroupingName } from './contract.ts';

@@ -2,7 +2,7 @@
 // value. To add one, add an entry to `groupingOf`; custom fields are in field-grouping.ts.
 import type { Directory } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { foldName } from '../../lib/fold.ts';
+import { foldName } from '../../lib/case-folding.ts';
 import { capital } from '../../lib/words.ts';
 import { member } from '../../identity/members/contract.ts';
 import { idOfName, type Naming } from '../../resource/names.ts';

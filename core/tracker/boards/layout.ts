@@ -2,7 +2,7 @@
 import type { Context } from '../../context.ts';
 import { composedStatement, type Value } from '../../store/statement.ts';
 import { none, type Group, type Grouping, type Key } from './grouping.ts';
-import { Binding, ofTeams, type ResolvedBoard } from './sight.ts';
+import { Binding, ofTeams, type ResolvedBoard } from './resolved-board.ts';
 
 /** Configuration of a column. */
 type ColumnConfig = NonNullable<ResolvedBoard['board']['columns']>[number];

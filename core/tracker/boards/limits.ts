@@ -6,7 +6,7 @@ import { ApiError } from '../../lib/errors.ts';
 import { composedStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import type { Group } from './grouping.ts';
-import { Binding, hasKey, ofTeams, type ResolvedBoard } from './sight.ts';
+import { Binding, hasKey, ofTeams, type ResolvedBoard } from './resolved-board.ts';
 
 /** Returns the change that enforces a hard limit; none for a soft limit. @throws ApiError conflict if the column is full */
 export async function enforceLimit(ctx: Context, resolved: ResolvedBoard, column: Group): Promise<Change[]> {

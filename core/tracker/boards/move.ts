@@ -4,11 +4,11 @@ import { getEntity, requireVersion } from '../../changes/operations.ts';
 import { readOrder } from '../../changes/order.ts';
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { foldName } from '../../lib/fold.ts';
+import { foldName } from '../../lib/case-folding.ts';
 import { didYouMeanAny } from '../../lib/nearest.ts';
 import type { IssuePatch } from '../issues/bodies.ts';
 import { issueModel, type Issue } from '../issues/kind.ts';
-import type { OrderPosition } from '../issues/place.ts';
+import type { OrderPosition } from '../issues/order-position.ts';
 import { resolvePatch } from '../issues/references.ts';
 import { requireMayChange } from '../issues/seen.ts';
 import type { Move } from './bodies.ts';
@@ -20,9 +20,9 @@ import type { Group, Grouping } from './grouping.ts';
 import { boardModel } from './kind.ts';
 import { configuredColumns, findColumn, findLane, keyOf, layoutOf } from './layout.ts';
 import { enforceLimit } from './limits.ts';
-import { findVisibleIssue, requestedPosition, rankFor, rankOn } from './place.ts';
-import { respaceRanks } from './room.ts';
-import { resolveBoard, isInGroup, type ResolvedBoard } from './sight.ts';
+import { findVisibleIssue, requestedPosition, rankFor, rankOn } from './card-rank.ts';
+import { respaceRanks } from './respace-ranks.ts';
+import { resolveBoard, isInGroup, type ResolvedBoard } from './resolved-board.ts';
 
 /**
  * @param ifMatch the version of the issue

@@ -71,7 +71,7 @@ export const comment = defineContract({
     restored: 'comment.restored',
     other: ['comment.resolved', 'comment.unresolved'],
   },
-  keepsDeleted: true,
+  retainsDeleted: true,
   ofTeam: true,
   calls: ['list', 'get', 'create', 'update', 'resolve'],
   examples: { create: { body: 'I can reproduce this on 1.4.' }, update: { body: 'Fixed in 1.5.' } },

@@ -91,9 +91,9 @@ export const field = defineContract({
     deleted: 'field.deleted',
     restored: 'field.restored',
   },
-  keepsDeleted: true,
+  retainsDeleted: true,
   ofTeam: true,
-  directory: { as: 'fields', keeps: ['key', 'type', 'options', 'required', 'archived', 'teamId'] },
+  directory: { as: 'fields', entryFields: ['key', 'type', 'options', 'required', 'archived', 'teamId'] },
   calls: ['list'],
   examples: {
     create: {

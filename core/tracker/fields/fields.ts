@@ -1,6 +1,6 @@
 // Custom fields as a resource. Keys are unique; options cannot be removed, since issues may have them.
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import { foldName } from '../../lib/fold.ts';
+import { foldName } from '../../lib/case-folding.ts';
 import { defineResource } from '../../resource/define.ts';
 import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { teamQuery, usableInTeam } from '../team-or-workspace.ts';

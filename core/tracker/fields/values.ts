@@ -3,7 +3,7 @@
 import type { Entry } from '../../contract/contract.ts';
 import type { Directory } from '../../context.ts';
 import { ApiError, invalidField, type Wrong } from '../../lib/errors.ts';
-import { foldName } from '../../lib/fold.ts';
+import { foldName } from '../../lib/case-folding.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import { isDay } from '../../lib/time.ts';
 import { member } from '../../identity/members/contract.ts';

@@ -61,7 +61,7 @@ export async function getIssueAt(
 export async function listIssuesAt(
   ctx: Context,
   query: IssueQuery & { readonly asOf: string },
-  { viewFilters = [] }: Pick<Beside, 'kept'> = {},
+  { viewFilters = [] }: Pick<Beside, 'viewFilters'> = {},
 ): Promise<ListedThen> {
   const shape = shapeOf(ctx, query);
   requireNoRelations(query);

@@ -18,7 +18,7 @@ import { template } from '../templates/contract.ts';
 import { state } from '../workflows/contract.ts';
 import { issue, labelNames, type priorities } from './contract.ts';
 import { importedInputs } from './imported.ts';
-import { positionInputs } from './place.ts';
+import { positionInputs } from './order-position.ts';
 
 export const externalTextMax = 255;
 const externalText = Type.String({
@@ -31,7 +31,7 @@ const ofTeam = {
   teamKey: Type.Optional(described(teamInput, 'Another name for `team`.')),
   teamId: Type.Optional(described(teamInput, 'Another name for `team`.')),
 };
-const responseProperties = responseProperties(issue);
+const issueProperties = responseProperties(issue);
 
 export const IssueCreate = namedSchema(
   'IssueCreate',
@@ -143,7 +143,7 @@ export const IssueChanges = namedSchema(
   'IssueChanges',
   Closed({
     id: idOf(issue.id),
-    identifier: Type.Unsafe<string | null>(responseProperties.identifier!),
+    identifier: Type.Unsafe<string | null>(issueProperties.identifier!),
     version,
     changes: Type.Record(
       Type.String(),
@@ -168,10 +168,10 @@ export const IssueCreated = namedSchema(
   'IssueCreated',
   Closed({
     id: idOf(issue.id),
-    identifier: Type.Unsafe<string | null>(responseProperties.identifier!),
-    title: Type.Unsafe<string>(responseProperties.title!),
-    priority: Type.Unsafe<(typeof priorities)[number]>(responseProperties.priority!),
-    url: Type.Unsafe<string | null>(responseProperties.url!),
+    identifier: Type.Unsafe<string | null>(issueProperties.identifier!),
+    title: Type.Unsafe<string>(issueProperties.title!),
+    priority: Type.Unsafe<(typeof priorities)[number]>(issueProperties.priority!),
+    url: Type.Unsafe<string | null>(issueProperties.url!),
   }),
 );
 

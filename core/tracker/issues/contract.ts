@@ -235,7 +235,7 @@ export const issue = defineContract({
     updated: 'issue.updated',
     deleted: 'issue.deleted',
     restored: 'issue.restored',
-    told: [
+    announced: [
       'issue.purged',
       'issue.relation_added',
       'issue.relation_removed',
@@ -252,7 +252,7 @@ export const issue = defineContract({
     ],
     beside: { 'issue.relation_added': relationEventData, 'issue.relation_removed': relationEventData },
   },
-  keepsDeleted: true,
+  retainsDeleted: true,
   ofTeam: true,
   order: 'newest',
   calls: ['get', 'list', 'create', 'update', 'move'],

@@ -13,7 +13,7 @@ import { issue as contract } from './contract.ts';
 import { importedTimes, importedCreation } from './imported.ts';
 import { inState } from './in-state.ts';
 import { issueModel, type Issue } from './kind.ts';
-import { requireFreeNumbers } from './numbers-given.ts';
+import { requireFreeNumbers } from './free-numbers.ts';
 import { resolvePatch, teamOf } from './references.ts';
 import { selectedBytesMax } from './select.ts';
 import { lastRank } from './sub-order.ts';

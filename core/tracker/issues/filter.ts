@@ -9,7 +9,7 @@ import { filterColumnsOf, filterFieldsOf, namesIn, type FilterColumns } from '..
 import { createFiltering } from '../../resource/filtering.ts';
 import type { FilterColumn } from '../../store/filter-sql.ts';
 import { customColumns, customFilterFields } from '../fields/filter.ts';
-import { cyclesMeant, relativeWords } from '../cycles/turn.ts';
+import { cyclesMeant, relativeWords } from '../cycles/relative-cycles.ts';
 import { label } from '../labels/contract.ts';
 import { state } from '../workflows/contract.ts';
 import { issue, priorities } from './contract.ts';

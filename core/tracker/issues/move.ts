@@ -3,7 +3,7 @@
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context, Directory } from '../../context.ts';
-import { foldName } from '../../lib/fold.ts';
+import { foldName } from '../../lib/case-folding.ts';
 import { firstState, stateByName, statesOf } from '../directory.ts';
 import { requireTakesIssues } from '../teams/archived.ts';
 import type { IssueMoveInput } from './bodies.ts';

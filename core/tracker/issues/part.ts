@@ -26,7 +26,7 @@ export function partOfIssue(table: string) {
         of: ({ issuePlace }: IssuePart) => issuePlace.split(' ')[0]!,
         isIn: (list: string) => `EXISTS ${of('1', ` AND i.team_id IN (${list})`)}`,
       },
-      learns: {
+      commitAssigned: {
         what: issueNumber,
         of: ({ issueId, issuePlace }: IssuePart) => (issuePlace.endsWith(' ') ? issueId : null),
       },

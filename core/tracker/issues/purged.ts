@@ -1,6 +1,6 @@
 // The list of issues that are gone for good, by which what others kept of them is found and taken out.
 // docs/spec/durability.md › Retention.
-import { timerOp } from '../../reactions/alarm.ts';
+import { timerOp } from '../../reactions/due-timer.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 

@@ -5,7 +5,7 @@ import { htmlQueryOf } from '../../resource/html.ts';
 import { Closed, inputForm, pageQuery } from '../../lib/schema.ts';
 import { issue } from './contract.ts';
 import { relationQuery } from '../relations/narrowing.ts';
-import { issueFilters } from './filters-given.ts';
+import { issueFilters } from './filter-parameters.ts';
 
 export const shape = {
   fields: Type.Optional(

@@ -6,7 +6,7 @@ import { memberModel } from '../../identity/members/kind.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import { includedHtml } from '../../resource/html.ts';
-import { withVersion } from '../../lib/shown-version.ts';
+import { withVersion } from '../../lib/response-version.ts';
 import { projectModel } from '../projects/kind.ts';
 import { pageBytesMax } from '../../store/page.ts';
 import { descriptionBytesMax, issue } from './contract.ts';
@@ -43,7 +43,7 @@ export function includesField(shape: Shape | null, field: string): boolean {
 
 /** @throws ApiError validation_failed, insufficient_scope */
 export function readShape(
-  caller: Pick<Context, 'scopes' | 'actor' | 'standing'>,
+  caller: Pick<Context, 'scopes' | 'actor' | 'membership'>,
   query: ShapeQuery,
 ): Shape | null {
   if ([query.fields, query.expand, query.include].every((parameter) => parameter === undefined)) return null;

@@ -10,7 +10,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import type { IssueReorderInput } from './bodies.ts';
 import { issue as contract } from './contract.ts';
 import { issueModel, type Issue, type IssueResponse } from './kind.ts';
-import { readPosition, type Beside, type OrderPosition } from './place.ts';
+import { readPosition, type Beside, type OrderPosition } from './order-position.ts';
 
 /** @param id id that was created just now */
 export function lastRank(id: string): string {

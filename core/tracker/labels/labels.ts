@@ -1,7 +1,7 @@
 // Labels. Deleting a label removes it from its issues, each of which gets a new version.
 import { getEntity, removed } from '../../changes/operations.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { foldName } from '../../lib/fold.ts';
+import { foldName } from '../../lib/case-folding.ts';
 import { defineResource } from '../../resource/define.ts';
 import { modelOf } from '../../resource/kind.ts';
 import { teamQuery, usableInTeam } from '../team-or-workspace.ts';

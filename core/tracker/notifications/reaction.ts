@@ -4,7 +4,7 @@ import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { renderData, type EventRow } from '../../events/event.ts';
 import { isPresent } from '../../identity/members/roles.ts';
-import { membershipOf } from '../../identity/standing.ts';
+import { membershipOf } from '../../identity/membership.ts';
 import { listeningTo } from '../../inbox/preferences.ts';
 import { nothing, type Answer, type Reaction } from '../../reactions/reaction.ts';
 import { rowOf, subscriptionChange } from '../subscribers/kind.ts';

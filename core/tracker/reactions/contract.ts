@@ -42,7 +42,7 @@ export const reaction = defineContract({
     },
   },
   events: { created: 'reaction.added', deleted: 'reaction.removed' },
-  keepsDeleted: true,
+  retainsDeleted: true,
   ofTeam: true,
   calls: ['list', 'create', 'list-on-issue', 'create-on-issue', 'delete'],
   examples: { create: { emoji: '👍' } },

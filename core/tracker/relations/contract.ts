@@ -49,7 +49,7 @@ export const relation = defineContract({
     delete: 'Delete a relation from both issues',
   },
   events: {},
-  keepsDeleted: true,
+  retainsDeleted: true,
   ofTeam: true,
   calls: ['list', 'get', 'create', 'delete'],
   examples: { create: { type: 'blocks', issueId: 'ENG-2' } },

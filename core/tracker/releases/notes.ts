@@ -4,7 +4,7 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { notDeleted, pageOfModel } from '../../changes/list.ts';
 import { getEntity, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
-import { foldName } from '../../lib/fold.ts';
+import { foldName } from '../../lib/case-folding.ts';
 import { issueModel, type IssueResponse } from '../issues/kind.ts';
 import { withIssueVisibility } from '../issues/seen.ts';
 import { notesBytesMax, releaseIssuesMax } from './contract.ts';

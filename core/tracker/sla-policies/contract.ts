@@ -84,11 +84,11 @@ export const slaPolicy = defineContract({
     },
   },
   events: { created: 'sla_policy.created', updated: 'sla_policy.updated', deleted: 'sla_policy.deleted' },
-  keepsDeleted: true,
+  retainsDeleted: true,
   order: ['position'],
   directory: {
     as: 'slaPolicies',
-    keeps: [
+    entryFields: [
       'name',
       'kind',
       'enabled',

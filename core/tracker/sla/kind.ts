@@ -1,12 +1,12 @@
 // Storage, representation and events of SLA clocks. Changing a clock also sets its timer and the due time of its issue.
 import { plain, type Column } from '../../changes/columns.ts';
 import type { EventType } from '../../events/catalogue.ts';
-import { timerOp } from '../../reactions/alarm.ts';
+import { timerOp } from '../../reactions/due-timer.ts';
 import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { neverDue } from '../issues/kind.ts';
 import { tenantOp } from '../../store/store.ts';
-import { slaTimerName } from './alarm-name.ts';
+import { slaTimerName } from './timer-name.ts';
 import { slaClock } from './contract.ts';
 import { firesAt } from './counting.ts';
 

@@ -8,7 +8,7 @@ import type { FilterColumn } from '../../store/filter-sql.ts';
 import { issueReferences } from '../issues/filter.ts';
 import { issueModel } from '../issues/kind.ts';
 import { team } from '../teams/contract.ts';
-import { slaTimerName } from './alarm-name.ts';
+import { slaTimerName } from './timer-name.ts';
 import { slaClock } from './contract.ts';
 import { follow, heeds } from './following.ts';
 import { clockModel } from './kind.ts';

@@ -24,7 +24,7 @@ export const subscriber = defineContract({
   },
   undo: 'values',
   operations: {},
-  events: { told: ['issue.subscribed', 'issue.unsubscribed'] },
+  events: { announced: ['issue.subscribed', 'issue.unsubscribed'] },
   ofTeam: true,
   calls: ['list'],
 });

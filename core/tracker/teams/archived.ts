@@ -3,12 +3,12 @@
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { dayMs } from '../../lib/time.ts';
-import { timerOp } from '../../reactions/alarm.ts';
+import { timerOp } from '../../reactions/due-timer.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import type { TeamEntry } from '../directory.ts';
 import { snoozeTimerName } from '../issues/kind.ts';
-import { slaTimerName } from '../sla/alarm-name.ts';
+import { slaTimerName } from '../sla/timer-name.ts';
 
 /** @param path path of the team in the request @throws ApiError validation_failed */
 export function requireTakesIssues({ key, archivedAt }: TeamEntry, path: string): void {

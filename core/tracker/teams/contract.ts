@@ -117,7 +117,7 @@ export const team = defineContract({
   ofTeam: true,
   directory: {
     as: 'teams',
-    keeps: ['key', 'name', 'transitions', 'triage', 'timeZone', 'cycles', 'archivedAt'],
+    entryFields: ['key', 'name', 'transitions', 'triage', 'timeZone', 'cycles', 'archivedAt'],
   },
   examples: { create: { key: 'ENG', name: 'Engineering' }, update: { name: 'Platform' } },
 });

@@ -9,7 +9,7 @@ import { modelOf } from '../../resource/kind.ts';
 import { findState, findTeam, stateByName } from '../directory.ts';
 import { state } from '../workflows/contract.ts';
 import { defaultStates } from '../workflows/workflows.ts';
-import { timerOp } from '../../reactions/alarm.ts';
+import { timerOp } from '../../reactions/due-timer.ts';
 import { cyclesTimerName } from '../cycles/due.ts';
 import { wakingOps } from './archived.ts';
 import { team, type Rhythm } from './contract.ts';

@@ -59,7 +59,7 @@ export const template = defineContract({
     delete: 'Delete a template',
   },
   events: { created: 'template.created', updated: 'template.updated', deleted: 'template.deleted' },
-  keepsDeleted: true,
+  retainsDeleted: true,
   ofTeam: true,
   calls: ['list', 'get'],
   examples: {

@@ -1,5 +1,5 @@
 // Ends the snooze of an issue in triage at its time.
-import type { DueTimer } from '../../reactions/alarm.ts';
+import type { DueTimer } from '../../reactions/due-timer.ts';
 import { putOff } from '../teams/archived.ts';
 import { team } from '../teams/contract.ts';
 import { issueModel, snoozeTimerName, type Issue } from '../issues/kind.ts';

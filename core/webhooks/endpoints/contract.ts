@@ -87,9 +87,9 @@ export const webhook = defineContract({
     created: 'webhook.created',
     updated: 'webhook.updated',
     deleted: 'webhook.deleted',
-    told: ['webhook.ping'],
+    announced: ['webhook.ping'],
     other: ['webhook.disabled', 'webhook.secret_rotated'],
   },
-  keepsDeleted: true,
+  retainsDeleted: true,
   examples: { update: { enabled: true } },
 });

@@ -6,7 +6,7 @@ import { switchOps } from '../deliveries/off.ts';
 import type { PreviousSecret } from '../secret.ts';
 import { addressField, displayAddress } from './address.ts';
 import { webhook } from './contract.ts';
-import { storePastSubscription } from './wants.ts';
+import { storePastSubscription } from './subscription.ts';
 
 const secretSealed: Column<Uint8Array> = {
   column: 'secret_sealed',

@@ -1,7 +1,7 @@
 // Sample data: a file attached to the sample issue.
 import type { EntityResponse } from '../../contract/contract.ts';
 import type { attachment } from '../../tracker/attachments/contract.ts';
-import { ana, idOf, type Moment, type SampleSetting } from './cast.ts';
+import { ana, idOf, type Moment, type SampleSetting } from './fixtures.ts';
 
 /** By event type. */
 export function attachmentMoments({ nowMs }: SampleSetting): Readonly<Record<string, Moment>> {

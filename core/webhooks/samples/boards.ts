@@ -2,7 +2,7 @@
 import type { EntityResponse } from '../../contract/contract.ts';
 import type { board } from '../../tracker/boards/contract.ts';
 import type { view } from '../../tracker/views/contract.ts';
-import { ana, idOf } from './cast.ts';
+import { ana, idOf } from './fixtures.ts';
 
 const crashes = { label: 'crash' };
 

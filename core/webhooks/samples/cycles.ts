@@ -2,7 +2,7 @@
 import type { EntityResponse } from '../../contract/contract.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { cycle } from '../../tracker/cycles/contract.ts';
-import { idOf, type Moment, type SampleFields } from './cast.ts';
+import { idOf, type Moment, type SampleFields } from './fixtures.ts';
 
 export const cycleReference = { id: idOf('cyc'), number: 7, name: 'Cycle 7' };
 

@@ -4,8 +4,8 @@ import type { TObject, TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import type { Contract } from '../../contract/contract.ts';
 import { contracts, eventsOf } from '../../contracts.ts';
-import type { Moment, SampleSetting, SampleFields } from './cast.ts';
-import { scenarioOf } from './story.ts';
+import type { Moment, SampleSetting, SampleFields } from './fixtures.ts';
+import { scenarioOf } from './scenario.ts';
 import { dayMs } from '../../lib/time.ts';
 
 /** Returns the known fields; the caller fills in the rest of the schema. */

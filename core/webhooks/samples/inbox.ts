@@ -4,7 +4,7 @@ import type { inboxItem } from '../../inbox/contract.ts';
 import type { reaction } from '../../tracker/reactions/contract.ts';
 import type { subscriber } from '../../tracker/subscribers/contract.ts';
 import { dayMs } from '../../lib/time.ts';
-import { ana, ben, idOf, type SampleSetting, type SampleScenario } from './cast.ts';
+import { ana, ben, idOf, type SampleSetting, type SampleScenario } from './fixtures.ts';
 
 const issue = { id: idOf('iss'), identifier: 'ENG-42' };
 

@@ -3,7 +3,7 @@
 import type { EntityResponse } from '../../contract/contract.ts';
 import type { plugin } from '../../plugins/installs/contract.ts';
 import type { proposal } from '../../proposals/contract.ts';
-import { ben, idOf, timeOf, type SampleSetting, type SampleScenario } from './cast.ts';
+import { ben, idOf, timeOf, type SampleSetting, type SampleScenario } from './fixtures.ts';
 
 const assigning = {
   scope: 'issues:write',

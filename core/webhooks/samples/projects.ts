@@ -4,7 +4,7 @@ import type { milestone } from '../../tracker/milestones/contract.ts';
 import type { pipeline } from '../../tracker/pipelines/contract.ts';
 import type { projectUpdate } from '../../tracker/project-updates/contract.ts';
 import type { release } from '../../tracker/releases/contract.ts';
-import { ben, dayOf, editor, idOf, timeOf, type SampleSetting, type SampleScenario } from './cast.ts';
+import { ben, dayOf, editor, idOf, timeOf, type SampleSetting, type SampleScenario } from './fixtures.ts';
 
 export function projectScenario({ nowMs }: SampleSetting): SampleScenario {
   return { objects: objectsOf(nowMs), moments: momentsOf(nowMs) };

@@ -1,7 +1,7 @@
 // Sample data of triage, moves, relations and templates.
 import type { EntityResponse } from '../../contract/contract.ts';
 import type { template } from '../../tracker/templates/contract.ts';
-import { idOf, type SampleScenario } from './cast.ts';
+import { idOf, type SampleScenario } from './fixtures.ts';
 
 const triage = { id: idOf('wfs', 3), name: 'Triage', type: 'triage' };
 const backlog = { id: idOf('wfs', 4), name: 'Backlog', type: 'backlog' };

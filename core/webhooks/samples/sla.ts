@@ -2,7 +2,7 @@
 import type { EntityResponse } from '../../contract/contract.ts';
 import type { slaClock } from '../../tracker/sla/contract.ts';
 import { hourMs } from '../../lib/time.ts';
-import { ana, engineering, idOf, type Moment, type SampleSetting, type SampleFields } from './cast.ts';
+import { ana, engineering, idOf, type Moment, type SampleSetting, type SampleFields } from './fixtures.ts';
 
 const timeOf = ({ nowMs }: SampleSetting, hours: number): string =>
   new Date(nowMs + hours * hourMs).toISOString();

@@ -1,7 +1,7 @@
 // Makes the due attempt of a delivery: one signed POST, recorded in the batch that moves the delivery to its next
 // state. Spec: docs/spec/webhooks.md › States.
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
-import type { OutcomeCounter } from '../../lib/tally.ts';
+import type { OutcomeCounter } from '../../lib/outcome-counter.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Egress } from '../../lib/egress/egress.ts';
@@ -25,7 +25,7 @@ import type { Endpoint } from '../endpoints/kind.ts';
 import type { Message } from '../payload.ts';
 import type { OpenSecrets } from '../secret.ts';
 import type { Subscriptions } from '../subscriptions.ts';
-import type { CommitBatch } from './company.ts';
+import type { CommitBatch } from './commit-batch.ts';
 import type { Disable } from './disable.ts';
 import type { Healths } from './health.ts';
 import { moveAfter, reasonToDisable } from './outcome.ts';

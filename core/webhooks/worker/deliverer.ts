@@ -5,16 +5,16 @@ import { findDelivery, type DeliveryRow } from '../deliveries/rows.ts';
 import { createMessages } from '../deliveries/message.ts';
 import type { Message } from '../payload.ts';
 import { createSecretOpener } from '../secret.ts';
-import { createCommitBatch } from './company.ts';
+import { createCommitBatch } from './commit-batch.ts';
 import { cancel, deliver, type Delivering, type TakenDelivery } from './deliver.ts';
 import { createFresh, type Fresh } from './fresh.ts';
-import { createDeliveryTracker } from './held.ts';
-import type { EndpointQueues } from './lanes.ts';
+import { createDeliveryTracker } from './delivery-tracker.ts';
+import type { EndpointQueues } from './endpoint-queues.ts';
 
 /** Time for running attempts after a shutdown request. */
 const stopGraceMs = 5_000;
 
-interface DelivererOptions extends Omit<Delivering, 'messages' | 'company' | 'openSecrets' | 'signal'> {
+interface DelivererOptions extends Omit<Delivering, 'messages' | 'commitBatch' | 'openSecrets' | 'signal'> {
   readonly endpointQueues: EndpointQueues;
   readonly baseUrl: string;
 }

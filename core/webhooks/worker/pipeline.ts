@@ -11,12 +11,12 @@ import type { Egress } from '../../lib/egress/egress.ts';
 import type { Scope } from '../../store/store.ts';
 import { findDelivery, setDeliveriesBackOp } from '../deliveries/rows.ts';
 import { deliveryRows, type DeliveryUnit } from '../deliveries/units.ts';
-import { consumerName } from '../endpoints/wants.ts';
+import { consumerName } from '../endpoints/subscription.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 import { createDeliverer, type Deliverer } from './deliverer.ts';
 import { createDisable } from './disable.ts';
 import type { Healths } from './health.ts';
-import type { EndpointQueues } from './lanes.ts';
+import type { EndpointQueues } from './endpoint-queues.ts';
 import { createPlanner } from './planner.ts';
 
 /** Deliveries in memory. Concurrent attempts are limited per endpoint. */
