@@ -53,7 +53,7 @@ test('what would fail at the first request fails at the start, and says what to 
     'thing has the operation delete: name its event',
   );
   const forgetful = { ...deletable, events: { deleted: 'thing.deleted' } };
-  expect(() => defineResource(forgetful, labelModel as never)).toThrow('set keepsDeleted');
+  expect(() => defineResource(forgetful, labelModel as never)).toThrow('set retainsDeleted');
   const ofTeam = { ...thing, ofTeam: true } as const;
   expect(() => modelOf(ofTeam)).toThrow('Objects of thing belong to a team');
   const nowhere = { name: 'elsewhere', id: 'els' };

@@ -53,7 +53,7 @@ test('an event renders the envelope of docs/spec, without what is ours alone', (
   expect(renderEvent({ ...row, commitAssigned: null }).data).toBe(pending);
   expect(() => renderEvent({ ...row, entityKind: 'other' })).toThrow('events of other');
   const [url, rendered] = ['https://h.example/?token=s3cret', 'https://h.example/?token=…'];
-  const earlier = { ...row, type: 'webhook.updated' as const, learned: null };
+  const earlier = { ...row, type: 'webhook.updated' as const, commitAssigned: null };
   expect(renderEvent({ ...earlier, data: { url, previous: { url } } }).data).toEqual({
     url: rendered,
     previous: { url: rendered },

@@ -105,9 +105,8 @@ export function createRunner(options: RunnerOptions): Runner {
     perform: (item, queue) =>
       whileActive(item.id, async (signal) => {
         const plannedRun = await planned.find(item);
-        await (plannedRun
-          ? perform({ item, queue, ...plannedRun, signal })
-          : store.commit([queue.finish(item)]));
+        if (plannedRun) await perform({ item, queue, ...plannedRun, signal });
+        else await store.commit([queue.finish(item)]);
       }),
     performPlanned: (item, run, event, queue) =>
       whileActive(item.id, (signal) => perform({ item, queue, run, event, signal })),

@@ -122,14 +122,7 @@ export function createWorkers(options: WorkersOptions): Workers {
   const { remember, performPlanned: perform } = runner;
   const notifyLoop = createNotifyLoop({ ...options, store, ids, nowMs: clock.nowMs });
   const planner = createPlanner({
-    store,
-    clock,
-    registry,
-    fairQueue,
-    queue: runs,
-    perform,
-    remember,
-    notifyLoop,
+    ...{ store, clock, registry, fairQueue, queue: runs, perform, remember, notifyLoop },
   });
   const consumer = createConsumer({
     ...{ store, clock, name: consumerName, log, fresh: options.fresh, queue: runs },
@@ -137,15 +130,12 @@ export function createWorkers(options: WorkersOptions): Workers {
     plan: planner.plan,
     isStored: async (scope, id) => (await findRun(store, scope, id)) !== undefined,
   });
+  const backfilling = { store, ids, planner, runs, storeWork: consumer.storeWork, stopped: isStopping };
   const backfills = createWorkQueue({
     ...queueOptions,
     kind: 'catch-up',
     capacity: concurrentBackfills,
-    perform: createBackfillWorker({
-      ...{ ...options, store, ids, planner, runs },
-      storeWork: consumer.storeWork,
-      stopped: isStopping,
-    }),
+    perform: createBackfillWorker({ ...options, ...backfilling }),
   });
   const oneTimeJobs = createWorkQueue({
     ...{ store, clock, log, owner, seen, mayWork, kind: oneTimeWork, capacity: concurrentOneTimeJobs },
@@ -153,17 +143,6 @@ export function createWorkers(options: WorkersOptions): Workers {
   });
   const backtests = createBacktests({ ...attempting, isBusy: runner.isBusy });
   const shadows: ShadowWork = createShadowWork({ ...attempting, engine: backtests.engine });
-  return {
-    runner,
-    ends,
-    runs,
-    schedules,
-    oneTimeJobs,
-    backfills,
-    consumer,
-    backtests,
-    shadows,
-    waits,
-    stateOps,
-  };
+  const queues = { runs, schedules, oneTimeJobs, backfills };
+  return { ...queues, runner, ends, consumer, backtests, shadows, waits, stateOps };
 }

@@ -76,9 +76,7 @@ export function plainOperations<C extends Contract, E extends Entity>(
 ): Operations<C> {
   const needsSets = 'create' in contract.operations;
   if (contract.parent && !(rules.where && (rules.sets || !needsSets)))
-    throw new Error(
-      `${contract.name} has a parent: define \`where\` for its list and \`sets\` for its creation.`,
-    );
+    throw new Error(`${contract.name} has a parent: define \`where\` for lists and \`sets\` for creation.`);
   const defaults = defaultsOf(contract);
   const order = orderOf(contract);
   const sortings = sortingsOf(contract);
@@ -97,15 +95,11 @@ export function plainOperations<C extends Contract, E extends Entity>(
       if (typeof query.asOf === 'string') return then.list(ctx, query, query.asOf);
       const narrowed = narrowedTo(parentId, await rules.where?.(ctx, query, parentId));
       const filtered = tree === null ? [] : await filtering.conditions(ctx, [{ tree, at: '' }]);
-      const deletedFilter = contract.retainsDeleted
-        ? whereDeleted(query.deleted, rules.placeholders?.sql)
-        : [];
+      const { retainsDeleted } = contract;
+      const deletedFilter = retainsDeleted ? whereDeleted(query.deleted, rules.placeholders?.sql) : [];
       const keys = typeof query.sort === 'string' ? sortKeysOf(sortings, query.sort) : order;
-      const among = {
-        where: [...deletedFilter, ...narrowed, ...filtered],
-        order: keys,
-        parameters: { parentId },
-      };
+      const where = [...deletedFilter, ...narrowed, ...filtered];
+      const among = { where, order: keys, parameters: { parentId } };
       return withPlaceholders(await listEntities(ctx, model, query, among), query, rules.placeholders);
     },
     async create(ctx, body, parentId) {

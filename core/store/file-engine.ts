@@ -104,10 +104,7 @@ export function openFileEngine(options: FileEngineOptions): FileEngine {
   return {
     archive: createArchive(join(dirname(path), 'archive'), options.onArchiveDamage ?? (() => undefined)),
     ...createReads({
-      compile,
-      readers,
-      guard,
-      commitsProcessed: () => writes.commitsProcessed(),
+      ...{ compile, readers, guard, commitsProcessed: () => writes.commitsProcessed() },
       onDamage: () => verify(true),
     }),
     commit(ops, { commitDelayMs = 0 } = {}) {

@@ -170,18 +170,12 @@ export function createInvitations(options: {
   const invitationOf = async (row: InvitationRow): Promise<Invitation | null> => {
     const { workspace_id: workspaceId, workspace_name: workspaceName, invited_by: invitedBy } = row;
     const memberRow = await store.readOne(scopeOf(workspaceId), readMember, { id: row.member_id });
-    const addressFields = {
-      emailKey: row.email_key,
-      isMailed: row.is_mailed === 1 && row.email_key !== null,
+    if (!memberRow) return null;
+    const isMailed = row.is_mailed === 1 && row.email_key !== null;
+    return {
+      ...{ workspaceId, workspaceName, invitedBy, hash: row.token_hash, emailKey: row.email_key, isMailed },
+      member: memberModel.fromRow(memberRow),
     };
-    const invitationFields = {
-      workspaceId,
-      workspaceName,
-      invitedBy,
-      hash: row.token_hash,
-      ...addressFields,
-    };
-    return memberRow ? { ...invitationFields, member: memberModel.fromRow(memberRow) } : null;
   };
   return {
     async find(token) {

@@ -44,8 +44,8 @@ export function createBacktestWork(options: EngineOptions & { readonly engine: E
         ? await throughGate(engine, store, scope, { old: version!, next, runs }, signal, onProgress)
         : await engine.backtest(scope, version!, window, signal, onProgress);
     } finally {
-      for (const { isolateId } of [version, next].filter((one) => one !== undefined))
-        options.sandbox.evict(isolateId);
+      const tested = [version, next].filter((one) => one !== undefined);
+      for (const { isolateId } of tested) options.sandbox.evict(isolateId);
     }
   };
 
@@ -77,8 +77,7 @@ export function createBacktestWork(options: EngineOptions & { readonly engine: E
         const ended = await endOf(item, row, controller.signal);
         if (!ended) return void (stopping || queue.drop(item));
         const op = endBacktestOp(scope, id, { ...ended, now: clock.nowMs() });
-        const { ok } = await store.commit([queue.finish(item), op]);
-        if (!ok) queue.drop(item);
+        if (!(await store.commit([queue.finish(item), op])).ok) queue.drop(item);
       } finally {
         active.delete(id);
       }

@@ -90,8 +90,7 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
   };
 
   const link = createLink({
-    busy: options.busy,
-    onMessage: onFrame,
+    ...{ busy: options.busy, onMessage: onFrame },
     onSent: () => sidecar.callCapacity.admit(),
     onBreach: (why) => kill(`protocol violation: ${why}`),
   });
@@ -118,9 +117,7 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
     ready: jailing.ready,
     exited: over.promise,
     callCapacity: createCallCapacity({
-      unitsMax: callUnitsMax,
-      backlog: () => link.backlog,
-      onFull: link.pause,
+      ...{ unitsMax: callUnitsMax, backlog: () => link.backlog, onFull: link.pause },
     }),
     isolates: 0,
     rssSeenBytes: 0,
