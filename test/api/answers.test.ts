@@ -1,4 +1,4 @@
-// Every response the application makes: the request id, the three RateLimit headers, one envelope, and no stack or value.
+// Every response has the request id, the three RateLimit headers and one envelope, and no stack or submitted value.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { errorCodes } from '../../core/lib/errors.ts';
 import { startApp, type Reply, type TestApp } from '../app.ts';
@@ -67,7 +67,7 @@ const cases: [name: string, status: number, ask: () => Promise<Reply>][] = [
   ['health', 200, () => app.clientOf(null)('GET', '/healthz')],
 ];
 
-/** Taken for what it says it is, shown in nobody's frame, and allowed no more than it names. */
+/** The headers forbid content sniffing, framing and every source that the policy does not name. */
 function expectUnframedAndUnsniffed(headers: Headers): void {
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   const policy = headers.get('content-security-policy')?.split('; ') ?? [];
@@ -96,7 +96,7 @@ for (const [name, status, ask] of cases)
     if (status === 401) expect(reply.headers.get('www-authenticate')).toMatch(/^Bearer/);
   });
 
-test('a fault of ours answers 500 without its text, and is logged with the request id', async () => {
+test('an unexpected fault is answered with 500 without its text, and is logged with the request id', async () => {
   const { store } = app.services;
   const readOne = store.readOne;
   store.readOne = () => Promise.reject(new Error('secret detail of the inside'));
@@ -114,7 +114,7 @@ test('a fault of ours answers 500 without its text, and is logged with the reque
   ).toBe(true);
 });
 
-test('hostile JSON is 400, never 500', async () => {
+test('hostile JSON is answered with 400, never 500', async () => {
   const deep = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   const hostile = [
     `{"team":"ENG","title":${deep(65)}}`,
@@ -151,7 +151,7 @@ test('hostile JSON is 400, never 500', async () => {
   expect(bytes.status).toBe(400);
 });
 
-test('a body that says nothing of its length is capped while it streams', async () => {
+test('a body without a declared length is limited while it streams', async () => {
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {
       for (let i = 0; i < 40; i++) controller.enqueue(new Uint8Array(64 * 1024).fill(0x20));
