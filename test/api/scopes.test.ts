@@ -1,5 +1,6 @@
-// Scopes (docs/spec/api.md › Scopes): every operation × no token, a wrong token, each single scope, and all scopes but the
-// needed one. The matrix is committed as docs/scopes.md; `UPDATE_DOCS=1 bun test test/api/scopes` writes it.
+// Scopes (docs/spec/api.md › Scopes): every operation × no token, a wrong token, each single scope, and all scopes
+// except the required one. The matrix is committed as docs/scopes.md; `UPDATE_DOCS=1 bun test test/api/scopes` writes
+// it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +26,7 @@ const ask = (call: Client, route: Route) =>
     'tatami-mode': 'simulate',
   });
 
-/** Read scopes are also had through their write scope, and one is a part of another. */
+/** A write scope implies its read scope, and one scope is part of another. */
 const satisfies = (held: string, needed: string): boolean =>
   held === needed ||
   (needed.endsWith(':read') && held === needed.replace(/:read$/, ':write')) ||
@@ -40,7 +41,7 @@ async function refusedForScope(call: Client, route: Route): Promise<boolean> {
   );
 }
 
-test('without a token, or with a wrong one, every guarded operation is 401', async () => {
+test('every guarded operation without a valid token is answered with 401', async () => {
   const strangers = [
     app.clientOf(null),
     app.clientOf('ttm_aaaaaaaaaa_bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbcccccc'),
@@ -51,7 +52,7 @@ test('without a token, or with a wrong one, every guarded operation is 401', asy
       expect([route.name, (await ask(call, route)).status]).toEqual([route.name, 401]);
 });
 
-test('every operation × every single scope: refused unless it is the one, or its write', async () => {
+test('every operation × every single scope: refused unless the scope is the required one or implies it', async () => {
   for (const scope of allScopes) {
     const call = app.clientOf(await app.mintKey([scope]));
     for (const route of guarded)
@@ -63,7 +64,7 @@ test('every operation × every single scope: refused unless it is the one, or it
   }
 });
 
-test('every operation is refused to a key that has all scopes but the needed one', async () => {
+test('every operation refuses a key with all scopes except the required one', async () => {
   for (const needed of new Set(guarded.map((route) => route.scope!))) {
     const call = app.clientOf(await app.mintKey(allScopes.filter((scope) => !satisfies(scope, needed))));
     for (const route of guarded.filter(({ scope }) => scope === needed))
