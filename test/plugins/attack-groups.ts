@@ -1,9 +1,9 @@
-// The groups of attacks on plugins and their sandbox, and where each is tried: by the suite that `tatami plugin attack` makes as well, or
-// by tests.
+// Groups of attacks on plugins and their sandbox, with the tests that cover each beside the suite of `tatami plugin
+// attack`.
 
 export interface AttackGroup {
   readonly title: string;
-  /** Files of tests beside the suite. */
+  /** Test files beside the suite. */
   readonly tests: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// From the arguments that a guest gives to what is asked at the door.
+// Mapping from the arguments of a guest to a request of the in-process adapter.
 import { expect, test } from 'bun:test';
 import { CallError, doorCallOf, type DoorCall } from '../../core/plugins/door-call.ts';
 import { hostCallsOf } from '../../core/plugins/host-calls.ts';
@@ -7,7 +7,7 @@ import { resourceRoutes } from '../../core/resources.ts';
 const calls = hostCallsOf(resourceRoutes);
 const asked = (name: string, ...args: readonly unknown[]): DoorCall => doorCallOf(calls.get(name)!, args);
 
-test('arguments come in the order id, body, query, options', () => {
+test('arguments have the order id, body, query, options', () => {
   expect(asked('issues.update', 'iss_1', { title: 'x' }, { ifVersion: 3 })).toEqual({
     params: { id: 'iss_1' },
     body: { title: 'x' },
@@ -24,20 +24,20 @@ test('arguments come in the order id, body, query, options', () => {
   expect(asked('issues.list')).toEqual({ params: {}, query: {} });
 });
 
-test('a version may be given as text; what is none is one that no object has', () => {
+test('a version may be a text, and an invalid version matches no object', () => {
   const versions = [2, '2', '*', 'x', null, -1, 1.5, {}].map(
     (ifVersion) => asked('comments.resolve', 'cmt_1', { ifVersion }).ifMatch,
   );
   expect(versions).toEqual([2, 2, -1, -1, -1, -1, -1, -1]);
 });
 
-test('a call is handed to map: the index behind the id is none of its arguments', () => {
+test('a call passed to map ignores the index after the id', () => {
   const [made] = ['iss_1'].map((...args) => asked('issues.get', ...args));
   expect(made).toEqual({ params: { id: 'iss_1' }, query: {} });
   expect(['cmt_1'].map((...args) => asked('comments.resolve', ...args))[0]!.ifMatch).toBeUndefined();
 });
 
-test('arguments of another kind are refused', () => {
+test('arguments of another type are refused', () => {
   for (const [name, ...args] of [
     ['issues.get', 1],
     ['issues.get', 'iss_1/../x'],
