@@ -179,6 +179,6 @@ test('an invalid origin stops the start', async () => {
     `${page} https://b.example`,
   ])
     expect(await startApp({ flags: { corsOrigins } }).catch((error: Error) => error.message)).toMatch(
-      /^--cors-origins must be addresses such as/,
+      /^--cors-origins must be origins such as/,
     );
 });

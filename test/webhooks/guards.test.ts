@@ -1,4 +1,4 @@
-// The guards of webhooks, each taken out of a copy of the sources.
+// Guards of webhooks, removed one by one from a copy of the sources.
 import { testGuards, type Guard } from '../guards.ts';
 
 const guards: readonly Guard[] = [
@@ -66,5 +66,5 @@ const guards: readonly Guard[] = [
     suite: 'test/webhooks/rotation.test.ts',
   },
 ];
-// Those whose suites are quickest.
+// The guards with the fastest suites.
 testGuards(guards, [guards[0], guards[7]]);

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { createCompany } from './company.ts';
 
-test('company is expected while another attempt is young and open, whatever came before or after it', () => {
+test('more attempts are expected while a recent attempt is open, independently of older ones', () => {
   let now = 0;
   const company = createCompany(() => now);
   expect(company.isExpected()).toBe(false);
