@@ -33,8 +33,8 @@ const cases: [name: string, status: number, ask: () => Promise<Reply>][] = [
   ['foreign cursor', 400, () => app.call('GET', '/api/v1/issues?after=abc')],
   ['no token', 401, () => app.clientOf(null)('GET', '/api/v1/issues')],
   ['wrong token', 401, () => app.clientOf('nope')('GET', '/api/v1/issues')],
-  ['no such path', 404, () => app.call('GET', '/api/v1/nothing')],
-  ['no such object', 404, () => app.call('GET', '/api/v1/issues/iss_00000000000000000000000001')],
+  ['an unknown path', 404, () => app.call('GET', '/api/v1/nothing')],
+  ['an unknown object', 404, () => app.call('GET', '/api/v1/issues/iss_00000000000000000000000001')],
   ['impossible id', 404, () => app.call('GET', '/api/v1/issues/iss_x')],
   ['trailing slash', 404, () => app.call('GET', '/api/v1/issues/')],
   ['wrong method', 405, () => app.call('PUT', '/api/v1/issues', {})],
@@ -43,7 +43,7 @@ const cases: [name: string, status: number, ask: () => Promise<Reply>][] = [
     413,
     () => app.call('POST', '/api/v1/issues', JSON.stringify({ title: 'x'.repeat(2_000_000) })),
   ],
-  ['nothing where something is required', 422, () => app.call('POST', '/api/v1/issues', undefined, {})],
+  ['a missing required value', 422, () => app.call('POST', '/api/v1/issues', undefined, {})],
   [
     'form',
     415,
@@ -63,7 +63,7 @@ const cases: [name: string, status: number, ask: () => Promise<Reply>][] = [
   ['script', 200, () => app.clientOf(null)('GET', '/docs/viewer.js')],
   ['document', 200, () => app.clientOf(null)('GET', '/api/v1/openapi.json')],
   ['stream', 200, () => app.call('GET', '/api/v1/events/stream')],
-  ['no such page', 404, () => app.clientOf(null)('GET', '/nothing')],
+  ['an unknown page', 404, () => app.clientOf(null)('GET', '/nothing')],
   ['health', 200, () => app.clientOf(null)('GET', '/healthz')],
 ];
 

@@ -63,7 +63,7 @@ async function fromPage(to: string, init: RequestInit = {}, origin = page): Prom
   }
   headers.set('origin', origin);
   const response = await fetch(to, { ...init, headers });
-  if (!mayRead(response)) throw new Error('blocked: the answer');
+  if (!mayRead(response)) throw new Error('blocked: the response');
   expect(response.headers.has('access-control-allow-credentials')).toBe(false);
   const exposed = [...safelisted, ...namesIn(response.headers.get('access-control-expose-headers'))];
   const readable = new Headers([...response.headers].filter(([name]) => exposed.includes(name)));
@@ -147,7 +147,7 @@ test('requests without an origin are answered as before, and pages for people al
   expect([headers.has('access-control-allow-origin'), headers.has('vary')]).toEqual([false, false]);
   const options = await app.call('OPTIONS', '/api/v1/teams', undefined, { origin: page });
   expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, POST, HEAD, OPTIONS']);
-  expect(await blocked(fromPage(`${app.url}/docs`))).toBe('blocked: the answer');
+  expect(await blocked(fromPage(`${app.url}/docs`))).toBe('blocked: the response');
 });
 
 test('a list of allowed origins excludes every other origin, and every response varies by origin', async () => {

@@ -113,7 +113,7 @@ test('spectral reports nothing under its OpenAPI rules', async () => {
 test('every body has a name, so that generated clients have a type for it', () => {
   const anonymous = bodies().filter(({ media, type }) => type === 'application/json' && !media.schema.$ref);
   expectNone(
-    'answer these with a schema',
+    'describe these responses with a schema',
     anonymous.map(({ at }) => at),
   );
   const names = Object.keys(document.components.schemas);
@@ -237,7 +237,7 @@ test('every property that responses always show is required', () => {
       .filter((name) => !object.required?.includes(name))
       .map((name) => `${at}.${name}`),
   );
-  const fix = 'answer these always, with null where there is nothing, or list them in `sometimes`';
+  const fix = 'always return these, with null for no value, or list them in `sometimes`';
   expectNone(
     fix,
     optional.filter((name) => !sometimes.includes(name)),
@@ -251,7 +251,7 @@ test('an optional property of a request has no `default`, because generators wou
       .filter(([, property]) => 'default' in property)
       .map(([name]) => `${at}.${name}`),
   );
-  expectNone('say their default in their description', defaults);
+  expectNone('state their default in their description', defaults);
 });
 
 test('every response has an example, and every error a realistic one', () => {

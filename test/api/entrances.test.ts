@@ -176,7 +176,8 @@ describe('both adapters answer alike:', () => {
     // issues.external.put creates a missing object.
     for (const route of routes.filter(({ params, name }) => params && name !== 'issues.external.put'))
       for (const ids of [nowhere, foreign])
-        if ((await alike(owner, route, { ids })).status !== 404) expect(route.name).toBe('no id in its path');
+        if ((await alike(owner, route, { ids })).status !== 404)
+          expect(route.name).toBe('without an id in its path');
   });
 
   test('requests without the scope', async () => {

@@ -74,7 +74,7 @@ function askOf(route: Route): Ask {
     if (!success.has(status)) return fault('is not in the document');
     const schema = success.get(status);
     const errors = json === null || !schema ? [] : errorsIn(schema, json);
-    return errors.length === 0 ? null : fault(`off the schema: ${JSON.stringify(errors)}`);
+    return errors.length === 0 ? null : fault(`does not match the schema: ${JSON.stringify(errors)}`);
   };
 }
 

@@ -90,7 +90,7 @@ const flat: readonly [string, () => string, string][] = [
   ['parent', () => by({ parent: ids.parent }), 'issues_parent'],
   ['creator', () => by({ creator: ids.creator }), 'issues_creator'],
   ['cycle', () => by({ cycle: ids.cycle }), 'issues_cycle'],
-  ['cycle, in its turn', () => 'cycle=next', 'issues_cycle'],
+  ['cycle, relative', () => 'cycle=next', 'issues_cycle'],
   ['project, by name', () => by({ project: 'FLAT' }), 'issues_project'],
   ['parent, by identifier', () => by({ parent: 'ENG-1' }), 'issues_parent'],
   ['updatedSince, relative', () => 'sort=updatedAt&updatedSince=-P7D', 'issues_updated'],

@@ -293,7 +293,7 @@ test('every response and event has an example that equals the current response o
   if (process.env.UPDATE_DOCS) writeExamples(recorded, wanted());
   const examples = readExamples();
   const stale = [...wanted()].filter(([name, schema]) => !Check(schema, examples[name]));
-  const how = 'not as the server answers today: run UPDATE_DOCS=1 bun test test/api/openapi.test.ts';
+  const how = 'differs from the current response: run UPDATE_DOCS=1 bun test test/api/openapi.test.ts';
   expect({ [how]: stale.map(([name]) => name) }).toEqual({ [how]: [] });
   expect(Object.keys(examples).filter((name) => !wanted().has(name))).toEqual([]);
 });

@@ -15,10 +15,10 @@ const growing = [
 
 /** Statements that are allowed to scan a whole table. */
 const reads: Readonly<Record<string, string>> = {
-  'usage.stored_by_keys': 'counts what is stored, which GET /usage alone asks for',
-  'plugin_kv.sweep': 'housekeeping, by the values of removed plugins',
-  'idempotency.sealed': 'no server runs while the master key is replaced',
-  'deliveries.set_back': 'all open deliveries, when the clock was set back',
+  'usage.stored_by_keys': 'counts stored objects, only for GET /usage',
+  'plugin_kv.sweep': 'cleanup by values of removed plugins',
+  'idempotency.sealed': 'no server runs during a master key replacement',
+  'deliveries.set_back': 'all open deliveries, after the clock was set back',
 };
 
 test('no statement scans a growing table of a workspace', async () => {

@@ -195,7 +195,7 @@ export function fillPath(path: string, params: TSchema | undefined, seeds: Seeds
     const form = formOf(properties[name] ?? {});
     const id = form === undefined ? undefined : seeds[form];
     if (id === undefined)
-      throw new Error(`The parameter ${name} of ${path} has no seed: add its form to test/api/seeds.ts.`);
+      throw new Error(`The parameter ${name} of ${path} has no seed. Add its format to test/api/seeds.ts.`);
     return id;
   });
 }

@@ -84,7 +84,7 @@ function holds(name: string, play: (isolation: Isolation) => Promise<boolean>): 
   });
 }
 
-holds('write skew: of two urgent issues one stays urgent', async (isolation) => {
+holds('write skew on two urgent issues', async (isolation) => {
   const [x, y] = [await make({ priority: 'urgent' }), await make({ priority: 'urgent' })];
   const reads: Read[] = [
     { by: 'id', of: x.id },
@@ -98,7 +98,7 @@ holds('write skew: of two urgent issues one stays urgent', async (isolation) => 
   return (await urgentOf(x.id)) || (await urgentOf(y.id));
 });
 
-holds('write skew by two halves of a list', async (isolation) => {
+holds('write skew on two halves of a list', async (isolation) => {
   const root = await make({});
   const [x, y] = [
     await make({ priority: 'urgent', parentId: root.id }),
@@ -113,7 +113,7 @@ holds('write skew by two halves of a list', async (isolation) => {
   return (await urgentUnder(root.id)) === 1;
 });
 
-holds('phantoms: at most two are urgent', async (isolation) => {
+holds('a phantom in a list', async (isolation) => {
   const root = await make({});
   await make({ priority: 'urgent', parentId: root.id });
   const program: Program = {
@@ -126,7 +126,7 @@ holds('phantoms: at most two are urgent', async (isolation) => {
   return (await urgentUnder(root.id)) === 2;
 });
 
-holds('what a request changes meanwhile was not read', async (isolation) => {
+holds('a stale read of an issue that a request changes', async (isolation) => {
   const root = await make({});
   const [x, y] = [await make({ parentId: root.id }), await make({ priority: 'low', parentId: root.id })];
   barrier(1, () => app.call('PATCH', `/api/v1/issues/${x.id}`, { priority: 'urgent' }));
@@ -140,7 +140,7 @@ holds('what a request changes meanwhile was not read', async (isolation) => {
   return (await urgentUnder(root.id)) === 1;
 });
 
-holds('what was not there, and comes, was not read', async (isolation) => {
+holds('a stale read of a missing issue that is created', async (isolation) => {
   const { identifier } = await make({});
   const next = identifier.replace(/\d+$/, (number: string) => String(Number(number) + 3));
   const y = await make({ priority: 'low' });
@@ -157,7 +157,7 @@ holds('what was not there, and comes, was not read', async (isolation) => {
   return !(await urgentOf(y.id));
 });
 
-holds('what was deleted meanwhile was read', async (isolation) => {
+holds('a stale read of an issue that is deleted', async (isolation) => {
   const [x, y] = [await make({ priority: 'urgent' }), await make({ priority: 'low' })];
   barrier(1, () => app.call('DELETE', `/api/v1/issues/${x.id}`));
   await perform(isolation, {
@@ -171,7 +171,7 @@ holds('what was deleted meanwhile was read', async (isolation) => {
 });
 
 for (const by of ['kv', 'keys'] as const)
-  holds(`a value that was written meanwhile, read by ${by}`, async (isolation) => {
+  holds(`a stale read by ${by} of a value that is written`, async (isolation) => {
     const { id } = installs.get(`${isolation} one`)!;
     const y = await make({ priority: 'low' });
     const key = `${by}-flag`;
@@ -182,7 +182,7 @@ for (const by of ['kv', 'keys'] as const)
     return !(await urgentOf(y.id));
   });
 
-holds('a label that was renamed meanwhile is a read of every object', async (isolation) => {
+holds('a stale read of issues whose label is renamed', async (isolation) => {
   const label = (await app.call('POST', '/api/v1/labels', { name: `was-${isolation}`, color: '#d73a4a' }))
     .json;
   const [x, y] = [await make({ labels: [label.id] }), await make({ priority: 'low' })];

@@ -38,8 +38,8 @@ async function failure(call: Client, team: string): Promise<Json> {
 }
 
 const broken: [name: string, mappings: string, sources: string[]][] = [
-  ['a source that is not there', onEachLine('AAAA,AgBAA', ''), []],
-  ['a source behind the last', onEachLine('AAAA', 'ACAA'), ['plugin.ts']],
+  ['a missing source', onEachLine('AAAA,AgBAA', ''), []],
+  ['a source after the last', onEachLine('AAAA', 'ACAA'), ['plugin.ts']],
   ['a source before the first', onEachLine('ADAA', ''), ['plugin.ts']],
   ['a line before the first', onEachLine('AADA', ''), ['plugin.ts']],
   ['a column before the first', onEachLine('AAAD', ''), ['plugin.ts']],

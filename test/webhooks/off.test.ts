@@ -32,12 +32,12 @@ async function statuses(call: Client, endpointId: string): Promise<Record<string
 
 const hour = 3_600_000;
 const causes: Record<string, { last: string; go(endpoint: Json): Promise<unknown> }> = {
-  'switched off': {
+  'disabled by request': {
     last: 'canceled',
     go: ({ id }) => hooks.call('PATCH', `/api/v1/webhooks/${id}`, { enabled: false }),
   },
   deleted: { last: 'canceled', go: ({ id }) => hooks.call('DELETE', `/api/v1/webhooks/${id}`) },
-  'gone by a 410': {
+  'disabled by a 410': {
     last: 'failed',
     async go() {
       receiver.answer = () => new Response(null, { status: 410 });

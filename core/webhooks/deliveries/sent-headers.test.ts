@@ -25,10 +25,10 @@ test.each([
 });
 
 test.each([
-  ['those of an earlier version', { 'X-Tatami-Signature': 'v1=abc', 'User-Agent': 'x' }],
-  ['those of another time', sent(null, secrets, at + 5_000)],
-  ['none', {}],
-  ['an odd signature', { ...sent(null), 'X-Webhook-Signature': 'v1=ABC,t=1' }],
+  ['headers of an earlier version', { 'X-Tatami-Signature': 'v1=abc', 'User-Agent': 'x' }],
+  ['headers of another time', sent(null, secrets, at + 5_000)],
+  ['no headers', {}],
+  ['headers with an odd signature', { ...sent(null), 'X-Webhook-Signature': 'v1=ABC,t=1' }],
 ])('%s are stored unchanged', (_, headers) => {
   const packed = packHeaders(headers, { delivery, at });
   expect(JSON.parse(packed)).toEqual(headers);
