@@ -29,7 +29,7 @@ test('a truncated packed part is reported and never returned', () => {
   const { packed } = pack({ cause: '', data: JSON.stringify('x'.repeat(1_000)) });
   const stored = { cause_json: '', data_json: '' };
   expect(() => unpack({ ...stored, packed: Bun.zstdCompressSync('no end of the cause') })).toThrow(
-    'not whole',
+    'are incomplete',
   );
   expect(() => unpack({ ...stored, packed: packed!.slice(0, -5) })).toThrow();
 });

@@ -113,7 +113,10 @@ test('an unread response counts against the limit until it is read or its connec
   for (let n = 0; n < 20; n++) expect((await stalling('HEAD', '/api/v1/issues?limit=100')).status).toBe(200);
   let sockets = Array.from({ length: 12 }, ask);
   const { error } = (await until(429)).json;
-  expect([error.code, error.message]).toEqual(['rate_limited', expect.stringContaining('wait to be read')]);
+  expect([error.code, error.message]).toEqual([
+    'rate_limited',
+    expect.stringContaining('waiting to be read'),
+  ]);
   expect((await call('GET', '/api/v1/issues')).status).toBe(200);
   for (const socket of sockets) socket.destroy();
   await until(200);
@@ -165,7 +168,7 @@ test('at most a hundred webhooks are enabled, also with concurrent registrations
   const count = (status: number): number => replies.filter((reply) => reply.status === status).length;
   expect([count(201), count(409)]).toEqual([100, 20]);
   const refused = replies.find(({ status }) => status === 409)!;
-  expect(refused.json.error.message).toContain('at most 100 webhooks');
+  expect(refused.json.error.message).toContain('at most 100 enabled webhooks');
   const { id } = replies.find(({ status }) => status === 201)!.json;
   const switchTo = async (enabled: boolean) =>
     (await many.call('PATCH', `/api/v1/webhooks/${id}`, { enabled })).status;

@@ -129,7 +129,7 @@ test('operations that return secrets, upload files, decide or change nothing can
     ...proposing,
     'content-type': 'text/plain',
   });
-  expect(file.json.error).toMatchObject({ code: 'forbidden', message: expect.stringContaining('file') });
+  expect(file.json.error).toMatchObject({ code: 'forbidden', message: expect.stringContaining('uploads') });
   const { id } = (await propose(issue.id, { priority: 'low' })).json;
   const decided = await other('POST', `/api/v1/proposals/${id}/approve`, {}, proposing);
   expect(decided.status).toBe(403);
