@@ -149,7 +149,7 @@ test('the limits are those that runs have', () => {
     RunLimits,
   ];
   for (const row of [
-    `handler of events | ${ms(own.cpuMs)} | ${ms(most.cpuMs)} |`,
+    `an event handler | ${ms(own.cpuMs)} | ${ms(most.cpuMs)} |`,
     `without a pause | ${ms(own.entryMs)} | ${ms(most.entryMs)} |`,
     `schedule's run | ${ms(ownS.cpuMs)} | ${ms(mostS.cpuMs)} |`,
     `| ${own.wallMs / 1000} s; schedules ${ownS.wallMs / 1000} s |`,
@@ -169,10 +169,10 @@ function masked(text: string): string {
     text
       .replaceAll(/\b([a-z]{3})_[0-9a-z]{26}/g, '$1_…')
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '…')
-      .replaceAll(/a day would cost .*|[\d.]+ ms/g, '…')
+      .replaceAll(/per day .*|[\d.]+ ms/g, '…')
       .replaceAll(/\^\d+\.\d+\.\d+/g, '…')
       // Progress is shown of what takes a while.
-      .replaceAll(/^.*\b\d+ of \d+(, \d+\/s| looked at.*)\n/gm, '')
+      .replaceAll(/^.*\b\d+ of \d+(, \d+\/s| events.*)\n/gm, '')
       // Two plugins hear of an issue at the same time.
       .replaceAll(/labels: \[(bug)?\] → \[(bug, )?crash\]/g, 'labels: […, crash]')
       .trim()

@@ -1,5 +1,5 @@
 // An operation returns a change set instead of writing: the changes of entities, and the response. The caller's mode decides whether it is
-// committed, simulated or staged. docs/spec/README.md › Five ideas.
+// committed, simulated or staged. docs/spec/README.md › Principles.
 import type { View } from '../context.ts';
 import type { Op, Scope } from '../store/store.ts';
 import type { EventType } from '../events/catalogue.ts';

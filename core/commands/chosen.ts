@@ -19,7 +19,7 @@ export function theOne<T extends { readonly id: string }>(
   if (only && found.length === 1) return only;
   if (only)
     throw new CommandError(
-      `Several are called ${given}: ${found.map(({ id }) => id).join(', ')}. Name one by its id.`,
+      `Several ${noun}s have the name ${given}: ${found.map(({ id }) => id).join(', ')}. Use the id of one.`,
     );
   const known = all.flatMap((one) => namesOf(one).filter((name) => name !== null));
   throw new ApiCallError(404, {

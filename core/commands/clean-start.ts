@@ -24,8 +24,8 @@ export async function cleanStart(): Promise<CleanStart> {
   const environment = readStartEnvironment(folder);
   if (environment === null || (folder !== packageRoot && existsSync(bunfig)))
     return refuse(
-      `Bun has read ${environment === null ? 'the .env files' : 'bunfig.toml'} of ${folder} before Tatami could keep it from that, and may have run code of that folder. ` +
-        `Start the command with ${join(packageRoot, 'bin/tatami')}, which reads nothing there.`,
+      `Bun read ${environment === null ? 'the .env files' : 'bunfig.toml'} of ${folder} before Tatami could prevent it, and may have run code from that directory. ` +
+        `Start the command with ${join(packageRoot, 'bin/tatami')}, which reads no files there.`,
     );
   process.execve!(
     execPath,
@@ -40,7 +40,7 @@ export async function cleanStart(): Promise<CleanStart> {
     ],
     environment,
   );
-  return refuse('Tatami could not be started again.');
+  return refuse('Tatami could not restart itself.');
 }
 
 /** The module that prints is loaded only here, because most starts end in another process. */

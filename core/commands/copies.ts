@@ -26,7 +26,7 @@ export async function verifyCopies(where: string, options: CopiesOptions, folder
   printResult(report, options, reportLines);
   if (!report.chains.some(({ moments }) => moments.length > 0))
     throw new CommandError(
-      `Nothing can be restored from ${where} yet: it reaches no moment.`,
+      `Nothing can be restored from ${where} yet: the copy has no restore point.`,
       exitCodes.failed,
     );
   if (report.damaged.length > 0)
@@ -37,8 +37,8 @@ function reportLines({ chains, damaged }: CopyReport): string {
   const lines = chains.flatMap(({ chain, moments, bases, segments }) => [
     `${chain}: ${bases} bases, ${segments} segments`,
     ...moments.map(({ fromMs, toMs }) => `  from ${timeText(fromMs)} to ${timeText(toMs)}`),
-    ...(moments.length === 0 ? ['  no moment is reached yet'] : []),
+    ...(moments.length === 0 ? ['  no restore point yet'] : []),
   ]);
   const bad = damaged.map(({ name, reason }) => `damaged: ${name}: ${reason}`);
-  return [...(lines.length === 0 ? ['No copy is here.'] : lines), ...bad].join('\n');
+  return [...(lines.length === 0 ? ['No copy found.'] : lines), ...bad].join('\n');
 }

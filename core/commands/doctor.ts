@@ -19,7 +19,7 @@ export async function doctor({ json, ...flags }: DoctorOptions, folder: string):
   const config = readConfig(flags, undefined, folder);
   const subject = openSubject(config, systemClock.nowMs());
   const progress = createProgress();
-  const results = await examine(subject, ({ check }) => progress.show(`${check} looked at`)).finally(
+  const results = await examine(subject, ({ check }) => progress.show(`Checked ${check}`)).finally(
     subject.close,
   );
   progress.end();
@@ -30,9 +30,7 @@ export async function doctor({ json, ...flags }: DoctorOptions, folder: string):
     { dataDir: config.dataDir, servedBy: subject.servedBy, isWell, checks: results },
     { json },
     (shown) =>
-      [...shown.checks.flatMap(linesOf), '', shown.isWell ? 'Nothing is wrong.' : 'Something is wrong.'].join(
-        '\n',
-      ),
+      [...shown.checks.flatMap(linesOf), '', shown.isWell ? 'No errors found.' : 'Errors found.'].join('\n'),
   );
   if (!isWell) process.exitCode = exitCodes.failed;
 }
@@ -60,10 +58,10 @@ export async function fix(
 }
 
 function linesOf({ check, holds, findings, skipped }: Checked): string[] {
-  if (skipped) return [`  ? ${check}: not looked at, because the database is ${skipped}`];
+  if (skipped) return [`  ? ${check}: skipped, because the database is ${skipped}`];
   if (findings.length === 0) return [`  ✓ ${check}: ${holds}`];
   return findings.map(
     ({ level, message, fix }) =>
-      `  ${signs[level]} ${check}: ${message}${fix === undefined ? '' : ` Mend it with \`tatami doctor fix ${fix}\`.`}`,
+      `  ${signs[level]} ${check}: ${message}${fix === undefined ? '' : ` Repair it with \`tatami doctor fix ${fix}\`.`}`,
   );
 }

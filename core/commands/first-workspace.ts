@@ -29,7 +29,7 @@ export async function makeWorkspace(
 export async function finishWorkspace(tatami: Tatami): Promise<MadeWorkspace | null> {
   const finished = await finishFirstStart(tatami.services, tatami.committer);
   if (!finished) return null;
-  say('The first start was broken off before its key was shown; it is finished now, with another key.');
+  say('An earlier first start was interrupted before its key was shown. It is completed now with a new key.');
   const { workspace, hasPlugin } = finished;
   return { workspace, complete: hasPlugin || (await installFirst(tatami, workspace)) };
 }
@@ -41,7 +41,7 @@ async function installFirst(tatami: Tatami, { workspaceId }: FirstWorkspace): Pr
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     say(
-      `${firstPlugin} is not installed: ${why}\nInstall it later with \`tatami plugin install ${firstPlugin}\`.`,
+      `${firstPlugin} could not be installed: ${why}\nInstall it later with \`tatami plugin install ${firstPlugin}\`.`,
     );
     return false;
   }

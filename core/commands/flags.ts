@@ -22,7 +22,7 @@ export function moment(flag: string, text: string, nowMs: number): string {
     return new Date(nowMs - Number(count) * unitMs[unit]!).toISOString();
   if (!isTime(text))
     throw usage(
-      `${flag} must be a time such as 2026-11-20T12:00:00Z, or how long ago: 30m, 2h, 3d; not "${text}".`,
+      `${flag} must be a time such as 2026-11-20T12:00:00Z, or an age such as 30m, 2h or 3d, not "${text}".`,
     );
   return new Date(Date.parse(text)).toISOString();
 }
@@ -32,7 +32,9 @@ export function duration(flag: string, text: string, maxMs: number): number {
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const ms = text === '0' ? 0 : Number(count) * (unit === undefined ? Number.NaN : unitMs[unit]!);
   if (ms <= maxMs) return ms;
-  throw usage(`${flag} must be 0 or a time such as 30m or 2h, at most ${maxMs / unitMs.h!}h, not "${text}".`);
+  throw usage(
+    `${flag} must be 0 or a duration such as 30m or 2h, at most ${maxMs / unitMs.h!}h, not "${text}".`,
+  );
 }
 
 /** A moment that is still to come, or how far off it is: `2027-01-31T12:00:00Z`, `90d`. In milliseconds. @throws CommandError */
@@ -41,7 +43,7 @@ export function timeAhead(flag: string, text: string, nowMs: number): number {
   if (count !== undefined && unit !== undefined) return nowMs + Number(count) * unitMs[unit]!;
   if (isTime(text) && Date.parse(text) > nowMs) return Date.parse(text);
   throw usage(
-    `${flag} must be a time to come such as 2030-01-31T12:00:00Z, or how far off it is: 12h, 90d; not "${text}".`,
+    `${flag} must be a future time such as 2030-01-31T12:00:00Z, or a duration such as 12h or 90d, not "${text}".`,
   );
 }
 

@@ -31,7 +31,9 @@ async function ask(server: string, path: string): Promise<{ ok: boolean; text: s
     const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
     return { ok: response.status === 200, text: await response.text() };
   } catch (cause) {
-    throw new CommandError(`No server answers at ${server}.`, undefined, { cause });
+    throw new CommandError(`No server responds at ${server}. Start it, or check the address.`, undefined, {
+      cause,
+    });
   }
 }
 

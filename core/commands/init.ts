@@ -27,10 +27,10 @@ export async function init(
 ): Promise<void> {
   if (!new RegExp(teamKeyPattern).test(team))
     throw new CommandError(
-      `--team must be a key such as ENG: up to 10 of A–Z and 0–9, a letter first, not "${team}".`,
+      `--team must be a key such as ENG: 1 to 10 characters A–Z and 0–9, starting with a letter, not "${team}".`,
       exitCodes.usage,
     );
-  if (inOneLine(workspace) === '') throw new CommandError('--workspace must be a name.', exitCodes.usage);
+  if (inOneLine(workspace) === '') throw new CommandError('--workspace must not be empty.', exitCodes.usage);
   // The plugin is installed through the API's own door, so the whole server stands behind it for a moment.
   const planned = readConfig(settings, undefined, folder);
   // The link leads to the server that will be started.
@@ -43,7 +43,7 @@ export async function init(
   try {
     const unfinished = add ? null : await finishWorkspace(tatami);
     if (!add && !unfinished && (await hasWorkspace(tatami.services.store)))
-      throw new CommandError(`${config.dataDir} has a workspace already. Add another one with --add.`);
+      throw new CommandError(`${config.dataDir} already has a workspace. Add another one with --add.`);
     made = unfinished ?? (await makeWorkspace(tatami, { name: workspace, teamKey: team, teamName: team }));
     const { workspaceId, teamKey, apiKey, setUpUrl } = made.workspace;
     printResult(made.workspace, { json }, () =>
@@ -51,7 +51,7 @@ export async function init(
         `workspace ${workspaceId}`,
         `team      ${teamKey}`,
         `account   ${setUpUrl}   (${linkHint(planned)}; works once)`,
-        `key       ${apiKey}   (shown this once)`,
+        `key       ${apiKey}   (shown only once)`,
       ].join('\n'),
     );
     await firstKeyShown(tatami.services.store, made.workspace.workspaceId);
@@ -64,6 +64,6 @@ export async function init(
 /** The link holds the address that the configuration names, which a server started with other settings does not have. */
 function linkHint({ baseUrl, host, port }: Pick<Config, 'baseUrl' | 'host' | 'port'>): string {
   if (baseUrl !== null) return 'once the server runs';
-  if (port === 0) return 'once the server runs; put its port in place of 0';
+  if (port === 0) return 'once the server runs; replace 0 with its port';
   return `once the server runs on port ${port} of ${host}`;
 }

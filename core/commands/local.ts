@@ -7,6 +7,6 @@ import { CommandError } from './output.ts';
 export function requireDatabase(dataDir: string): void {
   if (!existsSync(join(dataDir, 'tatami.db')))
     throw new CommandError(
-      `${dataDir} holds no database. Name the data directory of your server with --data-dir.`,
+      `${dataDir} has no database. Set the data directory of your server with --data-dir.`,
     );
 }

@@ -16,9 +16,9 @@ export async function rotate({ dataDir, json }: MasterKeyOptions, folder: string
   const rotated = await rotateMasterKey(config.dataDir, Date.now);
   printResult(rotated, { json }, ({ resealed, keyFile, oldKeyFile }) =>
     [
-      `${resealed} secrets are sealed with a new key`,
-      `key  ${keyFile}   copy it somewhere safe`,
-      `old  ${oldKeyFile}   backups made before open with it alone: keep it as long as them, elsewhere`,
+      `${resealed} secrets are encrypted with a new key`,
+      `key  ${keyFile}   copy it to a safe place`,
+      `old  ${oldKeyFile}   needed for earlier backups: store it elsewhere, as long as you have those backups`,
     ].join('\n'),
   );
 }

@@ -175,7 +175,8 @@ export const mayPass = (error: unknown): boolean =>
   error instanceof ApiCallError && exitCodeOf(error) === exitCodes.tryLater;
 
 function hintOf({ status, code }: ApiCallError): string {
-  if (status === 401) return ' Log in with `tatami login`, or give a valid key with --token or TATAMI_TOKEN.';
-  if (code === 'unreachable') return ' Start one with `tatami serve`, or give its address with --server.';
+  if (status === 401)
+    return ' Log in with `tatami login`, or pass a valid API key with --token or TATAMI_TOKEN.';
+  if (code === 'unreachable') return ' Start a server with `tatami serve`, or set its address with --server.';
   return '';
 }

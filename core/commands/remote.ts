@@ -36,7 +36,7 @@ export function remoteOf(options: RemoteOptions): Remote {
   const login = isNamed ? logins.find((one) => one.server === serverName(server)) : logins[0];
   if (!login)
     throw new CommandError(
-      `You are not logged in${isNamed ? ` to ${server}` : ''}. Type \`${programName} login${isNamed ? ` --server ${quoted(server)}` : ''}\`, or give a key with --token or TATAMI_TOKEN.`,
+      `You are not logged in${isNamed ? ` to ${server}` : ''}. Run \`${programName} login${isNamed ? ` --server ${quoted(server)}` : ''}\`, or pass an API key with --token or TATAMI_TOKEN.`,
       exitCodes.loginNeeded,
     );
   const access = createAccess(login);
@@ -62,7 +62,7 @@ export function callOf({ server, token, access, named }: Remote, note: (text: st
   const call = createCall({
     server,
     token,
-    onWait: (waitMs, reason) => note(`${reason.message} Trying again in ${Math.ceil(waitMs / 1000)} s.`),
+    onWait: (waitMs, reason) => note(`${reason.message} Retrying in ${Math.ceil(waitMs / 1000)} s.`),
   });
   return access === null ? call : byLogin(call, access);
 }
@@ -85,7 +85,7 @@ function byLogin(call: Call, access: Access): Call {
 /** A login is an app: it holds what the person left ticked, and never what would let it decide in a person's place. */
 function inLogin(error: ApiCallError): ApiCallError {
   const { status, code, message, requestId, details, page, cause } = error;
-  const hint = 'If you left that out, log in again; what no login may do takes an API key (--token).';
+  const hint = 'If you did not allow this at login, log in again. Some scopes need an API key (--token).';
   return new ApiCallError(status, {
     ...{ code, message: `${message} ${hint}`, details, page, cause },
     ...(requestId === null ? {} : { requestId }),

@@ -53,7 +53,7 @@ export async function serve(
       newDataDir,
       holdings,
       workspace: made?.workspace ?? null,
-      onlyToRead: status.writable ? null : (status.reason ?? 'nothing can be written'),
+      onlyToRead: status.writable ? null : (status.reason ?? 'the database is not writable'),
     }),
   );
   if (made) await firstKeyShown(tatami.services.store, made.workspace.workspaceId);
@@ -68,11 +68,11 @@ async function firstWorkspace(tatami: Tatami): Promise<MadeWorkspace | null> {
 
 function listenProblem(error: unknown, { host, port }: Config): CommandError | null {
   if (!(error instanceof Error) || !('code' in error && 'syscall' in error)) return null;
-  const nowhere = `${host} cannot be listened on: it is neither an address of this machine nor the name of one. Choose one with --host.`;
+  const nowhere = `Cannot listen on ${host}: it is not an address or a name of this machine. Choose another with --host.`;
   // Files have the same codes.
   const messages: Readonly<Record<string, string>> = {
-    'listen EADDRINUSE': `Port ${port} of ${host} is taken. Choose another with --port, or 0 for a free one.`,
-    'listen EACCES': `Port ${port} may not be listened on by this user. Choose one with --port.`,
+    'listen EADDRINUSE': `Port ${port} of ${host} is in use. Choose another with --port, or 0 for a free one.`,
+    'listen EACCES': `This user may not listen on port ${port}. Choose another with --port.`,
     'listen EADDRNOTAVAIL': nowhere,
     'listen ENOENT': nowhere,
     'getaddrinfo ENOTFOUND': nowhere,
@@ -94,7 +94,7 @@ function untilStopped(tatami: Tatami): Promise<void> {
         return;
       }
       stoppingMs = performance.now();
-      say('stopping: finishing what is in flight');
+      say('stopping: finishing requests in flight');
       tatami.stop({ quietMs }).then(resolve, reject);
     };
     process.on('SIGTERM', stop);

@@ -29,21 +29,18 @@ export function startBlock(started: Started): string {
   const lines = [
     `tatami  ${started.version}`,
     `data    ${dataDir} (${started.newDataDir ? 'new' : 'existing'})`,
-    `key     ${join(dataDir, 'master.key')}   NOT in backups (tatami backup DIR): copy it somewhere safe`,
+    `key     ${join(dataDir, 'master.key')}   NOT in backups (tatami backup DIR): copy it to a safe place`,
     `listen  ${url}`,
     ...(started.metricsUrl === undefined ? [] : [`metrics ${started.metricsUrl}`]),
     `docs    ${url}/docs`,
-    ...(holdings && !isEmpty ? [`holds   ${holdingsLine(holdings)}`] : []),
+    ...(holdings && !isEmpty ? [`content ${holdingsLine(holdings)}`] : []),
     '',
     ...(workspace ? firstSteps(url, workspace) : []),
     ...(onlyToRead === null
       ? isEmpty
         ? [noWorkspace(dataDir)]
         : waysToKeys(dataDir, workspace !== null)
-      : [
-          `READ ONLY  ${onlyToRead}`,
-          'Issues can be read; nothing is written, and no plugin or webhook works.',
-        ]),
+      : [`READ ONLY  ${onlyToRead}`, 'Issues can be read. Writes, plugins and webhooks are disabled.']),
     '',
     `ready in ${started.readyMs} ms · Ctrl+C stops`,
   ];
@@ -53,9 +50,9 @@ export function startBlock(started: Started): string {
 /** What to do with a directory that nobody can ask for anything. */
 export function noWorkspace(dataDir: string): string {
   return [
-    'There is no workspace here yet, so no key opens anything. Stop this, and make one:',
+    'The data directory has no workspace, so no API key works. Stop the server and create one:',
     `  ${programName} init --data-dir ${quoted(resolve(dataDir))} --workspace Acme --team ENG`,
-    `Or start with --first-start${isExecutable ? '' : ', as `npm start` does'}: it makes one to try things with.`,
+    `Or start with --first-start${isExecutable ? '' : ', as `npm start` does'}, to create a workspace for trying it out.`,
   ].join('\n');
 }
 
@@ -75,24 +72,24 @@ function waysToKeys(dataDir: string, isShown: boolean): string[] {
   const dir = quoted(dataDir);
   return [
     isShown
-      ? 'Lost the key? It is kept nowhere. Also while this runs,'
-      : 'API keys are shown once, when they are made. Also while this runs,',
-    `  ${programName} keys create --data-dir ${dir}   makes another`,
-    `  ${programName} keys list --data-dir ${dir}     shows those there are, and when each was last used`,
+      ? 'Lost the key? It cannot be shown again. These commands also work while the server runs:'
+      : 'API keys are shown only once. These commands also work while the server runs:',
+    `  ${programName} keys create --data-dir ${dir}   creates another key`,
+    `  ${programName} keys list --data-dir ${dir}     lists the keys and when each was last used`,
   ];
 }
 
 function firstSteps(url: string, { apiKey, teamKey, setUpUrl }: NonNullable<Started['workspace']>): string[] {
   return [
-    `Make your account; this link works once, for ${setUpDays} days:`,
+    `Create your account with this link. It works once, within ${setUpDays} days:`,
     `  ${setUpUrl}`,
     '',
-    `Your API key, shown this once:  ${apiKey}`,
+    `Your API key, shown only once:  ${apiKey}`,
     '',
     'Create an issue; the auto-triage plugin labels it:',
     `  curl ${url}/api/v1/issues -H 'Authorization: Bearer ${apiKey}' \\`,
     `    -H 'Content-Type: application/json' -d '{"team":"${teamKey}","title":"Crash when saving a file"}'`,
-    'Look at it:',
+    'Show the issue:',
     `  curl '${url}/api/v1/issues?fields=identifier,title,labels' -H 'Authorization: Bearer ${apiKey}'`,
     '',
   ];

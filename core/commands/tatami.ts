@@ -35,7 +35,7 @@ export async function tatami({ folder, args }: CleanStart): Promise<void> {
     .version(version, '-V, --version')
     .exitOverride()
     .configureHelp(requiredShown)
-    .showHelpAfterError('Add --help to see what the command takes.')
+    .showHelpAfterError('Run the command with --help to see its arguments and options.')
     .configureOutput({ outputError: (text) => say(text.trimEnd().replace(/^error: /, 'tatami: ')) });
   const serveCommand = addServer(program, folder);
   addDoctor(program, folder);
@@ -87,9 +87,9 @@ function remote(command: Command): Command {
   return command
     .option(
       '--server <url>',
-      'address of the server (TATAMI_SERVER; by default that of your login, else http://127.0.0.1:4700)',
+      'address of the server (TATAMI_SERVER; default: the server of your login, else http://127.0.0.1:4700)',
     )
-    .option('--token <key>', 'API key (TATAMI_TOKEN), in place of your login')
+    .option('--token <key>', 'API key (TATAMI_TOKEN), used instead of your login')
     .option(...json);
 }
 
@@ -97,13 +97,13 @@ function remote(command: Command): Command {
 function addServer(program: Command, folder: string): Command {
   program
     .command('init')
-    .description('make a data directory with a workspace, a team and a key')
+    .description('create a data directory with a workspace, a team and an API key')
     .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
     .requiredOption('--workspace <name>', 'name of the workspace')
-    .requiredOption('--team <key>', 'key of its first team, such as ENG')
-    .option('--add', 'add a workspace to a directory that has one')
-    .option('--port <value>', 'port that the server will listen on, for the link (TATAMI_PORT, default 4700)')
-    .option('--host <value>', 'address that the server will listen on (TATAMI_HOST, default 127.0.0.1)')
+    .requiredOption('--team <key>', 'key of the first team, such as ENG')
+    .option('--add', 'add a workspace to a directory that already has one')
+    .option('--port <value>', 'port of the server, for the link (TATAMI_PORT, default 4700)')
+    .option('--host <value>', 'listen address of the server, for the link (TATAMI_HOST, default 127.0.0.1)')
     .option('--base-url <value>', 'public address of the server (TATAMI_BASE_URL)')
     .option(...json)
     .action(async (options: InitOptions) => (await import('./init.ts')).init(options, folder));
@@ -114,25 +114,25 @@ function addServer(program: Command, folder: string): Command {
   for (const { flag, env, fallback, text } of configReference())
     serve.option(`${flag} <value>`, `${text} (${env}${fallback === '' ? '' : `, default ${fallback}`})`);
   return serve
-    .option('--first-start', 'make a first workspace when the data directory has none')
+    .option('--first-start', 'create a first workspace if the data directory has none')
     .action(async (options: ServeFlags) => (await import('./serve.ts')).serve(options, folder));
 }
 
 function addDoctor(program: Command, folder: string): void {
   const doctor = program
     .command('doctor')
-    .description('look at a data directory and what serving it needs; changes nothing')
+    .description('check a data directory and its environment; changes nothing')
     .option(...json);
   for (const { flag, env, text } of configReference().filter(({ flag }) => doctorFlags.includes(flag)))
     doctor.option(`${flag} <value>`, `${text} (${env})`);
   doctor.action(async (options: DoctorOptions) => (await import('./doctor.ts')).doctor(options, folder));
   doctor
     .command('fix <id>')
-    .description('mend one thing that was found; the server must be stopped')
+    .description('repair one finding; the server must be stopped')
     .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
-    .option('--backup <file>', 'a backup of this installation, which fixes that destroy something need')
-    .option('--yes', 'do it, although something is gone afterwards')
-    .option('--altered', 'you changed the database yourself, with another program')
+    .option('--backup <file>', 'backup of this installation, required by destructive fixes')
+    .option('--yes', 'confirm a destructive fix')
+    .option('--altered', 'confirm that you changed the database with another program')
     .option(...json)
     .action(async (id: string, _: FixOptions, command: Command) =>
       (await import('./doctor.ts')).fix(id, command.optsWithGlobals<FixOptions>(), folder),
@@ -153,15 +153,15 @@ function addAbout(program: Command): void {
   program
     .command('version')
     .description('print the version')
-    .option('--verify', 'read whole what the executable has unpacked, and compare it with what it holds')
+    .option('--verify', 'verify the files that the executable has unpacked')
     .option(...json)
     .action(async (options: { json?: boolean; verify?: boolean }) =>
       (await import('./version.ts')).version(options),
     );
   program
     .command('health')
-    .description('ask a server whether it is ready; ends with 0 or 1')
-    .option('--live', 'only whether it answers')
+    .description('check that a server is ready; exits with 0 or 1')
+    .option('--live', 'check only that the server responds')
     .option('--server <url>', 'address of the server (TATAMI_SERVER, default http://127.0.0.1:4700)')
     .option(...json)
     .action(async (options: HealthOptions) => (await import('./health.ts')).health(options));
@@ -170,9 +170,9 @@ function addAbout(program: Command): void {
 function addMasterKey(program: Command, folder: string): void {
   program
     .command('master-key')
-    .description('the key that stored secrets are sealed with')
+    .description('manage the key that encrypts stored secrets')
     .command('rotate')
-    .description('seal all stored secrets with a new key; the server must be stopped')
+    .description('encrypt all stored secrets with a new key; the server must be stopped')
     .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
     .option(...json)
     .action(async (options: MasterKeyOptions) => (await import('./master-key.ts')).rotate(options, folder));
@@ -182,26 +182,24 @@ function addImport(program: Command, folder: string): void {
   remote(
     program
       .command('import <file>')
-      .description('import issues from CSV, or from an export of GitHub, Linear or Jira; `-` is stdin'),
+      .description('import issues from CSV, or from a GitHub, Linear or Jira export; `-` reads stdin'),
   )
-    .option('--from <format>', 'csv, github, linear or jira; by default what the file looks like')
-    .option('--team-from <column>', 'column that names the team; of GitHub the key of the team')
-    .option('--source <name>', 'externalSource of the issues; by default the format')
+    .option('--from <format>', 'csv, github, linear or jira; default: detected from the file')
+    .option('--team-from <column>', 'column with the team; for GitHub, the key of the team')
+    .option('--source <name>', 'externalSource of the issues; default: the format')
     .option(
       '--people <file>',
-      'CSV that maps people of the file (source) to e-mail addresses of members (member)',
+      'CSV that maps people in the file (source) to e-mail addresses of members (member)',
     )
-    .option('--data-dir <dir>', 'where a workspace goes that `tatami export` wrote (TATAMI_DATA_DIR)')
+    .option('--data-dir <dir>', 'data directory for a workspace written by `tatami export` (TATAMI_DATA_DIR)')
     .action(async (file: string, options: ImportOptions & TakeInOptions) =>
       (await import('./import/any.ts')).importAny(file, options, folder),
     );
   program
     .command('export <file>')
-    .description(
-      'write a workspace to a file of JSON lines, which `tatami import` takes in elsewhere; `-` is stdout',
-    )
+    .description('export a workspace to a file of JSON lines, for `tatami import`; `-` writes to stdout')
     .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
-    .option('--workspace <name>', 'its name or its id, where there are several')
+    .option('--workspace <name>', 'name or id of the workspace, if there are several')
     .option('--force', 'replace the file if it exists')
     .option(...json)
     .action(async (file: string, options: ExportOptions) =>
@@ -210,17 +208,17 @@ function addImport(program: Command, folder: string): void {
 }
 
 function addCopies(program: Command, folder: string): void {
-  const copies = program.command('copies').description('look into a continuous copy');
+  const copies = program.command('copies').description('inspect a continuous copy');
   copies
     .command('list <copy>')
-    .description('show which moments a copy reaches (a directory, or s3://bucket/prefix)')
+    .description('list the times that a copy can restore (a directory, or s3://bucket/prefix)')
     .option(...json)
     .action(async (where: string, options: CopiesOptions) =>
       (await import('./copies.ts')).listCopies(where, options, folder),
     );
   copies
     .command('verify <copy>')
-    .description('read all of a copy, and say what is damaged')
+    .description('read a whole copy and report damage')
     .option(...json)
     .action(async (where: string, options: CopiesOptions) =>
       (await import('./copies.ts')).verifyCopies(where, options, folder),
@@ -228,9 +226,9 @@ function addCopies(program: Command, folder: string): void {
 }
 
 function addTrail(program: Command): void {
-  remote(program.command('trail <issue>').description('show why an issue is what it is, as a tree'))
-    .option('--field <name>', 'only what gave this field its present value')
-    .option('--limit <n>', 'beginnings to show, up to 100', '20')
+  remote(program.command('trail <issue>').description('show what caused the state of an issue, as a tree'))
+    .option('--field <name>', 'show only what set the current value of this field')
+    .option('--limit <n>', 'trees to show, up to 100', '20')
     .action(async (issue: string, options: TrailOptions) =>
       (await import('./trail.ts')).trail(issue, options),
     );

@@ -52,13 +52,13 @@ export async function trail(issue: string, options: TrailOptions): Promise<void>
 }
 
 function textOf(issue: string, { data, pageInfo }: Trail): string {
-  if (data.length === 0) return `Nothing is known of how ${issue} came to be what it is.`;
+  if (data.length === 0) return `No changes of ${issue} are recorded.`;
   const lines = data.flatMap(({ nodes }) =>
     nodes.map((node) => `${'  '.repeat(depthOf(node, nodes))}${lineOf(node)}`),
   );
   if (pageInfo.leftOut.length > 0)
-    lines.push(`This key would show more with ${pageInfo.leftOut.join(' and ')}.`);
-  if (pageInfo.hasNextPage) lines.push('There is more: raise --limit.');
+    lines.push(`Some entries are hidden, because this key lacks ${pageInfo.leftOut.join(' and ')}.`);
+  if (pageInfo.hasNextPage) lines.push('More entries exist. Raise --limit to show them.');
   return lines.join('\n');
 }
 
@@ -78,7 +78,7 @@ function lineOf(node: Node): string {
     case 'proposal':
       return proposalLine(id, proposal!);
     case 'undo':
-      return `${time}  ↶ undone by ${printable(actor ?? '')} (${id}): ${undo!.changed} put back, ${undo!.skipped} left`;
+      return `${time}  ↶ undone by ${printable(actor ?? '')} (${id}): ${undo!.changed} reverted, ${undo!.skipped} skipped`;
     case 'event':
       return `${time}  ${eventLine(node)}`;
   }

@@ -7,9 +7,12 @@ export function version({ json, verify = false }: { json?: boolean; verify?: boo
   const build = { version: number, bun: Bun.version };
   if (!verify) return printResult(build, { json }, () => number);
   if (!embedded)
-    throw new CommandError('Only the executable unpacks anything; this runs from source.', exitCodes.usage);
+    throw new CommandError(
+      '--verify needs the executable. This installation runs from source.',
+      exitCodes.usage,
+    );
   const files = embedded.verify();
   printResult({ ...build, files }, { json }, (shown) =>
-    [number, ...shown.files.map((path) => `whole    ${path}`)].join('\n'),
+    [number, ...shown.files.map((path) => `verified ${path}`)].join('\n'),
   );
 }

@@ -23,12 +23,12 @@ export function requireReplaceable(
   if (found.isSymbolicLink()) throw linkRefused(path);
   if (force) return;
   if (found.isFile() && found.size <= earlierBytesMax && isEarlier(readFileSync(path, 'utf8'))) return;
-  throw new CommandError(`${path} exists already. Name another file, or replace it with --force.`);
+  throw new CommandError(`${path} already exists. Choose another file, or replace it with --force.`);
 }
 
 const linkRefused = (path: string, cause?: unknown): CommandError =>
   new CommandError(
-    `${path} is a symbolic link. Name the file that it leads to, or remove it.`,
+    `${path} is a symbolic link. Use the path of its target, or remove it.`,
     exitCodes.failed,
     { cause },
   );

@@ -1,4 +1,4 @@
-// Databases that fixes may work on, and that `accept` may take: refusals before anything is changed.
+// Preconditions of the fixes on the database, checked before anything is changed.
 import { identitySchema, schemaOfFile } from '../store/integrity/recognise.ts';
 import { latestSchema, schemaAt } from '../store/looking.ts';
 import { some } from './check.ts';
@@ -6,20 +6,20 @@ import type { Subject } from './subject.ts';
 
 const wayBack = 'Restore a backup with `tatami restore`.';
 
-/** By the header of the file. */
+/** Checks the header of the file. */
 export const isDatabase = (path: string): boolean => schemaOfFile(path) > 0;
 
-/** @throws Error where there is nothing to work on */
+/** @throws Error if the file is not a database of Tatami */
 export function requireDatabase(path: string): void {
-  if (!isDatabase(path)) throw new Error(`${path} is missing, empty or no database of Tatami. ${wayBack}`);
+  if (!isDatabase(path)) throw new Error(`${path} is missing, empty or not a Tatami database. ${wayBack}`);
 }
 
-/** @throws Error where a history cannot begin in the database */
+/** @throws Error if the database lacks what a new log generation needs */
 export function requireTables({ path, rows }: Pick<Subject, 'path' | 'rows'>): void {
   const at = schemaOfFile(path.database);
   if (at < identitySchema || at > latestSchema)
     throw new Error(
-      `${path.database} has schema ${at}, and only ${identitySchema} to ${latestSchema} can be accepted. ${wayBack}`,
+      `${path.database} has schema ${at}, but only ${identitySchema} to ${latestSchema} can be accepted. ${wayBack}`,
     );
   const found = new Set(rows<{ name: string }>('SELECT name FROM sqlite_schema').map(({ name }) => name));
   const missing = schemaAt(at).filter(({ type, name }) => type === 'table' && !found.has(name));

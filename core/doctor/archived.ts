@@ -1,18 +1,17 @@
-// Old events in files, for checks that read one event after the other. One file is held at a time: whoever reads many events reads them in
-// their order.
+// Reads archived events one by one for the checks. Caches one file at a time, so read events in order.
 import { partsIn } from '../events/archived.ts';
 import { readArchivedSync, type ArchivedFile } from '../store/archive.ts';
 import type { Subject } from './subject.ts';
 
 export interface ArchivedEvents {
-  /** True where the event is in a file. */
+  /** Returns true if the event is archived. */
   holds(workspaceId: string, sequence: number): boolean;
   /**
-   * @param first the event that the file begins with
-   * @returns data of the event, as JSON; null where the file cannot be read
+   * @param first sequence of the first event in the file
+   * @returns data of the event as JSON; null if the file cannot be read
    */
   dataOf(workspaceId: string, first: number, sequence: number): string | null;
-  /** Number of events that were asked for and could not be read. */
+  /** Number of events that could not be read. */
   readonly unread: number;
 }
 
@@ -41,7 +40,7 @@ export function openArchived(folder: string, rows: Subject['rows']): ArchivedEve
     try {
       return file ? readArchivedSync(folder, file) : null;
     } catch {
-      // The check of the archive says why.
+      // The `archive` check reports the reason.
       return null;
     }
   };

@@ -1,29 +1,29 @@
-// What `tatami doctor` is made of: checks that look at one thing each and change nothing, and what they find.
+// Types and constructors of the checks of `tatami doctor`, which change nothing, and of their findings.
 import type { RowSubject, Subject } from './subject.ts';
 
-/** `note`: worth knowing; `warning`: will hurt one day; `error`: hurts now. */
+/** `note`: information; `warning`: a future problem; `error`: a problem now. */
 type Level = 'note' | 'warning' | 'error';
 
 export interface Finding {
   readonly level: Level;
-  /** Says what it is and, where nothing of ours can mend it, what to do. */
+  /** Names the problem and, if no fix repairs it, what to do. */
   readonly message: string;
-  /** The id of the fix that mends it: `tatami doctor fix ID`. */
+  /** Id of the fix that repairs the problem with `tatami doctor fix ID`. */
   readonly fix?: string;
-  /** Why checks that read the database are left out after a check of the file that found this. */
+  /** Reason to skip the later checks that read the database. */
   readonly blocks?: 'damaged' | 'of an earlier schema';
 }
 
 export interface Check {
   readonly name: string;
-  /** What is right where nothing is found. */
+  /** Statement that is true without findings. */
   readonly holds: string;
-  /** The database must be one that can be read. */
+  /** True if the check needs a readable database. */
   readonly readsDatabase?: true;
   look(subject: Subject): Promise<readonly Finding[]> | readonly Finding[];
 }
 
-/** A check that reads nothing but rows. */
+/** A check that reads only rows. */
 export interface RowCheck extends Check {
   look(subject: RowSubject): readonly Finding[];
 }
@@ -31,7 +31,7 @@ export interface RowCheck extends Check {
 export const note = (message: string, fix?: string): Finding => finding('note', message, fix);
 export const warning = (message: string, fix?: string): Finding => finding('warning', message, fix);
 export const error = (message: string, fix?: string): Finding => finding('error', message, fix);
-/** An error after which the database cannot be read. */
+/** Returns an error that blocks later checks of the database. */
 export const damage = (message: string, fix?: string): Finding => ({
   ...error(message, fix),
   blocks: 'damaged',
@@ -41,7 +41,7 @@ function finding(level: Level, message: string, fix: string | undefined): Findin
   return { level, message, ...(fix === undefined ? {} : { fix }) };
 }
 
-/** The first few of many, and how many there are. */
+/** Returns the first items as a list, with the number of the others. */
 export function some(items: readonly string[], shown = 5): string {
   const more = items.length - shown;
   return items.slice(0, shown).join(', ') + (more > 0 ? ` and ${more} more` : '');

@@ -1,4 +1,4 @@
-// Looks at a data directory and everything that serving it needs, one check after the other.
+// Runs all checks of `tatami doctor` in sequence.
 import { systemSentence } from '../lib/system-errors.ts';
 import type { Check, Finding } from './check.ts';
 import { damage } from './check.ts';
@@ -23,7 +23,7 @@ import { texts } from './checks/texts.ts';
 import { work } from './checks/work.ts';
 import type { Subject } from './subject.ts';
 
-/** Where one of these finds that the database cannot be read, those that follow do not read it. */
+/** If one of these finds that the database cannot be read, later checks that read the database are skipped. */
 const ofTheFile: readonly Check[] = [pages, structure, schema, texts];
 
 export const checks: readonly Check[] = [
@@ -49,7 +49,7 @@ export interface Checked {
   readonly check: string;
   readonly holds: string;
   readonly findings: readonly Finding[];
-  /** Why it was not looked at. */
+  /** Reason why the check was skipped; null if it ran. */
   readonly skipped: NonNullable<Finding['blocks']> | null;
 }
 
@@ -73,6 +73,6 @@ async function lookAt(check: Check, subject: Subject): Promise<readonly Finding[
     return await check.look(subject);
   } catch (thrown) {
     const why = systemSentence(thrown) ?? (thrown instanceof Error ? thrown.message : String(thrown));
-    return [damage(`It could not be looked at: ${why}`)];
+    return [damage(`The check failed: ${why}`)];
   }
 }

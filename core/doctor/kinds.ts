@@ -1,4 +1,4 @@
-// The kinds of all objects, by their names.
+// Models of all entities by name.
 import type { AnyKind } from '../changes/kind.ts';
 import { installKind } from '../plugins/installs/schema.ts';
 import { proposalKind } from '../proposals/kind.ts';

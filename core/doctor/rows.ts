@@ -1,11 +1,11 @@
-// The checks of the doctor that look at rows alone, for a database that is not in a data directory.
+// Runs the checks that read only rows, for a database outside a data directory.
 import type { Connection } from '../store/looking.ts';
 import { replay } from './checks/replay.ts';
 import { structure } from './checks/structure.ts';
 import { texts } from './checks/texts.ts';
 import type { RowSubject } from './subject.ts';
 
-/** @returns what is wrong, a sentence each; JSON and events may be of any shape */
+/** Accepts any JSON and events. @returns a sentence for each error of the first check that finds errors */
 export function examineRows(db: Connection): string[] {
   const subject: RowSubject = {
     database: () => db,

@@ -1,4 +1,4 @@
-// What the doctor looks at: a data directory, served or not, through a connection that cannot write.
+// Opens the data directory that the doctor checks, over a read-only connection, while a server runs or not.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
@@ -7,7 +7,7 @@ import { openArchived, type ArchivedEvents } from './archived.ts';
 import { readKeyFile } from '../store/master-key.ts';
 import { openToLook, type Connection } from '../store/looking.ts';
 
-/** Subject of checks that look at rows alone. */
+/** Subject of checks that read only rows. */
 export type RowSubject = Pick<Subject, 'database' | 'rows'> & { readonly archived?: ArchivedEvents };
 
 export interface Subject {
@@ -20,24 +20,24 @@ export interface Subject {
     readonly snapshots: string;
     readonly spool: string;
   };
-  /** The process that serves the directory, where one does. */
+  /** Process id of the server that uses the directory; null without a server. */
   readonly servedBy: string | null;
-  /** 32 bytes; null where the file is missing or holds something else. */
+  /** 32 bytes; null if the file is missing or invalid. */
   readonly masterKey: Uint8Array | null;
   readonly nowMs: number;
-  /** Throws where the database cannot be opened. Text is to be read as blobs: libsql ends the process for one that is no UTF-8. */
+  /** Throws if the database cannot be opened. Read unverified text as blobs: libsql aborts the process on text that is not UTF-8. */
   database(): Connection;
-  /** All rows of a query that reads no text that was not found to be whole. */
+  /** Returns all rows of a query; the query must not read text that the `texts` check has not verified. */
   rows<R>(sql: string, ...params: readonly (string | number | bigint)[]): R[];
-  /** Reads old events in files. */
+  /** Reader of archived events. */
   readonly archived: ArchivedEvents;
   close(): void;
 }
 
-/** @throws Error where there is no such directory */
+/** @throws Error if the directory does not exist */
 export function openSubject(config: Config, nowMs: number): Subject {
   const dir = config.dataDir;
-  if (!existsSync(dir)) throw new Error(`There is no data directory at ${dir}: name it with --data-dir.`);
+  if (!existsSync(dir)) throw new Error(`The data directory ${dir} does not exist. Set it with --data-dir.`);
   const path = {
     database: join(dir, 'tatami.db'),
     logHead: join(dir, 'log-head'),
@@ -70,6 +70,6 @@ export function openSubject(config: Config, nowMs: number): Subject {
 }
 
 function openExisting(path: string, isServed: boolean): Connection {
-  if (!existsSync(path)) throw new Error(`There is no database at ${path}.`);
+  if (!existsSync(path)) throw new Error(`The database ${path} does not exist.`);
   return openToLook(path, isServed);
 }

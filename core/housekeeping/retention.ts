@@ -1,5 +1,5 @@
 // How long each table keeps its rows: every table of the schema stands here, and what makes its rows go.
-// docs/spec/durability.md › What is removed.
+// docs/spec/durability.md › Retention.
 import type { Config } from '../config.ts';
 
 /** A setting in days; those of this list that are null keep for ever. */

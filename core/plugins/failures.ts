@@ -1,4 +1,4 @@
-// Decides when a plugin is disabled: nearly all of its runs fail, or too many have to be killed. docs/spec/plugins.md › Switching off.
+// Decides when a plugin is disabled: nearly all of its runs fail, or too many have to be killed. docs/spec/plugins.md › Disabling.
 // The counts are in memory only; a restart resets them.
 import { LRUCache } from 'lru-cache';
 

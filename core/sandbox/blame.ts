@@ -1,19 +1,18 @@
-// Decides what the death of a sidecar means for each run in it. One culprit when there is no doubt: the sidecar named
-// it, or it alone was running guest code. Otherwise nobody fails; those that may have done it are told apart in
-// quarantine.
+// Decides how each run in a sidecar ends when the sidecar dies. A run fails as the culprit only without doubt: the sidecar named it,
+// or it alone was running guest code. Otherwise all runs are interrupted, and quarantine identifies the culprit later.
 import type { Ending } from './run/ending.ts';
 import type { ActiveRun } from './run/run.ts';
 
 export interface Death {
   why: string;
-  /** Known cause; absent when the process died by itself. */
+  /** Absent if the process died by itself. */
   cause?: 'cpu' | 'memory' | 'silent' | 'fat' | 'threads';
-  /** Whom the sidecar named. */
+  /** The run that the sidecar named. */
   culprit?: ActiveRun | undefined;
   lastWords?: string;
 }
 
-/** Endings that the sidecar's own process earned, as its operating system reports them. A SIGKILL comes from outside. */
+/** Signals that a process causes itself. A SIGKILL comes from outside. */
 const selfInflicted = /signal (SIGTRAP|SIGABRT|SIGSEGV|SIGILL|SIGBUS|SIGFPE|SIGSYS)/;
 
 const ownGrowthBytes = 100 * 1024 * 1024;
@@ -39,7 +38,7 @@ function onlyActive(runs: readonly ActiveRun[], death: Death): ActiveRun | undef
   const [only, ...others] = runs.filter((run) => run.channel.active);
   if (!only || others.length > 0) return undefined;
   if (death.cause === undefined) return selfInflicted.test(death.why) ? only : undefined;
-  // Many warm isolates also fill a process; whoever is at work when it is full need not have done it.
+  // Many warm isolates also fill a process, so the active run is the culprit only if memory grew during it.
   return death.cause === 'memory' && only.sidecar.rssSeenBytes - only.rssAtStartBytes > ownGrowthBytes
     ? only
     : undefined;
@@ -52,7 +51,7 @@ function failureOf(death: Death): Ending {
   return {
     status: 'failed',
     reason,
-    message: `The run cost the sandbox its process: ${death.why}.`.slice(0, 500),
+    message: `The run crashed the sandbox process: ${death.why}.`.slice(0, 500),
     killed: true,
   };
 }

@@ -1,5 +1,4 @@
-// Reads a plugin's static manifest out of its bundle, by evaluating it in a jailed sidecar of its own that is killed
-// afterwards.
+// Reads the static manifest of a plugin by evaluating its bundle in a separate jailed sidecar, which is killed afterwards.
 import { bundlePrograms } from './fleet/bundle.ts';
 import { nonceSource, ProtocolBreach } from './frames.ts';
 import { prepareJail } from './jail/prepare.ts';
@@ -17,15 +16,15 @@ const describeLimits: RunLimits = {
   concurrentCalls: 0,
   logBytes: 0,
   logLines: 0,
-  // A run has as much to load it.
+  // Same as for a run, so that a bundle that can be described also loads.
   startupMs: 250,
 };
-/** Limits are of processor time; this is for a machine that is too busy to give it. */
+/** The other limits count CPU time; this one ends the wait on a machine that is too busy. */
 const describeWallMs = 90_000;
 
-/** The definition cannot be evaluated; the message holds the module's own. */
+/** The plugin's definition cannot be evaluated; the message includes the message of the module's error. */
 export class DefinitionError extends Error {
-  /** Of what it threw, as V8 writes it; places are of the bundle, named `plugin.js`. */
+  /** V8 stack of the thrown error; positions are in the bundle, named `plugin.js`. */
   readonly thrownStack: string | undefined;
   constructor(reason: string, thrownStack?: string) {
     super(`The plugin's definition does not load: ${reason}`);
@@ -34,7 +33,7 @@ export class DefinitionError extends Error {
 }
 
 /**
- * The definition without its functions, plus `handlers`: their names, sorted. Not validated.
+ * Returns the definition without its functions, plus `handlers`: their names, sorted. Not validated.
  * @throws DefinitionError
  */
 export async function describePlugin(code: string, nodePath: string = findNode()): Promise<unknown> {
@@ -55,13 +54,13 @@ export async function describePlugin(code: string, nodePath: string = findNode()
     busy: () => answered !== undefined,
     onMessage: (message) => {
       if (!answered || message.run !== run || message.t === 'drained')
-        throw new ProtocolBreach('It spoke of what it was not asked for.');
+        throw new ProtocolBreach('The message was not requested.');
       answered(message);
     },
-    onGone: (why) => died(new Error(`The plugin's definition cost the sandbox its process: ${why}.`)),
+    onGone: (why) => died(new Error(`The plugin's definition crashed the sandbox process: ${why}.`)),
     onStderr: () => undefined,
   });
-  const timer = setTimeout(() => sidecar.kill('it took too long'), describeWallMs);
+  const timer = setTimeout(() => sidecar.kill('the definition took too long to load'), describeWallMs);
   try {
     await sidecar.ready;
     const answer = await new Promise<Spoken>((resolve, reject) => {
@@ -72,7 +71,7 @@ export async function describePlugin(code: string, nodePath: string = findNode()
     return manifestOf(answer);
   } finally {
     clearTimeout(timer);
-    sidecar.kill('the definition is read');
+    sidecar.kill('the definition was read');
     await sidecar.exited;
   }
 }
@@ -81,5 +80,5 @@ function manifestOf(answer: Spoken): unknown {
   if (answer.t === 'described') return JSON.parse(answer.manifest);
   if (answer.t === 'end' && answer.end.status === 'failed')
     throw new DefinitionError(answer.end.message, answer.end.stack);
-  throw new DefinitionError('it could not be evaluated in time');
+  throw new DefinitionError('its evaluation took too long');
 }

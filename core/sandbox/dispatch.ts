@@ -1,6 +1,5 @@
-// Gives each job that waits to the right sidecar when it is its turn. Installs that were killed for what they use run one at a time in
-// quarantine, where they are in nobody's way. So do those that may have caused a death which had no clear author, so that the next
-// death has one.
+// Assigns queued jobs to sidecars. Quarantined installs run one at a time in their own sidecar: those killed for their CPU time or
+// memory do not disturb others there, and for suspects of a crash without a clear culprit the next crash has one.
 import type { Fleet } from './fleet/fleet.ts';
 import type { SidecarProcess } from './fleet/process.ts';
 import { nonceSource } from './frames.ts';
@@ -22,17 +21,17 @@ interface WaitingJob {
 export interface DispatchOptions extends Pick<SandboxOptions, 'clock' | 'split' | 'concurrentRunsMax'> {
   readonly inFlight: InFlight;
   readonly strikes: Strikes;
-  /** Known once the first sidecar starts. */
+  /** A function, because the fleet is created after this object. */
   fleet(): Fleet;
-  /** A run starts. */
+  /** Called when a run starts. */
   onStart(): void;
 }
 
 export interface Dispatch {
   push(waiting: WaitingJob): void;
-  /** Starts what can start. */
+  /** Starts every job that can start now. */
   pump(): void;
-  /** Starts nothing any more, and gives back what waits. */
+  /** Starts no further jobs, and returns the waiting ones. */
   stop(): WaitingJob[];
 }
 
@@ -43,7 +42,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const newNonce = nonceSource();
   let stopped = false;
 
-  /** The sidecar in which a job can start now. */
+  /** Returns the sidecar in which a job can start now, if there is one. */
   const choose = ({ installId, workspaceId, code }: SandboxJob): SidecarProcess | undefined => {
     const group = { none: '', workspace: workspaceId, install: installId }[split];
     const isQuarantined = strikes.quarantined(installId, code.sha256);
@@ -55,7 +54,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const begin = ({ job, queuedAt, settle }: WaitingJob, lane: string, sidecar: SidecarProcess): void => {
     const nonce = newNonce();
     const queueMs = performance.now() - queuedAt;
-    const cancel = (): void => run.channel.stop({ status: 'interrupted', message: 'It was canceled.' });
+    const cancel = (): void => run.channel.stop({ status: 'interrupted', message: 'The run was canceled.' });
     const ended = (outcome: SandboxOutcome): void => {
       job.signal?.removeEventListener('abort', cancel);
       inFlight.remove(run);
@@ -99,14 +98,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   };
 }
 
-/** It was killed for what it used. */
+/** Returns true if the run was killed for its CPU time or memory. */
 function burned(outcome: SandboxOutcome): boolean {
   return (
     outcome.status === 'failed' && outcome.killed && (outcome.reason === 'cpu' || outcome.reason === 'memory')
   );
 }
 
-/** Names the lane of each job: that of its partition, or one of its own for a fresh isolate. */
+/** Returns a function that names the queue of a job: that of its partition, or a new one for a fresh isolate. */
 function createLaneNames(): (job: SandboxJob) => string {
   let nextFresh = 1;
   return ({ installId, partition, fresh }) => {

@@ -1,6 +1,5 @@
-// Reads what a sidecar says, and believes none of it: every frame is taken apart field by field, and what is no message
-// of the protocol is a breach, for which the process is killed. An honest sidecar passes on what plugins say only after it
-// has brought it into this shape.
+// Validates every frame of a sidecar field by field. An invalid frame is a breach, for which the sidecar is killed: a genuine
+// sidecar checks the output of plugins before it passes it on, so it never sends one.
 import { randomBytes } from 'node:crypto';
 import {
   callMax,
@@ -27,12 +26,12 @@ import { resultUnitsMax } from '../../sdk/plugin/handlers.ts';
 import { plainText } from '../lib/printable.ts';
 import { bytesPerUnit, type Frame, type FrameBounds } from './framing.ts';
 
-/** The sidecar said something that an honest one never says. */
+/** The sidecar sent a message that a genuine one never sends. */
 export class ProtocolBreach extends Error {}
 
 const headBytesMax = 64 * 1024;
 
-/** Of a process that has nothing to do, and of one that may be passing on the largest call there is. */
+/** Bounds for a sidecar without runs, and for one that may be sending the largest possible call. */
 export const idleBounds: FrameBounds = { frameBytes: 16 * 1024, headBytes: 16 * 1024 };
 export const busyBounds: FrameBounds = {
   frameBytes: (kvTextMax + logTextMax) * bytesPerUnit + headBytesMax,
@@ -48,7 +47,7 @@ const noncePattern = /^[\w-]{22}$/;
 const nonceBytes = 16;
 const noncesDrawn = 256;
 
-/** Makes names of runs, unguessable: the first frame that names a run which its sidecar was not given is that sidecar's last. */
+/** Returns a generator of unguessable names of runs. A sidecar that names a run it was not given is killed. */
 export function nonceSource(): () => RunNonce {
   let drawn = Buffer.alloc(0);
   return () => {
@@ -75,7 +74,7 @@ const endReasons: readonly EndReason[] = [
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the guest of a run said. */
+/** Calls and log lines of the guest of a run. */
 export interface Drained {
   t: 'drained';
   run: RunNonce;
@@ -84,12 +83,12 @@ export interface Drained {
   logs: [level: LogLevel, message: string][];
 }
 
-/** As the core knows it. */
+/** A validated message of a sidecar. */
 export type Heard = Exclude<FromSidecar, { t: 'drained' }> | Drained;
 
 /** @throws ProtocolBreach */
 export function readFrame({ head, tail }: Frame): Heard {
-  const fields = fieldsOf(parse(head), 'A frame');
+  const fields = fieldsOf(parse(head), 'The frame');
   switch (fields['t']) {
     case 'drained':
       return readDrained(fields, tail);
@@ -97,7 +96,7 @@ export function readFrame({ head, tail }: Frame): Heard {
       return {
         t: 'end',
         run: nonce(fields),
-        end: readEnd(fieldsOf(fields['end'], 'An end')),
+        end: readEnd(fieldsOf(fields['end'], '`end`')),
         acked: integer(fields, 'acked', countMax),
         cpuMs: number(fields, 'cpuMs', msMax),
         memoryBytes: number(fields, 'memoryBytes', bytesMax),
@@ -114,12 +113,12 @@ export function readFrame({ head, tail }: Frame): Heard {
         cpuMs: number(fields, 'cpuMs', msMax),
       };
     case 'ready':
-      return { t: 'ready', jail: readReport(fieldsOf(fields['jail'], 'A report')) };
+      return { t: 'ready', jail: readReport(fieldsOf(fields['jail'], '`jail`')) };
     case 'described':
-      if (tail.length > manifestMax) throw new ProtocolBreach('A manifest is too long.');
+      if (tail.length > manifestMax) throw new ProtocolBreach('The manifest is too long.');
       return { t: 'described', run: nonce(fields), manifest: tail };
     default:
-      throw new ProtocolBreach('A frame is of no known type.');
+      throw new ProtocolBreach('The type of the frame is unknown.');
   }
 }
 
@@ -129,7 +128,7 @@ function readDrained(fields: Fields, tail: string): Drained {
   let at = 0;
   const next = (length: unknown, most: number): string => {
     if (typeof length !== 'number' || !Number.isInteger(length) || length < 0 || length > most)
-      throw new ProtocolBreach('A text is too long.');
+      throw new ProtocolBreach('A text has an invalid length.');
     return tail.slice(at, (at += length));
   };
   const calls: Drained['calls'] = [];
@@ -138,11 +137,11 @@ function readDrained(fields: Fields, tail: string): Drained {
     if (row[0] === 'c' && row.length === 4) calls.push(readCall(row, next));
     else if (row[0] === 'l' && row.length === 3)
       logs.push([oneOf(row[1], logLevels, 'level'), next(row[2], logTextMax)]);
-    else throw new ProtocolBreach('A row is of no known kind.');
+    else throw new ProtocolBreach('The type of a row is unknown.');
   }
   if (calls.length > callsPerFrameMax || logs.length > logsPerFrameMax)
     throw new ProtocolBreach('A list is too long.');
-  if (at !== tail.length) throw new ProtocolBreach('A frame is not as long as its texts.');
+  if (at !== tail.length) throw new ProtocolBreach('The frame does not have the length of its texts.');
   return { t: 'drained', run, acked, calls, logs };
 }
 
@@ -151,8 +150,8 @@ function readCall(
   next: (length: unknown, most: number) => string,
 ): Drained['calls'][number] {
   if (typeof call !== 'number' || !Number.isInteger(call) || call < 1 || call > callMax)
-    throw new ProtocolBreach('A call has no number.');
-  if (typeof op !== 'string' || op.length > opMax) throw new ProtocolBreach('A call has no operation.');
+    throw new ProtocolBreach('A call has no valid number.');
+  if (typeof op !== 'string' || op.length > opMax) throw new ProtocolBreach('A call has no valid operation.');
   return [call, op, next(length, textMaxOf(op))];
 }
 
@@ -161,9 +160,9 @@ function readEnd(fields: Fields): RunEnd {
   if (status === 'stopped') return { status };
   if (status === 'succeeded') return { status, ...readProgressOf(fields), ...readResultOf(fields) };
   const message = plainText(text(fields, 'message', messageMax));
-  if (status !== 'failed') throw new ProtocolBreach('An end has no known status.');
+  if (status !== 'failed') throw new ProtocolBreach('The status of an end is unknown.');
   const { killed } = fields;
-  if (typeof killed !== 'boolean') throw new ProtocolBreach('An end does not say whether it killed.');
+  if (typeof killed !== 'boolean') throw new ProtocolBreach('`killed` is not a boolean.');
   const reason = oneOf(fields['reason'], endReasons, 'reason');
   return {
     ...{ status, reason, message, killed },
@@ -175,7 +174,7 @@ function readEnd(fields: Fields): RunEnd {
 function readProgressOf({ progress }: Fields): { progress?: Progress } {
   if (progress === undefined) return {};
   const read = readProgress(progress);
-  if (!read) throw new ProtocolBreach('A progress is none.');
+  if (!read) throw new ProtocolBreach('`progress` is invalid.');
   return { progress: read };
 }
 
@@ -186,7 +185,7 @@ function readResultOf(fields: Fields): { result?: string } {
 function readReport(fields: Fields): EntryReport {
   const { seccomp, rlimits } = fields;
   if (typeof seccomp !== 'boolean' || typeof rlimits !== 'boolean')
-    throw new ProtocolBreach('A report of the jail is not complete.');
+    throw new ProtocolBreach('The jail report is incomplete.');
   return { landlock: integer(fields, 'landlock', countMax), seccomp, rlimits };
 }
 
@@ -194,51 +193,52 @@ function parse(head: string): unknown {
   try {
     return JSON.parse(head);
   } catch {
-    throw new ProtocolBreach('A frame is no JSON.');
+    throw new ProtocolBreach('The frame is not JSON.');
   }
 }
 
 function fieldsOf(value: unknown, what: string): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new ProtocolBreach(`${what} is no object.`);
+    throw new ProtocolBreach(`${what} is not an object.`);
   return value as Fields;
 }
 
 function list(value: unknown, most: number): readonly (readonly unknown[])[] {
-  if (!Array.isArray(value) || value.length > most) throw new ProtocolBreach('A list is too long, or none.');
+  if (!Array.isArray(value) || value.length > most)
+    throw new ProtocolBreach('A list is missing or too long.');
   for (const row of value as unknown[])
-    if (!Array.isArray(row)) throw new ProtocolBreach('A list has an odd row.');
+    if (!Array.isArray(row)) throw new ProtocolBreach('A list has an invalid row.');
   return value as unknown[][];
 }
 
 function nonce(fields: Fields): RunNonce {
   const { run } = fields;
-  if (typeof run !== 'string' || !noncePattern.test(run)) throw new ProtocolBreach('A frame names no run.');
+  if (typeof run !== 'string' || !noncePattern.test(run)) throw new ProtocolBreach('The frame names no run.');
   return run;
 }
 
 function text(fields: Fields, key: string, most: number): string {
   const value = fields[key];
   if (typeof value !== 'string' || value.length > most)
-    throw new ProtocolBreach(`${key} is no text, or too long.`);
+    throw new ProtocolBreach(`\`${key}\` is not a text or too long.`);
   return value;
 }
 
 function number(fields: Fields, key: string, most: number): number {
   const value = fields[key];
   if (typeof value !== 'number' || !(value >= 0 && value <= most))
-    throw new ProtocolBreach(`${key} is no number, or out of range.`);
+    throw new ProtocolBreach(`\`${key}\` is not a number or out of range.`);
   return value;
 }
 
 function integer(fields: Fields, key: string, most: number): number {
   const value = number(fields, key, most);
-  if (!Number.isInteger(value)) throw new ProtocolBreach(`${key} is no whole number.`);
+  if (!Number.isInteger(value)) throw new ProtocolBreach(`\`${key}\` is not an integer.`);
   return value;
 }
 
 function oneOf<T extends string>(value: unknown, known: readonly T[], what: string): T {
   const found = known.find((one) => one === value);
-  if (found === undefined) throw new ProtocolBreach(`A ${what} is unknown.`);
+  if (found === undefined) throw new ProtocolBreach(`The ${what} is unknown.`);
   return found;
 }

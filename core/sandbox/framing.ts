@@ -1,17 +1,17 @@
-// Messages as bytes: u32 size of what follows, u32 size of the head, the head (JSON), the tail (UTF-8); sizes
-// little-endian. A message's long texts lie in the tail, unescaped, and its head holds their lengths in UTF-16 units:
-// a head is small and cheap to read whatever it comes with.
+// Encodes messages as frames: u32 size of the rest, u32 size of the head, the head (JSON), the tail (UTF-8); sizes are
+// little-endian. The tail holds the long texts of a message, unescaped, and the head their lengths in UTF-16 units, so that the
+// head is always small and cheap to parse.
 import type { FromSidecar, ToSidecar } from './protocol.ts';
 
-/** Above this a frame is a protocol violation; the largest the core sends is a bundle of 4 Mi characters. */
+/** A larger frame is a protocol violation; the largest frame of the core is a bundle of 4 Mi characters. */
 export const frameBytesMax = 16 * 1024 * 1024;
 const sizesBytes = 8;
-/** UTF-8 needs at most this much for a UTF-16 unit. */
+/** Most UTF-8 bytes of one UTF-16 unit. */
 export const bytesPerUnit = 3;
-/** Texts of so many units are given the most room that they can need: that is cheaper than to count it. */
+/** Up to this length the buffer is sized for the worst case, which is cheaper than counting bytes. */
 const guessedUnitsMax = 16 * 1024;
 
-/** The one long text of a message to the sidecar. */
+/** Field with the long text, per type of message to the sidecar. */
 const longTextOf: Partial<Record<string, string>> = {
   init: 'guest',
   code: 'source',
@@ -32,19 +32,19 @@ export interface FrameBounds {
 
 export interface FrameReader {
   /**
-   * Gives `take` the frames that this chunk completes, one by one; the chunk is not kept.
-   * @throws Error as soon as a frame claims more than it may have, and what `take` throws
+   * Calls `take` for each frame that this chunk completes; does not retain the chunk.
+   * @throws Error as soon as a frame claims a size above its bounds, and what `take` throws
    */
   push(chunk: Uint8Array, take: (frame: Frame) => void): void;
 }
 
-/** Cuts a byte stream into frames. What `bounds` answers holds for the frame whose sizes are read next. */
+/** Splits a byte stream into frames. `bounds` is called for each frame when its sizes are read. */
 export function createFrameReader(bounds: () => FrameBounds): FrameReader {
-  /** Less than one frame, between two chunks. */
+  /** Between two chunks this is less than one frame. */
   let pending: Buffer[] = [];
   let pendingBytes = 0;
 
-  /** What is pending, its first `bytes` in one piece. */
+  /** Returns the pending bytes, the first `bytes` of them contiguous. */
   const join = (bytes: number): Buffer => {
     const [first] = pending;
     if (first && (pending.length === 1 || first.byteLength >= bytes)) return first;
@@ -64,7 +64,7 @@ export function createFrameReader(bounds: () => FrameBounds): FrameReader {
       const isContinued = pendingBytes > 0;
       pending.push(isContinued ? Buffer.from(bytes) : bytes);
       pendingBytes += bytes.byteLength;
-      // Where the next frame begins in what is pending.
+      // Start of the next frame in the pending bytes.
       let at = 0;
       while (pendingBytes - at >= sizesBytes) {
         const start = join(at + sizesBytes);
@@ -85,15 +85,15 @@ export function createFrameReader(bounds: () => FrameBounds): FrameReader {
   };
 }
 
-/** @throws Error when they are more than they may be */
+/** @throws Error if a size exceeds its bound */
 function checkSizes(size: number, headBytes: number, most: FrameBounds): void {
   if (size > most.frameBytes || headBytes > most.headBytes || headBytes + 4 > size)
     throw new Error(
-      `A frame claims ${size} bytes with a head of ${headBytes}; the most is now ${most.frameBytes}.`,
+      `A frame claims ${size} bytes with a head of ${headBytes} bytes; the limit is ${most.frameBytes} bytes.`,
     );
 }
 
-/** One buffer of many frames, so that a tick costs one write. */
+/** Encodes many frames into one buffer, so that a tick needs only one write. */
 export function encodeFrames(messages: readonly (ToSidecar | FromSidecar)[]): Uint8Array {
   const frames = messages.map(split);
   let units = 0;
@@ -110,7 +110,7 @@ export function encodeFrames(messages: readonly (ToSidecar | FromSidecar)[]): Ui
   return at === out.byteLength ? out : out.subarray(0, at);
 }
 
-/** Enough for these texts: the most that they can be where that is little, else what they are. */
+/** Returns a sufficient buffer size for these texts: the worst case if that is small, otherwise the exact size. */
 function bytesOf(frames: readonly Frame[], units: number): number {
   if (units <= guessedUnitsMax) return units * bytesPerUnit;
   let bytes = 0;
@@ -118,7 +118,7 @@ function bytesOf(frames: readonly Frame[], units: number): number {
   return bytes;
 }
 
-/** UTF-16 units of its long text. */
+/** Returns the length of the message's long text in UTF-16 units. */
 export function unitsOf(message: ToSidecar): number {
   switch (message.t) {
     case 'answer':
@@ -133,7 +133,7 @@ export function unitsOf(message: ToSidecar): number {
   }
 }
 
-/** A message's long texts are its tail. What every run says and hears is put together by hand; its nonce needs no escapes. */
+/** Moves the long texts of a message into the tail. The two frequent types are built by hand for speed; a nonce needs no escapes. */
 function split(message: ToSidecar | FromSidecar): Frame {
   switch (message.t) {
     case 'drained': {
@@ -163,12 +163,12 @@ function split(message: ToSidecar | FromSidecar): Frame {
   }
 }
 
-/** What is undefined is not in the head. */
+/** JSON.stringify omits undefined fields from the head. */
 function apart(head: object, tail: string): Frame {
   return { head: JSON.stringify(head), tail };
 }
 
-/** The sidecar's reading; it trusts the core. */
+/** Decodes a frame in the sidecar, without validation: the sidecar trusts the core. */
 export function readOrder({ head, tail }: Frame): ToSidecar {
   const message = JSON.parse(head) as Record<string, unknown>;
   const key = longTextOf[String(message['t'])];

@@ -1,4 +1,4 @@
-// The runs that sidecars hold, and whose runs ended lately.
+// Tracks the runs in flight in each sidecar, and the installs of runs that ended recently.
 import { LRUCache } from 'lru-cache';
 import type { SidecarProcess } from './fleet/process.ts';
 import type { RunNonce } from './protocol.ts';
@@ -10,16 +10,15 @@ export interface InFlight {
   find(nonce: RunNonce): ActiveRun | undefined;
   all(): ActiveRun[];
   of(sidecar: SidecarProcess): ActiveRun[];
-  /** How many runs this sidecar holds. */
+  /** Number of runs in flight in this sidecar. */
   load(sidecar: SidecarProcess): number;
-  /** The install of a run in flight, or of one that ended lately: a thread may turn out to be stuck after its run was given up. */
+  /** Install of a run in flight or of one that ended recently: a thread may turn out to be stuck after its run was given up. */
   installOf(nonce: RunNonce): string | undefined;
 }
 
 export function createInFlight(): InFlight {
-  /** As many as the lanes have slots. */
+  /** Bounded by the slots of the queue. */
   const runs = new Map<RunNonce, ActiveRun>();
-  /** An entry goes when its sidecar does. */
   const loads = new WeakMap<SidecarProcess, number>();
   const ended = new LRUCache<RunNonce, string>({ max: 1000 });
   const load = (sidecar: SidecarProcess): number => loads.get(sidecar) ?? 0;

@@ -1,4 +1,4 @@
-// The sandbox as the rest of the core sees it: jobs go in, outcomes come out.
+// Interface of the sandbox to the rest of the core.
 import type { Clock } from '../lib/clock.ts';
 import type { SidecarPrograms } from './fleet/bundle.ts';
 import type { Role } from './fleet/fleet.ts';
@@ -7,19 +7,22 @@ import type { LogLevel, Progress, RunLimits, Told } from './protocol.ts';
 import type { HandlerKind } from '../../sdk/plugin/handlers.ts';
 
 export interface Sandbox {
-  /** Runs one handler in the partition's warm isolate, loading it when needed; one at a time per (install, partition), further jobs for it queue inside. Never rejects. */
+  /**
+   * Runs one handler in the warm isolate of its partition, loading it if needed. Jobs of one (install, partition) run one at a time,
+   * the others are queued. Never rejects.
+   */
   run(job: SandboxJob): Promise<SandboxOutcome>;
-  /** Uninstall, upgrade, disable: its idle isolates, bundles and strikes are forgotten. */
+  /** Drops the idle isolates, bundles and violations of an install. Call on uninstall, upgrade and disable. */
   evict(installId: string): void;
   status(): SandboxStatus;
-  /** Kills the sidecars; every open job comes back as interrupted. Leaves no process and no timer. */
+  /** Kills the sidecars; every open job ends as interrupted. No process and no timer remains. */
   stop(): Promise<void>;
 }
 
 export interface SandboxStatus {
   state: 'ready' | 'starting' | 'down';
   jail: JailLevel;
-  /** Those that can take runs. */
+  /** Sidecars that are ready to take runs. */
   sidecars: { pid: number; role: Role; rssBytes: number; isolates: number }[];
 }
 
@@ -28,47 +31,51 @@ export interface SandboxJob {
   workspaceId: string;
   installId: string;
   partition: number;
-  /** One bundled ES module; the source crosses the wire once per sidecar. `handlers`, when given, are the manifest's (`event:issue.created`, `schedule:learn`): code that registers others fails at start-up. */
+  /**
+   * One bundled ES module; the source is sent once per sidecar. `handlers` are those of the manifest (`event:issue.created`,
+   * `schedule:learn`); if given, code that registers different ones fails at start-up.
+   */
   code: { sha256: string; source: string; handlers?: string[] };
   handler: { kind: HandlerKind; name: string };
-  /** JSON `{event, run, settings, nowMs, seed, scopes?}`; `scopes` are the granted ones, for `ctx.has`. */
+  /** JSON `{event, run, settings, nowMs, seed, scopes?}`; `scopes` are the granted scopes, for `ctx.has`. */
   input: string;
   limits: RunLimits;
-  /** `op` such as `issues.get`; `args` is what the guest claims to be the JSON text of an array, no longer than `textMaxOf(op)`. */
+  /** `op` such as `issues.get`; `args` should be the JSON text of an array, but is untrusted; at most `textMaxOf(op)` characters. */
   call(op: string, args: string): Promise<CallAnswer>;
-  /** Schedules and replays: an isolate of its own, beside the partition's queue. */
+  /** True to run in a new isolate, outside the queue of the partition; for schedules and replays. */
   fresh?: boolean;
-  /** Is told what the run says and hears, for its recording. */
+  /** Receives the messages of the run in both directions, for its recording. */
   tape?: Tape;
-  /** Of a replay, which needs `fresh`: what its calls and timers are answered, in place of `call` and of time. */
+  /** For a replay, which needs `fresh`: answers calls and timers from a recording in place of `call` and the clock. */
   pace?: Pace;
-  /** Once aborted, the run is stopped and comes back as interrupted. */
+  /** Stops the run when aborted; the run then ends as interrupted. */
   signal?: AbortSignal;
 }
 
-/** What a run says and hears, in its order. It may keep what it is given, which nobody changes. */
+/** Records the messages of a run in order. Arguments are immutable and may be stored. */
 export interface Tape {
-  /** The run begins, perhaps once more. */
+  /** The run starts; called again if the run is restarted. */
   begin(): void;
+  /** Called for each message to the guest. */
   told(message: Told): void;
-  /** The guest has been given so many messages, the order of its run among them, and made these calls. */
+  /** Called for the calls of the guest; `acked` counts the messages that the guest has consumed, the order of the run included. */
   heard(acked: number, calls: readonly MadeCall[]): void;
 }
 
-/** `sleep` is a timer. Calls are numbered as they are made, from any number on. */
+/** The operation `sleep` is a timer. Numbers ascend in call order; the first may be any number. */
 export type MadeCall = readonly [call: number, op: string, args: string];
 
 export interface Pace {
-  /** The guest made a call or set a timer. @returns false where the run is to end here */
+  /** The guest made a call or set a timer. @returns false to end the run here */
   take(call: MadeCall): boolean;
-  /** The guest has had everything, and waits or has come to its end. @returns what it is given next, all at once; null where it is to end here */
+  /** The guest has consumed everything, and waits or has ended. @returns the answers to deliver together next; null to end the run here */
   next(): readonly Paced[] | null;
 }
 
 export interface Paced {
   readonly call: number;
   readonly answer: CallAnswer;
-  /** The run's age on the guest's clock from then on. */
+  /** Age of the run on the guest's clock from this answer on. */
   readonly elapsedMs: number;
 }
 
@@ -100,20 +107,20 @@ type FailureReason =
   | 'protocol';
 
 export type SandboxOutcome = RunUsage &
-  /** `progress`: of a schedule that said how far it came. `result`: JSON text that an action or a route returned, as the guest claims. */
+  /** `progress` is reported by a schedule. `result` is JSON text returned by an action or a route, untrusted. */
   (
     | { status: 'succeeded'; progress?: Progress; result?: string }
-    /** `killed`: the isolate or process died of it, a strike. */
+    /** `killed`: the isolate or process died because of this run, which is a violation. */
     | {
         status: 'failed';
         reason: FailureReason;
         message: string;
         retryAfterMs?: number;
         killed: boolean;
-        /** Of what was thrown, as V8 writes it; places are of the bundle, named `plugin.js`. */
+        /** V8 stack of the thrown error; positions are in the bundle, named `plugin.js`. */
         stack?: string;
       }
-    /** Lost through no fault of this plugin, or unclear whose: run it again, no strike. */
+    /** Lost without a proven fault of this plugin: run it again, no violation. */
     | { status: 'interrupted'; message: string }
   );
 
@@ -121,16 +128,16 @@ export interface SandboxOptions {
   nodePath: string;
   log: (level: 'info' | 'warn' | 'error', message: string, fields?: object) => void;
   clock: () => number;
-  /** Timer of the first standby; the machine's by default. */
+  /** Timer for the first standby; default is the system clock. */
   after?: Clock['after'];
-  /** `auto` takes what the kernel gives and logs it, `strict` refuses to start with less than all of it. */
+  /** `auto` uses the parts that the kernel offers and logs the level; `strict` refuses to start below level full. */
   jail: 'auto' | 'strict' | 'off';
-  /** Plugins of which one sidecar may hold several: all, those of one workspace, or none but the install itself. */
+  /** Plugins that may share a sidecar: all (`none`), those of one workspace, or only one install. */
   split?: 'none' | 'workspace' | 'install';
-  /** In place of the sidecar's own programs: tests put a hostile one there. */
+  /** Replaces the programs of the sidecar; tests use a hostile one. */
   programs?: SidecarPrograms;
-  /** Warm isolates per sidecar, the least recently used go first. */
+  /** Most warm isolates per sidecar; the least recently used is dropped first. */
   isolatesMax?: number;
-  /** Runs in flight in the active sidecar, waiting ones included. */
+  /** Most runs in flight in the active sidecar, runs that wait for an answer included. */
   concurrentRunsMax?: number;
 }

@@ -1,5 +1,5 @@
-// Queues by lane: items of one lane run one at a time and in order. Workspaces take turns, installs of a workspace
-// take turns, and so do the lanes of an install; nobody takes more slots than are left free.
+// Fair queue of named lanes: items of one lane run one at a time and in order. Slots rotate between workspaces, then between the
+// installs of a workspace, then between the lanes of an install; quotas leave slots free for the others.
 import { Shares } from '../lib/fairness/shares.ts';
 import { Turns } from '../lib/fairness/turns.ts';
 
@@ -17,18 +17,18 @@ interface Lane<Item> {
 
 export interface Lanes<Item> {
   push(name: string, owner: Owner, item: Item): void;
-  /** The next item in turn of those that `accept` takes; its lane is busy until `release`. */
+  /** Returns the next item that `accept` admits; its lane is busy until `release`. */
   take(accept: (item: Item) => boolean): Item | undefined;
   release(name: string): void;
   /** Empties every queue. */
   clear(): Item[];
 }
 
-/** @param slots items that may be out at once, of all lanes together */
+/** @param slots most items taken and not yet released, over all lanes */
 export function createLanes<Item>(slots: number): Lanes<Item> {
-  /** Lanes that are busy or have something waiting. What waits is bounded by whoever pushes. */
+  /** Lanes that are busy or have waiting items. Callers of `push` bound the number of items. */
   const lanes = new Map<string, Lane<Item>>();
-  /** Lanes that are free and have something waiting. */
+  /** Lanes that are free and have waiting items. */
   const turns = new Turns<Lane<Item>>();
   const shares = new Shares(slots);
 

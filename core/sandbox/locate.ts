@@ -1,31 +1,31 @@
-// Where isolated-vm's prebuilt addon and our Node lie: among the dependencies, or in the executable.
+// Finds isolated-vm's prebuilt addon and the bundled Node: in the dependencies, or in the executable.
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { embedded } from '../lib/embedded.ts';
 
-/** NODE_MODULE_VERSION of Node 24: the addon is built for exactly this. */
+/** NODE_MODULE_VERSION of Node 24; the addon loads in no other version. */
 const nodeAbi = 137;
 
-/** @throws Error when this platform has no prebuilt addon */
+/** Returns the path of the addon. @throws Error if there is no prebuilt addon for this platform */
 export function findAddon(): string {
   if (embedded) return embedded.isolatedVmPath();
   const root = dirname(createRequire(import.meta.url).resolve('isolated-vm/package.json'));
   const path = addonOf(root, process.platform, process.arch);
   if (!existsSync(path))
     throw new Error(
-      `isolated-vm has no build for ${process.platform}-${process.arch}; plugins cannot run here.`,
+      `Plugins cannot run on this platform: isolated-vm has no build for ${process.platform}-${process.arch}.`,
     );
   return path;
 }
 
-/** @param root of the package isolated-vm */
+/** @param root directory of the package isolated-vm */
 export function addonOf(root: string, platform: string, arch: string): string {
   const libc = platform !== 'linux' ? '' : existsSync('/lib/ld-musl-x86_64.so.1') ? '.musl' : '.glibc';
   return join(root, 'prebuilds', `${platform}-${arch}`, `isolated-vm.abi${nodeAbi}${libc}.node`);
 }
 
-/** The Node 24 that comes with Tatami. @throws Error when it was not installed */
+/** Returns the path of the Node 24 that ships with Tatami. @throws Error if it is not installed */
 export function findNode(): string {
   if (embedded) return embedded.nodePath();
   const name = `node-${process.platform}-${process.arch}`;
@@ -33,7 +33,7 @@ export function findNode(): string {
     return createRequire(import.meta.url).resolve(`${name}/bin/node`);
   } catch {
     throw new Error(
-      `Node 24 for plugins is missing: the package ${name} is not installed. Run the installation again without --omit=optional.`,
+      `Node 24 for plugins is missing: the package ${name} is not installed. Reinstall without --omit=optional.`,
     );
   }
 }

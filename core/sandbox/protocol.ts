@@ -1,22 +1,22 @@
-// What the core and the sidecar say to each other over the inherited descriptor 3; `framing.ts` has the bytes. Both
-// ends import these two files and nothing else of each other. The core believes none of it: see `frames.ts` and
-// `run/`.
+// Messages between the core and the sidecar over the inherited descriptor 3; `framing.ts` encodes them. These two files are the only
+// ones that both sides import. The core validates every message: see `frames.ts` and `run/`.
 
-/** Guest argument and result text, in UTF-16 units: a KV value may be 2 MiB, everything else is small. */
+/** Most UTF-16 units of the arguments or the result of a call; only KV values, up to 2 MiB, and fetches may be longer. */
 const textMax = 256 * 1024;
 export const kvTextMax = 2_200_000;
 export const inputMax = 160 * 1024;
 export const codeMax = 4 * 1024 * 1024;
 export const manifestMax = 256 * 1024;
-/** One line of a log, and what a run that failed says of it; its stack may be as long. */
+/** Most characters of one log line. */
 export const logTextMax = 64 * 1024;
+/** Most characters of an error message or a stack. */
 export const messageMax = 4000;
 export const opMax = 60;
-/** A handler may have this many host calls and timers written between two answers. */
+/** Most host calls and timers that a handler may start between two answers. */
 export const callsPerFrameMax = 1000;
-/** Calls of a run are numbered from 1. */
+/** Largest number of a call; the calls of a run are numbered from 1. */
 export const callMax = 2 ** 31;
-/** A day; every other bound of time is far below. */
+/** One day; a sanity bound far above every real duration. */
 export const msMax = 86_400_000;
 
 export function textMaxOf(op: string): number {
@@ -26,30 +26,27 @@ export function textMaxOf(op: string): number {
 }
 
 export interface RunLimits {
-  /** Processor time of the whole run. */
+  /** CPU time of the whole run. */
   cpuMs: number;
-  /** Processor time of one uninterrupted stretch of guest code. */
+  /** CPU time of one uninterrupted stretch of guest code. */
   entryMs: number;
-  /** In which the run waits for nothing but itself: timers, promises that nobody settles. */
+  /** Time in which the run waits only for itself: timers, promises that never settle. */
   wallMs: number;
   memoryMb: number;
   calls: number;
   concurrentCalls: number;
   logBytes: number;
   logLines: number;
-  /** Processor time of evaluating the module and of registering its handlers. */
+  /** CPU time of evaluating the module and of registering its handlers, each. */
   startupMs: number;
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/**
- * A run as both ends name it: 128 random bits that a sidecar learns with the order of that run, so that it cannot speak for one that
- * it was not given.
- */
+/** Name of a run on the wire: 128 random bits that a sidecar receives with the run, so that it cannot name a run of another sidecar. */
 export type RunNonce = string;
 
-/** What the jail's entry put in place; `landlock` is the ABI version, 0 when the kernel has none. */
+/** The parts of the jail that its entry applied; `landlock` is the ABI version, 0 if the kernel has none. */
 export interface EntryReport {
   landlock: number;
   seccomp: boolean;
@@ -57,17 +54,17 @@ export interface EntryReport {
 }
 
 /**
- * What a call of the guest is told: `value` is JSON text, an error travels as code and message. `elapsedMs` is the run's age on the
- * guest's clock from now on. `more`: the guest is given this together with the one that follows.
+ * Answer to a call of the guest: `value` is JSON text, an error is a code and a message. `elapsedMs` is the age of the run on the
+ * guest's clock from now on. `more`: deliver this answer together with the next one.
  */
 export type Told = { run: RunNonce; call: number; elapsedMs: number; more?: true } & (
   { t: 'answer'; value: string } | { t: 'refuse'; code: string; message: string }
 );
 
 export type ToSidecar =
-  /** First message: the guest program that every isolate gets before its plugin. */
+  /** First message; `guest` is the program that every isolate evaluates before its plugin. */
   | { t: 'init'; guest: string; isolatesMax: number; idleMs: number }
-  /** A plugin's bundle, once per sidecar unless forgotten. */
+  /** A plugin's bundle; sent once per sidecar, and again after `forget`. */
   | { t: 'code'; sha256: string; source: string }
   | {
       t: 'run';
@@ -85,7 +82,7 @@ export type ToSidecar =
   | { t: 'stop'; run: RunNonce }
   /** Drops idle isolates whose name begins with `prefix`. */
   | { t: 'evict'; prefix: string }
-  /** Drops bundles; those that are needed again are sent again. */
+  /** Drops bundles. */
   | { t: 'forget'; codes: string[] }
   /** Loads a module in a new isolate and reports its definition. */
   | { t: 'describe'; run: RunNonce; source: string; limits: RunLimits }
@@ -103,15 +100,15 @@ export type EndReason =
   | 'rejection'
   | 'protocol';
 
-/** How far a schedule has come; one that is not at its end is run again at once. */
+/** Progress of a schedule; a schedule with `done` < `of` runs again at once. */
 export interface Progress {
   done: number;
   of: number;
-  /** What is counted: "teams". */
+  /** Unit of the count, such as "teams". */
   unit?: string;
 }
 
-/** The value when it is a progress and nothing else. */
+/** Returns the value as a progress, or undefined if it is not a valid one. */
 export function readProgress(value: unknown): Progress | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { done, of, unit } = value as Record<string, unknown>;
@@ -124,9 +121,9 @@ export function readProgress(value: unknown): Progress | undefined {
 }
 
 export type RunEnd =
-  /** `result`: JSON text, of handlers whose caller waits for one. */
+  /** `result`: JSON text, for handlers whose caller waits for a result. */
   | { status: 'succeeded'; progress?: Progress; result?: string }
-  /** `killed`: the isolate died of it. `stack`: as V8 writes it, where something was thrown. */
+  /** `killed`: the isolate died because of this run. `stack`: V8 stack of the thrown error. */
   | {
       status: 'failed';
       reason: EndReason;
@@ -138,8 +135,8 @@ export type RunEnd =
   | { status: 'stopped' };
 
 /**
- * What a guest says: `heads` are JSON lists with commas between them, `["c", call, op, length]` and `["l", level, length]`, `texts` the
- * arguments and log lines that have these lengths. Both go from the guest to the core as they are.
+ * Calls and log lines of a guest: `heads` are comma-separated JSON lists, `["c", call, op, length]` and `["l", level, length]`; `texts`
+ * are the concatenated arguments and log lines of these lengths. Both pass from the guest to the core unchanged.
  */
 export interface Said {
   readonly heads: string;
@@ -149,9 +146,12 @@ export interface Said {
 export type FromSidecar =
   | { t: 'ready'; jail: EntryReport }
   | { t: 'pong'; isolates: number }
-  /** After an entry. `acked` counts the core's messages (run and answers) this run has consumed: more sent than acked means guest code may be running. */
+  /**
+   * Sent after an entry. `acked` counts the core's messages (run and answers) that this run has consumed: more sent than acked means
+   * guest code may be running.
+   */
   | { t: 'drained'; run: RunNonce; acked: number; said: Said }
-  /** `acked` as in `drained`: what the run was still sent it never saw. */
+  /** `acked` as in `drained`; the run never saw later messages. */
   | {
       t: 'end';
       run: RunNonce;
@@ -162,5 +162,5 @@ export type FromSidecar =
       isolates: number;
     }
   | { t: 'described'; run: RunNonce; manifest: string }
-  /** A thread of this process can no longer be stopped: kill it. `run` names the culprit. */
+  /** A thread of this process cannot be stopped any more, so the process must be killed. `run` names the culprit. */
   | { t: 'tainted'; run: RunNonce; reason: 'cpu' | 'memory'; message: string; cpuMs: number };

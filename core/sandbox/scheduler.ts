@@ -1,4 +1,4 @@
-// The core's end of the sandbox: takes jobs and answers for every one of them. It owns every clock, limit and kill.
+// Accepts jobs and settles every one of them. Connects the queue, the sidecars and the runs.
 import { createDispatch } from './dispatch.ts';
 import type { SidecarPrograms } from './fleet/bundle.ts';
 import { createInFlight } from './in-flight.ts';
@@ -20,7 +20,7 @@ export interface SchedulerParts {
 }
 
 export interface Scheduler {
-  /** Once the first sidecar is ready. Rejects when it does not come up. */
+  /** Resolves once the first sidecar is ready. Rejects if it does not start. */
   readonly started: Promise<unknown>;
   readonly sandbox: Sandbox;
 }
@@ -78,13 +78,14 @@ function spawnOptionsOf(options: SandboxOptions, { programs, addonPath, means }:
 }
 
 function refuseStrict(jail: SandboxOptions['jail']): 'off' {
-  if (jail === 'strict') throw new Error(`A strict jail needs Linux; this is ${process.platform}.`);
+  if (jail === 'strict')
+    throw new Error(`A strict jail needs Linux, but the platform is ${process.platform}.`);
   return 'off';
 }
 
 function refusalOf(job: SandboxJob, isStopped: boolean) {
   if (job.input.length > inputMax)
-    return failed('error', `The input is larger than ${inputMax} characters.`, false);
+    return failed('error', `The input of the run is longer than ${inputMax} characters.`, false);
   return isStopped ? ({ status: 'interrupted', message: stoppingMessage } as const) : undefined;
 }
 

@@ -1,5 +1,5 @@
-// The sidecars of one sandbox under watch: what they say goes to the run that it is about, and a death to the runs that were in
-// flight. The sidecars are disposable: they are condemned here, and by nobody else.
+// Routes the messages of sidecars to their runs, and the death of a sidecar to the runs that were in flight in it. This is the only
+// module that decides to kill a sidecar for its behavior.
 import { systemClock } from '../lib/clock.ts';
 import { blame, type Death } from './blame.ts';
 import { createFleet, type Fleet } from './fleet/fleet.ts';
@@ -23,7 +23,7 @@ import type { Strikes } from './strikes.ts';
 export interface Sidecars {
   readonly fleet: Fleet;
   readonly watch: Watch;
-  /** As last reported. */
+  /** As last reported; undefined before the first sidecar is ready. */
   readonly jail: JailLevel | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface SidecarsOptions extends Pick<SandboxOptions, 'log' | 'after'> {
   readonly isSplit: boolean;
   readonly inFlight: InFlight;
   readonly strikes: Strikes;
-  /** Some job that waits may now find a place. */
+  /** Called when a waiting job may be able to start. */
   onPlace(): void;
 }
 
@@ -40,7 +40,7 @@ export function createSidecars(options: SidecarsOptions): Sidecars {
   const { inFlight, strikes, log, onPlace } = options;
   const jail = createJailLog(log);
 
-  /** Ends the runs that a sidecar held. */
+  /** Ends the runs of a sidecar that died. */
   const lose = (sidecar: SidecarProcess, death: Death): void => {
     const verdict = blame(inFlight.of(sidecar), death);
     for (const [run, ending] of verdict) noteStrike(strikes, run, ending);
@@ -59,13 +59,13 @@ export function createSidecars(options: SidecarsOptions): Sidecars {
     const run = inFlight.find(message.run);
     const author = inFlight.installOf(message.run);
     if (author === undefined || (run && run.sidecar !== sidecar) || (!run && message.t !== 'tainted'))
-      throw new ProtocolBreach('It spoke for a run that it does not hold.');
+      throw new ProtocolBreach('The message names a run that this sidecar was not given.');
     if (message.t === 'tainted') {
       if (run) run.cpuMs = message.cpuMs;
       else strikes.crashed(author);
       return condemn(sidecar, { cause: message.reason, why: message.message, culprit: run });
     }
-    if (message.t === 'described') throw new ProtocolBreach('It described what it was not asked for.');
+    if (message.t === 'described') throw new ProtocolBreach('No description was requested.');
     if (!run) return;
     if (message.t === 'drained') return run.drained(message);
     sidecar.isolates = message.isolates;
@@ -112,7 +112,7 @@ function noteStrike(strikes: Strikes, run: ActiveRun, ending: Ending): void {
   else if (run.channel.active) strikes.suspect(run.job.installId);
 }
 
-/** Logs how well the sidecars are held, when that changes. */
+/** Logs the jail level whenever it changes. */
 function createJailLog(log: SandboxOptions['log']) {
   let level: JailLevel | undefined;
   return {

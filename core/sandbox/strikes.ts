@@ -1,27 +1,27 @@
-// Which installs may not share a sidecar with others: those whose run took a process down within the last hour, those that were at
-// work when one died and it was not clear whose fault it was, and those whose code was lately killed for its processor time or
-// memory. A run that ends well clears the second kind.
+// Decides which installs are quarantined, that is, may not share a sidecar with others: installs whose run crashed a process within
+// the last hour, suspects (active when a process died and the culprit was unclear), and installs whose code was killed for its CPU
+// time or memory within the last ten minutes. A run that ends without a crash clears a suspect.
 import { LRUCache } from 'lru-cache';
 
 const crashMemoryMs = 3_600_000;
 const burnMemoryMs = 600_000;
-/** Of each kind. An install that is forgotten because so many others crashed since shares a sidecar again. */
+/** Per category. An install that is evicted because this many others crashed later may share a sidecar again. */
 const installsHeldMax = 10_000;
 
 export interface Strikes {
-  /** A process died of this install's run. */
+  /** Records that a run of this install crashed a process. */
   crashed(installId: string): void;
   suspect(installId: string): void;
-  /** A run was killed for what it used. Other code of the same install is not to blame, and switching the plugin on again changes nothing. */
+  /** Records that a run was killed for its CPU time or memory. Applies to this code only, and stays when the plugin is re-enabled. */
   burned(installId: string, sha256: string): void;
-  /** A run ended without taking its process along. */
+  /** Records that a run ended without crashing its process. */
   survived(installId: string): void;
   quarantined(installId: string, sha256: string): boolean;
-  /** But for what its present code has burned. */
+  /** Clears the crashes and suspicions of an install, not what `burned` recorded. */
   forget(installId: string): void;
 }
 
-/** @param heldMax installs that are remembered at once */
+/** @param heldMax most installs stored per category */
 export function createStrikes(clock: () => number, heldMax: number = installsHeldMax): Strikes {
   const isWithin = (atMs: number | undefined, ms: number): boolean =>
     atMs !== undefined && atMs > clock() - ms;

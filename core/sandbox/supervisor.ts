@@ -1,4 +1,4 @@
-// The sandbox as the server starts it. It tries the strongest jail first, and where the system does not bear that, a weaker one.
+// Starts the sandbox with the strongest jail that the system supports.
 import { existsSync } from 'node:fs';
 import { errorForLog } from '../lib/failures.ts';
 import { bundlePrograms } from './fleet/bundle.ts';
@@ -25,10 +25,10 @@ export type {
   SandboxOptions,
 } from './job.ts';
 
-/** @throws Error when the first sidecar does not come up, or a strict jail cannot be had */
+/** @throws Error if the first sidecar does not start, or the system does not support a strict jail that was asked for */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (!existsSync(options.nodePath))
-    throw new Error(`There is no Node at ${options.nodePath}; plugins need Node 24.`);
+    throw new Error(`Plugins need Node 24, but ${options.nodePath} does not exist.`);
   if (process.platform === 'linux' && options.jail !== 'off') hideProcess();
   const programs = options.programs ?? (await bundlePrograms());
   const addonPath = findAddon();
@@ -37,7 +37,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const bare = { ...means, confinement: { ...noConfinement, powerless: means.confinement.powerless } };
   const ladder: [without: string, options: SandboxOptions, means: JailMeans][] = [
     ['', options, means],
-    [' without namespaces and a user of its own', options, bare],
+    [' without namespaces and a separate user', options, bare],
     [' without a jail', { ...options, jail: 'off' }, bare],
   ];
   for (const [index, [, tried, using]] of ladder.entries()) {
@@ -46,7 +46,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     } catch (error) {
       const [without, next] = ladder[index + 1] ?? [];
       if (!next || options.jail === 'off' || (options.jail === 'strict' && next.jail === 'off')) throw error;
-      options.log('warn', `No sidecar starts in the jail; trying${without}.`, { error: errorForLog(error) });
+      const message = `The sandbox did not start in this jail; retrying${without}.`;
+      options.log('warn', message, { error: errorForLog(error) });
     }
   }
   throw new Error('unreachable: the last step returns or throws');
@@ -58,7 +59,7 @@ function warnOfSharedUser({ jail, log }: SandboxOptions, { confinement }: JailMe
   const quoted = closedFiles.map((file) => `'${file.replaceAll("'", String.raw`'\''`)}'`).join(' ');
   log(
     'warn',
-    `Sidecars run as root, because other users may not read what they execute. Run chmod o+rx ${quoted} to give each sidecar a user of its own.`,
+    `Sandbox sidecars run as root, because other users may not read their program files. Run chmod o+rx ${quoted} to run each sidecar as a separate user.`,
   );
 }
 

@@ -39,9 +39,9 @@ stop() {
   ! curl -s "$TATAMI_SERVER/healthz" || fail 'the server still answers'
 }
 start npm start
-shows '\(new\)' 'holds +1 workspace: My workspace; 1 plugin: auto-triage' 'Your API key, shown this once: +ttm_'
+shows '\(new\)' 'content +1 workspace: My workspace; 1 plugin: auto-triage' 'Your API key, shown only once: +ttm_'
 export TATAMI_TOKEN
-TATAMI_TOKEN=$(sed -n 's/^Your API key, shown this once: *//p' "$work/seen")
+TATAMI_TOKEN=$(sed -n 's/^Your API key, shown only once: *//p' "$work/seen")
 
 say 'Create a first issue; the plugin labels it'
 curl -s -w '\n' "$TATAMI_SERVER/api/v1/issues" -H "Authorization: Bearer $TATAMI_TOKEN" \
@@ -69,7 +69,7 @@ key_of() { sed -n 's/^key *\(ttm_[^ ]*\).*/\1/p' "$work/seen"; }
 bin/tatami keys list --data-dir data | tee "$work/seen"
 shows 'Owner'
 bin/tatami keys create --data-dir data --name nightly --scopes issues:read --expires 90d | tee "$work/seen"
-shows '^scopes +issues:read' 'shown this once'
+shows '^scopes +issues:read' 'shown only once'
 old=$(key_of)
 me "$old" | tee "$work/seen"
 shows '"issues:read"'
@@ -90,9 +90,9 @@ say 'Import issues from another tracker with their original times; a second impo
   for n in $(seq 400); do echo "shop,2024-03-01T09:30:00Z,bug,Crash number $n,It fails"; done
 } >issues.csv
 bin/tatami import issues.csv --team-from repo 2>&1 | tee "$work/seen"
-shows '[0-9]+ of 400' '400 created, 0 there already, 0 failed'
+shows '[0-9]+ of 400' '400 created, 0 already present, 0 failed'
 bin/tatami import issues.csv --team-from repo 2>&1 | tee "$work/seen"
-shows '0 created, 400 there already'
+shows '0 created, 400 already present'
 curl -s -w '\n' "$TATAMI_SERVER/api/v1/issues/SHOP-1" -H "Authorization: Bearer $TATAMI_TOKEN" | tee "$work/seen"
 shows '"createdAt":"2024-03-01T09:30:00.000Z"'
 refused bin/tatami import isues.csv --team-from repo
@@ -101,7 +101,7 @@ shows 'isues.csv'
 say 'Back up while the server runs'
 mkdir "$work/backups"
 bin/tatami backup "$work/backups" --data-dir data | tee "$work/seen"
-shows '^holds +1 workspace' '^key +not in the backup'
+shows '^contains +1 workspace' '^key +not in the backup'
 bin/tatami backups verify "$work/backups"
 stop
 

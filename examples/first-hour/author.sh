@@ -18,7 +18,7 @@ npm test
 say 'Pack it and install it'
 tatami plugin pack .
 tatami plugin install ./acme.hello.tatami.json --yes --no-probation 2>&1 | tee "$work/seen"
-shows 'issues:read: to hear of new issues' 'Receive issue.created events' '0.1.0 installed as plg_'
+shows 'issues:read: to receive new issues' 'Receive issue.created events' '0.1.0 installed as plg_'
 file() {
   curl -s -w '\n' "$TATAMI_SERVER/api/v1/issues" -H "Authorization: Bearer $TATAMI_TOKEN" \
     -H 'Content-Type: application/json' -d "{\"team\":\"ENG\",\"title\":\"$1\"}" | tee "$work/issue"
@@ -59,7 +59,7 @@ export default definePlugin<'issues:write' | 'comments:write', Settings>({
   engines: { tatami: '*' },
   scopes: {
     'issues:write': { why: 'to label new issues', fields: ['labels'] },
-    'comments:write': { why: 'to greet below them' },
+    'comments:write': { why: 'to comment on them' },
   },
   settings: {
     type: 'object',

@@ -1,4 +1,4 @@
-// Every response is in the document (docs/spec/api.md › The document): random valid and invalid requests cause no 5xx,
+// Every response is in the document (docs/spec/api.md › OpenAPI document): random valid and invalid requests cause no 5xx,
 // success bodies match their schema, and errors have the envelope and a registered code.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// Tokens do not leak (docs/spec/errors.md): no response, log line, event or delivery repeats a
+// Tokens do not leak (docs/spec/errors.md › Undisclosed data): no response, log line, event or delivery repeats a
 // token from any part of a request, and no cache or other site receives it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';

@@ -1,4 +1,4 @@
-// Malformed and slow HTTP over raw sockets (docs/spec/api.md › Requests and answers) is refused or closed, without a
+// Malformed and slow HTTP over raw sockets (docs/spec/api.md › Requests and responses) is refused or closed, without a
 // 5xx, without a hang, and without effect on others.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect } from 'node:net';

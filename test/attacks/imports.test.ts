@@ -100,7 +100,12 @@ const changes: readonly [title: string, table: string, change: (row: Row) => voi
     (row) => (row.bytes = -1e12),
     'attachment_usage.bytes',
   ],
-  ['a row is not as the log says', 'labels', (row) => (row.name = 'other'), 'Not as the log says, in labels'],
+  [
+    'a row is not as the log says',
+    'labels',
+    (row) => (row.name = 'other'),
+    'Rows differ from the event log in labels',
+  ],
   [
     'the workspace has another name than the first line says',
     'workspaces',

@@ -77,8 +77,8 @@ test('doctor fix changes no mode and removes no file that a link in the data dir
   subject.close();
   expect(found).toContain(join(dir, 'archive'));
   expect(found).not.toContain(outside);
-  expect(await mend(subjectOf(), 'permissions', plain)).toContain('1 made private');
-  expect(await mend(subjectOf(), 'leftovers', plain)).toBe('1 removed.');
+  expect(await mend(subjectOf(), 'permissions', plain)).toContain('made 1 files private');
+  expect(await mend(subjectOf(), 'leftovers', plain)).toBe('removed 1 unfinished files.');
   expect(untouched()).toEqual(asItWas);
   expect(lstatSync(join(dir, 'archive')).isSymbolicLink()).toBe(true);
 });
@@ -87,7 +87,7 @@ test('doctor fix takes no copy for a way back that holds links instead of files'
   const aside = mkdtempSync(join(parent, 'aside-'));
   symlinkSync(outside, join(dir, 'archive'));
   const consent = { backup: aside, yes: true, altered: true };
-  expect(await failure(mend(subjectOf(), 'accept', consent))).toContain('Give a backup with --backup FILE');
+  expect(await failure(mend(subjectOf(), 'accept', consent))).toContain('Pass a backup with --backup FILE');
   expect(readdirSync(aside)).toEqual([]);
 });
 
@@ -192,7 +192,7 @@ test('orders of the operator go to no socket that another user, or a link, put i
   const listed = await tatami(['keys', 'list', '--data-dir', dir, '--json']);
   expect([listed.code, listed.json.error?.message]).toEqual([
     1,
-    expect.stringContaining('is not a socket of'),
+    expect.stringContaining('is not the socket of'),
   ]);
   expect(asked).toEqual([]);
   await server.stop(true);

@@ -166,7 +166,7 @@ test('GitHub: deep JSON, half characters, foreign prototypes and addresses to fe
   expect(issues.find(({ externalId }) => externalId === 'acme/eng#204')?.parent).toBeNull();
   expect(({} as Json).pull_request).toBeUndefined();
   const tooDeep = await imported('deep.json', `[${'['.repeat(500_000)}`);
-  expect([tooDeep.code, JSON.stringify(tooDeep.json)]).toEqual([1, expect.stringContaining('is no JSON')]);
+  expect([tooDeep.code, JSON.stringify(tooDeep.json)]).toEqual([1, expect.stringContaining('is not JSON')]);
   expect(asked).toBe(0);
 }, 30_000);
 

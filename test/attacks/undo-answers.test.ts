@@ -22,10 +22,10 @@ function answerOf(contract: Contract): string {
   const { undo } = contract;
   const scope = scopeOfContract(contract, 'write');
   if (typeof undo === 'object') return undo.never;
-  if (undo === 'values') return `who holds \`${scope}\`: the earlier values`;
+  if (undo === 'values') return `Needs \`${scope}\`. The previous values are restored.`;
   const asked = ['update', 'delete', 'restore'].flatMap((operation) => byName(contract, operation) ?? []);
   const final = byName(contract, 'delete') && !byName(contract, 'restore') ? ' A deletion is final.' : '';
-  return `who may ask ${asked.join(', ')}.${final}`;
+  return `Needs the permissions of ${asked.join(' and ')}.${final}`;
 }
 
 test('every entity says who may undo what was written of it; what decides on rights is undone by its own operations, or never', () => {
@@ -49,7 +49,7 @@ test('docs/plugins/undo.md lists the answers', () => {
     .toSorted()
     .join('\n');
   const [before, rest = ''] = readFileSync(page, 'utf8').split(
-    /(?<=## Who may undo what\n[^#]*\|---\|---\|\n)/,
+    /(?<=## Permissions to undo\n[^#]*\|---\|---\|\n)/,
   );
   const after = rest.slice(rest.search(/^(?!\|)/m));
   const made = `${before}${rows}\n${after}`;

@@ -201,7 +201,10 @@ test('a check of health ends with 0 where the server is ready, and with 1 where 
   const live = await it.run(['health', '--live', '--server', server.ready.url]);
   expect([live.code, live.out]).toEqual([0, '{"status":"ok"}\n']);
   const none = await it.run(['health', '--server', 'http://127.0.0.1:1', '--json']);
-  expect([none.code, none.json.error.message]).toEqual([1, 'No server answers at http://127.0.0.1:1.']);
+  expect([none.code, none.json.error.message]).toEqual([
+    1,
+    'No server responds at http://127.0.0.1:1. Start it, or check the address.',
+  ]);
 });
 
 test('two first starts at once both come up', async () => {

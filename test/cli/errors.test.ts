@@ -37,7 +37,7 @@ test('without --json an error leaves stdout empty', async () => {
   const { code, out, err } = await tatami(['plugin', 'list']);
   expect([code, out]).toEqual([4, '']);
   expect(err).toBe(
-    'tatami: You are not logged in. Type `bin/tatami login`, or give a key with --token or TATAMI_TOKEN.\n',
+    'tatami: You are not logged in. Run `bin/tatami login`, or pass an API key with --token or TATAMI_TOKEN.\n',
   );
 });
 
@@ -94,7 +94,7 @@ test('no server is exit 75, at once', async () => {
   await gone.stop(true);
   const { code, json, err } = await tatami(['plugin', 'list', '--server', url, '--token', 'x', '--json']);
   expect([code, json.error.code]).toEqual([75, 'unreachable']);
-  expect(err).not.toContain('Trying again');
+  expect(err).not.toContain('Retrying');
 });
 
 test('a server that is something else is told apart', async () => {
@@ -144,7 +144,7 @@ test('a file that cannot be used is told in a sentence that says what to do', as
     ],
     [
       ['restore', join(backups, made), '--data-dir', dir.path('new'), '--key', none],
-      `--key must name a file that can be read, as master.key of the data directory. ${none} does not exist`,
+      `--key must be a readable file, such as master.key of the data directory. ${none} does not exist`,
     ],
     [['backup', dir.path('key'), ...at], `${dir.path('key')} exists and is not a directory`],
     [['backups', 'list', none], `${none} does not exist`],

@@ -62,10 +62,10 @@ test('GitHub: state, labels, people and times; pull requests are left out, what 
     1,
     { created: 3, skipped: 0, failed: 1, teams: 1, labels: 1 },
   ]);
-  expect(first.err).toContain('record 5: it is no issue');
+  expect(first.err).toContain('record 5: not an issue');
   // The list is one line of text.
   expect(first.err).toMatch(/\b[1-4] of 4\b/);
-  expect(first.err).toContain('nobody here is called "stranger"');
+  expect(first.err).toContain('no member matches "stranger"');
   const issues = await issuesOf('github');
   expect(issues).toMatchObject([
     {
@@ -105,8 +105,8 @@ test('Linear: priority, status, estimate, dates and labels, by the columns of it
   ].join('\n');
   const { json, err } = await imported('linear.csv', text);
   expect(json).toMatchObject({ created: 3, failed: 1, teams: 1, labels: 2 });
-  expect(err).toContain('line 5: it has no ID');
-  expect(err).toContain('the state "Gestrandet" says nothing here');
+  expect(err).toContain('line 5: the ID is missing');
+  expect(err).toContain('the state "Gestrandet" is unknown');
   expect(await issuesOf('linear')).toMatchObject([
     {
       team: { key: 'DES', name: 'Design' },
@@ -164,7 +164,7 @@ test('Jira: columns that stand there several times, its way to write times, type
   ].join('\r\n');
   const { json, err } = await imported('jira.csv', text);
   expect(json).toMatchObject({ created: 2, failed: 1, teams: 1 });
-  expect(err).toContain('line 4: "what" is no issue key');
+  expect(err).toContain('line 4: "what" is not an issue key');
   expect(await issuesOf('jira')).toMatchObject([
     {
       title: 'Restart fails',
@@ -190,8 +190,8 @@ test('Jira: columns that stand there several times, its way to write times, type
 test('a file that is none of these, and a format that nobody knows, are told before anything is sent', async () => {
   const since = await app.lastSequence();
   for (const [name, text, more, said] of [
-    ['broken.json', '[{"number":1,', [], 'is no JSON'],
-    ['object.json', '{"issues":[]}', [], 'holds no list of issues'],
+    ['broken.json', '[{"number":1,', [], 'is not JSON'],
+    ['object.json', '{"issues":[]}', [], 'is not a list of issues'],
     ['one.csv', 'a,b\n1,2', ['--from', 'trello'], 'Use one of csv, github, linear, jira'],
     ['two.csv', 'ID,Title\n1,2', ['--from', 'linear'], 'lacks the column Status, Team'],
   ] as const) {
@@ -230,19 +230,19 @@ test('people are mapped to members by their login, name or address, and a map wi
   ]);
   expect([bad.code === 0, await app.eventTypes(since)]).toEqual([false, []]);
   expect(bad.json.error.message.split('\n')).toEqual([
-    'people.csv cannot be used, and nothing was imported:',
+    'people.csv has errors, and nothing was imported:',
     'line 2: no member has the e-mail address bem@acme.example. Did you mean ben@acme.example?',
-    'line 3: source is empty; give a login, name or e-mail address of the file',
-    'line 4: it has another number of columns than the header (2)',
-    'line 5: member is empty; give the e-mail address of a member',
-    'line 7: A is mapped to another member above; give each source once',
+    'line 3: source is empty; use a login, name or e-mail address from the file',
+    'line 4: the number of columns differs from the header (2)',
+    'line 5: member is empty; use the e-mail address of a member',
+    'line 7: A is mapped to another member above; list each source once',
   ]);
   expect(bad.err).toContain('imported:\nline 2: no member');
   expect((await run(['login,email', 'a,b'])).json.error.message).toContain('lacks the column source, member');
 
   const good = await run(['source,member', 'BJones,Ben@acme.example', 'old@else.example,ben@acme.example']);
   expect(good.code).toBe(0);
-  expect(good.err).not.toContain('nobody here is called');
+  expect(good.err).not.toContain('no member matches');
   expect((await issuesOf('mapped')).map(({ assignee, creator }) => [assignee?.id, creator.name])).toEqual([
     [ben.id, 'Ben'],
     [expect.any(String), 'Ana Lindqvist'],

@@ -64,11 +64,11 @@ test('Linear: identifiers, parents, relations, projects, milestones and cycles; 
     },
   ]);
   for (const told of [
-    'line 3: relates to LIN-99 is left out: neither this file nor an earlier import has that issue',
-    'line 4: blocked by LIN-7 is left out: LIN-4 blocks LIN-7 already',
-    'line 5: child of LIN-4 is left out: ',
-    'line 6: child of OTHER-1 is left out',
-    'the cycle "Old" of LIN is over',
+    'line 3: relates to LIN-99 is skipped: that issue is neither in this file nor in an earlier import',
+    'line 4: blocked by LIN-7 is skipped: LIN-4 blocks LIN-7 already',
+    'line 5: child of LIN-4 is skipped: ',
+    'line 6: child of OTHER-1 is skipped',
+    'the cycle "Old" of LIN has ended',
   ])
     expect(err).toContain(told);
 
@@ -150,7 +150,7 @@ test('Jira: epics and parents by key and by id, links from both sides, sprints, 
     ...{ 'issue type Sub-task': 1, 'priority that cannot be read': 1, 'dueDate that cannot be read': 1 },
   });
   expect(err).toContain('JIR has no cycle "Sprint 1"');
-  expect(err).toContain('line 5: child of 77777 is left out');
+  expect(err).toContain('line 5: child of 77777 is skipped');
   expect(await get('/issues/JIR-11')).toMatchObject({
     parent: { identifier: 'JIR-12' },
     cycle: { name: 'Sprint 2' },
@@ -217,7 +217,7 @@ test('GitHub: milestones, sub-issues from either side, duplicates, comments; wha
     entry(32, { sub_issues: { nodes: [] } }),
   ];
   const { code, json, err } = await imported('github.json', JSON.stringify(list));
-  expect(err).toContain('record 6: it is no issue: its sub_issues is not as GitHub writes it');
+  expect(err).toContain('record 6: not an issue: sub_issues does not have the format of GitHub');
   expect([code, json]).toMatchObject([
     1,
     {
@@ -285,7 +285,7 @@ test('what points to the file of an earlier import arrives; what a key may not m
     0,
     { created: 2, projects: 0, parents: 2, left: { project: 2, 'cycle that is not here': 1 } },
   ]);
-  expect(err).toContain('projects are left out: ');
+  expect(err).toContain('projects are skipped: ');
   expect(err.match(/scope import:write/g)).toHaveLength(1);
   expect([await parentOf('SUB-1'), await parentOf('SUB-2')]).toEqual(['LIN-5', 'SUB-1']);
 });

@@ -118,7 +118,7 @@ test('bad rows are named by the line they begin at and cost only themselves', as
     expect.stringMatching(/^line 8: .*"acme\/123"/),
     expect.stringMatching(/^line 9: .*BAD.*"acme\/bad"/),
     expect.stringMatching(/^line 10: the label/),
-    expect.stringMatching(/^line 11: title and body .* cut/),
+    expect.stringMatching(/^line 11: title and body shortened/),
     expect.stringMatching(/^line 13: .*does not end/),
   ]);
   const cut = (await issuesOf('BAD'))[1];
@@ -140,7 +140,7 @@ test('times are kept however they are written; what is none, and who may not say
   const first = await runImport(csv(header, ...rows, ...more));
   expect([first.code, first.json]).toMatchObject([0, { created: 8, undated: 3 }]);
   for (const told of [
-    'line 7: created_at "05/01/2019" is no time',
+    'line 7: created_at "05/01/2019" is not a past time',
     'line 8: created_at is empty',
     'line 9: created_at "2219-01-01"',
   ])
@@ -185,7 +185,10 @@ test('a file that is not there, empty or not UTF-8 is told in one line, and noth
   const long = Buffer.concat([Buffer.from(text.repeat(30_000)), latin.subarray(header.length + 1)]);
   await refused(file(long), /line 120001, byte 26 is 0xE4/);
   await refused(file(''), /is empty/);
-  await refused(dir.path('isues.csv'), /isues\.csv is not a file that exists\. Did you mean .*issues\.csv\?/);
+  await refused(
+    dir.path('isues.csv'),
+    /isues\.csv does not exist or is not a file\. Did you mean .*issues\.csv\?/,
+  );
   await refused(dir.path('.'), /is a directory/);
   expect(await app.eventTypes(before)).toEqual([]);
 
@@ -244,7 +247,7 @@ test('a batch whose answer is lost is sent again and counted once', async () => 
   });
   const { code, json, err } = await runImport(file, proxy.url.origin);
   expect([code, json]).toMatchObject([0, { created: 200, skipped: 0 }]);
-  expect(err).toContain('Trying again');
+  expect(err).toContain('Retrying');
   expect(await createdEvents(before)).toBe(200);
 });
 
@@ -271,7 +274,7 @@ test('only where it helps does an import that stopped ask to be run again', asyn
   );
   expect([revoked.code, revoked.err]).toEqual([
     4,
-    expect.stringMatching(/Stopped after \d+ created, .* Run it again to go on/),
+    expect.stringMatching(/Stopped after \d+ created, .* Run the import again to continue/),
   ]);
 });
 

@@ -80,10 +80,7 @@ test('whoever has the data directory makes, lists, rolls and revokes keys, the s
   const keys = (command: string, ...more: string[]) =>
     tatami(['keys', command, ...more, '--data-dir', dataDir, '--json']);
   const nowhere = await keys('create');
-  expect([nowhere.code, nowhere.json.error.message]).toEqual([
-    1,
-    expect.stringContaining('holds no database'),
-  ]);
+  expect([nowhere.code, nowhere.json.error.message]).toEqual([1, expect.stringContaining('has no database')]);
   const unsealed = await tatami(['master-key', 'rotate', '--data-dir', dataDir, '--json']);
   expect([unsealed.code, existsSync(dataDir)]).toEqual([1, false]);
 
@@ -162,7 +159,7 @@ test('what people read of keys: short scopes, when they were used, how they end;
       '--scopes',
       'issues:write,labels:read,teams:read,members:read',
     );
-    expect(made.out).toMatch(/^key {7}ttm_\w+ {3}\(shown this once\)$/m);
+    expect(made.out).toMatch(/^key {7}ttm_\w+ {3}\(shown only once\)$/m);
     const [id = ''] = /key_\w+/.exec(made.out) ?? [];
     expect((await keys('roll', 'CI', '--grace', '0')).out).toContain(`${id} is revoked`);
     const { out } = await keys('list');
@@ -198,7 +195,7 @@ test('a directory that is held by something else is waited for, and a socket tha
   if ('heldBy' in lock) throw new Error('The lock should be free.');
   const child = spawnTatami(['keys', 'list', '--data-dir', dataDir, '--json']);
   const errors = collect(child.stderr);
-  await errors.until((text) => text.includes('waiting until it takes orders'));
+  await errors.until((text) => text.includes('Waiting until it accepts commands'));
   lock.release();
   const { keys } = JSON.parse(await new Response(child.stdout).text());
   expect([await child.exited, keys.length]).toEqual([0, 1]);

@@ -105,7 +105,7 @@ test('without a browser a code does it, however often the server says to wait', 
 });
 
 const refusals: [string, string, string][] = [
-  ['was refused by the person', 'access_denied', 'refused in the browser'],
+  ['was refused by the person', 'access_denied', 'denied in the browser'],
   ['is too late', 'expired_token', 'in time'],
 ];
 test.each(refusals)('a code that %s gives no login', async (_, error, words) => {
@@ -160,7 +160,7 @@ test.each(impostors)('a code %s is not exchanged', async (_, pretend) => {
 test('a server that has tokens asked for elsewhere is asked for none', async () => {
   server.behaviour.metadata = { token_endpoint: `${other.url}/oauth/token` };
   const { code, err } = await logIn();
-  expect([code, err]).toEqual([1, expect.stringContaining('elsewhere')]);
+  expect([code, err]).toEqual([1, expect.stringContaining('another server')]);
   server.behaviour.metadata = { issuer: other.url };
   const named = await logIn();
   expect([named.code, named.err]).toEqual([1, expect.stringContaining(`login --server ${other.url}`)]);
@@ -307,7 +307,7 @@ test('a server that is gone is logged out of all the same, and somebody learns w
   await logIn(gone);
   gone[Symbol.dispose]();
   const { code, err } = await run('logout');
-  expect([code, err]).toEqual([75, expect.stringContaining('not ended at the server')]);
+  expect([code, err]).toEqual([75, expect.stringContaining('not revoked at the server')]);
   expect(kept()).toEqual([]);
 });
 

@@ -123,7 +123,7 @@ test('a login that the person refused is none', async () => {
   const back = await consent(browser, address.pathname + address.search, (form) =>
     form.set('decision', 'deny'),
   );
-  expect(await (await fetch(back)).text()).toContain('Nothing was allowed');
+  expect(await (await fetch(back)).text()).toContain('Login denied');
   expect(await child.exited).toBe(1);
 });
 

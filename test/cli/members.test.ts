@@ -31,7 +31,7 @@ test('beside a running server: an invitation, and another password for who has a
     expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('tatami members invite')]);
     const reset = await members('reset', email);
     expect(reset.out).toMatch(
-      /^account {3}ana@acme\.example\nlink {6}http\S+\/reset\/\S{43} {3}\(works once\)\nuntil {5}\S+Z$/m,
+      /^account {3}ana@acme\.example\nlink {6}http\S+\/reset\/\S{43} {3}\(works once\)\nexpires {3}\S+Z$/m,
     );
     const [link = ''] = /http\S+/.exec(reset.out) ?? [];
     const owner = createVisitor(app);

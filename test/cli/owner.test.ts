@@ -122,10 +122,12 @@ describe.skipIf(!isRoot)('in a data directory of another user (needs root)', () 
     chownSync(join(dir, 'identity'), 0, 0);
     const looked = await tatami(['doctor', '--data-dir', dir]);
     expect(looked.code).toBe(1);
-    expect(looked.out).toContain(`✗ permissions: These belong to another user than ${dir}: ${dir}/identity`);
+    expect(looked.out).toContain(
+      `✗ permissions: These files have another owner than ${dir}: ${dir}/identity`,
+    );
     expect(looked.out).toContain('doctor fix permissions');
     const { code, out } = await tatami(['doctor', 'fix', 'permissions', '--data-dir', dir]);
-    expect([code, out]).toEqual([0, 'permissions: 1 given back to the owner of the directory.\n']);
+    expect([code, out]).toEqual([0, 'permissions: gave 1 files to the owner of the directory.\n']);
     expect(foreignIn(dir)).toEqual(['link']);
     expect(lstatSync(outside).uid).toBe(0);
   });
@@ -154,7 +156,7 @@ describe.skipIf(!isPublic)(
       expect(out).not.toContain('accept');
       expect(out).not.toContain('EACCES');
       const { code, err } = await asNobody('doctor', 'fix', 'permissions', '--data-dir', dir);
-      expect([code, err]).toEqual([1, expect.stringContaining('Type this as root')]);
+      expect([code, err]).toEqual([1, expect.stringContaining('Run this command as root')]);
     });
 
     test('a folder of root takes no backup of another user, which is told in a sentence', async () => {

@@ -34,7 +34,7 @@ test('somebody new is invited by address, with a role; asked again there is anot
   expect(json.url).toStartWith(`${app.url}/join/`);
   const again = await said(...invite);
   expect(again.code).toBe(0);
-  expect(again.out).toContain('nobody: hand the link over');
+  expect(again.out).toContain('nobody: pass the link on yourself');
   const listed = (await run('members', 'list')).json;
   expect(listed.map(({ name, role, joinedAt }: Json) => [name, role, joinedAt])).toContainEqual([
     'Ben',

@@ -189,15 +189,15 @@ test('a plugin, a schedule and a run that do not exist are answered with those t
   expect((await pack('greets')).code).toBe(0);
   expect((await install('greets')).code).toBe(0);
   const none =
-    'tatami: There is no plugin acme.helo; `tatami plugin list` shows all. Did you mean acme.hello?';
-  const schedule = 'tatami: acme.hello has no schedule nightli; it has nightly. Did you mean nightly?';
+    'tatami: There is no plugin acme.helo. List the plugins with `tatami plugin list`. Did you mean acme.hello?';
+  const schedule = 'tatami: acme.hello has no schedule nightli. Schedules: nightly. Did you mean nightly?';
   const lastLine = async (...args: string[]) => (await run(...args)).err.trimEnd().split('\n').at(-1);
   expect(await lastLine('logs', 'acme.helo')).toBe(none);
   expect(await lastLine('catch-up', 'acme.helo')).toBe(none);
   expect(await lastLine('run-schedule', 'acme.helo', 'nightly')).toBe(none);
   expect(await lastLine('run-schedule', 'acme.hello', 'nightli')).toBe(schedule);
   expect(await lastLine('cancel', 'run_nope')).toBe(
-    'tatami: There is no run run_nope; `tatami plugin logs PLUGIN` shows the latest of a plugin.',
+    'tatami: There is no run run_nope. List the latest with `tatami plugin logs PLUGIN`.',
   );
 });
 

@@ -76,7 +76,7 @@ test('an undo of a time is of a plugin, and lists what others changed since', as
   const tried = await run('plugin', 'undo', 'triage', '--since', since, '--simulate');
   expect(tried.code).toBe(0);
   expect(tried.out).toContain(
-    `left as it is:\n  issue ${issue.identifier}  priority: was set to "high", is "low"  (changed by First key)`,
+    `skipped:\n  issue ${issue.identifier}  priority: was set to "high", is "low"  (changed by First key)`,
   );
   const answers = await Promise.all([
     asJson('plugin', 'undo', 'triage'),
@@ -86,7 +86,7 @@ test('an undo of a time is of a plugin, and lists what others changed since', as
   ]);
   expect(answers.map(({ code, json }) => [code, json.error.message])).toEqual([
     [2, expect.stringContaining('--since 2h')],
-    [2, expect.stringContaining('this is a run')],
+    [2, expect.stringContaining('not to a run')],
     [1, expect.stringContaining('tatami plugin logs PLUGIN')],
     [1, expect.stringContaining('Did you mean triage?')],
   ]);
@@ -96,16 +96,16 @@ test('a plugin on probation is listed as what it does, with the approvals that a
   await install(app.call, await packSource(triage('careful', 'Propose')), { probation: true });
   await issueNamed('Propose something');
   const listed = await run('plugin', 'list');
-  expect(listed.out).toMatch(/careful +1\.0\.0 +propose +probation: 20 approvals missing/);
+  expect(listed.out).toMatch(/careful +1\.0\.0 +propose +probation: 20 approvals left/);
   expect(listed.out).toMatch(/triage +1\.0\.0 +apply +active/);
   expect(listed.out).toContain('`tatami plugin probation NAME --end`');
   const one = await run('plugin', 'show', 'careful');
   expect([one.code, one.out]).toMatchObject([
     0,
-    expect.stringContaining('state  probation: 20 approvals missing'),
+    expect.stringContaining('state  probation: 20 approvals left'),
   ]);
   expect(one.out).toContain('until people have approved 20 more runs');
-  expect(one.out).toContain('mode   propose until its probation ends, then apply');
+  expect(one.out).toContain('mode   propose until the probation ends, then apply');
 
   await install(app.call, await packSource(triage('trusted', 'Nothing like it')), { probation: true });
   const ended = await run('plugin', 'probation', 'trusted', '--end');
@@ -173,7 +173,7 @@ test('proposals are listed, shown field by field, approved in part and rejected 
 
 test('a route is opened once, rotated and closed; its secret is printed then and never again', async () => {
   const opened = await run('plugin', 'routes', 'open', 'triage', 'hook');
-  const [, secret = ''] = /Signing secret, shown this once: {2}(whsec_\S+)\n/.exec(opened.out) ?? [];
+  const [, secret = ''] = /Signing secret, shown only once: {2}(whsec_\S+)\n/.exec(opened.out) ?? [];
   expect([opened.code, secret.length > 20]).toEqual([0, true]);
   const listed = await run('plugin', 'routes', 'list', 'triage');
   expect(listed.out).toMatch(/^hook +POST hmac +http\S+\/hook\nopen +GET +public closed\n$/);
@@ -190,7 +190,7 @@ test('a route is opened once, rotated and closed; its secret is printed then and
   const unknown = await asJson('plugin', 'routes', 'open', 'triage', 'hok');
   expect([unknown.code, unknown.json.error]).toMatchObject([
     1,
-    { code: 'not_found', message: 'triage has no route hok; it has hook, open. Did you mean hook?' },
+    { code: 'not_found', message: 'triage has no route hok. Routes: hook, open. Did you mean hook?' },
   ]);
 });
 
@@ -218,7 +218,7 @@ test('an error names what is absent where the plugin is there, and the plugin wh
   expect(await said('shadow', 'triage')).toBe('triage has no shadow.');
   expect(await said('shadow', 'triage', '--stop')).toBe('triage has no shadow.');
   expect(await said('secrets', 'delete', 'triage', 'KEY_A')).toBe('KEY_A is not set.');
-  expect(await said('secrets', 'delete', 'triag', 'KEY_A')).toContain('There is no plugin triag;');
+  expect(await said('secrets', 'delete', 'triag', 'KEY_A')).toContain('There is no plugin triag.');
   const none = [
     ['DELETE', 'shadow', 'triage has no shadow.'],
     ['DELETE', 'secrets/KEY_A', 'KEY_A is not set.'],
@@ -266,7 +266,7 @@ test('the gate of an upgrade says what the other version would do otherwise, and
   );
   const gated = await run('plugin', 'install', file, '--gate', '1', '--yes');
   expect(gated.code).toBe(0);
-  expect(gated.err).toContain('triage 1.1.0 on the last run of 1.0.0: 0 the same, 1 not\n');
+  expect(gated.err).toContain('triage 1.1.0 on the last run of 1.0.0: 0 same, 1 different\n');
   expect(gated.err).toMatch(
     /\n {4}issue iss_\w+ priority: "high" → "urgent"\n {4}comment new 1 body: "triaged" → "seen"\n/,
   );
@@ -280,9 +280,9 @@ test('the gate of an upgrade says what the other version would do otherwise, and
       .replace(/await ctx.comments[^;]+;/, ''),
   );
   const less = await run('plugin', 'install', silent, '--gate', '1', '--yes');
-  expect(less.err).toMatch(/\n {4}only 1\.1\.0 makes a new comment on ENG-\d+: body "seen"\n/);
+  expect(less.err).toMatch(/\n {4}only 1\.1\.0 creates a comment on ENG-\d+: body "seen"\n/);
 
   await install(app.call, await packSource(triage('idle', 'Nothing like it')));
   const nothing = await run('plugin', 'install', await later('idle', (source) => source), '--gate', '--yes');
-  expect(nothing.err).toContain('idle 1.1.0: 1.0.0 has no runs for events to compare it with.\n');
+  expect(nothing.err).toContain('idle 1.1.0: 1.0.0 has no event runs to compare with.\n');
 });

@@ -72,5 +72,5 @@ test('a folder is packed and refused where the server wants a signature; a file 
   // The package reaches the server, which requires a signature.
   expect(folder.err).toContain('accepts only signed packages');
   expect(none.code).toBe(1);
-  expect(none.err).toMatch(/^tatami: \S+notes\.json is no package: .*tatami plugin pack/m);
+  expect(none.err).toMatch(/^tatami: \S+notes\.json is not a valid package: .*tatami plugin pack/m);
 });

@@ -53,7 +53,7 @@ test('a package that is signed beside its file is its publisher’s on the serve
   const verified = await run('verify', file, '--public-key', publicKey);
   expect([verified.code, verified.err]).toEqual([
     1,
-    expect.stringContaining('was changed since it was signed'),
+    expect.stringContaining('was changed after it was signed'),
   ]);
   expect((await run('install', file, '--yes', '--no-probation')).code).toBe(1);
   expect((await app.call('GET', path)).status).toBe(404);
@@ -89,7 +89,7 @@ test('a version that asks for more is shown with what is new, refused or consent
   expect(await greeted('Consented')).toEqual(['Hello from 1.1.0']);
 
   const back = await run('rollback', id);
-  expect([back.code, back.out]).toEqual([0, `${id} is at 1.0.0 again\n`]);
+  expect([back.code, back.out]).toEqual([0, `${id} is back at 1.0.0\n`]);
   expect(await greeted('Rolled back')).toEqual([]);
   expect((await run('versions', id)).out).toMatch(/^1\.0\.0 .* installed {2}acme\n1\.1\.0 .* until .*acme\n/);
   await app.settled();

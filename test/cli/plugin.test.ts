@@ -75,7 +75,7 @@ test('a command that waits for a run says for what, and ends once that is there'
   const said = child.stderr.getReader();
   let first = '';
   while (!first.includes(' waits ')) first = new TextDecoder().decode((await said.read()).value);
-  const words = 'waits until 2026-11-21T00:00:00.000Z: runs of the day are used up';
+  const words = 'waits until 2026-11-21T00:00:00.000Z: the daily budget of runs is used up';
   expect(first).toMatch(/^run_\w{26} is queued and /);
   expect(first).toContain(words);
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };

@@ -153,7 +153,7 @@ test('a restart of the server in between loses nothing and repeats nothing', asy
     'after',
     'and after that',
   ]);
-  await listener.said('Connected again; nothing was missed.');
+  await listener.said('Reconnected; no events were missed.');
   await listener.stop();
   await again.stop();
 }, 60_000);

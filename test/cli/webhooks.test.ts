@@ -62,7 +62,7 @@ test('an endpoint is registered with everything asked for, its secret is shown o
   );
   const shown = await said('create', '--url', receiver.url, '--events', 'comment.*');
   expect(shown.out).toMatch(
-    /^whe_\w{26} {2}\S+ {2}comment\.\*\nSigning secret, shown this once: {2}whsec_\S+\n$/,
+    /^whe_\w{26} {2}\S+ {2}comment\.\*\nSigning secret, shown only once: {2}whsec_\S+\n$/,
   );
 });
 
@@ -89,7 +89,7 @@ test('a delivery is listed, shown with its attempt, and sent again as a new deli
   expect(got?.headers.get('x-webhook-delivery')).toBe(again.json.id);
   expect(again.json.id).not.toBe(delivery.id);
   expect((await said('replay', delivery.id)).out).toMatch(
-    new RegExp(`^replayed as dlv_\\w+ \\(same ${delivery.eventId}, freshly signed\\) → 200 {2}\\d+ ms\\n$`),
+    new RegExp(`^replayed as dlv_\\w+ \\(same ${delivery.eventId}, new signature\\) → 200 {2}\\d+ ms\\n$`),
   );
 });
 
@@ -113,7 +113,7 @@ test('a secret is rotated with an overlap or without one', async () => {
     );
   const shown = await said('rotate', endpoint.id, '--overlap-hours', '0');
   expect(shown.out).toMatch(
-    /^whe_\w+ {2}the one before signs nothing any more\nNew signing secret, shown this once: {2}whsec_\S+\n$/,
+    /^whe_\w+ {2}the previous secret no longer signs\nNew signing secret, shown only once: {2}whsec_\S+\n$/,
   );
 });
 
@@ -144,7 +144,7 @@ test('a replay that the receiver refuses is exit 1, and says that the server goe
   const { code, out, err } = await said('replay', delivery.id);
   receiver.answer = () => new Response();
   expect([code, out]).toEqual([1, expect.stringContaining('→ 503')]);
-  expect(err).toMatch(/tries again by itself\. {2}next attempt at \d{4}-/);
+  expect(err).toMatch(/retries automatically\. {2}next attempt at \d{4}-/);
 });
 
 test('everything since a moment is replayed to an endpoint, or what of it was never delivered', async () => {
@@ -171,7 +171,7 @@ test('everything since a moment is replayed to an endpoint, or what of it was ne
   expect(await got()).toEqual([delivery.eventId, missed.eventId]);
   expect(await got('--until', new Date(hooks.app.clock.now()).toISOString())).toEqual([delivery.eventId]);
   expect((await said('replay', endpoint.id, '--since', since)).out).toMatch(
-    /^2 deliveries to whe_\w+ since \S+, made anew \(rpl_\w+\)\n$/,
+    /^resent 2 deliveries to whe_\w+ since \S+ \(rpl_\w+\)\n$/,
   );
 });
 

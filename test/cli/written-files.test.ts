@@ -11,14 +11,14 @@ test('an export replaces an existing file with --force only', async () => {
   const dataDir = dir.path('data');
   const of = ['--data-dir', dataDir, '--workspace', 'Acme', '--team', 'ENG', '--port', '0'];
   const made = await tatami(['init', ...of]);
-  expect([made.code, made.out]).toEqual([0, expect.stringContaining('put its port in place of 0')]);
+  expect([made.code, made.out]).toEqual([0, expect.stringContaining('replace 0 with its port')]);
   const file = dir.path('acme.jsonl');
   const write = (...more: string[]) => tatami(['export', file, '--data-dir', dataDir, '--json', ...more]);
   writeFileSync(file, 'accounts of 2025');
   const refused = await write();
   expect([refused.code, refused.json.error.message]).toEqual([
     1,
-    `${file} exists already. Name another file, or replace it with --force.`,
+    `${file} already exists. Choose another file, or replace it with --force.`,
   ]);
   expect(readFileSync(file, 'utf8')).toBe('accounts of 2025');
   expect((await write('--force')).code).toBe(0);

@@ -135,13 +135,15 @@ test('the doctor compares what old events in files say, and tells how many of th
     INSERT INTO issue_labels (workspace_id, issue_id, label_id, created_at)
       SELECT i.workspace_id, i.id, l.id, 1 FROM issues AS i, labels AS l WHERE i.number = 9 AND l.name = 'one'`);
   expect(found()).toEqual([
-    expect.stringMatching(/^error: Not as the log says, in issues: iss_\w+ \(title\), iss_\w+ \(title\)\.$/),
-    expect.stringMatching(/^error: Not as the log says, in issue_labels: iss_\w+\.$/),
+    expect.stringMatching(
+      /^error: Rows differ from the event log in issues: iss_\w+ \(title\), iss_\w+ \(title\)\.$/,
+    ),
+    expect.stringMatching(/^error: Rows differ from the event log in issue_labels: iss_\w+\.$/),
   ]);
   rmSync(filesOf()[0]!);
   expect(found()).toEqual([
     expect.stringMatching(
-      /^warning: \d{3} events of files that cannot be read were not compared with their objects\.$/,
+      /^warning: \d{3} events were not compared with their objects, because their archive files cannot be read\.$/,
     ),
   ]);
 });

@@ -135,7 +135,7 @@ export function missedDeletion(db: Database.Database, table: string, random: Ran
     db.prepare(`DELETE FROM ${table} WHERE id = ?1`).run([id]);
     const said = replay.look(subjectOf(db)).map(({ message }) => message);
     const isMissed = said.some(
-      (message) => message.startsWith(`Missing from ${table}`) && message.includes(id),
+      (message) => message.startsWith(`Rows are missing from ${table}`) && message.includes(id),
     );
     return isMissed ? null : `${table} ${id}: ${said.join(' ')}`;
   } finally {

@@ -66,7 +66,7 @@ test('where there is no backup, the directory is copied aside first, but for the
   asRunning(dir);
   const aside = mkdtempSync(join(parent, 'aside-'));
   expect(await mend(subjectOf(dir), 'accept', { backup: aside, yes: true, altered: false })).toContain(
-    'accepted. A history',
+    'accepted the database. Log generation',
   );
   const [name = ''] = readdirSync(aside);
   expect(readdirSync(join(aside, name))).toContain('tatami.db');
@@ -83,8 +83,8 @@ test('a fix that destroys something wants a whole backup of this installation, a
   expect(() => openStore(dir, Date.now)).toThrow('copy of a data directory whose server was running');
   const refused = async (consent: Consent): Promise<string> =>
     mend(subjectOf(dir), 'accept', consent).then(String, (error: unknown) => String(error));
-  expect(await refused(consented)).toContain('Give a backup of this installation with --backup FILE');
-  expect(await refused({ ...consented, backup: path })).toContain('say --yes');
+  expect(await refused(consented)).toContain('Pass --backup FILE with a backup of this installation');
+  expect(await refused({ ...consented, backup: path })).toContain('--yes to confirm');
   const hidden = copy();
   flip(join(hidden, 'tatami.db'));
   for (const id of ['indexes', 'orphans'])
@@ -94,15 +94,15 @@ test('a fix that destroys something wants a whole backup of this installation, a
   const damaged = `${path}.damaged`;
   cpSync(path, damaged);
   flip(damaged);
-  expect(await refused({ ...consented, backup: damaged, yes: true })).toContain('is no way back');
+  expect(await refused({ ...consented, backup: damaged, yes: true })).toContain('is not a valid backup');
   expect(() => openStore(dir, Date.now)).toThrow('copy of a data directory whose server was running');
 
   const consent = { backup: path, yes: true, altered: false };
   const whole = readFileSync(join(dir, 'tatami.db'));
   flip(join(dir, 'tatami.db'));
-  expect(await refused(consent)).toMatch(/1 damaged page .* say --altered/);
+  expect(await refused(consent)).toMatch(/1 damaged page .* Pass --altered/);
   writeFileSync(join(dir, 'tatami.db'), whole);
-  expect(await mend(subjectOf(dir), 'accept', consent)).toContain('accepted. A history');
+  expect(await mend(subjectOf(dir), 'accept', consent)).toContain('accepted the database. Log generation');
   await openStore(dir, Date.now).close();
   expect(errorsOf(await examined(dir))).toEqual([]);
 });
@@ -133,11 +133,11 @@ test('a database that cannot be accepted is refused in words, stays as it is, an
   const dangling = copy();
   changeBehind(dangling, 'DELETE FROM issues WHERE number = 1');
   for (const [dir, altered, said] of [
-    [emptied, false, /tatami\.db is missing, empty or no database of Tatami\. Restore a backup/],
+    [emptied, false, /tatami\.db is missing, empty or not a Tatami database\. Restore a backup/],
     [foreign, true, /tatami\.db lacks .* of schema 9\. Restore a backup/],
-    [early, true, /tatami\.db has schema 6, and only 7 to \d+ can be accepted\. Restore a backup/],
-    [dangling, true, /is damaged: \d+ rows refer to something that is not there: \w+ → issues/],
-    [damaged, false, /1 damaged page .* say --altered/],
+    [early, true, /tatami\.db has schema 6, but only 7 to \d+ can be accepted\. Restore a backup/],
+    [dangling, true, /is damaged and cannot be accepted: \d+ rows refer to a missing row: \w+ → issues/],
+    [damaged, false, /1 damaged page .* Pass --altered/],
   ] as const) {
     const aside = mkdtempSync(join(parent, 'aside-'));
     const before = contentsOf(dir);
@@ -146,7 +146,7 @@ test('a database that cannot be accepted is refused in words, stays as it is, an
     expect(readdirSync(aside)).toEqual([]);
   }
   for (const id of ['indexes', 'search'])
-    expect(await refusalOf(emptied, id, consented)).toContain('is missing, empty or no database of Tatami');
+    expect(await refusalOf(emptied, id, consented)).toContain('is missing, empty or not a Tatami database');
 });
 
 test('`accept` is offered for a database, and not for an empty file', async () => {
@@ -174,11 +174,11 @@ test('what leaves the tables readable keeps no other check from looking at them'
   const errors = errorsOf(results);
   expect(errors).toEqual([
     expect.stringMatching(/^structure: 1 rows refer .* issues → states/),
-    expect.stringContaining('schema: Missing: index issues_state'),
+    expect.stringContaining('schema: Missing from the database: index issues_state'),
     expect.stringContaining(
-      'schema: Not made by this build: table a table, table foo. Somebody else wrote to the database; an upgrade may fail over it. Remove it with sqlite3 while the server is stopped (`DROP TABLE "a table"; DROP TABLE "foo";`), then run `tatami doctor fix accept --altered`.',
+      'schema: Not part of the schema: table a table, table foo. Another program changed the database, and an upgrade may fail because of that. Stop the server, run `DROP TABLE "a table"; DROP TABLE "foo";` in sqlite3, then run `tatami doctor fix accept --altered`.',
     ),
-    expect.stringMatching(/^replay: Not as the log says, in issues: iss_\w+ \(state\)/),
+    expect.stringMatching(/^replay: Rows differ from the event log in issues: iss_\w+ \(state\)/),
   ]);
   changeBehind(dir, 'DROP TABLE issue_labels');
   adoptDatabase(dir);

@@ -55,13 +55,13 @@ test('an index that disagrees with the rows is told and made anew, and what is p
     DELETE FROM search_documents WHERE id = (SELECT id FROM issues WHERE title = 'Zebra stripes');
     DELETE FROM search_pending;`);
   expect(await foundBy(search)).toEqual([
-    'warning: 1 issues that no search finds.',
-    'warning: 1 entries of texts that are gone, or of another team.',
-    'warning: 1 entries without words.',
-    'warning: 1 words without an entry.',
+    'warning: 1 issues are missing from the search index.',
+    'warning: 1 index entries belong to deleted texts or to another team.',
+    'warning: 1 index entries have no words.',
+    'warning: 1 word lists have no index entry.',
   ]);
   await expect(mend(subject(), 'search', { backup: null, yes: false, altered: false })).resolves.toBe(
-    '3 texts are indexed anew once the server is started.',
+    'cleared the index. The server indexes 3 texts after its next start.',
   );
   expect(await foundBy(search)).toEqual([]);
   const app = await startApp({ clock, dataDir }, workspace);
@@ -79,11 +79,11 @@ test('contents that are missing, damaged or nobody’s are told', async () => {
   const path = blobPath(join(dataDir, 'blobs'), digestIn(sum)!);
   writeFileSync(path, 'its c0ntent');
   expect(await foundBy(files)).toEqual([
-    expect.stringContaining(`error: Contents are missing or damaged: att_`),
+    expect.stringContaining(`error: The contents of attachments are missing or damaged: att_`),
   ]);
   rmSync(path);
   expect(await foundBy(files)).toEqual([expect.stringContaining(sum)]);
   writeFileSync(path, 'its content');
   writeFileSync(join(path, '..', `${sum.slice(0, 2)}${'0'.repeat(62)}`), '');
-  expect(await foundBy(files)).toEqual([expect.stringContaining('note: 1 contents belong to no attachment')]);
+  expect(await foundBy(files)).toEqual([expect.stringContaining('note: 1 files belong to no attachment')]);
 });

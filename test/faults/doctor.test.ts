@@ -49,39 +49,39 @@ const faults: readonly (readonly [
   [
     'an issue nobody heard of',
     'replay',
-    /never heard of these in issues: iss_x/,
+    /no events in the log, in issues: iss_x/,
     "INSERT INTO issues (workspace_id, id, team_id, number, title, state_id, priority, assignee_id, creator_kind, creator_id, creator_name, project_id, parent_id, estimate, due_date, external_source, external_id, version, created_at, updated_at, deleted_at, description) SELECT workspace_id, 'iss_x', team_id, 99, title, state_id, priority, assignee_id, creator_kind, creator_id, creator_name, project_id, parent_id, estimate, due_date, NULL, NULL, 1, created_at, updated_at, NULL, '' FROM issues WHERE number = 1",
   ],
   [
     'an issue taken out behind the log',
     'replay',
-    /Missing from issues, though the log does not end them: iss_\w+\./,
+    /Rows are missing from issues, but the log has no deletion of them: iss_\w+\./,
     'DELETE FROM issues WHERE number = 3',
   ],
   [
     'a comment taken out behind the log',
     'replay',
-    /Missing from comments, though the log does not end them: cmt_\w+\./,
+    /Rows are missing from comments, but the log has no deletion of them: cmt_\w+\./,
     'DELETE FROM comments WHERE id = (SELECT min(id) FROM comments)',
   ],
   ['an event taken out', 'log', /Events are missing/, 'DELETE FROM events WHERE sequence = 9'],
-  ['an index dropped', 'schema', /Missing: index issues_state/, 'DROP INDEX issues_state'],
+  ['an index dropped', 'schema', /Missing from the database: index issues_state/, 'DROP INDEX issues_state'],
   [
     'a table of somebody else',
     'schema',
-    /Not made by this build: table notes/,
+    /Not part of the schema: table notes/,
     'CREATE TABLE notes (id INTEGER)',
   ],
   [
     'a text that is no UTF-8',
     'texts',
-    /Damaged texts in comments: 1 of body/,
+    /Texts are damaged in comments: 1 of body/,
     "UPDATE comments SET body = CAST(x'c328' AS TEXT) WHERE id = (SELECT min(id) FROM comments)",
   ],
   [
     'JSON that is none',
     'texts',
-    /Damaged texts in plugins: 1 of manifest_json/,
+    /Texts are damaged in plugins: 1 of manifest_json/,
     "UPDATE plugins SET manifest_json = '{'",
   ],
   [
@@ -93,7 +93,7 @@ const faults: readonly (readonly [
   [
     'the key of another directory',
     'key',
-    /not the one they were sealed with/,
+    /not the one they were encrypted with/,
     (dir) => writeFileSync(join(dir, 'master.key'), `${Buffer.alloc(32, 7).toString('base64')}\n`),
   ],
   [
@@ -118,7 +118,7 @@ const faults: readonly (readonly [
   [
     'a folder of backups that is empty',
     'backups',
-    /There is no good backup/,
+    /has no valid backup/,
     (dir) => void mkdirSync(backupsOf(dir)),
   ],
   ['no log head', 'log', /log-head is missing/, (dir) => rmSync(join(dir, 'log-head'))],
@@ -180,8 +180,10 @@ test('what is left over, and work that nobody gets to, is told', async () => {
   const found = (await examined(dir)).flatMap(({ check, findings }) =>
     findings.map(({ message }) => `${check}: ${message}`),
   );
-  expect(found).toContain('orphans: 1 pieces of work for runs that are gone.');
-  expect(found.some((message) => message.startsWith('work: 1 of kind run are due since 1970'))).toBe(true);
+  expect(found).toContain('orphans: Orphaned rows: 1 work items of missing runs.');
+  expect(
+    found.some((message) => message.startsWith('work: 1 work items of type run are overdue since 1970')),
+  ).toBe(true);
 });
 
 test('a clock that is behind what was written is found', async () => {

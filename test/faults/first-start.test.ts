@@ -1,4 +1,4 @@
-// docs/spec/durability.md › Killed at any moment, when nothing exists yet: killed at any call that makes, writes, names or
+// docs/spec/durability.md › Crash safety, when nothing exists yet: killed at any call that makes, writes, names or
 // syncs a file of the data directory, the first start is no obstacle to the next.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';

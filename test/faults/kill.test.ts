@@ -1,4 +1,4 @@
-// docs/spec/durability.md › Killed at any moment: kill -9 at the write syscalls of a short script, and at random moments under
+// docs/spec/durability.md › Crash safety: kill -9 at the write syscalls of a short script, and at random moments under
 // 16 writers. The oracle holds after each restart. TATAMI_LONG=1 makes it every syscall of a longer script, and 200 random kills.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';

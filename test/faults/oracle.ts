@@ -1,4 +1,4 @@
-// The oracle of docs/spec/durability.md › What an acknowledgement means: what was acknowledged is there, every issue has its
+// The oracle of docs/spec/durability.md › Acknowledged writes: what was acknowledged is there, every issue has its
 // event and every event its issue, the sequence and the numbers have no gap, and a key repeated after the fault has exactly one
 // effect.
 import { expect } from 'bun:test';

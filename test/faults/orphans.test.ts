@@ -1,4 +1,4 @@
-// docs/spec/durability.md › Killed at any moment, the lock: a killed core leaves nothing behind that bars its successor,
+// docs/spec/durability.md › Crash safety, the lock: a killed core leaves nothing behind that bars its successor,
 // although its plugin processes may outlive it for a moment.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';

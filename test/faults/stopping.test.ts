@@ -1,4 +1,4 @@
-// docs/spec/durability.md › Told to stop: every request that was sent is answered, whoever keeps connections open is told that they close,
+// docs/spec/durability.md › Graceful shutdown: every request that was sent is answered, whoever keeps connections open is told that they close,
 // and the end comes in a bounded time.
 import { expect, test } from 'bun:test';
 import { once } from 'node:events';

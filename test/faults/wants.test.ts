@@ -1,5 +1,5 @@
 // One rule, whatever restarts: an event is delivered to those who wanted it when it happened, and to nobody else (docs/spec/webhooks.md ›
-// What is delivered). Endpoints are switched off and on, narrowed and widened at random, and the server is killed in between; a model
+// Subscriptions). Endpoints are switched off and on, narrowed and widened at random, and the server is killed in between; a model
 // says what each wanted. TATAMI_LONG=1 makes it 40 kills.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';

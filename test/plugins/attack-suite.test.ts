@@ -108,7 +108,7 @@ test('the suite reports a missing defense', async () => {
     writes: 'got through',
     'other-stop': 'not judged',
     good: 'got through',
-    'a plugin beside them': 'held',
+    'an uninvolved plugin': 'held',
   });
 });
 
@@ -151,7 +151,7 @@ test('a change by an ordinary plugin is not reported as an attack', async () => 
     reads: 'held',
     'writes-replayed': 'held',
     'borrowed-rights': 'held',
-    'a plugin beside them': 'held',
+    'an uninvolved plugin': 'held',
   });
 });
 
@@ -161,7 +161,7 @@ test('the command prints a line for each attack of the selected groups, and exit
   const { code, out } = await tatami(groups, remote);
   expect([code, out]).toEqual([
     0,
-    expect.stringMatching(/^39 {2}borrowed-rights +held +\d+ ms {2}it found nothing$/m),
+    expect.stringMatching(/^39 {2}borrowed-rights +held +\d+ ms {2}no access found$/m),
   ]);
   expect(out).toMatch(/^40 {2}ping-pong +held +\d+ ms {2}loop_/m);
   expect(out).toMatch(/^42 {2}signed-by-another +held +\d+ ms {2}answered 401$/m);

@@ -282,7 +282,7 @@ test('two backtests run at once, the command line shows the backtests before a w
     const waits = Promise.withResolvers<void>();
     const reading = (async () => {
       for await (const chunk of child.stderr.pipeThrough(new TextDecoderStream()))
-        if ((told += chunk).includes('waits behind')) waits.resolve();
+        if ((told += chunk).includes('is queued behind')) waits.resolve();
       waits.resolve();
     })();
     await waits.promise;
@@ -290,7 +290,7 @@ test('two backtests run at once, the command line shows the backtests before a w
     expect(await child.exited).toBe(130);
     await reading;
     expect(told).toMatch(
-      new RegExp(`waits behind ${busy[0]} of com.test.busy 1.0.0 \\(.+\\), ${busy[1]} of`),
+      new RegExp(`is queued behind ${busy[0]} of com.test.busy 1.0.0 \\(.+\\), ${busy[1]} of`),
     );
   } finally {
     rmSync(dir, { recursive: true, force: true });
@@ -319,7 +319,7 @@ test('the command line backtests a folder and shows the report, and shows the ga
     expect((await tatami(['plugin', 'pack', dir, '--out', file], remote)).code).toBe(0);
     const upgrade = await tatami(['plugin', 'install', file, '--yes', '--gate', '2'], remote);
     expect(upgrade.code).toBe(0);
-    expect(upgrade.err).toContain('on the last 2 runs of 1.0.0: 1 the same, 1 not');
+    expect(upgrade.err).toContain('on the last 2 runs of 1.0.0: 1 same, 1 different');
     expect(upgrade.err).toMatch(/issue iss_\S+ priority: "high" → nothing/);
   } finally {
     rmSync(dir, { recursive: true, force: true });

@@ -171,7 +171,7 @@ test('an invalid response fails the run with the reason, and none of its effects
     [{ status: 200, body: { a: 1 } }, 'body: Return a string'],
     [{ status: 200, html: '' }, 'html: Return only status, headers and body.'],
     ['hello', 'result: Return { status, headers?, body? }'],
-    [null, 'it may have 20,480 characters'],
+    [null, 'is longer than 20,480 characters'],
   ];
   for (const [answer, words] of unsendable) {
     app.clock.advance(1);

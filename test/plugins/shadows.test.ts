@@ -73,7 +73,7 @@ test('a shadow continues after a restart, and the command shows it', async () =>
   expect((await shown()).report).toMatchObject({ runs: 3, same: 2, different: 1 });
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
   const { code, out } = await tatami(['plugin', 'shadow', 'com.test.beside'], remote);
-  expect([code, out]).toEqual([0, expect.stringContaining('runs 3: 2 the same, 1 not, 0 failed')]);
+  expect([code, out]).toEqual([0, expect.stringContaining('runs 3: 2 same, 1 different, 0 failed')]);
   expect(out).toContain('priority: "high" → "urgent"');
 });
 

@@ -141,7 +141,7 @@ describe.skipIf(!onLinux)('the level (needs Linux)', () => {
     const auto = await openElsewhere({ before: noLandlock });
     expect(auto).toMatchObject({ status: 'succeeded', landlock: 0 });
     expect(auto.message).toEndWith(
-      '(level partial): install only plugins that you trust. It lacks Landlock ABI 6 (the kernel has none).',
+      '(level partial): install only plugins that you trust. Missing: Landlock ABI 6 (the kernel has none).',
     );
     expect(auto.missing).toEqual(['Landlock ABI 6 (the kernel has none)']);
     const strict = await openElsewhere({ before: noLandlock, jail: 'strict' });
@@ -192,7 +192,7 @@ describe.skipIf(!onLinux)('the level (needs Linux)', () => {
         'The sandbox sidecar did not start',
       );
       expect(said[0]).toStartWith(
-        'Sidecars run as root, because other users may not read what they execute.',
+        'Sandbox sidecars run as root, because other users may not read their program files.',
       );
       expect(said[0]).toContain(`'${join(folder, String.raw`only root'\''s`)}'`);
     },
@@ -242,7 +242,7 @@ test('a sandbox whose Node is missing or does not run does not start, and leaves
   writeFileSync(secret, 'no program');
   const options = { log: () => undefined, clock: Date.now, jail: 'strict' } as const;
   await expect(startSandbox({ ...options, nodePath: '/nonexistent/node' })).rejects.toThrow(
-    'There is no Node at /nonexistent/node',
+    'Plugins need Node 24, but /nonexistent/node does not exist.',
   );
   await expect(startSandbox({ ...options, nodePath: secret })).rejects.toThrow(
     'The sandbox sidecar did not start',

@@ -259,7 +259,7 @@ test('the doctor finds relations, moves and templates as the log says, and what 
   };
   expect(await found('whole', 'SELECT 1')).toEqual([]);
   expect(await found('gone', `UPDATE relations SET deleted_at = 1 WHERE id = '${json.id}'`)).toEqual([
-    `Not as the log says, in relations: ${json.id}.`,
+    `Rows differ from the event log in relations: ${json.id}.`,
   ]);
   expect(
     await found('other', `UPDATE relations SET type = 'relates_to' WHERE id = '${json.id}'`),

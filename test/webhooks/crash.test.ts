@@ -1,5 +1,5 @@
 // The receiver kills the core repeatedly during deliveries: none is lost, and only deliveries in flight are repeated,
-// with the same ids. docs/spec/durability.md › Killed at any moment. TATAMI_LONG=1 makes it 50 kills over 200 events
+// with the same ids. docs/spec/durability.md › Crash safety. TATAMI_LONG=1 makes it 50 kills over 200 events
 // each.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';

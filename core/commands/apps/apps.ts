@@ -29,8 +29,8 @@ const find = async (call: Call, given: string): Promise<App> =>
 export async function listApps(options: RemoteOptions): Promise<void> {
   printResult(await readAll<App>(connect(options), '/oauth-apps'), options, (apps) =>
     apps.length === 0
-      ? 'No apps. `tatami apps create` registers one.'
-      : tableOf([['ID', 'NAME', 'KEEPS A SECRET', 'CREATED', 'REDIRECTS TO'], ...apps.map(rowOf)]).join('\n'),
+      ? 'No apps are registered. Register one with `tatami apps create`.'
+      : tableOf([['ID', 'NAME', 'CONFIDENTIAL', 'CREATED', 'REDIRECTS TO'], ...apps.map(rowOf)]).join('\n'),
   );
 }
 
@@ -50,8 +50,8 @@ export async function createApp(options: CreateOptions): Promise<void> {
       `client id  ${id}`,
       `name       ${called}`,
       secret === null
-        ? 'secret     none: it proves itself by PKCE alone'
-        : `secret     ${secret}   (shown this once)`,
+        ? 'secret     none: the app is a public client and uses PKCE'
+        : `secret     ${secret}   (shown only once)`,
     ].join('\n'),
   );
 }
@@ -72,8 +72,8 @@ export async function rotateSecret(
   );
   printResult(rotated, options, ({ secret, previousSecretExpiresAt: until }) =>
     [
-      `secret     ${secret}   (shown this once)`,
-      `before     ${Number(graceHours) === 0 ? 'no other is good any more' : `earlier ones are good until ${until}`}`,
+      `secret     ${secret}   (shown only once)`,
+      `previous   ${Number(graceHours) === 0 ? 'earlier secrets are no longer valid' : `earlier secrets are valid until ${until}`}`,
     ].join('\n'),
   );
 }
@@ -85,6 +85,6 @@ export async function deleteApp(given: string, options: RemoteOptions): Promise<
   printResult(
     { deleted: true, ...found },
     options,
-    ({ id, name }) => `${name} (${id}) is deleted, and what it was granted has ended`,
+    ({ id, name }) => `${name} (${id}) is deleted, and its grants are revoked`,
   );
 }

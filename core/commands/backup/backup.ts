@@ -37,7 +37,7 @@ export async function backup(target: string, options: BackupOptions, folder: str
     folder,
   );
   if (options.withKey)
-    say('The backup will hold the master key: whoever has the file can read every stored secret.');
+    say('The backup will contain the master key: anyone who has the file can read all stored secrets.');
   if (target === '-') return toStdout(dataDir, options);
   const into = resolve(folder, target);
   const made = await make(dataDir, into, options);
@@ -73,9 +73,9 @@ async function make(dataDir: string, folder: string, { withKey = false }: Backup
 /** The manifest stands at the beginning and is known at the end, so the file is made whole before any of it goes out. */
 async function toStdout(dataDir: string, options: BackupOptions): Promise<void> {
   if (options.json || options.keep !== undefined)
-    throw usage('With `-` the backup itself is on stdout: --json and --keep need a directory.');
+    throw usage('`-` writes the backup to stdout, so --json and --keep need a directory.');
   if (isTerminal())
-    throw usage('A backup is no text: send it to a file or a program, as in `tatami backup - > FILE`.');
+    throw usage('A backup is binary. Redirect it to a file or a program, such as `tatami backup - > FILE`.');
   const folder = mkdtempSync(join(tmpdir(), 'tatami-backup-'));
   const clean = (): void => rmSync(folder, { recursive: true, force: true });
   process.on('exit', clean);

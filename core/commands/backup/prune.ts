@@ -22,7 +22,7 @@ export async function prune(dir: string, options: PruneOptions, folder: string):
     monthly: count('--keep-monthly', options.keepMonthly),
   };
   if (Object.values(keep).every((number) => number === 0))
-    throw usage('Say what to keep, such as --keep-daily 7 --keep-weekly 4.');
+    throw usage('Specify which backups to keep, such as --keep-daily 7 --keep-weekly 4.');
   const pruned = await pruneBackups(resolve(folder, dir), keep);
   printResult(
     pruned,
@@ -32,6 +32,6 @@ export async function prune(dir: string, options: PruneOptions, folder: string):
         ...kept.map((path) => `kept      ${path}`),
         ...deleted.map((path) => `deleted   ${path}`),
         ...damaged.map((path) => `DAMAGED   ${path}`),
-      ].join('\n') || 'no backups here',
+      ].join('\n') || 'No backups found.',
   );
 }

@@ -27,11 +27,12 @@ export async function release(options: ReleaseOptions, folder: string): Promise<
   const flags = options.dataDir === undefined ? {} : { dataDir: options.dataDir };
   const { dataDir } = readConfig(flags, undefined, folder);
   const database = join(dataDir, 'tatami.db');
-  if (!existsSync(database)) throw new CommandError(`There is no database in ${dataDir}.`);
+  if (!existsSync(database))
+    throw new CommandError(`${dataDir} has no database. Set the data directory with --data-dir.`);
   const held = readHeldAtMs(database) !== null;
   if (held) await letRun(dataDir, database);
   printResult({ dataDir, released: held }, options, () =>
-    held ? 'released  webhooks, plugins and schedules run' : 'nothing waits in this directory',
+    held ? 'released  webhooks, plugins and schedules run' : 'nothing is paused in this directory',
   );
 }
 
@@ -53,7 +54,7 @@ async function tellServer(dataDir: string, database: string, pid: string): Promi
   const look = (): Promise<boolean> => Promise.resolve(readHeldAtMs(database) !== null);
   if (await poll(true, look, (waits) => !waits, heardWithinMs))
     throw new CommandError(
-      `Process ${pid} has the directory open and has not taken the word yet. It does so at its next start at the latest.`,
+      `Process ${pid} has not released the directory yet. The release takes effect at the next start of the server at the latest.`,
       exitCodes.tryLater,
     );
 }

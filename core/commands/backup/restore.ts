@@ -23,7 +23,7 @@ export interface RestoreOptions {
 export async function restore(file: string, options: RestoreOptions, folder: string): Promise<void> {
   const dataDir = resolve(folder, options.dataDir);
   const to = options.to === undefined ? null : moment('--to', options.to, systemClock.nowMs());
-  if (to !== null && Date.parse(to) > systemClock.nowMs()) throw usage(`--to ${to} has not come yet.`);
+  if (to !== null && Date.parse(to) > systemClock.nowMs()) throw usage(`--to ${to} is in the future.`);
   const openCopy = (where: string): Destination => {
     const address = readCopyAddress(where, folder);
     return openDestination(address.to, address.s3);
@@ -43,17 +43,17 @@ export async function restore(file: string, options: RestoreOptions, folder: str
   printResult({ dataDir, ...restored }, options, (shown) =>
     [
       `restored  ${shown.dataDir}`,
-      `holds     ${counted(shown.workspaces, 'workspace')}, ${counted(shown.events, 'event')}, up to commit ${shown.position} of ${shown.at}`,
+      `contains  ${counted(shown.workspaces, 'workspace')}, ${counted(shown.events, 'event')}, up to commit ${shown.position} of ${shown.at}`,
       shown.hasKey
         ? 'key       master.key is in place'
-        : `key       MISSING: put the master.key of the old directory into ${shown.dataDir}, or no server starts there`,
-      `again     keys, app grants and members that were ended or removed after ${shown.at} are live again: end them before others reach the server`,
+        : `key       MISSING: copy master.key of the old directory into ${shown.dataDir}; the server does not start without it`,
+      `active    keys, app grants and members that were revoked or removed after ${shown.at} are active again: revoke them before the server is reachable`,
       ...(shown.generation === null
         ? [
-            `schema    ${shown.schema}, as it was: start the program that made it. Nothing waits there for your word`,
+            `schema    ${shown.schema}, unchanged: start the Tatami version that created the backup. Webhooks, plugins and schedules are not paused`,
           ]
         : [
-            'waits     webhooks, plugins and schedules wait for your word; start the server, look at it, and then:',
+            'paused    webhooks, plugins and schedules are paused; start the server, check it, and then run:',
             `          tatami release --data-dir ${shown.dataDir}`,
           ]),
     ].join('\n'),
@@ -66,7 +66,7 @@ function keyIn(file: string): Buffer {
     return readFileSync(file);
   } catch (error) {
     throw new CommandError(
-      `--key must name a file that can be read, as master.key of the data directory. ${systemSentence(error)}`,
+      `--key must be a readable file, such as master.key of the data directory. ${systemSentence(error)}`,
       exitCodes.failed,
       { cause: error },
     );

@@ -27,10 +27,10 @@ export function shownBackup({ path, manifest }: Backup) {
 export function backupLines(shown: ReturnType<typeof shownBackup>): string[] {
   return [
     `backup    ${shown.path}`,
-    `holds     ${counted(shown.workspaces, 'workspace')}, ${counted(shown.events, 'event')}, up to commit ${shown.position}`,
+    `contains  ${counted(shown.workspaces, 'workspace')}, ${counted(shown.events, 'event')}, up to commit ${shown.position}`,
     `size      ${inMegabytes(shown.bytes)} (${inMegabytes(shown.database.bytes)} as a database)`,
     shown.withKey
       ? 'key       IN the backup: keep the file as secret as the key'
-      : 'key       not in the backup: keep master.key elsewhere, without it no stored secret can be read',
+      : 'key       not in the backup: store master.key separately; without it no stored secret can be read',
   ];
 }

@@ -14,7 +14,7 @@ export interface VerifyOptions {
 export async function verify(path: string, options: VerifyOptions, folder: string): Promise<void> {
   const named = resolve(folder, path);
   const paths = statSync(named).isDirectory() ? (await listBackups(named)).map((one) => one.path) : [named];
-  if (paths.length === 0) throw new CommandError(`There are no backups in ${named}.`);
+  if (paths.length === 0) throw new CommandError(`${named} has no backups.`);
   const progress = createProgress();
   const backups: { path: string; problem: string | null }[] = [];
   for (const one of paths) {
@@ -28,7 +28,7 @@ export async function verify(path: string, options: VerifyOptions, folder: strin
     shown.backups
       .map(
         (one) =>
-          `${one.problem === null ? 'good     ' : 'DAMAGED  '}${one.path}${one.problem === null ? '' : `: ${one.problem}`}`,
+          `${one.problem === null ? 'valid    ' : 'DAMAGED  '}${one.path}${one.problem === null ? '' : `: ${one.problem}`}`,
       )
       .join('\n'),
   );

@@ -68,20 +68,20 @@ function chosen(workspaces: readonly Exported[], named: string | undefined): Exp
   const [only] = found;
   if (only && found.length === 1) return only;
   const list = workspaces.map(({ id, name }) => `  ${name} (${id})`);
-  if (workspaces.length === 0) throw new CommandError('There is no workspace in this directory.');
+  if (workspaces.length === 0) throw new CommandError('The data directory has no workspace.');
   const message =
     found.length === 0
-      ? `There is no workspace ${named}. Name one of these with --workspace:`
-      : 'There are several workspaces. Name one of them with --workspace, by its id where two have one name:';
+      ? `There is no workspace ${named}. Choose one of these with --workspace:`
+      : 'There are several workspaces. Choose one with --workspace, by its id if two have the same name:';
   throw new CommandError(message, undefined, { lines: list });
 }
 
 /** @throws CommandError */
 function requirePipe({ json, force }: ExportOptions): void {
-  if (json || force) throw usage('With `-` the export itself is on stdout: --json and --force need a file.');
+  if (json || force) throw usage('`-` writes the export to stdout, so --json and --force need a file.');
   if (isTerminal())
     throw usage(
-      'An export is for a program: send it to a file or another one, as in `tatami export - | ssh …`.',
+      'An export is not for a terminal. Redirect it to a file or a program, such as `tatami export - | ssh …`.',
     );
 }
 

@@ -47,7 +47,7 @@ export async function takeInWorkspace(file: string, options: TakeInOptions, fold
   const holder = holderOf(dataDir);
   if (holder !== null)
     throw new CommandError(
-      `Process ${holder} has ${dataDir} open. Stop the server, then type this again.`,
+      `Process ${holder} uses ${dataDir}. Stop the server and run this command again.`,
       exitCodes.tryLater,
     );
   insertStatements();
@@ -64,8 +64,8 @@ export async function takeInWorkspace(file: string, options: TakeInOptions, fold
     });
     progress.end();
     printResult(taken, options, ({ workspace, rows, before }) => {
-      const again = before > 0 ? `, ${counted(before, 'row')} of them before` : '';
-      return `${workspace.name} is here: ${counted(rows, 'row')}${again}. Make a key: tatami keys create --data-dir ${quoted(dataDir)} --workspace ${quoted(workspace.id)}`;
+      const again = before > 0 ? `, ${counted(before, 'row')} of them already present` : '';
+      return `Imported ${workspace.name}: ${counted(rows, 'row')}${again}. Create a key: tatami keys create --data-dir ${quoted(dataDir)} --workspace ${quoted(workspace.id)}`;
     });
   } catch (error) {
     if (error instanceof BadRows)

@@ -19,7 +19,7 @@ export async function listGrants(options: RemoteOptions & { all?: boolean }): Pr
   const chosen = options.all ? grants : grants.filter(({ revokedAt }) => revokedAt === null);
   printResult(chosen, options, (shown) =>
     shown.length === 0
-      ? 'No app acts for anybody.'
+      ? 'No apps are authorized.'
       : tableOf([['ID', 'APP', 'FOR', 'BY', 'SCOPES', 'LAST USED', 'REVOKED'], ...shown.map(rowOf)]).join(
           '\n',
         ),
@@ -40,5 +40,5 @@ function rowOf({ id, client, member, resource, scopes, lastUsedAt, revokedAt }: 
 
 export async function revokeGrant(id: string, options: RemoteOptions): Promise<void> {
   await sayingOf('grant', id, connect(options)('DELETE', `/grants/${encodeURIComponent(id)}`));
-  printResult({ id, revoked: true }, options, (shown) => `${shown.id} is revoked; its tokens have ended`);
+  printResult({ id, revoked: true }, options, (shown) => `${shown.id} is revoked; its tokens no longer work`);
 }

@@ -34,6 +34,6 @@ async function importFile(file: string, options: AnyOptions, folder: string): Pr
   const people = options.people === undefined ? {} : { people: resolve(folder, options.people) };
   if (!isWorkspace(file)) return importIssues(file, { ...options, ...people });
   if (options.people !== undefined)
-    throw new CommandError(`${file} is a workspace, which comes with its own people. Leave --people out.`);
+    throw new CommandError(`${file} is an exported workspace and includes its members. Omit --people.`);
   await takeInWorkspace(file, options, folder);
 }

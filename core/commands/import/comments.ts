@@ -16,7 +16,7 @@ export async function addComments(
   const path = `/issues/${issueId}/comments`;
   const told = new Set<string>();
   const skip = (why: string): void => {
-    if (!told.has(why)) note(`${at}: comments are left out: ${why}`);
+    if (!told.has(why)) note(`${at}: comments are skipped: ${why}`);
     told.add(why);
     left('comment');
   };

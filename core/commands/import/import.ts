@@ -19,7 +19,7 @@ import { createPost, send, type Outcome, type Outgoing } from './send.ts';
 import { survey } from './survey.ts';
 
 const untimedText =
-  'The key lacks the scope import:write: issues are made now, by this key, and get new numbers. For their own stop here, and import with a key that has it.';
+  'The key lacks the scope import:write, so issues get the current time, the creator of this key and new numbers. To import their own, stop here and use a key with that scope.';
 
 export interface ImportOptions extends RemoteOptions {
   from?: string;
@@ -60,8 +60,10 @@ export async function importIssues(file: string, options: ImportOptions): Promis
 function noteStop({ created, skipped }: Report, error: unknown, note: Progress['note']): void {
   const passes = mayPass(error);
   if (created === 0 && !passes) return;
-  const first = passes ? '' : ', once the error below is dealt with';
-  note(`Stopped after ${created} created, ${skipped} there already. Run it again to go on${first}.`);
+  const first = passes ? '' : ' after you fix the error below';
+  note(
+    `Stopped after ${created} created, ${skipped} already present. Run the import again to continue${first}.`,
+  );
 }
 
 interface Shown {
@@ -180,12 +182,11 @@ function tellOf(
 ): void {
   if (cut !== null) {
     report.cut++;
-    progress.note(`${at}: ${cut} is too long and was cut`);
+    progress.note(`${at}: ${cut} shortened to the maximum length`);
   }
   if (createdAt !== null) return;
   if (report.undated++ >= undatedNamedMax) return;
-  const what =
-    noTime === null ? 'is empty' : `"${noTime}" is no time that has passed, such as 2026-01-31T09:30:00Z`;
+  const what = noTime === null ? 'is empty' : `"${noTime}" is not a past time such as 2026-01-31T09:30:00Z`;
   progress.note(`${at}: created_at ${what}; the issue gets the time of the import`);
 }
 
@@ -195,7 +196,7 @@ type Prepared = Ready | { why: string };
 async function prepare(row: ImportRow, source: string, places: Places, plan: Plan): Promise<Prepared> {
   const { at, externalId, createdAt, number } = row;
   const team = teamKeyOf(row.teamKey ?? row.teamName);
-  if (team === null) return { why: `no team key can be made of "${row.teamName}"` };
+  if (team === null) return { why: `no team key can be derived from "${row.teamName}"` };
   const title = fitTitle(row.title);
   if (title.trim() === '') return { why: 'the title is empty' };
   const description = fitDescription(row.body);

@@ -59,14 +59,14 @@ async function add(
   const { note, left } = linking;
   const word = words[type];
   const skip = (reason: string, why: string): void => {
-    note(`${at}: ${type.replace('_', ' ')} ${to} is left out: ${why}`);
+    note(`${at}: ${type.replace('_', ' ')} ${to} is skipped: ${why}`);
     left(`${word} ${reason}`);
   };
-  if (!other) return skip('that is not here', 'neither this file nor an earlier import has that issue');
+  if (!other) return skip('that is not here', 'that issue is neither in this file nor in an earlier import');
   const refusal = await (word === 'relation'
     ? relate(linking, issue, type, other)
     : adopt(linking, ...(type === 'child_of' ? ([issue, other] as const) : ([other, issue] as const))));
-  if (refusal === hasAnother) return skip('beside another one', 'the issue has another parent here');
+  if (refusal === hasAnother) return skip('beside another one', 'the issue already has another parent');
   if (refusal) skip(reasonOf(refusal), refusal.message);
 }
 

@@ -37,8 +37,8 @@ export async function readPeople(file: string, call: Call): Promise<People> {
     const [source, email] = [one('source').trim(), one('member').trim()];
     const id = byAddress.get(personKey(email));
     const known = people.get(personKey(source));
-    if (source === '') told.bad(at, 'source is empty; give a login, name or e-mail address of the file');
-    else if (email === '') told.bad(at, 'member is empty; give the e-mail address of a member');
+    if (source === '') told.bad(at, 'source is empty; use a login, name or e-mail address from the file');
+    else if (email === '') told.bad(at, 'member is empty; use the e-mail address of a member');
     else if (id === undefined) {
       const addresses = members.flatMap((member) => member.email ?? []);
       told.bad(
@@ -46,7 +46,7 @@ export async function readPeople(file: string, call: Call): Promise<People> {
         `no member has the e-mail address ${email}.${didYouMean(email, addresses)}`.replace(/\.$/, ''),
       );
     } else if (known !== undefined && known !== id)
-      told.bad(at, `${source} is mapped to another member above; give each source once`);
+      told.bad(at, `${source} is mapped to another member above; list each source once`);
     else people.set(personKey(source), id);
   }
   if (faults.length === 0) return people;
@@ -55,7 +55,7 @@ export async function readPeople(file: string, call: Call): Promise<People> {
     ...faults.slice(0, faultsNamedMax),
     ...(more > 0 ? [`and ${counted(more, 'more line')}`] : []),
   ];
-  throw new CommandError(`${basename(file)} cannot be used, and nothing was imported:`, exitCodes.failed, {
+  throw new CommandError(`${basename(file)} has errors, and nothing was imported:`, exitCodes.failed, {
     lines,
   });
 }

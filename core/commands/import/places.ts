@@ -44,7 +44,7 @@ export function createPlaces(
       if (!(error instanceof ApiCallError) || error.status !== 422) throw error;
       // Somebody else made it meanwhile.
       if (error.details.some(({ issue }) => issue === 'already_exists')) return null;
-      const why = `${what} cannot be made: ${error.message}`;
+      const why = `${what} cannot be created: ${error.message}`;
       refused.set(what, why);
       return why;
     }
@@ -59,7 +59,7 @@ export function createPlaces(
       // A team whose name is no path was named by people; one that an import made stands for that one path.
       const other = owners.get(key) ?? (existing?.includes('/') && name.includes('/') ? existing : wanted);
       if (foldName(other) !== foldName(wanted))
-        return `"${name}" would get the team key ${key}, which "${other}" has already; give it a name with another last segment`;
+        return `"${name}" would get the team key ${key}, which "${other}" already has; use a name with another last segment`;
       if (existing === undefined) {
         const why = await make(`the team ${key}`, '/teams', { key, name: wanted });
         if (why !== null) return why;
@@ -110,7 +110,7 @@ function createKnown(
       return (
         named ??
         own.find((one) => one.type === type) ??
-        missing('state', `the state "${name}" says nothing here: its issues begin where new ones do`)
+        missing('state', `the state "${name}" is unknown: its issues get the default state`)
       );
     },
     async member(name, as) {
@@ -124,7 +124,7 @@ function createKnown(
       );
       return (
         people.get(personKey(name)) ??
-        missing(as, `nobody here is called "${name}": their issues have another ${as} or none`)
+        missing(as, `no member matches "${name}": the issues get another ${as} or none`)
       );
     },
   };

@@ -66,12 +66,12 @@ function createNamed(
     if (known === null) {
       const answer = await attempted(readAll<Named>(call, list));
       isClosed = 'refusal' in answer;
-      if ('refusal' in answer) note(`${what}s are left out: ${answer.refusal.message}`);
+      if ('refusal' in answer) note(`${what}s are skipped: ${answer.refusal.message}`);
       known = new Map('refusal' in answer ? [] : answer.value.map((one) => [foldName(one.name), one.id]));
     }
     if (!known.has(foldName(name)) && !isClosed) {
       const answer = await attempted(call<Named>('POST', path, { name, ...more }));
-      if ('refusal' in answer) note(`the ${what} "${name}" cannot be made: ${answer.refusal.message}`);
+      if ('refusal' in answer) note(`the ${what} "${name}" cannot be created: ${answer.refusal.message}`);
       else made[`${what}s`]++;
       known.set(foldName(name), 'refusal' in answer ? null : answer.value.id);
     }
@@ -119,14 +119,14 @@ function createCycles({ call, made, note, left }: Planning) {
     const before = ofTeams.get(team);
     if (before) return before;
     const answer = await attempted(readAll<KnownCycle>(call, `/cycles?team=${team}`));
-    if ('refusal' in answer) note(`cycles of ${team} are left out: ${answer.refusal.message}`);
+    if ('refusal' in answer) note(`cycles of ${team} are skipped: ${answer.refusal.message}`);
     const found = 'refusal' in answer ? [] : answer.value;
     ofTeams.set(team, found);
     return found;
   };
   const make = async (team: string, { name, startsAt, endsAt }: Dated): Promise<string | undefined> => {
     const body = { team, name: fitChars(name, nameCharsMax), startsAt, endsAt };
-    const text = `the cycle "${name}" of ${team} cannot be made`;
+    const text = `the cycle "${name}" of ${team} cannot be created`;
     if (said.has(text)) return missing('cycle', text);
     const answer = await attempted(call<KnownCycle>('POST', '/cycles', body));
     if ('refusal' in answer) {
@@ -149,10 +149,10 @@ function createCycles({ call, made, note, left }: Planning) {
     if (meant(here, last) || hasPassed(last))
       return missing(
         'cycle that is over',
-        `the cycle "${last.name}" of ${team} is over: its issues are in none`,
+        `the cycle "${last.name}" of ${team} has ended: its issues get no cycle`,
       );
     if (isDated(last)) return make(team, last);
-    return missing('cycle that is not here', `${team} has no cycle "${last.name}": its issues are in none`);
+    return missing('cycle that is not here', `${team} has no cycle "${last.name}": its issues get no cycle`);
   };
 }
 

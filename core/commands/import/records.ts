@@ -65,12 +65,12 @@ export async function* readRecords(
       if (record.length === header.length) {
         unread.add(header, record);
         yield recordOf(header, record, at, unread.asked);
-      } else bad(at, `it has another number of columns than the header (${header.length})`);
+      } else bad(at, `the number of columns differs from the header (${header.length})`);
     }
   } catch (error) {
     if (error instanceof CsvError)
       throw new CommandError(
-        `${file} cannot be read on: a quoted field does not end. ${error.message}`,
+        `${file} cannot be read further: a quoted field does not end. ${error.message}`,
         exitCodes.failed,
         { cause: error },
       );
@@ -114,12 +114,14 @@ function recordOf(
 function requireColumns(file: string, header: readonly string[], needed: readonly string[]): void {
   const missing = needed.filter((column) => !header.includes(column));
   if (missing.length > 0)
-    throw new CommandError(`${file} lacks the column ${missing.join(', ')}; it has ${header.join(', ')}.`);
+    throw new CommandError(
+      `${file} lacks the column ${missing.join(', ')}. Its columns are ${header.join(', ')}.`,
+    );
 }
 
 function quoteProblem(code: string): string {
-  if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quoted field does not end before the file does';
-  return 'a quote stands inside a field; quote the whole field and double the quotes in it';
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quoted field does not end before the end of the file';
+  return 'a field contains a quote; quote the whole field and double the quotes in it';
 }
 
 function sumOf(record: readonly string[], part: string): number {

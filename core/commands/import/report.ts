@@ -41,25 +41,25 @@ export function emptyReport(): Report {
   };
 }
 
-const undatedHint = ' (delete these before importing their mended rows, which are other issues to an import)';
+const undatedHint = ' (delete these before you import the corrected rows, which count as new issues)';
 
 export function summary(file: string, report: Report): string {
   const { created, skipped, failed, cut, undated, renumbered } = report;
   const rows = [
     `${created} created`,
-    `${skipped} there already`,
+    `${skipped} already present`,
     `${failed} failed`,
-    ...(cut > 0 ? [`${cut} cut to fit`] : []),
+    ...(cut > 0 ? [`${cut} shortened`] : []),
     ...(undated > 0 ? [`${undated} without a time${undatedHint}`] : []),
-    ...(renumbered > 0 ? [`${renumbered} with another number`] : []),
+    ...(renumbered > 0 ? [`${renumbered} with a new number`] : []),
   ];
   const made = madeIn(report);
   const left = Object.entries(report.left).sort(([, a], [, b]) => b - a);
   return [
     `${file}: ${rows.join(', ')}`,
-    ...(made.length > 0 ? [`made ${made.join(', ')}`] : []),
+    ...(made.length > 0 ? [`also created ${made.join(', ')}`] : []),
     ...(left.length > 0
-      ? [`not taken: ${left.map(([what, count]) => `${what} (${count})`).join(', ')}`]
+      ? [`not imported: ${left.map(([what, count]) => `${what} (${count})`).join(', ')}`]
       : []),
   ].join('\n');
 }

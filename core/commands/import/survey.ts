@@ -44,12 +44,12 @@ export async function survey(file: string): Promise<number> {
 /** @throws CommandError */
 export function requireFile(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
-  if (found?.isDirectory()) throw new CommandError(`${file} is a directory. Name the CSV file in it.`);
+  if (found?.isDirectory()) throw new CommandError(`${file} is a directory. Pass the CSV file in it.`);
   if (found?.isFile() && found.size === 0) throw new CommandError(`${file} is empty.`);
   if (found?.isFile()) return;
   const meant = nearest(basename(file), namesIn(dirname(file)));
   throw new CommandError(
-    `${file} is not a file that exists.${meant === undefined ? '' : ` Did you mean ${join(dirname(file), meant)}?`}`,
+    `${file} does not exist or is not a file.${meant === undefined ? '' : ` Did you mean ${join(dirname(file), meant)}?`}`,
   );
 }
 

@@ -6,38 +6,44 @@ import type { ListOptions } from './list.ts';
 import type { RevokeOptions } from './revoke.ts';
 import type { RollOptions } from './roll.ts';
 
-const which = 'its id, its prefix, or its name';
+const which = 'id, prefix or name';
 
 /** @param folder where a relative data directory begins */
 export function addKeys(program: Command, folder: string, json: [string, string]): void {
   const keys = program
     .command('keys')
-    .description('API keys, for whoever has the data directory; the server may run or not');
+    .description('manage API keys with access to the data directory; the server may run or not');
   const local = (command: Command): Command =>
     command.option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)').option(...json);
-  local(keys.command('create').description('make an API key; it is shown once'))
-    .option('--workspace <workspace>', 'its id or name, where there are several')
-    .option('--member <member>', 'whom it acts for: id, address or name; by default the first owner')
+  local(keys.command('create').description('create an API key; it is shown once'))
+    .option('--workspace <workspace>', 'id or name of the workspace, if there are several')
+    .option(
+      '--member <member>',
+      'member that the key acts for: id, e-mail address or name; default: the first owner',
+    )
     .option('--name <name>', 'name of the key', 'From the command line')
-    .option('--scopes <list>', 'scopes such as issues:read,issues:write; by default all')
-    .option('--expires <when>', 'a time, or in 90d or 12h; by default never')
+    .option('--scopes <list>', 'scopes such as issues:read,issues:write; default: all')
+    .option('--expires <when>', 'time of expiry, or a duration such as 90d or 12h; default: never')
     .action(async (options: CreateOptions) => (await import('./create.ts')).create(options, folder));
   local(keys.command('list').description('list the keys, newest first'))
-    .option('--workspace <workspace>', 'its id or name; by default all')
+    .option('--workspace <workspace>', 'id or name of the workspace; default: all')
     .action(async (options: ListOptions) => (await import('./list.ts')).list(options, folder));
-  local(keys.command('revoke <key>').description(`end a key at once: ${which}`)).action(
+  local(keys.command('revoke <key>').description(`revoke a key (${which}) at once`)).action(
     async (key: string, options: RevokeOptions) => (await import('./revoke.ts')).revoke(key, options, folder),
   );
   local(
     keys
       .command('roll <key>')
       .description(
-        `make a successor with the same name, scopes and member; the old key goes on for the grace`,
+        `replace a key with a new one of the same name, scopes and member; the old key works for the grace period`,
       ),
   )
-    .option('--grace <time>', 'so long the old key goes on: 0 to 24h, such as 30m', '24h')
-    .option('--all-scopes', 'the successor gets every scope there is, also those newer than the key')
-    .option('--expires <when>', 'of the successor: a time, in 90d, or never; by default after as long a life')
+    .option('--grace <time>', 'grace period of the old key: 0 to 24h, such as 30m', '24h')
+    .option('--all-scopes', 'give the new key all scopes, including those newer than the old key')
+    .option(
+      '--expires <when>',
+      'expiry of the new key: a time, a duration such as 90d, or never; default: the lifetime of the old key',
+    )
     .action(async (key: string, options: RollOptions) =>
       (await import('./roll.ts')).roll(key, options, folder),
     );

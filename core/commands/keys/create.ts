@@ -33,7 +33,6 @@ function scopesOf(list: string | undefined): string[] {
   if (list === undefined) return [...allScopes];
   const scopes = list.split(',').map((scope) => scope.trim());
   const unknown = scopes.find((scope) => !allScopes.includes(scope));
-  if (unknown !== undefined)
-    throw usage(`There is no scope "${unknown}". There are ${allScopes.join(', ')}.`);
+  if (unknown !== undefined) throw usage(`Unknown scope "${unknown}". Use ${allScopes.join(', ')}.`);
   return [...new Set(scopes)];
 }

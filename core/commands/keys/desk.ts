@@ -44,10 +44,10 @@ export async function askDesk<N extends OrderName>(
     const holder = holderOf(dataDir) ?? 'another';
     if (performance.now() - startMs > openWithinMs)
       throw new CommandError(
-        `Process ${holder} has ${dataDir} open and takes no orders. Stop it, then type this again.`,
+        `Process ${holder} uses ${dataDir} and accepts no commands. Stop it and run this command again.`,
         exitCodes.tryLater,
       );
-    if (!isSaid) say(`Process ${holder} has ${dataDir} open; waiting until it takes orders.`);
+    if (!isSaid) say(`Process ${holder} uses ${dataDir}. Waiting until it accepts commands.`);
     isSaid = true;
   }
 }
@@ -98,7 +98,7 @@ async function knock(unix: string, name: string, order: unknown): Promise<Respon
   if (!socket) return null;
   if (!socket.isSocket() || socket.uid !== statSync(dirname(unix)).uid)
     throw new CommandError(
-      `${unix} is not a socket of the server: it is a link, a file, or another user's. Remove it, and restart the server if one runs.`,
+      `${unix} is not the socket of the server, but a link, a file, or a socket of another user. Remove it, and restart the server if it runs.`,
     );
   try {
     return await fetch(`http://operator/orders/${name}`, {
@@ -111,7 +111,7 @@ async function knock(unix: string, name: string, order: unknown): Promise<Respon
     // Left by a process that was killed, or closed just now.
     if (error instanceof Error && 'code' in error && notReached.has(String(error.code))) return null;
     throw new CommandError(
-      'The server ended before it answered. Whether it was done is not known: `tatami keys list` shows the keys there are.',
+      'The server stopped before it answered, so the result is unknown. Check the keys with `tatami keys list`.',
       exitCodes.tryLater,
       { cause: error },
     );

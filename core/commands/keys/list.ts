@@ -25,7 +25,7 @@ function linesOf({ workspaces, keys, hasMore }: KeyAnswers['list']): string {
     return [...(workspaces.length > 1 ? [`workspace ${id} (${name})`] : []), ...rows].join('\n');
   });
   if (parts.length === 0) return noWorkspace;
-  return [...parts, ...(hasMore ? ['There are more, older keys.'] : [])].join('\n\n');
+  return [...parts, ...(hasMore ? ['Older keys are not shown.'] : [])].join('\n\n');
 }
 
 const header = ['ID', 'PREFIX', 'NAME', 'MEMBER', 'SCOPES', 'CREATED', 'LAST USED', 'ENDS'];

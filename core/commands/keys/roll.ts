@@ -30,7 +30,7 @@ export async function roll(key: string, options: RollOptions, folder: string): P
     [
       `old       ${previous.id} ${
         previous.revokedAt === null
-          ? `works until ${previous.expiresAt}; \`${programName} keys revoke ${previous.id}${where}\` ends it now`
+          ? `works until ${previous.expiresAt}; \`${programName} keys revoke ${previous.id}${where}\` revokes it now`
           : 'is revoked'
       }`,
       madeText(successor),

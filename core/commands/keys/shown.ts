@@ -10,7 +10,7 @@ export function madeText(key: MadeKey): string {
     `member    ${key.member.name} (${key.member.id})`,
     `scopes    ${shortScopes(key.scopes)}`,
     `expires   ${key.expiresAt ?? 'never'}`,
-    `key       ${key.key}   (shown this once)`,
+    `key       ${key.key}   (shown only once)`,
   ].join('\n');
 }
 

@@ -25,7 +25,7 @@ export async function askInBrowser(from: AuthorizationServer, scopes: readonly s
       state,
     });
     const isOpened = openBrowser(href);
-    say(isOpened ? 'Allow the login in your browser. If it does not open, go to' : noBrowser);
+    say(isOpened ? 'Allow the login in your browser. If it does not open, open this address:' : noBrowser);
     say(`\n  ${href}\n`);
     const arrived = await Promise.race([loopback.answer, tooLate()]);
     // Checks `state` and `iss` as well (RFC 9207).
@@ -44,11 +44,11 @@ export async function askInBrowser(from: AuthorizationServer, scopes: readonly s
 }
 
 const noBrowser =
-  'No browser opens here. With one on this machine, go to the address below; from elsewhere, type the command again with --device.';
+  'No browser could be opened. Open this address in a browser on this machine, or run the command again with --device to use another machine:';
 
 async function tooLate(): Promise<never> {
   await new Promise((resolve) => setTimeout(resolve, waitMsMax).unref());
-  throw new CommandError('Nobody allowed the login within 15 minutes. Begin again.');
+  throw new CommandError('The login was not allowed within 15 minutes. Run the command again.');
 }
 
 /** By a code that is typed into any browser (RFC 8628). @throws CommandError */
@@ -58,9 +58,11 @@ export async function askByCode(from: AuthorizationServer, scopes: readonly stri
     const asked = await client.initiateDeviceAuthorization(config, { scope: scopes.join(' '), resource });
     const { verification_uri: address, user_code: code, expires_in: seconds } = asked;
     if (!address.startsWith(`${server}/`))
-      throw new CommandError(`${server} sends people elsewhere to log in, to ${address}.`);
+      throw new CommandError(
+        `${server} uses a login page on another server, ${address}. Check the address of the server.`,
+      );
     say(
-      `In any browser, go to\n\n  ${address}\n\nand enter the code  ${code}  within ${Math.floor(seconds / 60)} minutes.`,
+      `In any browser, open\n\n  ${address}\n\nand enter the code  ${code}  within ${Math.floor(seconds / 60)} minutes.`,
     );
     return tokensOf(await pollFor(config, asked, resource));
   } catch (error) {
@@ -80,7 +82,9 @@ async function pollFor(
       return await client.pollDeviceAuthorizationGrant(config, asked, { resource }, { signal });
     } catch (error) {
       if (signal.aborted)
-        throw new CommandError('Nobody allowed the login in time. Begin again.', undefined, { cause: error });
+        throw new CommandError('The login was not allowed in time. Run the command again.', undefined, {
+          cause: error,
+        });
       if (!isUnreachable(error)) throw error;
     }
   }

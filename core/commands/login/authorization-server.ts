@@ -26,7 +26,7 @@ export async function findAuthorizationServer(server: string): Promise<Authoriza
   const metadata = config.serverMetadata();
   if (metadata.issuer !== server)
     throw new CommandError(
-      `${server} calls itself ${metadata.issuer}. Type \`${programName} login --server ${quoted(metadata.issuer)}\`, or have it called otherwise with \`serve --base-url\`.`,
+      `The base address of ${server} is ${metadata.issuer}. Run \`${programName} login --server ${quoted(metadata.issuer)}\`, or change the base address with \`serve --base-url\`.`,
     );
   const endpoints = [
     metadata.authorization_endpoint,
@@ -35,7 +35,9 @@ export async function findAuthorizationServer(server: string): Promise<Authoriza
     metadata.device_authorization_endpoint,
   ];
   if (!endpoints.every((endpoint) => endpoint?.startsWith(`${server}/`)))
-    throw new CommandError(`${server} sends tokens elsewhere than to itself. Is this the address of Tatami?`);
+    throw new CommandError(
+      `${server} uses token endpoints on another server. Check that this is the address of Tatami.`,
+    );
   return { server, config, resource: `${server}/api/v1`, scopes: metadata.scopes_supported ?? [] };
 }
 
@@ -44,7 +46,7 @@ function requirePrivate(server: string): void {
   const { protocol, hostname } = new URL(server);
   if (protocol === 'https:' || isHere(hostname)) return;
   throw new CommandError(
-    `${server} is not encrypted, and anybody on the way could read the login. Give its https address, or use a key (--token).`,
+    `${server} is not encrypted, so the login could be intercepted. Use its https address, or an API key (--token).`,
     exitCodes.usage,
   );
 }

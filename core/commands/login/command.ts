@@ -13,28 +13,30 @@ export function addLogin(
 ): void {
   program
     .command('login')
-    .description('log in to a server, in a browser; commands then need no key')
-    .option('--server <url>', 'address of the server (TATAMI_SERVER; by default the last one)')
-    .option('--device', 'by a code, for machines without a browser')
-    .option('--scopes <list>', 'no more than these, such as issues:read,issues:write')
+    .description('log in to a server in a browser, so that commands need no API key')
+    .option('--server <url>', 'address of the server (TATAMI_SERVER; default: the last one)')
+    .option('--device', 'log in with a code, for machines without a browser')
+    .option('--scopes <list>', 'limit the login to these scopes, such as issues:read,issues:write')
     .option(...json)
     .action(async (options: LoginOptions) => (await import('./login.ts')).login(options));
   program
     .command('logout [login]')
-    .description('end a login, named by its workspace or server; by default the current one')
-    .option('--all', 'all of them')
+    .description('end a login, by workspace or server; default: the current one')
+    .option('--all', 'end all logins')
     .option(...json)
     .action(async (named: string | undefined, options: LogoutOptions) =>
       (await import('./logout.ts')).logout(named, options),
     );
   program
     .command('use [login]')
-    .description('choose the login that commands use, by its workspace or server; without one, list them')
+    .description(
+      'select the login that commands use, by workspace or server; without an argument, list the logins',
+    )
     .option(...json)
     .action(async (named: string | undefined, options: UseOptions) =>
       (await import('./use.ts')).use(named, options),
     );
-  remote(program.command('whoami').description('show for whom commands act, and where')).action(
-    async (options: RemoteOptions) => (await import('./whoami.ts')).whoami(options),
-  );
+  remote(
+    program.command('whoami').description('show the server, workspace and member that commands use'),
+  ).action(async (options: RemoteOptions) => (await import('./whoami.ts')).whoami(options));
 }

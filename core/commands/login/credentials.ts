@@ -34,7 +34,7 @@ export function readLogins(): Login[] {
   const logins = parse(text);
   if (logins === null)
     throw new CommandError(
-      `${file} holds no logins that this version can read. Remove it, and log in again with \`tatami login\`.`,
+      `${file} has no logins that this version can read. Remove it, and log in again with \`tatami login\`.`,
     );
   return logins;
 }
@@ -70,11 +70,11 @@ function readOwn(file: string): string | null {
     const { mode, uid } = fstatSync(fd);
     if (uid !== process.geteuid?.())
       throw new CommandError(
-        `${file} belongs to another user, so its logins are not used. Move it away, or type this as its owner.`,
+        `${file} belongs to another user, so its logins are not used. Move it away, or run this command as its owner.`,
       );
     if ((mode & others) !== 0)
       throw new CommandError(
-        `${file} is open to other users (mode ${(mode & 0o777).toString(8)}), so its logins are not used. Type \`chmod 600 ${quoted(file)}\`; if somebody may have read it, end its logins then with \`tatami logout --all\`.`,
+        `${file} is open to other users (mode ${(mode & 0o777).toString(8)}), so its logins are not used. Run \`chmod 600 ${quoted(file)}\`. If other users may have read it, then end its logins with \`tatami logout --all\`.`,
       );
     return readFileSync(fd, 'utf8');
   } finally {
@@ -90,9 +90,13 @@ function open(file: string): number | null {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
     const why = code === 'ELOOP' ? 'is a symbolic link' : `cannot be read (${String(code)})`;
-    throw new CommandError(`${file} ${why}. Put the file itself there, for its user alone.`, undefined, {
-      cause: error,
-    });
+    throw new CommandError(
+      `${file} ${why}. Replace it with a regular file that only you can read.`,
+      undefined,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -30,12 +30,12 @@ export async function login({ device = false, scopes, json, ...flags }: LoginOpt
   const tokens = await (device ? askByCode : askInBrowser)(from, asked);
   const made = await describe(from, tokens);
   await keep(from, made);
-  if (token !== null) say('TATAMI_TOKEN is set, and goes before this login in every command.');
+  if (token !== null) say('TATAMI_TOKEN is set and takes precedence over this login.');
   printResult(shownLogin(made), { json }, linesOf);
 }
 
 function linesOf({ server, workspace, member, scopes }: ShownLogin): string {
-  return `Logged in to ${server} as ${member.name}, in the workspace ${workspace.name}.\nIt may ${firstOf(scopes)}.`;
+  return `Logged in to ${server} as ${member.name}, in the workspace ${workspace.name}.\nScopes: ${firstOf(scopes)}`;
 }
 
 /** @throws CommandError */
@@ -44,7 +44,7 @@ function scopesOf(list: string, supported: readonly string[]): string[] {
   const unknown = scopes.find((scope) => !supported.includes(scope));
   if (unknown !== undefined)
     throw usage(
-      `A login cannot have the scope "${unknown}".${didYouMean(unknown, supported)} It can have ${supported.join(', ')}.`,
+      `A login cannot have the scope "${unknown}".${didYouMean(unknown, supported)} Use ${supported.join(', ')}.`,
     );
   return [...new Set(scopes)];
 }

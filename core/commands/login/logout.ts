@@ -23,17 +23,17 @@ export async function logout(named: string | undefined, { all = false, json }: L
   const [current] = readLogins();
   if (reasons.length > 0)
     throw new CommandError(
-      'Forgotten here, but not ended at the server: until somebody takes the app "Tatami command line" away there, who has the tokens can use them.',
+      'The logins were removed here, but not revoked at the server. The tokens stay valid until you revoke the app "Tatami command line" there.',
       exitCodes.tryLater,
       { lines: reasons },
     );
   const ended = leaving.map(({ server, workspace }) => ({ server, workspace }));
   printResult(ended, { json }, () =>
     leaving.length === 0
-      ? 'There was no login.'
+      ? 'You were not logged in.'
       : leaving.map((login) => `Logged out of ${where(login)}.`).join('\n'),
   );
-  if (current && !json) say(`Commands use ${where(current)} now.`);
+  if (current && !json) say(`Commands now use ${where(current)}.`);
 }
 
 /** Null, or why the server was not told. */

@@ -22,15 +22,15 @@ export function listen(state: string): Loopback {
       // By another name than the address, a page of elsewhere would have been given this port for its own (DNS rebinding).
       const isOurs =
         request.method === 'GET' && url.pathname === path && url.host === `127.0.0.1:${server.port}`;
-      if (!isOurs) return page(404, 'There is nothing here.');
+      if (!isOurs) return page(404, 'Page not found.');
       if (url.searchParams.get('state') !== state)
-        return page(400, 'This is not the login that the command line waits for.');
+        return page(400, 'This login does not match the one that the command line started.');
       resolve(url);
       return page(
         200,
         url.searchParams.has('code')
-          ? 'You can close this page. The command line goes on.'
-          : 'Nothing was allowed. You can close this page.',
+          ? 'Login allowed. You can close this page and return to the command line.'
+          : 'Login denied. You can close this page.',
       );
     },
   });

@@ -5,9 +5,9 @@ import { CommandError, exitCodes } from '../output.ts';
 
 /** By the error codes of RFC 6749 §4.1.2.1 and §5.2, and RFC 8628 §3.5. */
 const sentences: Readonly<Record<string, string>> = {
-  access_denied: 'The login was refused in the browser.',
-  expired_token: 'Nobody allowed the login in time. Begin again.',
-  invalid_grant: 'What was allowed is no longer good. Begin again.',
+  access_denied: 'The login was denied in the browser.',
+  expired_token: 'The login was not allowed in time. Run `tatami login` again.',
+  invalid_grant: 'The authorization is no longer valid. Run `tatami login` again.',
 };
 
 /** Whether a server says that a refresh token is good no more. */
@@ -24,7 +24,8 @@ export function inWords(server: string, error: unknown): CommandError | ApiCallE
   const terms = { cause: error };
   if (error instanceof CommandError || error instanceof ApiCallError) return error;
   if (error instanceof ResponseBodyError || error instanceof AuthorizationResponseError) {
-    const said = sentences[error.error] ?? `${server} refused: ${error.error_description ?? error.error}.`;
+    const said =
+      sentences[error.error] ?? `${server} refused the request: ${error.error_description ?? error.error}.`;
     return new CommandError(said, exitCodes.failed, terms);
   }
   if (!(error instanceof ClientError) || isUnreachable(error)) return unreachable(server, error);
@@ -35,7 +36,7 @@ export function inWords(server: string, error: unknown): CommandError | ApiCallE
       ...terms,
     });
   return new CommandError(
-    `What ${server} answered is none of the answers of a Tatami that people can log in to (${error.message}).`,
+    `${server} did not respond like a Tatami server with login support (${error.message}). Check its address.`,
     exitCodes.failed,
     terms,
   );

@@ -27,7 +27,7 @@ export function tokensOf(
   } = answer;
   if (refreshToken === undefined || expires_in === undefined)
     throw new CommandError(
-      'The server gave a token that cannot be renewed. Is it a Tatami of another version?',
+      'The server issued a token that cannot be renewed. Check that it runs a supported version of Tatami.',
     );
   return {
     accessToken,

@@ -15,7 +15,7 @@ export async function use(named: string | undefined, options: UseOptions): Promi
   const shown = logins.map((login, at) => ({ ...shownLogin(login), isCurrent: at === 0 }));
   printResult(shown, options, (all) =>
     all.length === 0
-      ? 'You are not logged in anywhere. `tatami login --server URL` logs in.'
+      ? 'You are not logged in. Log in with `tatami login --server URL`.'
       : all
           .map(
             ({ server, workspace, member, isCurrent }) =>

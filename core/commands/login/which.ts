@@ -10,7 +10,7 @@ export function theLogin(logins: readonly Login[], named?: string): Login {
   const [current] = logins;
   if (!current)
     throw new CommandError(
-      `You are not logged in. \`${programName} login --server URL\` logs in.`,
+      `You are not logged in. Log in with \`${programName} login --server URL\`.`,
       exitCodes.loginNeeded,
     );
   if (named === undefined) return current;
@@ -20,13 +20,13 @@ export function theLogin(logins: readonly Login[], named?: string): Login {
   const [only, another] = found;
   if (!only)
     throw new CommandError(
-      `There is no login for ${named}. There is ${logins.map(where).join('; ')}.`,
+      `There is no login for ${named}. Use one of: ${logins.map(where).join('; ')}.`,
       exitCodes.loginNeeded,
     );
   // Of a server, the one that was used last.
   if (another && found.some(({ server }) => server !== only.server))
     throw new CommandError(
-      `${named} may be any of ${found.map((login) => `${where(login)} (${login.workspace.id})`).join('; ')}. Name one by its id.`,
+      `${named} matches several logins: ${found.map((login) => `${where(login)} (${login.workspace.id})`).join('; ')}. Use the id of one.`,
       exitCodes.usage,
     );
   return only;

@@ -36,7 +36,7 @@ export async function whoami(options: RemoteOptions): Promise<void> {
 }
 
 function linesOf({ server, workspace, member, by, scopes, expiresAt }: Shown): string {
-  const until = by === 'login' ? `${expiresAt} (renewed by itself)` : (expiresAt ?? 'never');
+  const until = by === 'login' ? `${expiresAt} (renewed automatically)` : (expiresAt ?? 'never');
   return [
     `server     ${server}`,
     `workspace  ${workspace.name} (${workspace.id})`,

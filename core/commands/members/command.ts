@@ -7,8 +7,8 @@ import type { InviteOptions } from './invite.ts';
 import type { TeamsOptions } from './members.ts';
 import type { ResetOptions } from './reset.ts';
 
-const which = 'id, address or name';
-const teams: [string, string] = ['--teams <keys>', 'that a guest sees, comma-separated: ENG,OPS'];
+const which = 'id, e-mail address or name';
+const teams: [string, string] = ['--teams <keys>', 'teams that a guest can see, comma-separated: ENG,OPS'];
 const roles = ['guest', 'member', 'admin', 'owner'];
 
 /**
@@ -21,27 +21,27 @@ export function addMembers(
   folder: string,
   json: [string, string],
 ): void {
-  const members = program.command('members').description('the people of a workspace');
+  const members = program.command('members').description('manage the members of a workspace');
   const load = () => import('./members.ts');
   remote(members.command('list').description('list the members')).action(async (options: RemoteOptions) =>
     (await load()).listMembers(options),
   );
   addInvite(members, remote, folder);
-  remote(members.command('role <member> <role>').description(`give a member (${which}) another role`))
+  remote(members.command('role <member> <role>').description(`change the role of a member (${which})`))
     .option(...teams)
     .action(async (member: string, role: string, options: TeamsOptions) =>
       (await load()).setRole(member, role, options),
     );
   remote(
-    members.command('remove <member>').description(`remove a member (${which}); it ends what acts for them`),
+    members
+      .command('remove <member>')
+      .description(`remove a member (${which}) and revoke their keys and grants`),
   ).action(async (member: string, options: RemoteOptions) => (await load()).removeMember(member, options));
   members
     .command('reset <email>')
-    .description(
-      'make a link by which somebody who forgot the password chooses another, for whoever has the data directory; it is shown once',
-    )
+    .description('create a password reset link with access to the data directory; it is shown once')
     .option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)')
-    .option('--codes-off', 'turn off the one-time codes of the account as well, whose device is lost')
+    .option('--codes-off', 'also turn off the one-time codes of the account, if the device is lost')
     .option(...json)
     .action(async (email: string, options: ResetOptions) =>
       (await import('./reset.ts')).reset(email, options, folder),
@@ -53,19 +53,19 @@ function addInvite(members: Command, remote: (command: Command) => Command, fold
     members
       .command('invite <member>')
       .description(
-        `make a link by which a member (${which}) makes an account; it is shown once. Over a server, somebody new is added by their address`,
+        `create an invitation link for a member (${which}); it is shown once. Over a server, an unknown e-mail address adds a member`,
       ),
   )
-    .option('--name <name>', 'of somebody new; by default what stands before the @')
-    .addOption(new Option('--role <role>', 'of somebody new; by default member').choices(roles))
+    .option('--name <name>', 'name of a new member; default: the part before the @')
+    .addOption(new Option('--role <role>', 'role of a new member; default: member').choices(roles))
     .option(...teams)
     .addOption(
       new Option(
         '--data-dir <dir>',
-        'in place of a server: its data directory, whether it runs or not',
+        'use this data directory instead of a server, which may run or not',
       ).conflicts(['server', 'token', 'name', 'role', 'teams']),
     )
-    .option('--workspace <workspace>', 'with --data-dir: its id or name, where there are several')
+    .option('--workspace <workspace>', 'with --data-dir: id or name of the workspace, if there are several')
     .action(async (member: string, options: InviteOptions & InviteHereOptions) =>
       options.dataDir === undefined
         ? (await import('./invite.ts')).invite(member, options)

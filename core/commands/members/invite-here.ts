@@ -14,6 +14,6 @@ export async function inviteHere(member: string, options: InviteHereOptions, fol
     ...(workspace === undefined ? {} : { workspace }),
   });
   printResult(made, options, ({ member: { id, name }, url, expiresAt }) =>
-    [`member    ${name} (${id})`, `link      ${url}   (works once)`, `until     ${expiresAt}`].join('\n'),
+    [`member    ${name} (${id})`, `link      ${url}   (works once)`, `expires   ${expiresAt}`].join('\n'),
   );
 }

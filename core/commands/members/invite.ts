@@ -25,9 +25,9 @@ export async function invite(given: string, options: InviteOptions): Promise<voi
   printResult({ member: { id, name, email, role }, ...made }, options, (shown) =>
     [
       `member    ${shown.member.name} (${shown.member.id}), ${shown.member.role}`,
-      `link      ${shown.url}   (shown this once, works once)`,
-      `until     ${shown.expiresAt}`,
-      `sent to   ${shown.sentTo ?? 'nobody: hand the link over'}`,
+      `link      ${shown.url}   (shown only once, works once)`,
+      `expires   ${shown.expiresAt}`,
+      `sent to   ${shown.sentTo ?? 'nobody: pass the link on yourself'}`,
     ].join('\n'),
   );
 }

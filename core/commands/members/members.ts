@@ -31,7 +31,7 @@ export const namesOf = ({ name, email }: Member): (string | null)[] => [email ??
 
 export async function listMembers(options: RemoteOptions): Promise<void> {
   printResult(await readMembers(connect(options)), options, (members) =>
-    tableOf([['ID', 'NAME', 'ADDRESS', 'ROLE', 'TEAMS', 'JOINED'], ...members.map(rowOf)]).join('\n'),
+    tableOf([['ID', 'NAME', 'E-MAIL', 'ROLE', 'TEAMS', 'JOINED'], ...members.map(rowOf)]).join('\n'),
   );
 }
 

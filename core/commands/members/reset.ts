@@ -11,6 +11,6 @@ export async function reset(email: string, options: ResetOptions, folder: string
   const { codesOff = false } = options;
   const made = await askDesk(options, folder, 'reset', { email, codesOff });
   printResult(made, options, ({ email: of, url, expiresAt }) =>
-    [`account   ${of}`, `link      ${url}   (works once)`, `until     ${expiresAt}`].join('\n'),
+    [`account   ${of}`, `link      ${url}   (works once)`, `expires   ${expiresAt}`].join('\n'),
   );
 }

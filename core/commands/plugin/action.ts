@@ -25,7 +25,7 @@ export async function callAction(plugin: string, action: string, options: Action
     [runLines(shown), ...(shown.result === null ? [] : [JSON.stringify(shown.result, null, 2)])].join('\n'),
   );
   if (run.status !== 'succeeded') {
-    say('The action failed; it is not tried again by itself.');
+    say('The action failed. Actions are not retried automatically.');
     process.exitCode = exitCodes.failed;
   }
 }
@@ -37,7 +37,7 @@ function inputOf(text: string): unknown {
     return parseJsonText(text);
   } catch (error) {
     throw new CommandError(
-      `--input is not JSON: ${(error as Error).message}. Give an object, such as --input '{"dryRun": true}'.`,
+      `--input is not JSON: ${(error as Error).message}. Pass an object, such as --input '{"dryRun": true}'.`,
       exitCodes.usage,
     );
   }

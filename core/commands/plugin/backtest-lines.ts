@@ -24,8 +24,8 @@ export function reportLines({ id, plugin, pluginVersion, scopes, report }: Backt
   return [
     `${plugin} ${pluginVersion} on ${window.since} to ${window.until}  (${id})`,
     `granted: ${scopes.join(', ') || 'nothing'}`,
-    `events ${events.looked} looked at, ${events.wanted} wanted, ${events.cut} cut as loops   runs ${runs.succeeded} well, ${runs.failed} failed`,
-    ...(endedBy ? [`It ended at its limit of ${endedBy}, ahead of its window.`] : []),
+    `events ${events.looked} read, ${events.wanted} matched, ${events.cut} cut as loops   runs ${runs.succeeded} succeeded, ${runs.failed} failed`,
+    ...(endedBy ? [`The backtest ended early, at its limit of ${endedBy}.`] : []),
     '',
     ...table([
       ['field', 'would change', 'people: same', 'opposite', 'nothing', 'agreement', 'own run: same', 'other'],
@@ -42,11 +42,11 @@ export function reportLines({ id, plugin, pluginVersion, scopes, report }: Backt
       : []),
     ...report.others.map(({ what, count }) => `would ${what} × ${count}`),
     ...report.failures.map(({ what, count, samples }) => `failed: ${what} × ${count}  ${firstOf(samples)}`),
-    ...report.asOfNow.map(({ operation, reads }) => `seen as of now: ${reads} reads of ${operation}`),
-    ...(costs.callsRefused > 0 ? [`calls to the outside that were refused: ${costs.callsRefused}`] : []),
+    ...report.asOfNow.map(({ operation, reads }) => `read in the current state: ${reads} × ${operation}`),
+    ...(costs.callsRefused > 0 ? [`refused calls to other servers: ${costs.callsRefused}`] : []),
     '',
-    `cpu ${costs.cpuMs} ms, of a run ${costs.cpuMsP50} ms (p50) and ${costs.cpuMsP95} ms (p95), ${costs.calls} calls`,
-    `a day would cost ${costs.perDay.runs} runs, ${costs.perDay.cpuMs} ms, ${costs.perDay.calls} calls`,
+    `cpu ${costs.cpuMs} ms, per run ${costs.cpuMsP50} ms (p50) and ${costs.cpuMsP95} ms (p95), ${costs.calls} calls`,
+    `per day ${costs.perDay.runs} runs, ${costs.perDay.cpuMs} ms, ${costs.perDay.calls} calls`,
   ].join('\n');
 }
 
@@ -54,10 +54,9 @@ export function reportLines({ id, plugin, pluginVersion, scopes, report }: Backt
 export function gateLines({ id, plugin, pluginVersion, gate }: Backtest, installed: string): string {
   if (!gate) return `${id}: no report`;
   const { runs, same, different, differences } = gate;
-  if (runs === 0)
-    return `${plugin} ${pluginVersion}: ${installed} has no runs for events to compare it with.`;
+  if (runs === 0) return `${plugin} ${pluginVersion}: ${installed} has no event runs to compare with.`;
   return [
-    `${plugin} ${pluginVersion} on the last ${runs === 1 ? 'run' : `${runs} runs`} of ${installed}: ${same} the same, ${different} not`,
+    `${plugin} ${pluginVersion} on the last ${runs === 1 ? 'run' : `${runs} runs`} of ${installed}: ${same} same, ${different} different`,
     ...differences.flatMap(({ at, type, eventId, fields }) => [
       `  ${at}  ${type}  ${eventId}`,
       ...differenceLines(
@@ -70,7 +69,7 @@ export function gateLines({ id, plugin, pluginVersion, gate }: Backtest, install
 
 function effectLine(effect: BacktestReport['effects'][number]): string {
   const { at, issueId, field, before, wouldBe, people, peopleMadeIt } = effect;
-  const then = people === 'nothing' ? 'nobody touched it' : `people: ${people}, ${shown(peopleMadeIt)}`;
+  const then = people === 'nothing' ? 'no later change' : `people: ${people}, ${shown(peopleMadeIt)}`;
   return `  ${at}  ${issueId}  ${field}: ${shown(before)} → ${shown(wouldBe)}   ${then}`;
 }
 
@@ -81,7 +80,7 @@ function firstOf(samples: readonly unknown[]): string {
 
 function table(rows: readonly (readonly string[])[]): string[] {
   const [head = []] = rows;
-  if (rows.length < 2) return ['It would have changed no field of an issue.'];
+  if (rows.length < 2) return ['The plugin would have changed no issue fields.'];
   const widths = head.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
   return rows.map((row) =>
     row

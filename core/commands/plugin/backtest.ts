@@ -96,14 +96,14 @@ async function waitFor(call: Call, starting: Promise<Backtest>): Promise<Backtes
       const now = await call<Backtest>('GET', `/backtests/${id}`);
       // Before it is known how much there is, there is nothing to tell.
       if (now.progress && now.progress.of > 0) progress.show(`${id}: ${progressText(now.progress)}`);
-      else if (now.status === 'queued') progress.show(`${id} waits ${await queueText(call, id)}`);
+      else if (now.status === 'queued') progress.show(`${id} is queued ${await queueText(call, id)}`);
       return now;
     };
     const ended = await poll(started, look, ({ finishedAt }) => finishedAt !== null);
     if (ended.status === 'done') return ended;
     throw ended.status === 'canceled'
       ? new CommandError(`${id} was canceled.`, exitCodes.interrupted)
-      : new CommandError(`${id} failed: ${ended.error ?? 'nobody knows why'}`);
+      : new CommandError(`${id} failed: ${ended.error ?? 'unknown reason'}`);
   } finally {
     progress.end();
     release();
@@ -122,7 +122,7 @@ function takeInterrupts(stop: () => void): () => void {
 }
 
 function progressText({ looked, of, runs }: NonNullable<Backtest['progress']>): string {
-  return `${looked} of ${of} looked at, ${runs} runs`;
+  return `${looked} of ${of} events, ${runs} runs`;
 }
 
 /** What one that has not begun waits for, as far as this workspace may know it. */
@@ -130,7 +130,7 @@ async function queueText(call: Call, id: string): Promise<string> {
   const { data } = await call<{ data: Backtest[] }>('GET', '/backtests?limit=50');
   const before = data.slice(data.findIndex((one) => one.id === id) + 1);
   const ahead = before.filter(({ finishedAt }) => finishedAt === null).reverse();
-  if (ahead.length === 0) return 'for room on the server';
+  if (ahead.length === 0) return 'until the server has capacity';
   const shown = ahead.map((one) => {
     const state = one.progress ? progressText(one.progress) : one.status;
     return `${one.id} of ${one.plugin} ${one.pluginVersion} (${state})`;

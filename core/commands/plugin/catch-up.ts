@@ -22,7 +22,7 @@ export async function catchUp(plugin: string, options: RemoteOptions): Promise<v
   );
   printResult(ended, options, ({ status, runs }) =>
     status === 'nothing' || runs === 0
-      ? `${plugin} has missed nothing.`
-      : `${plugin} has caught up: ${counted(runs, 'run')} made.`,
+      ? `${plugin} has no missed events.`
+      : `${plugin} backfilled its missed events: ${counted(runs, 'run')}.`,
   );
 }

@@ -20,7 +20,7 @@ type Remote = (command: Command) => Command;
 
 const signature: [string, string] = [
   '--signature <file>',
-  'signature of the package; by default the package file with .sig',
+  'signature of the package; default: the package file with .sig',
 ];
 const json: [string, string] = ['--json', 'print one JSON value on stdout'];
 
@@ -30,11 +30,11 @@ const json: [string, string] = ['--json', 'print one JSON value on stdout'];
  * @returns the commands that have their own way to stop
  */
 export function addPlugin(program: Command, remote: Remote, folder: string): Command[] {
-  const plugin = program.command('plugin').description('pack, install and watch plugins');
+  const plugin = program.command('plugin').description('pack, install and manage plugins');
   plugin
     .command('new <name>')
-    .description('make a folder with a plugin to begin from')
-    .option('--dir <dir>', 'the folder, which must be empty or not be there; by default the name')
+    .description('create a folder with a starter plugin')
+    .option('--dir <dir>', 'the folder, which must be empty or missing; default: the name')
     .option(...json)
     .action(async (name: string, options: { dir?: string; json?: boolean }) =>
       (await import('./new.ts')).newPlugin(name, options, folder),
@@ -43,7 +43,7 @@ export function addPlugin(program: Command, remote: Remote, folder: string): Com
     .command('pack <dir>')
     .description('bundle DIR/plugin.ts into one package file')
     .option('--out <file>', 'the package file')
-    .option('--force', 'replace the file also if it is not an earlier package of the plugin')
+    .option('--force', 'replace the file even if it is not an earlier package of the plugin')
     .option(...json)
     .action(async (dir: string, options: { out?: string; force?: boolean; json?: boolean }) =>
       (await import('./pack.ts')).pack(dir, options, folder),
@@ -53,18 +53,18 @@ export function addPlugin(program: Command, remote: Remote, folder: string): Com
       .command('install <package>')
       .description('install a package file, the plugin of a folder, or a first-party plugin by name'),
   )
-    .option('--yes', 'grant the scopes it asks for')
-    .option('--downgrade', 'take an older version than the one that is installed')
+    .option('--yes', 'grant the requested scopes')
+    .option('--downgrade', 'install a version older than the installed one')
     .option(
       '--mode <mode>',
-      'apply; propose: what it would write waits for approval; or simulate: it is recorded and dropped',
+      'apply; propose: writes need approval; or simulate: writes are recorded and dropped',
     )
-    .option('--settings <file>', 'a JSON file with its settings')
-    .option('--no-probation', 'let a new plugin write at once, without 20 approved runs first')
-    .option('--replace', 'take other code under the version that is installed')
+    .option('--settings <file>', 'JSON file with the settings of the plugin')
+    .option('--no-probation', 'let a new plugin write at once, without 20 approved runs first (probation)')
+    .option('--replace', 'install different code under the installed version number')
     .option(
       '--gate [runs]',
-      'of an upgrade: try it on the last runs of the installed version first, 20 by default',
+      'for an upgrade: first try it on the last runs of the installed version (default 20)',
     )
     .option(...signature)
     .action(async (source: string, options: InstallOptions) =>
@@ -75,9 +75,9 @@ export function addPlugin(program: Command, remote: Remote, folder: string): Com
   remote(plugin.command('list').description('list installed plugins')).action(
     async (options: RemoteOptions) => (await import('./list.ts')).list(options),
   );
-  remote(plugin.command('show <plugin>').description('show an installed plugin, and what it may do')).action(
-    async (name: string, options: RemoteOptions) => (await import('./show.ts')).show(name, options),
-  );
+  remote(
+    plugin.command('show <plugin>').description('show an installed plugin with its scopes and mode'),
+  ).action(async (name: string, options: RemoteOptions) => (await import('./show.ts')).show(name, options));
   addRuns(plugin, remote, folder);
   return [addAttack(plugin, remote), addBacktest(plugin, remote, folder), addShadow(plugin, remote, folder)];
 }
@@ -94,28 +94,30 @@ function addRuns(plugin: Command, remote: Remote, folder: string): void {
     (await import('./run-schedule.ts')).runSchedule(name, schedule, options),
   );
   remote(plugin.command('action <plugin> <action>').description('call an action and wait for it'))
-    .option('--target <id>', 'the issue or project that it is done on')
-    .option('--input <json>', 'what it takes, as a JSON object')
+    .option('--target <id>', 'issue or project on which the action runs')
+    .option('--input <json>', 'input of the action, as a JSON object')
     .action(async (name: string, action: string, options: ActionOptions) =>
       (await import('./action.ts')).callAction(name, action, options),
     );
-  remote(
-    plugin.command('cancel <run>').description('end a run that has not ended, and keep nothing of it'),
-  ).action(async (run: string, options: RemoteOptions) => (await import('./cancel.ts')).cancel(run, options));
+  remote(plugin.command('cancel <run>').description('end an unfinished run and discard its changes')).action(
+    async (run: string, options: RemoteOptions) => (await import('./cancel.ts')).cancel(run, options),
+  );
   remote(
     plugin
       .command('replay <run>')
-      .description('run a recorded run again, writing nothing, and say where it comes out differently'),
+      .description('repeat a recorded run without writing, and report the first difference'),
   )
     .option(
       '--local <package>',
-      'replay it here, with the plugin of a folder or a package file, in place of the code that ran',
+      'replay on this machine, with the plugin of a folder or a package file instead of the original code',
     )
     .action(async (run: string, options: ReplayOptions) =>
       (await import('./replay.ts')).replayRun(run, options, folder),
     );
   remote(
-    plugin.command('catch-up <plugin>').description('run a plugin on what it missed while it was off'),
+    plugin
+      .command('catch-up <plugin>')
+      .description('backfill the events that a plugin missed while disabled'),
   ).action(async (name: string, options: RemoteOptions) =>
     (await import('./catch-up.ts')).catchUp(name, options),
   );
@@ -129,35 +131,37 @@ function addUndo(plugin: Command, remote: Remote): void {
   remote(
     plugin
       .command('undo <what>')
-      .description('take back what a run, a proposal or an undo changed (by its id), or a plugin in a time'),
+      .description(
+        'revert the changes of a run, a proposal or an undo (by its id), or of a plugin in a time range',
+      ),
   )
-    .option('--since <time>', 'of a plugin: what it changed from here on, a time or how long ago')
-    .option('--until <time>', 'of a plugin: what it changed before; by default until now')
-    .option('--simulate', 'change nothing; show what would be put back, and what would be left as it is')
+    .option('--since <time>', 'for a plugin: changes since a time, or an age such as 2h')
+    .option('--until <time>', 'for a plugin: changes until a time; default: now')
+    .option('--simulate', 'change nothing; show what would be reverted and what would be skipped')
     .action(async (what: string, options: UndoOptions) => (await import('./undo.ts')).undo(what, options));
 }
 
 function addTrust(plugin: Command, folder: string): void {
   plugin
     .command('keygen <file>')
-    .description('make a key to sign packages with; prints the public half, which operators trust')
+    .description('create a key for signing packages; prints the public key for operators')
     .option(...json)
     .action(async (file: string, options: { json?: boolean }) =>
       (await import('./sign.ts')).keygen(file, options, folder),
     );
   plugin
     .command('sign <package>')
-    .description('write the signature of a package file beside it')
-    .requiredOption('--key <file>', 'the key that `tatami plugin keygen` made')
-    .option('--force', 'replace a file beside it also if it is not a signature')
+    .description('write the signature of a package file to a .sig file next to it')
+    .requiredOption('--key <file>', 'private key created by `tatami plugin keygen`')
+    .option('--force', 'replace the .sig file even if it is not a signature')
     .option(...json)
     .action(async (file: string, options: { key: string; force?: boolean; json?: boolean }) =>
       (await import('./sign.ts')).signFile(file, options, folder),
     );
   plugin
     .command('verify <package>')
-    .description('check the signature beside a package file')
-    .requiredOption('--public-key <key>', 'as `tatami plugin keygen` printed it')
+    .description('check the signature of a package file')
+    .requiredOption('--public-key <key>', 'public key printed by `tatami plugin keygen`')
     .option(...json)
     .action(async (file: string, options: { publicKey: string; json?: boolean }) =>
       (await import('./sign.ts')).verifyFile(file, options, folder),
@@ -166,34 +170,28 @@ function addTrust(plugin: Command, folder: string): void {
 
 function addVersions(plugin: Command, remote: Remote): void {
   remote(
-    plugin
-      .command('probation <plugin>')
-      .description(
-        'show how many approved runs a plugin on probation is missing, or end or begin its probation',
-      ),
+    plugin.command('probation <plugin>').description('show the probation of a plugin, or end or begin it'),
   )
-    .option('--end', 'let it write by itself from now on')
-    .option('--begin', 'have it only propose until 20 of its runs are approved')
+    .option('--end', 'end the probation: the plugin writes without approval')
+    .option('--begin', 'begin a probation: the plugin only proposes until 20 of its runs are approved')
     .action(async (name: string, options: ProbationOptions) =>
       (await import('./probation.ts')).probation(name, options),
     );
   remote(
-    plugin
-      .command('consent <plugin>')
-      .description('show the version that waits for consent, and switch to it'),
+    plugin.command('consent <plugin>').description('show the version that needs consent, and switch to it'),
   )
-    .option('--yes', 'grant all that it asks for')
-    .option('--refuse', 'drop it; the installed version stays')
+    .option('--yes', 'grant all requested scopes')
+    .option('--refuse', 'reject the version; the installed one stays')
     .action(async (name: string, options: ConsentOptions) =>
       (await import('./consent.ts')).consent(name, options),
     );
-  remote(plugin.command('versions <plugin>').description('list the versions that were installed')).action(
+  remote(plugin.command('versions <plugin>').description('list the installed and earlier versions')).action(
     async (name: string, options: RemoteOptions) => (await import('./versions.ts')).versions(name, options),
   );
   remote(
     plugin
       .command('rollback <plugin> [version]')
-      .description('go back to a version from before, with its grant and settings; by default the last one'),
+      .description('return to an earlier version with its grant and settings; default: the previous one'),
   ).action(async (name: string, version: string | undefined, options: RemoteOptions) =>
     (await import('./versions.ts')).rollback(name, version, options),
   );
@@ -203,12 +201,14 @@ function addBacktest(plugin: Command, remote: Remote, folder: string): Command {
   return remote(
     plugin
       .command('backtest <plugin>')
-      .description('try the plugin of a folder, a package file, or an installed plugin on recorded events'),
+      .description(
+        'run a plugin on recorded events without writing: from a folder, a package file, or installed',
+      ),
   )
-    .option('--since <time>', 'events from here on: a time, or how long ago', '30d')
-    .option('--until <time>', 'events up to here; by default now')
-    .option('--events <n>', 'events to run it for at most, up to 10000')
-    .option('--settings <file>', 'a JSON file with the settings to try it with')
+    .option('--since <time>', 'events since a time, or an age such as 2h', '30d')
+    .option('--until <time>', 'events until a time; default: now')
+    .option('--events <n>', 'most events to run on, up to 10000')
+    .option('--settings <file>', 'JSON file with the settings for the backtest')
     .option(...signature)
     .action(async (source: string, options: BacktestOptions) =>
       (await import('./backtest.ts')).backtest(source, options, folder),
@@ -219,14 +219,14 @@ function addShadow(plugin: Command, remote: Remote, folder: string): Command {
   return remote(
     plugin
       .command('shadow <plugin>')
-      .description('run another version beside an installed one, on live events, and show where they differ'),
+      .description('run another version on live events next to the installed one, and show differences'),
   )
     .option(
       '--with <package>',
-      'begin with this package file, the plugin of this folder, or this first-party plugin',
+      'start with this package file, the plugin of this folder, or this first-party plugin',
     )
     .option(...signature)
-    .option('--stop', 'stop it')
+    .option('--stop', 'stop the other version')
     .action(async (name: string, options: ShadowOptions) =>
       (await import('./shadow.ts')).shadow(name, options, folder),
     );
@@ -238,13 +238,13 @@ function addAttack(plugin: Command, remote: Remote): Command {
     plugin
       .command('attack')
       .description(
-        'attack the server with hostile plugins, and say of each whether it was held; ends with 0 or 1',
+        'attack the server with hostile plugins, and report which attacks were stopped; exits with 0 or 1',
       ),
   )
     .requiredOption(
       '--team <key>',
-      'team in which the issues are made that they are run for; all is removed again',
+      'team in which the attacks create issues; everything is removed afterwards',
     )
-    .option('--group <numbers>', 'only these groups of attacks, such as 20,21')
+    .option('--group <numbers>', 'run only these groups of attacks, such as 20,21')
     .action(async (options: AttackOptions) => (await import('./attack/command.ts')).attack(options));
 }

@@ -33,7 +33,7 @@ export async function consent(plugin: string, options: ConsentOptions): Promise<
       call<{ id: string; pluginId: string }>('GET', `/plugins/${encodeURIComponent(plugin)}`),
     ]),
   );
-  if (!pending) throw new CommandError(`No version of ${plugin} waits for consent.`, exitCodes.failed);
+  if (!pending) throw new CommandError(`No version of ${plugin} needs consent.`, exitCodes.failed);
   for (const line of consentLines(pluginId, printableCopy(pending), { ...installed, id })) say(line);
   if (options.yes !== true) await confirm('Nothing was changed.');
   const grant = pending.scopes.map(({ scope }) => scope);

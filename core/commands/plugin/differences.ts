@@ -40,5 +40,5 @@ function madeLine(
     .map((one) => `${one.field} ${shown(one[made])}`)
     .join(', ');
   const where = on ? ` on ${shown(on[made])}` : '';
-  return `    only ${version} makes a new ${kind.replaceAll('_', ' ')}${where}: ${said}`;
+  return `    only ${version} creates a ${kind.replaceAll('_', ' ')}${where}: ${said}`;
 }

@@ -45,38 +45,39 @@ async function readDocument(source: string, folder: string, bareFolder: boolean)
   if (isFolder(path) && (isPath(source) || (bareFolder && !isFirstParty))) return packFolder(path);
   if (isPath(source)) return readPackageFile(source, folder);
   const namesake = existsSync(path)
-    ? ` The ${isFolder(path) ? 'folder' : 'file'} of that name is ./${source}.`
+    ? ` For the ${isFolder(path) ? 'folder' : 'file'} of that name, use ./${source}.`
     : '';
   if (!isFirstParty) {
     const how =
-      namesake || ' Give a package file or the folder of a plugin by its path, such as ./my-plugin.';
+      namesake || ' For a package file or the folder of a plugin, use its path, such as ./my-plugin.';
     throw new CommandError(
-      `There is no first-party plugin ${source}; there are ${firstPartyNames().join(', ')}.${how}`,
+      `Unknown first-party plugin ${source}. Use one of ${firstPartyNames().join(', ')}.${how}`,
     );
   }
-  if (namesake !== '') say(`${source} is the plugin that comes with Tatami.${namesake}`);
+  if (namesake !== '') say(`Using the first-party plugin ${source}.${namesake}`);
   return packFirstParty(source);
 }
 
 /** @throws CommandError that names the file */
 export async function readPackageFile(file: string, folder: string): Promise<PluginPackage> {
   const path = resolve(folder, file);
-  if (!isFile(path)) throw new CommandError(`There is no file ${file}. Make it with \`tatami plugin pack\`.`);
+  if (!isFile(path))
+    throw new CommandError(`The file ${file} does not exist. Create it with \`tatami plugin pack\`.`);
   try {
     return await parsePackage(readFileSync(path, 'utf8'));
   } catch (error) {
     if (!(error instanceof PackageError)) throw error;
-    throw new CommandError(`${file} is no package: ${error.message}`, undefined, { cause: error });
+    throw new CommandError(`${file} is not a valid package: ${error.message}`, undefined, { cause: error });
   }
 }
 
 /** @throws CommandError where the file holds none */
 export function readSignature(path: string): PackageSignature {
   if (!isFile(path))
-    throw new CommandError(`There is no signature at ${path}; make one with \`tatami plugin sign\`.`);
+    throw new CommandError(`The signature ${path} does not exist. Create it with \`tatami plugin sign\`.`);
   const found = signatureIn(readFileSync(path, 'utf8'));
   if (found) return found;
-  throw new CommandError(`${path} is no signature; make one with \`tatami plugin sign\`.`);
+  throw new CommandError(`${path} is not a signature. Create one with \`tatami plugin sign\`.`);
 }
 
 /** Null for other JSON and for text that is not JSON. */

@@ -101,7 +101,7 @@ async function preview(call: Call, { package: document, signature }: Asked) {
 function refuseDowngrade({ manifest }: PluginPackage, { version }: Replaced): void {
   if (Bun.semver.order(manifest.version, version) < 0)
     throw new CommandError(
-      `${manifest.id} ${version} is installed, which is newer than ${manifest.version}. Add --downgrade to go back.`,
+      `${manifest.id} ${version} is installed, which is newer than ${manifest.version}. Add --downgrade to install the older version.`,
     );
 }
 
@@ -120,7 +120,7 @@ function inWords(error: unknown, document: PluginPackage, { settings }: InstallO
   const [first] = places;
   const isOfSettings = details.some(({ path }) => /^settings(\.|$)/.test(path));
   const hint =
-    isOfSettings && settings === undefined ? ' Give all settings with --settings FILE, as JSON.' : '';
+    isOfSettings && settings === undefined ? ' Pass all settings as JSON with --settings FILE.' : '';
   return new ApiCallError(status, {
     code,
     message: `${first ? `${placeText(first)}: ` : ''}${said}${hint}`,
@@ -134,7 +134,7 @@ function inWords(error: unknown, document: PluginPackage, { settings }: InstallO
 
 export async function confirm(otherwise: string): Promise<void> {
   if (!process.stdin.isTTY)
-    throw new CommandError('Nobody can be asked here: grant this with --yes.', exitCodes.usage);
+    throw new CommandError('There is no terminal to confirm this. Add --yes to grant it.', exitCodes.usage);
   ask('Install and grant? [y/N] ');
   for await (const answer of createInterface({ input: process.stdin })) {
     if (/^y(es)?$/i.test(answer.trim())) return;

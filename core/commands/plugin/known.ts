@@ -30,9 +30,9 @@ export async function saying<T>(call: Call, named: Named, work: Promise<T>): Pro
 
 /** Where to find one that is there. */
 const foundBy: Readonly<Record<string, string>> = {
-  run: '; `tatami plugin logs PLUGIN` shows the latest of a plugin',
-  grant: '; `tatami grants list` shows those there are',
-  proposal: '; `tatami proposals list --all` shows all',
+  run: '. List the latest with `tatami plugin logs PLUGIN`',
+  grant: '. List the grants with `tatami grants list`',
+  proposal: '. List the proposals with `tatami proposals list --all`',
 };
 
 /** The same of what is named by its own id. @param noun such as `run` */
@@ -65,12 +65,15 @@ function inWords(
       plugin,
       all.map(({ pluginId }) => pluginId),
     );
-    return notFound(`There is no plugin ${plugin}; \`tatami plugin list\` shows all.${near}`, error);
+    return notFound(
+      `There is no plugin ${plugin}. List the plugins with \`tatami plugin list\`.${near}`,
+      error,
+    );
   }
   if (schedule === undefined) return error;
   const names = found.schedules.map(({ name }) => name);
-  const there = names.length > 0 ? `it has ${names.join(', ')}` : 'it has none';
-  return notFound(`${plugin} has no schedule ${schedule}; ${there}.${didYouMean(schedule, names)}`, error);
+  const there = names.length > 0 ? `Schedules: ${names.join(', ')}.` : 'The plugin has no schedules.';
+  return notFound(`${plugin} has no schedule ${schedule}. ${there}${didYouMean(schedule, names)}`, error);
 }
 
 /** As the server says it, in other words. */

@@ -27,6 +27,6 @@ function line({ pluginId, pluginVersion, id, waitsFor, ...standing }: Install): 
 function howToEnd(all: readonly Install[]): string[] {
   if (all.every(({ probation }) => !probation)) return [];
   return [
-    'A plugin on probation only proposes what it would write. It ends with approved runs (`tatami proposals approve`), or with `tatami plugin probation NAME --end`.',
+    'A plugin on probation only proposes its writes. Probation ends with approved runs (`tatami proposals approve`), or with `tatami plugin probation NAME --end`.',
   ];
 }

@@ -32,5 +32,5 @@ function hints(runs: readonly Run[]): string[] {
   const missing = [...new Set(runs.flatMap(({ leftOut = [] }) => leftOut))];
   return missing.length === 0
     ? []
-    : [`Logs and error messages take a key with ${missing.join(', ')} (TATAMI_TOKEN).`];
+    : [`To show logs and error messages, use an API key with ${missing.join(', ')} (TATAMI_TOKEN).`];
 }

@@ -13,7 +13,7 @@ import { globalsText, packageText, pluginText, readmeText, testText, tsconfigTex
 export function newPlugin(name: string, options: { dir?: string; json?: boolean }, folder: string): void {
   if (!Check(pluginId, name))
     throw new CommandError(
-      `A plugin's name has small letters, digits, - and points, such as acme.triage: not ${JSON.stringify(name)}.`,
+      `The name of a plugin must have lower-case letters, digits, hyphens and dots, such as acme.triage, not ${JSON.stringify(name)}.`,
       exitCodes.usage,
     );
   const dir = options.dir ?? name;
@@ -26,11 +26,11 @@ export function newPlugin(name: string, options: { dir?: string; json?: boolean 
   }
   printResult({ dir, name, files: Object.keys(files) }, options, (made) =>
     [
-      `${made.dir}: ${made.name} 0.1.0, which greets below each new issue. Next:`,
+      `Created ${made.name} 0.1.0 in ${made.dir}. It comments on each new issue. Next:`,
       `  cd ${made.dir}`,
       '  tatami plugin pack .',
       `  tatami plugin install ./${packedName(name)}`,
-      'Change plugin.ts and do it again. An editor, or npx -p typescript tsc, knows its types.',
+      'Edit plugin.ts, then pack and install again. Check its types with an editor or npx -p typescript tsc.',
     ].join('\n'),
   );
 }
@@ -38,7 +38,7 @@ export function newPlugin(name: string, options: { dir?: string; json?: boolean 
 function requireEmpty(root: string, dir: string): void {
   mkdirSync(root, { recursive: true });
   if (readdirSync(root).length > 0)
-    throw new CommandError(`${dir} is not empty. Name another folder with --dir, or empty that one.`);
+    throw new CommandError(`${dir} is not empty. Choose another folder with --dir, or empty it.`);
 }
 
 function filesOf(name: string): Record<string, string> {

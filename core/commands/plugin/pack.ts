@@ -75,5 +75,7 @@ export async function packFolder(root: string): Promise<PluginPackage> {
 /** The server it is for may be another one than this. */
 function sayWhereItRuns(range: string): void {
   if (range !== '*' && !Bun.semver.satisfies(version, range))
-    say(`The plugin wants Tatami ${JSON.stringify(range)}; this is ${version}, which would not install it.`);
+    say(
+      `The plugin requires Tatami ${JSON.stringify(range)}. This version, ${version}, would not install it.`,
+    );
 }

@@ -15,7 +15,7 @@ interface Install extends Standing {
 
 export async function probation(name: string, options: ProbationOptions): Promise<void> {
   if (options.end === true && options.begin === true)
-    throw new CommandError('Give --end or --begin, not both.', exitCodes.usage);
+    throw new CommandError('Use --end or --begin, not both.', exitCodes.usage);
   const call = connect(options);
   const path = `/plugins/${encodeURIComponent(name)}`;
   const asked =

@@ -26,7 +26,9 @@ export async function runSchedule(plugin: string, schedule: string, options: Rem
   );
   // The server's retries go on for hours; that this attempt failed is the answer.
   if (run.status === 'retrying')
-    say(`The attempt failed; the server tries it again by itself, until \`tatami plugin cancel ${run.id}\`.`);
+    say(
+      `The attempt failed; the server retries it automatically. Cancel with \`tatami plugin cancel ${run.id}\`.`,
+    );
   if (run.status !== 'succeeded') process.exitCode = exitCodes.failed;
 }
 

@@ -43,7 +43,7 @@ export function untilEnded<R extends Run>(
 
 function waitingText({ id, status, waitsFor }: Run): string {
   const wait = waitsFor ? ` and ${waitWords(waitsFor)}` : '';
-  return `${id} is ${status}${wait}. It goes on without this command.`;
+  return `${id} is ${status}${wait}. The run continues if you stop this command.`;
 }
 
 export function runLines(run: Run): string {
@@ -58,9 +58,9 @@ export function runLines(run: Run): string {
   ].join('\n');
 }
 
-/** `waits until 2026-11-21T00:00:00.000Z: runs of the day are used up`. */
+/** `waits until 2026-11-21T00:00:00.000Z: the daily budget of runs is used up`. */
 export function waitWords({ quantity, until }: NonNullable<Run['waitsFor']>): string {
-  return `waits until ${until}: ${quantity} of the day are used up`;
+  return `waits until ${until}: the daily budget of ${quantity} is used up`;
 }
 
 /** What a run staged that did not succeed was never written, and neither was what was held back. */
@@ -80,7 +80,7 @@ function effectsOf({ status, effects, proposalId = null }: Run): string[] {
   return effects.flatMap((effect) => effectLines(effect, proposalId));
 }
 
-const kindWords: Readonly<Record<string, string>> = { plugin_kv: 'value', scheduled_run: 'one-off run' };
+const kindWords: Readonly<Record<string, string>> = { plugin_kv: 'value', scheduled_run: 'one-time job' };
 
 /** A value is identified by its install and its key. */
 const shortId = (kind: string, id: string): string =>

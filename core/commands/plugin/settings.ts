@@ -10,7 +10,7 @@ export function readSettings(file: string, folder: string): unknown {
     return parseJsonText(readFileSync(resolve(folder, file), 'utf8'));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`The settings cannot be read from ${file}: ${why}`, exitCodes.usage, {
+    throw new CommandError(`Cannot read settings from ${file}: ${why}`, exitCodes.usage, {
       cause: error,
     });
   }

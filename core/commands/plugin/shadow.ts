@@ -27,7 +27,7 @@ const differencesShown = 10;
 /** @param folder where relative paths begin */
 export async function shadow(name: string, options: ShadowOptions, folder: string): Promise<void> {
   if (options.with !== undefined && options.stop === true)
-    throw new CommandError('Give --with or --stop, not both.', exitCodes.usage);
+    throw new CommandError('Use --with or --stop, not both.', exitCodes.usage);
   const call = connect(options);
   const path = `/plugins/${encodeURIComponent(name)}/shadow`;
   const { with: source, signature } = options;
@@ -48,13 +48,13 @@ function shadowLines(
   const { report, waiting } = one;
   const { runs, same, different, failed, dropped, cpuMs, differences } = report;
   return [
-    `${pluginVersion} beside ${name} since ${startedAt}: ${isRunning ? 'running' : `stopped (${stoppedBy})`}`,
-    `runs ${runs}: ${same} the same, ${different} not, ${failed} failed   waiting ${waiting}, dropped ${dropped}   cpu ${cpuMs} ms`,
+    `${pluginVersion} next to ${name} since ${startedAt}: ${isRunning ? 'running' : `stopped (${stoppedBy})`}`,
+    `runs ${runs}: ${same} same, ${different} different, ${failed} failed   waiting ${waiting}, dropped ${dropped}   cpu ${cpuMs} ms`,
     ...differences.slice(0, differencesShown).flatMap(({ at, type, eventId, fields }) => [
       `  ${at}  ${type}  ${eventId}`,
       ...differenceLines(
         fields.map(({ object, field, real, shadow }) => ({ object, field, first: real, second: shadow })),
-        ['the installed one', pluginVersion],
+        ['the installed version', pluginVersion],
       ),
     ]),
     ...(differences.length > differencesShown

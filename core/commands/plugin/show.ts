@@ -37,17 +37,15 @@ function linesOf(install: Install): string[] {
     ...probationLines(install).map((words) => `       ${words}`),
     `mode   ${modeLine(install)}`,
     ...Object.entries(install.modes).map(([what, mode]) => `       ${what}: ${mode}`),
-    `hears  ${install.events.join(', ') || 'no events'}`,
+    `events ${install.events.join(', ') || 'none'}`,
     ...install.scopes.map(
-      ({ scope, sentence, granted }) => `${granted ? 'may   ' : 'asks  '} ${scope}: ${sentence}`,
+      ({ scope, sentence, granted }) => `scope  ${scope}: ${sentence}${granted ? '' : ' (not granted)'}`,
     ),
-    ...(pending === null
-      ? []
-      : [`${pending.version} waits for consent: \`tatami plugin consent ${pluginId}\`.`]),
+    ...(pending === null ? [] : [`${pending.version} needs consent: \`tatami plugin consent ${pluginId}\`.`]),
   ];
 }
 
 function modeLine(install: Install): string {
   const now = modeNow(install);
-  return now === install.mode ? now : `${now} until its probation ends, then ${install.mode}`;
+  return now === install.mode ? now : `${now} until the probation ends, then ${install.mode}`;
 }

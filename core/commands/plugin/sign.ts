@@ -17,14 +17,15 @@ import { readPackageFile, readSignature, signatureFile, signatureIn } from './gi
 /** @param folder where relative paths begin */
 export function keygen(file: string, options: { json?: boolean }, folder: string): void {
   const path = resolve(folder, file);
-  if (existsSync(path)) throw new CommandError(`${file} is there already; a key is not overwritten.`);
+  if (existsSync(path))
+    throw new CommandError(`${file} already exists and is not overwritten. Choose another file.`);
   const { privateKey, publicKey, keyId } = newKey();
   writeFileSync(path, privateKey, { mode: 0o600, flag: 'wx' });
   printResult(
     { file, publicKey, keyId },
     options,
     (shown) =>
-      `${shown.file} is the private key: keep it to yourself.\nkey id      ${shown.keyId}\npublic key  ${shown.publicKey}\nOperators trust it with TATAMI_PLUGIN_TRUST=<your name>=${shown.publicKey}`,
+      `${shown.file} is the private key: keep it secret.\nkey id      ${shown.keyId}\npublic key  ${shown.publicKey}\nOperators trust it with TATAMI_PLUGIN_TRUST=<your name>=${shown.publicKey}`,
   );
 }
 
@@ -50,7 +51,7 @@ export async function verifyFile(
   const { publicKey } = options;
   if (!isPublicKey(publicKey))
     throw new CommandError(
-      'A public key has 44 characters, as `tatami plugin keygen` prints it.',
+      '--public-key must be a key of 44 characters, as printed by `tatami plugin keygen`.',
       exitCodes.usage,
     );
   const document = await readPackageFile(file, folder);
@@ -58,7 +59,7 @@ export async function verifyFile(
   if (!isSignedBy(document, signature, publicKey))
     throw new CommandError(
       signature.keyId === keyIdOf(publicKey)
-        ? `${file} was changed since it was signed, or the signature is of another package.`
+        ? `${file} was changed after it was signed, or the signature is of another package.`
         : `${file} is signed by the key ${signature.keyId}, not by ${keyIdOf(publicKey)}.`,
     );
   const { id, version } = document.manifest;
@@ -73,6 +74,8 @@ function signatureBy(document: PluginPackage, key: string, folder: string): Pack
   try {
     return signPackage(document, readFileSync(resolve(folder, key), 'utf8'));
   } catch (error) {
-    throw new CommandError(`${key} is no key of \`tatami plugin keygen\`.`, undefined, { cause: error });
+    throw new CommandError(`${key} is not a key created by \`tatami plugin keygen\`.`, undefined, {
+      cause: error,
+    });
   }
 }

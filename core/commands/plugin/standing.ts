@@ -25,7 +25,7 @@ export function modeNow({ mode, probation }: Standing): InstallMode {
 export function stateNow({ state, probation }: Standing): string {
   if (!probation) return state;
   const { runsLeft } = probation;
-  const left = `${runsLeft} ${runsLeft === 1 ? 'approval' : 'approvals'} missing`;
+  const left = `${runsLeft} ${runsLeft === 1 ? 'approval' : 'approvals'} left`;
   return state === 'probation' ? `probation: ${left}` : `${state}, probation: ${left}`;
 }
 

@@ -3,7 +3,7 @@
 export const pluginText = (
   name: string,
   version: string,
-): string => `// Greets below each new issue. What it may do stands in \`scopes\`, what it hears in \`on\`.
+): string => `// Adds a greeting to each new issue. \`scopes\` lists its permissions, \`on\` its event handlers.
 import { definePlugin } from '@tatami/sdk/plugin';
 
 interface Settings {
@@ -15,8 +15,8 @@ export default definePlugin<'issues:read' | 'comments:write', Settings>({
   version: '0.1.0',
   engines: { tatami: '^${version}' },
   scopes: {
-    'issues:read': { why: 'to hear of new issues' },
-    'comments:write': { why: 'to greet below them' },
+    'issues:read': { why: 'to receive new issues' },
+    'comments:write': { why: 'to comment on them' },
   },
   settings: {
     type: 'object',
@@ -33,7 +33,7 @@ export default definePlugin<'issues:read' | 'comments:write', Settings>({
 });
 `;
 
-export const testText = `// Calls the handler as the server would, with a \`ctx\` that notes what is asked of it. \`npm test\` runs it; no news is good news.
+export const testText = `// Calls the handler like the server does, with a \`ctx\` that records calls. Run it with \`npm test\`; no output means success.
 import plugin from './plugin.ts';
 
 const said: string[] = [];
@@ -44,7 +44,7 @@ const ctx = {
 };
 const event = { type: 'issue.created', data: { id: 'iss_1', identifier: 'ENG-1' } };
 await plugin.on?.['issue.created']?.handle(event as never, ctx as never);
-if (said.join() !== 'Hello.') throw new Error(\`It said \${JSON.stringify(said)}.\`);
+if (said.join() !== 'Hello.') throw new Error(\`Unexpected comments: \${JSON.stringify(said)}.\`);
 `;
 
 export const packageText = (name: string): string => `{
@@ -81,7 +81,7 @@ export const tsconfigText = `{
 }
 `;
 
-export const globalsText = `// What a plugin finds beside the language itself. \`fetch\` reaches what \`net\` of the manifest names.
+export const globalsText = `// Globals of a plugin in addition to the language. \`fetch\` reaches only the servers listed in \`net\` of the manifest.
 declare const console: Record<'debug' | 'log' | 'info' | 'warn' | 'error' | 'trace', (...parts: unknown[]) => void>;
 declare function setTimeout(callback: (...args: never[]) => void, ms?: number, ...args: unknown[]): number;
 declare function setInterval(callback: (...args: never[]) => void, ms?: number, ...args: unknown[]): number;
@@ -176,18 +176,18 @@ declare const crypto: { randomUUID(): string; getRandomValues<T extends ArrayBuf
 
 export const readmeText = (name: string): string => `# ${name}
 
-A plugin of Tatami. \`plugin.ts\` is all of it; \`sdk\` and \`globals.d.ts\` are its types, until \`@tatami/sdk\` comes from npm.
+A Tatami plugin. \`plugin.ts\` is the whole plugin; \`sdk\` and \`globals.d.ts\` are its types until \`@tatami/sdk\` is on npm.
 
 \`\`\`
 ${explained([
-  ['tatami plugin pack .', `checks it, and writes ${name}.tatami.json`],
-  [`tatami plugin install ./${name}.tatami.json`, 'shows what it asks for, and installs it'],
-  [`tatami plugin logs ${name}`, 'its latest runs'],
+  ['tatami plugin pack .', `check the plugin and write ${name}.tatami.json`],
+  [`tatami plugin install ./${name}.tatami.json`, 'show the requested scopes and install it'],
+  [`tatami plugin logs ${name}`, 'show the latest runs'],
 ])}
 \`\`\`
 
-\`--mode simulate\` installs it for show: its runs say what they would write. \`npm install\`, then \`npm run types\` and \`npm test\` check it without a server.
-Tutorial and reference: docs/plugins/README.md in Tatami's repository.
+With \`--mode simulate\`, runs only report what they would write. To check the plugin without a server, run \`npm install\`, then \`npm run types\` and \`npm test\`.
+Tutorial and reference: docs/plugins/README.md in the Tatami repository.
 `;
 
 /** Commands in a column, and what each does beside it. */

@@ -61,11 +61,11 @@ export async function undo(what: string, options: UndoOptions): Promise<void> {
 function rangeOf({ since, until }: UndoOptions, noun: string | undefined): object {
   if (noun !== undefined) {
     if (since !== undefined || until !== undefined)
-      throw usage(`--since and --until are for a plugin; this is a ${noun}.`);
+      throw usage(`--since and --until apply only to a plugin, not to a ${noun}.`);
     return {};
   }
   if (since === undefined)
-    throw usage('Give --since: what a plugin changed is undone from a time on, such as --since 2h.');
+    throw usage('Add --since with the start of the changes to undo, such as --since 2h.');
   const now = systemClock.nowMs();
   return {
     since: moment('--since', since, now),
@@ -77,9 +77,11 @@ function undoLines({ id, undid, changes, skipped, message }: Undo, isTried: bool
   return [
     message,
     ...changes.flatMap(changeLines),
-    ...(skipped.length > 0 ? ['left as it is:', ...skipped.map(skippedLine)] : []),
-    ...(isTried && changes.length > 0 ? [`Without --simulate it is done, for ${undid.join(', ')}.`] : []),
-    ...(id === null || isTried ? [] : [`\`tatami plugin undo ${id}\` takes this back.`]),
+    ...(skipped.length > 0 ? ['skipped:', ...skipped.map(skippedLine)] : []),
+    ...(isTried && changes.length > 0
+      ? [`Run the command without --simulate to apply this, for ${undid.join(', ')}.`]
+      : []),
+    ...(id === null || isTried ? [] : [`Revert this with \`tatami plugin undo ${id}\`.`]),
   ].join('\n');
 }
 

@@ -40,6 +40,6 @@ export async function rollback(
   printResult(
     made,
     options,
-    (shown) => `${shown.pluginId} is at ${shown.pluginVersion} again${missingSecrets(shown)}`,
+    (shown) => `${shown.pluginId} is back at ${shown.pluginVersion}${missingSecrets(shown)}`,
   );
 }

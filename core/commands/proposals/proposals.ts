@@ -39,7 +39,7 @@ export async function listProposals(options: RemoteOptions & { all?: boolean }):
   );
   printResult(all, options, (found) =>
     found.length === 0
-      ? 'Nothing waits for approval.'
+      ? 'No proposals are open.'
       : found
           .map((one) => `${one.id} ${one.status.padEnd(15)} ${byAuthor(whoProposes(one), one.title)}`)
           .join('\n'),

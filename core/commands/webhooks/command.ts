@@ -19,7 +19,7 @@ export function addWebhooks(
 ): Command {
   const webhooks = program
     .command('webhooks')
-    .description('register webhooks, try them, and see what was sent');
+    .description('register and test webhooks, and inspect deliveries');
   addEndpoints(webhooks, remote);
   addDeliveries(webhooks, remote);
   return addListen(webhooks, remote, folder);
@@ -29,12 +29,12 @@ function addListen(webhooks: Command, remote: (command: Command) => Command, fol
   return remote(
     webhooks
       .command('listen')
-      .description('forward events to a program on this machine as they happen, signed as deliveries are'),
+      .description('forward events to a program on this machine as they happen, signed like deliveries'),
   )
     .requiredOption('--forward-to <url>', 'address of the program')
     .option('--events <types>', 'comma-separated: issue.created, issue.*, or *', '*')
-    .option('--after <sequence>', 'begin with what happened after this event of the log')
-    .option('--secret <secret>', 'sign with this secret; by default with one that is kept for the workspace')
+    .option('--after <sequence>', 'start after this sequence of the event log')
+    .option('--secret <secret>', 'sign with this secret; default: a secret stored for the workspace')
     .option('--write-env <file>', 'set TATAMI_WEBHOOK_SECRET in this file')
     .action(async (options: ListenOptions) => (await import('./listen.ts')).listen(options, folder));
 }
@@ -44,34 +44,33 @@ function addEndpoints(webhooks: Command, remote: (command: Command) => Command):
     async (options: RemoteOptions) => (await import('./list.ts')).list(options),
   );
   remote(webhooks.command('create').description('register an endpoint; its signing secret is shown once'))
-    .requiredOption('--url <url>', 'where deliveries go')
+    .requiredOption('--url <url>', 'address that receives the deliveries')
     .requiredOption('--events <types>', 'comma-separated: issue.created, issue.*, or *')
-    .option('--description <text>', 'what it is for')
-    .option('--filter <json>', 'only events that match, by what they show, in the filter language of lists')
+    .option('--description <text>', 'description of the endpoint')
+    .option('--filter <json>', 'deliver only events that match, in the filter language of lists')
     .addOption(
-      new Option('--ordering <how>', 'entity: one after the other per issue').choices(['none', 'entity']),
+      new Option('--ordering <how>', 'entity: deliver the events of an issue one after the other').choices([
+        'none',
+        'entity',
+      ]),
     )
     .action(async (options: CreateOptions) => (await import('./create.ts')).create(options));
-  remote(webhooks.command('rotate <webhook>').description('make a new signing secret'))
-    .option('--overlap-hours <n>', 'how long the one before signs as well, 0 to 168 (default 24)')
+  remote(webhooks.command('rotate <webhook>').description('create a new signing secret'))
+    .option('--overlap-hours <n>', 'hours that the previous secret also signs, 0 to 168 (default 24)')
     .action(async (webhook: string, options: RemoteOptions & { overlapHours?: string }) =>
       (await import('./rotate.ts')).rotate(webhook, options),
     );
   remote(webhooks.command('ping <webhook>').description('send a webhook.ping event to one endpoint')).action(
     async (webhook: string, options: RemoteOptions) => (await import('./ping.ts')).ping(webhook, options),
   );
-  remote(
-    webhooks
-      .command('trigger <type>')
-      .description('send a sample of an event to listeners; it changes nothing'),
-  )
+  remote(webhooks.command('trigger <type>').description('send a sample event to listeners; changes nothing'))
     .option(
       '--set <key=value>',
-      'set a field of its data; repeatable',
+      'set a field of the event data; repeatable',
       (one, all: string[]) => [...all, one],
       [],
     )
-    .option('--webhook <webhook>', 'send it to this endpoint instead')
+    .option('--webhook <webhook>', 'send the sample to this endpoint instead')
     .action(async (type: string, options: TriggerOptions) =>
       (await import('./trigger.ts')).trigger(type, options),
     );
@@ -81,11 +80,11 @@ function addDeliveries(webhooks: Command, remote: (command: Command) => Command)
   remote(
     webhooks
       .command('deliveries [webhook|delivery]')
-      .description('list deliveries, newest first; or show one with its attempts'),
+      .description('list deliveries, newest first, or show one with its attempts'),
   )
     .option('--status <status>', 'pending, delivering, retrying, delivered, failed or canceled')
-    .option('--event-type <type>', 'of one event type')
-    .option('--since <when>', 'made since a time, or 2h')
+    .option('--event-type <type>', 'only this event type')
+    .option('--since <when>', 'only deliveries created since a time, or an age such as 2h')
     .option('--limit <n>', 'deliveries to list, up to 100', '20')
     .action(async (of: string | undefined, options: DeliveriesOptions) =>
       (await import('./deliveries.ts')).deliveries(of, options),
@@ -93,13 +92,15 @@ function addDeliveries(webhooks: Command, remote: (command: Command) => Command)
   remote(
     webhooks
       .command('replay <delivery|event|webhook>')
-      .description('send again, freshly signed: one delivery, or all of an endpoint since a time'),
+      .description(
+        'resend one delivery, or all deliveries of an endpoint since a time, with a new signature',
+      ),
   )
-    .option('--to <url>', 'send it from here to this address, signed with the secret of `listen`')
+    .option('--to <url>', 'send from this machine to this address, signed with the secret of `listen`')
     .option('--secret <secret>', 'with --to: sign with this secret')
-    .option('--since <when>', 'of an endpoint: all since a time, or 2h')
-    .option('--until <when>', 'and up to then')
-    .option('--undelivered', 'and only what was never delivered')
+    .option('--since <when>', 'for an endpoint: deliveries since a time, or an age such as 2h')
+    .option('--until <when>', 'for an endpoint: deliveries until a time, or an age such as 1h')
+    .option('--undelivered', 'for an endpoint: only events that were never delivered')
     .action(async (what: string, options: ReplayOptions) =>
       (await import('./replay.ts')).replay(what, options),
     );

@@ -29,7 +29,7 @@ export async function create(options: CreateOptions): Promise<void> {
     made,
     options,
     ({ id, url, events, secret }) =>
-      `${id}  ${url}  ${events.join(',')}\nSigning secret, shown this once:  ${secret}`,
+      `${id}  ${url}  ${events.join(',')}\nSigning secret, shown only once:  ${secret}`,
   );
 }
 

@@ -25,7 +25,7 @@ export async function deliveries(of: string | undefined, options: DeliveriesOpti
   const limit = wholeNumber('--limit', options.limit, 1, 100);
   if (of?.startsWith('dlv_')) {
     if (status !== undefined || eventType !== undefined || since !== undefined)
-      throw usage('One delivery is shown whole: leave out --status, --event-type and --since.');
+      throw usage('A single delivery cannot be filtered. Omit --status, --event-type and --since.');
     const delivery = await getDelivery(connect(options), of);
     return printResult(delivery, options, detailLines);
   }
@@ -38,7 +38,7 @@ export async function deliveries(of: string | undefined, options: DeliveriesOpti
   const list = of === undefined ? '/deliveries' : `/webhooks/${encodeURIComponent(of)}/deliveries`;
   const { data } = await connect(options)<{ data: Delivery[] }>('GET', `${list}?${query}`);
   printResult(data, options, (shown) =>
-    shown.length === 0 ? 'There are no such deliveries.' : shown.map(line).join('\n'),
+    shown.length === 0 ? 'No deliveries found.' : shown.map(line).join('\n'),
   );
 }
 

@@ -81,7 +81,7 @@ export async function deliverAndPrint(
   const [first] = seen?.attemptList ?? [];
   if (seen === null || (first === undefined && seen.status !== 'canceled'))
     throw new CommandError(
-      `${made.id} has not been attempted yet: its endpoint is busy or failing. See \`tatami webhooks deliveries ${made.id}\`.`,
+      `${made.id} has not been attempted yet, because its endpoint is busy or failing. See \`tatami webhooks deliveries ${made.id}\`.`,
       exitCodes.tryLater,
     );
   printResult(seen, options, (shown) => {
@@ -89,6 +89,6 @@ export async function deliverAndPrint(
     return `${title(shown)} ${attempt === undefined ? '→ canceled' : outcome(attempt)}`;
   });
   if (seen.status === 'retrying')
-    say(`It failed; the server tries again by itself.${nextAttempt(printableCopy(seen))}`);
+    say(`The attempt failed; the server retries automatically.${nextAttempt(printableCopy(seen))}`);
   if (seen.status !== 'delivered') process.exitCode = exitCodes.failed;
 }

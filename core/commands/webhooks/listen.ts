@@ -41,7 +41,7 @@ export async function listen(options: ListenOptions, folder: string): Promise<vo
   let isReady = false;
 
   const ready = (): void => {
-    if (isReady) return say('Connected again; nothing was missed.');
+    if (isReady) return say('Reconnected; no events were missed.');
     isReady = true;
     const shown = { ready: true, forwardTo: options.forwardTo, secret };
     printResult(shown, options, () => readyLine(options, secret));
@@ -56,9 +56,9 @@ export async function listen(options: ListenOptions, folder: string): Promise<vo
     signal: stopped,
     onOpen: ready,
     onHistoryChanged: ({ after }) =>
-      say(`The server was restored to an earlier state: events after ${after} are other ones now.`),
+      say(`The server was restored to an earlier state: events after ${after} have changed.`),
     onWait: (waitMs, { message }) =>
-      say(`${printable(message)} Connecting again in ${Math.max(1, Math.round(waitMs / 1000))} s.`),
+      say(`${printable(message)} Reconnecting in ${Math.max(1, Math.round(waitMs / 1000))} s.`),
   });
   for await (const event of stream) {
     const forwarded = await forwarder.forward(messageOf(event, server), stopped);
@@ -71,7 +71,7 @@ export async function listen(options: ListenOptions, folder: string): Promise<vo
   }
   forwarder.close();
   say(
-    `Stopped: ${counts.forwarded} forwarded, ${counts.failed} of them failed.${readUpTo === null ? '' : ` Go on there with --after ${readUpTo}.`}`,
+    `Stopped: ${counts.forwarded} forwarded, ${counts.failed} of them failed.${readUpTo === null ? '' : ` Continue with --after ${readUpTo}.`}`,
   );
 }
 
@@ -96,8 +96,8 @@ function readyLine(options: ListenOptions, secret: string): string {
     options.secret !== undefined
       ? 'as given'
       : options.writeEnv === undefined
-        ? 'the same every time; --write-env .env.local to save it'
-        : `the same every time; saved in ${options.writeEnv}`;
+        ? 'the same at every start; save it with --write-env .env.local'
+        : `the same at every start; saved in ${options.writeEnv}`;
   return `Ready. Signing secret ${secret} (${kept})`;
 }
 

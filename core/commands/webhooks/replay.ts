@@ -30,25 +30,25 @@ export function replay(what: string, options: ReplayOptions): Promise<void> {
   const { to, since, until, undelivered } = options;
   const [kind] = what.split('_');
   if (kind === 'whe') {
-    if (to !== undefined) throw usage('--to replays one delivery or event: give a dlv_… or evt_….');
+    if (to !== undefined) throw usage('--to resends a single delivery or event. Pass a dlv_… or evt_… id.');
     if (since === undefined)
-      throw usage('To replay what an endpoint was sent, say from when: --since 2h, or a time.');
+      throw usage('To replay the deliveries of an endpoint, add --since with a time or an age such as 2h.');
     return replayRange(what, since, options);
   }
   if (kind !== 'dlv' && kind !== 'evt')
-    throw usage(`Give a delivery (dlv_…), an event (evt_…) or an endpoint (whe_…), not "${what}".`);
+    throw usage(`Pass a delivery (dlv_…), an event (evt_…) or an endpoint (whe_…), not "${what}".`);
   if (since !== undefined || until !== undefined || undelivered === true)
-    throw usage('--since, --until and --undelivered replay what an endpoint (whe_…) was sent.');
+    throw usage('--since, --until and --undelivered need an endpoint (whe_…).');
   if (to !== undefined) return replayHere(what, to, options);
   if (kind === 'evt')
     throw usage(
-      'An event alone does not say where to: add --to URL, or give the delivery (dlv_…) to send it to its endpoint again.',
+      'An event has no target address. Add --to URL, or pass a delivery (dlv_…) to resend it to its endpoint.',
     );
   return deliverAndPrint(
     options,
     `/deliveries/${encodeURIComponent(what)}/replay`,
     undefined,
-    ({ id, eventId }) => `replayed as ${id} (same ${eventId}, freshly signed)`,
+    ({ id, eventId }) => `replayed as ${id} (same ${eventId}, new signature)`,
   );
 }
 
@@ -70,7 +70,7 @@ async function replayRange(webhook: string, since: string, options: ReplayOption
     ended,
     options,
     ({ id, deliveries, status }) =>
-      `${deliveries} deliver${deliveries === 1 ? 'y' : 'ies'} to ${webhook} since ${body.since}, made anew (${id}${status === 'canceled' ? ', canceled' : ''})`,
+      `resent ${deliveries} deliver${deliveries === 1 ? 'y' : 'ies'} to ${webhook} since ${body.since} (${id}${status === 'canceled' ? ', canceled' : ''})`,
   );
   if (ended.status === 'canceled') process.exitCode = exitCodes.failed;
 }
@@ -86,7 +86,7 @@ async function replayHere(what: string, to: string, options: ReplayOptions): Pro
   printResult(
     result,
     options,
-    (shown) => `replayed as ${shown.deliveryId} (same ${shown.eventId}, freshly signed) ${outcome(shown)}`,
+    (shown) => `replayed as ${shown.deliveryId} (same ${shown.eventId}, new signature) ${outcome(shown)}`,
   );
   if (!worked) process.exitCode = exitCodes.failed;
 }

@@ -18,6 +18,6 @@ export async function rotate(
     rotated,
     options,
     ({ id, secret, previousSecretExpiresAt: until }) =>
-      `${id}  ${Number(overlap) === 0 ? 'the one before signs nothing any more' : `the one before signs as well until ${until}`}\nNew signing secret, shown this once:  ${secret}`,
+      `${id}  ${Number(overlap) === 0 ? 'the previous secret no longer signs' : `the previous secret also signs until ${until}`}\nNew signing secret, shown only once:  ${secret}`,
   );
 }

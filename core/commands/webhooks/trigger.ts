@@ -17,7 +17,7 @@ export async function trigger(type: string, options: TriggerOptions): Promise<vo
       options,
       `/webhooks/${encodeURIComponent(options.webhook)}/samples`,
       body,
-      ({ id, eventId }) => `a sample of ${type} as ${id} (${eventId})`,
+      ({ id, eventId }) => `sent a sample of ${type} as ${id} (${eventId})`,
     );
   const sent = await connect(options)<{ listeners: number; event: { id: string } }>(
     'POST',
@@ -26,12 +26,12 @@ export async function trigger(type: string, options: TriggerOptions): Promise<vo
   );
   if (sent.listeners === 0)
     throw new CommandError(
-      `Nobody listens to ${type}. Start \`tatami webhooks listen --forward-to URL\` first, or name an endpoint with --webhook whe_….`,
+      `No listener receives ${type}. Start \`tatami webhooks listen --forward-to URL\` first, or name an endpoint with --webhook whe_….`,
     );
   printResult(
     sent,
     options,
-    ({ event, listeners }) => `${type}  ${event.id}  a sample, to ${counted(listeners, 'listener')}`,
+    ({ event, listeners }) => `${type}  ${event.id}  sample sent to ${counted(listeners, 'listener')}`,
   );
 }
 

@@ -11,7 +11,7 @@ interface FileRow {
 
 export const archive: Check = {
   name: 'archive',
-  holds: 'the files of old events are there and whole',
+  holds: 'all archived event files exist and are undamaged',
   readsDatabase: true,
   async look({ path, rows }) {
     const files = rows<FileRow>(
@@ -25,6 +25,8 @@ export const archive: Check = {
       } catch (thrown) {
         bad.push(thrown instanceof Error ? thrown.message : String(thrown));
       }
-    return bad.length > 0 ? [error(`${bad.length} of ${files.length}: ${some(bad, 3)}`)] : [];
+    return bad.length > 0
+      ? [error(`${bad.length} of ${files.length} archived event files are damaged: ${some(bad, 3)}`)]
+      : [];
   },
 };

@@ -5,7 +5,7 @@ const tolerancesMs = 120_000;
 
 export const clock: Check = {
   name: 'clock',
-  holds: 'the clock is not behind what was written',
+  holds: 'the clock is not behind the newest event',
   readsDatabase: true,
   look({ rows, path, nowMs }) {
     const findings: Finding[] = [];
@@ -14,13 +14,13 @@ export const clock: Check = {
     if (aheadMs > tolerancesMs)
       findings.push(
         error(
-          `The clock of this machine is ${spoken(aheadMs)} behind the newest event. Set it right (timedatectl set-ntp true): schedules, expiry and signatures go by it.`,
+          `The clock of this machine is ${spoken(aheadMs)} behind the newest event. Correct it (timedatectl set-ntp true): schedules, expiry and signatures depend on it.`,
         ),
       );
     const writtenMs = statSync(path.database).mtimeMs - nowMs;
     if (aheadMs <= tolerancesMs && writtenMs > tolerancesMs)
       findings.push(
-        warning(`The database was written ${spoken(writtenMs)} in the future: the clock was set back.`),
+        warning(`The database file was written ${spoken(writtenMs)} in the future. The clock was set back.`),
       );
     return findings;
   },

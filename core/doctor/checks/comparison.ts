@@ -1,5 +1,5 @@
-// Compares rows with the last events of their objects: those in the database as the rows come, those in files of old events at the end, in
-// their order, so that each file is read once.
+// Compares rows with the last events of their objects. Archived events are compared last and in order, so that each archive file is
+// read once.
 import type { Row } from '../../store/statement.ts';
 import { error, some, type Finding } from '../check.ts';
 import type { RowSubject } from '../subject.ts';
@@ -7,15 +7,15 @@ import { readEvent, type LastEvent } from './last-event.ts';
 import type { LastEvents } from './last-events.ts';
 
 export interface Comparison {
-  /** Kind of the objects, as events name it. */
+  /** Entity of the objects, as named in events. */
   readonly kind: string;
-  /** Named in a finding. */
+  /** Name of the table in a finding. */
   readonly table: string;
-  /** SQL without conditions, over the table of the objects as `o`; it selects `workspace_id` and `id`. */
+  /** SQL without conditions that selects at least `workspace_id` and `id` from the table of the objects, aliased as `o`. */
   readonly select: string;
-  /** Another comparison has the rows of the same objects, and reports those that the log does not know. */
+  /** True if another comparison of the same objects already reports those without events. */
   readonly isFurther?: true;
-  /** @returns names of what differs, such as fields; null where all agrees */
+  /** @returns names of the differing facts, possibly empty; null if the row matches the event */
   differences(row: Row, event: LastEvent): readonly string[] | null;
 }
 
@@ -41,12 +41,14 @@ export function compareRows(
   const archived = all.flatMap((compared) => compareStored(subject, last, compared));
   compareArchived(subject, archived);
   return all.flatMap(({ comparison: { table }, differing, unknown }) => [
-    ...(differing.length > 0 ? [error(`Not as the log says, in ${table}: ${some(differing)}.`)] : []),
-    ...(unknown.length > 0 ? [error(`The log has never heard of these in ${table}: ${some(unknown)}.`)] : []),
+    ...(differing.length > 0
+      ? [error(`Rows differ from the event log in ${table}: ${some(differing)}.`)]
+      : []),
+    ...(unknown.length > 0 ? [error(`Rows have no events in the log, in ${table}: ${some(unknown)}.`)] : []),
   ]);
 }
 
-/** @returns the objects whose last event is in a file */
+/** @returns the objects whose last event is archived, for `compareArchived` */
 function compareStored(subject: RowSubject, last: LastEvents, compared: Compared): Archived[] {
   const { kind, select, isFurther } = compared.comparison;
   const unknown = isFurther ? [] : compared.unknown;

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { bytesText } from '../../lib/bytes.ts';
 import { error, note, warning, type Check, type Finding } from '../check.ts';
 
-/** Below it the database cannot grow for long. */
+/** Minimum free space for the database to grow. */
 const littleBytes = 256 * 1024 * 1024;
 
 export const disk: Check = {
   name: 'disk',
-  holds: 'there is room for the database to grow, and for a snapshot of it',
+  holds: 'there is enough disk space for the database and a snapshot of it',
   look({ dir, path }) {
     const { bavail, bsize } = statfsSync(dir);
     const free = bavail * bsize;
@@ -17,21 +17,23 @@ export const disk: Check = {
     const findings: Finding[] = [];
     if (free < littleBytes)
       findings.push(
-        error(`${bytesText(free)} are free at ${dir}, and the database has ${bytesText(size)}: make room.`),
+        error(
+          `Only ${bytesText(free)} are free at ${dir}, and the database has ${bytesText(size)}. Free disk space.`,
+        ),
       );
     else if (free < size)
       findings.push(
         warning(
-          `${bytesText(free)} are free at ${dir}, too little for a snapshot of ${bytesText(size)}, which an upgrade takes.`,
+          `Only ${bytesText(free)} are free at ${dir}. An upgrade needs ${bytesText(size)} for a snapshot.`,
         ),
       );
     if (log > 64 * 1024 * 1024 && log > size)
-      findings.push(note(`The write-ahead log has ${bytesText(log)}; a stop folds it in.`));
+      findings.push(note(`The write-ahead log has ${bytesText(log)}. Stopping the server checkpoints it.`));
     const old = filesIn(path.snapshots);
     if (old.length > 1)
       findings.push(
         note(
-          `${old.length} snapshots of upgrades take ${bytesText(old.reduce((sum, file) => sum + sizeOf(file), 0))}.`,
+          `${old.length} upgrade snapshots use ${bytesText(old.reduce((sum, file) => sum + sizeOf(file), 0))}.`,
         ),
       );
     return findings;

@@ -6,12 +6,12 @@ import { endpointKind } from '../../webhooks/endpoints/kind.ts';
 import { warning, type Check, type Finding } from '../check.ts';
 
 const timeoutMs = 5_000;
-/** Looked at together. */
+/** Number of endpoints that are checked in parallel. */
 const atOnce = 8;
 
 export const endpoints: Check = {
   name: 'endpoints',
-  holds: 'the receivers of webhooks are found and speak TLS with a certificate that holds',
+  holds: 'webhook receivers are reachable, with valid TLS certificates',
   readsDatabase: true,
   async look({ config, masterKey, rows }) {
     if (!masterKey) return [];
@@ -46,14 +46,12 @@ export const endpoints: Check = {
   },
 };
 
-/** Connects, and sends nothing. */
+/** Connects without sending a request. */
 async function reached(egress: Egress, url: string, named: string): Promise<Finding[]> {
   try {
     await egress.reach(url, timeoutMs);
     return [];
   } catch (thrown) {
-    return [
-      warning(`${named} cannot be reached: ${thrown instanceof Error ? thrown.message : String(thrown)}`),
-    ];
+    return [warning(`${named} is unreachable: ${thrown instanceof Error ? thrown.message : String(thrown)}`)];
   }
 }

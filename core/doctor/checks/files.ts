@@ -6,7 +6,7 @@ import { error, note, some, type Check } from '../check.ts';
 
 export const files: Check = {
   name: 'files',
-  holds: 'the contents of attached files are there and whole',
+  holds: 'the contents of all attachments exist and are undamaged',
   readsDatabase: true,
   async look({ dir, rows }) {
     const folder = join(dir, 'blobs');
@@ -24,18 +24,18 @@ export const files: Check = {
       ...(bad.length > 0
         ? [
             error(
-              `Contents are missing or damaged: ${some(bad)}. Put them back into ${folder} from a backup, or delete the attachments.`,
+              `The contents of attachments are missing or damaged: ${some(bad)}. Restore them into ${folder} from a backup, or delete the attachments.`,
             ),
           ]
         : []),
       ...(unneeded > 0
-        ? [note(`${unneeded} contents belong to no attachment: a running server removes them within hours.`)]
+        ? [note(`${unneeded} files belong to no attachment. A running server removes them within hours.`)]
         : []),
     ];
   },
 };
 
-/** Null where there is no file: a pipe of that name would never end. */
+/** Returns null if there is no regular file; reading a named pipe would never end. */
 async function sumOf(path: string): Promise<string | null> {
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return null;
   const hash = createHash('sha256');

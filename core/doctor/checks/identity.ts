@@ -5,14 +5,14 @@ import { error, type Check } from '../check.ts';
 
 export const identity: Check = {
   name: 'identity',
-  holds: 'the directory is the one that its server wrote, or a whole copy of it',
+  holds: 'the directory is the original or a complete copy',
   look({ dir, path, servedBy }) {
     if (servedBy !== null) return [];
     try {
       recognise({ path: dir, identity: join(dir, 'identity'), ...path });
       return [];
     } catch (thrown) {
-      // A file that cannot be read says nothing of the directory, and accepting it would not make it readable.
+      // An unreadable file is not an identity problem, and `accept` would not make it readable.
       if (thrown instanceof Error && 'syscall' in thrown) throw thrown;
       return [
         error(

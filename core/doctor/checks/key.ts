@@ -9,17 +9,16 @@ import { error, some, type Check } from '../check.ts';
 
 export const key: Check = {
   name: 'key',
-  holds: 'the master key is there and opens what was sealed with it',
+  holds: 'the master key exists and decrypts the stored secrets',
   readsDatabase: true,
   look({ masterKey, path, rows, nowMs }) {
     if (!existsSync(path.masterKey))
       return [
         error(
-          `${path.masterKey} is missing: put it back from where you copied it to. Without it no stored secret can be read.`,
+          `${path.masterKey} is missing. Restore it from your copy; without it no stored secret can be decrypted.`,
         ),
       ];
-    if (!masterKey)
-      return [error(`${path.masterKey} does not hold 32 bytes in base64: put the right one back.`)];
+    if (!masterKey) return [error(`${path.masterKey} is not 32 bytes in base64. Restore the correct file.`)];
     const [installation] = rows<{ key_fingerprint: string | null }>(
       'SELECT key_fingerprint FROM installation WHERE id = 1',
     );
@@ -35,7 +34,7 @@ export const key: Check = {
     const all = closed.length === endpoints.length;
     return [
       error(
-        `The secrets of ${some(closed)} do not open. ${all ? 'The master key is not the one they were sealed with: put the right one back.' : 'Rotate them with `tatami webhooks rotate`.'}`,
+        `The secrets of ${some(closed)} cannot be decrypted. ${all ? 'The master key is not the one they were encrypted with. Restore the correct key.' : 'Rotate them with `tatami webhooks rotate`.'}`,
       ),
     ];
   },

@@ -1,4 +1,4 @@
-// Reads the object that an event carries, from the database or from a file of old events.
+// Reads the object in an event from the database or the archive.
 import { learningOf } from '../../events/learning.ts';
 import { distanceOf, fileOf, unpack, type StoredParts } from '../../events/packing.ts';
 import type { RowSubject } from '../subject.ts';
@@ -10,7 +10,7 @@ export interface LastEvent {
   readonly data: Data;
 }
 
-/** Null where there is no such event, or its file cannot be read. */
+/** Returns null if the event does not exist or its archive file cannot be read. */
 export function readEvent(subject: RowSubject, workspaceId: string, sequence: number): LastEvent | null {
   const [event] = subject.rows<StoredParts & { type: string; entity_kind: string; learned: number | null }>(
     `SELECT type, entity_kind, cause_json, data_json, packed, number AS learned FROM events

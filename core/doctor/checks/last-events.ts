@@ -1,14 +1,14 @@
-// Last event of each object, by which its row is judged.
+// Finds the last event of each object.
 import { contracts } from '../../contracts.ts';
 import { idOf } from '../facts/fact.ts';
 import type { RowSubject } from '../subject.ts';
 import { readEvent, type Data } from './last-event.ts';
 
 export interface LastEvents {
-  /** Undefined where the log knows no such object. */
+  /** Returns undefined if the log has no event of the object. */
   sequenceOf(workspaceId: string, kind: string, id: string): number | undefined;
   of(kind: string): Iterable<LogObject>;
-  /** False where the last event shows the object as present, and likewise the object that it goes with. */
+  /** Returns false if the last events show the object, and the object that it depends on, as existing. */
   mayBeGone(workspaceId: string, kind: string, id: string): boolean;
 }
 
@@ -18,9 +18,9 @@ interface LogObject {
   readonly sequence: number;
 }
 
-/** Objects that a purge of their issue removes without an event of their own. */
+/** Entities whose rows a purge of their issue removes without separate events. */
 const partsOfIssues = ['comment', 'reaction', 'subscriber', 'sla_clock', 'inbox_item'];
-/** Archived items of an inbox are removed after a while, as deleted objects are. */
+/** Event types after which a row may be removed; archived inbox items are removed later like deleted objects. */
 const endTypes: ReadonlySet<string> = new Set([
   ...contracts.flatMap(({ events }) => (events.deleted === undefined ? [] : [events.deleted])),
   'issue.purged',
@@ -39,7 +39,7 @@ export function lastEventsOf(subject: RowSubject): LastEvents {
   const sequenceOf: LastEvents['sequenceOf'] = (workspaceId, kind, id) =>
     last.get(kind)?.get(`${workspaceId} ${id}`);
 
-  /** Most ends are known without a file of old events. */
+  /** Checks the type first, which usually avoids reading an archive file. */
   const isEndType = (workspaceId: string, sequence: number): boolean =>
     subject
       .rows<{ type: string }>(
@@ -55,7 +55,7 @@ export function lastEventsOf(subject: RowSubject): LastEvents {
     if (!event || isEnded(kind, event.data)) return true;
     if (!partsOfIssues.includes(kind)) return false;
     const { issue, commentId } = event.data;
-    // A reaction goes with its comment, an event of an earlier version names no issue, and an inbox item may have none.
+    // A reaction is removed with its comment. Events of earlier versions have no issue field, and an inbox item may have no issue.
     if (typeof commentId === 'string' && mayBeGone(workspaceId, 'comment', commentId)) return true;
     const issueId = idOf(issue);
     return typeof issueId === 'string' ? mayBeGone(workspaceId, 'issue', issueId) : issueId === undefined;

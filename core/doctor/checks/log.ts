@@ -4,7 +4,7 @@ import { error, some, type Check, type Finding } from '../check.ts';
 
 export const log: Check = {
   name: 'log',
-  holds: 'the event log has no gap, and ends where the head of the log says',
+  holds: 'the event log is complete and matches the log head',
   readsDatabase: true,
   look({ rows, path, servedBy }) {
     const findings: Finding[] = [];
@@ -14,22 +14,23 @@ export const log: Check = {
     );
     if (gaps.length > 0)
       findings.push(
-        error(`Events are missing from the log of ${some(gaps.map(({ workspace_id: id }) => id))}.`),
+        error(
+          `Events are missing from the log of the workspace ${some(gaps.map(({ workspace_id: id }) => id))}.`,
+        ),
       );
 
     const [inside] = rows<{ position: number; hash: string }>(
       'SELECT position, hash FROM log_head WHERE id = 1',
     );
-    if (!inside) return [...findings, error('The database has no log head: it was not made by Tatami.')];
+    if (!inside)
+      return [...findings, error('The database has no log head, so it was not created by Tatami.')];
     if (!existsSync(path.logHead))
       return [
         ...findings,
-        error(
-          `${path.logHead} is missing, so nothing tells whether the database ends where it ended. Restore a backup.`,
-        ),
+        error(`${path.logHead} is missing, so lost writes cannot be detected. Restore a backup.`),
       ];
     const outside = readLogHead(path.logHead);
-    // A server that writes is ahead of what was read a moment ago.
+    // A running server may have written after the database was read.
     const lost =
       servedBy === null &&
       (inside.position < outside.position ||
@@ -37,7 +38,7 @@ export const log: Check = {
     if (lost)
       findings.push(
         error(
-          `The database ends at commit ${inside.position}, and commit ${outside.position} was acknowledged: acknowledged writes are lost. Restore a backup.`,
+          `Acknowledged writes are lost: the database ends at commit ${inside.position}, but commit ${outside.position} was acknowledged. Restore a backup.`,
           'accept',
         ),
       );

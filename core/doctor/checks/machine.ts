@@ -4,19 +4,19 @@ import { findNode } from '../../sandbox/locate.ts';
 import { startSandbox } from '../../sandbox/supervisor.ts';
 import { note, warning, type Check, type Finding } from '../check.ts';
 
-/** Each connection and file takes one. */
+/** Each connection and each open file needs one descriptor. */
 const filesMin = 4_096;
 
 export const machine: Check = {
   name: 'machine',
-  holds: 'plugins run in a jail that has all of its walls, and enough files can be open',
+  holds: 'plugins run in a complete jail, and the limit of open files is sufficient',
   async look({ config }) {
     const findings: Finding[] = [];
     const files = filesMax();
     if (files !== null && files < filesMin)
       findings.push(
         warning(
-          `This user may open ${files} files: raise it to ${filesMin} or more (LimitNOFILE= in systemd, ulimit -n).`,
+          `The limit of open files is ${files}. Raise it to ${filesMin} or more (LimitNOFILE= in systemd, ulimit -n).`,
         ),
       );
     const said: string[] = [];

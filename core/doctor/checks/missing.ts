@@ -1,11 +1,11 @@
-// Finds objects that the log does not end and that have no row.
+// Finds objects that have no row although the log has no deletion of them.
 import { contracts } from '../../contracts.ts';
 import { kinds } from '../kinds.ts';
 import { error, some, type Finding } from '../check.ts';
 import type { RowSubject } from '../subject.ts';
 import type { LastEvents } from './last-events.ts';
 
-/** They are removed without an event once they expire, are revoked or decided, and stay behind where a workspace moves to another server. */
+/** Entities whose rows are removed without an event after expiry, revocation or decision, and are not exported with a workspace. */
 export const ofServer: readonly string[] = ['api_key', 'oauth_app', 'grant', 'webhook', 'plugin', 'proposal'];
 
 export function missingRows({ rows }: Pick<RowSubject, 'rows'>, last: LastEvents): Finding[] {
@@ -16,7 +16,7 @@ export function missingRows({ rows }: Pick<RowSubject, 'rows'>, last: LastEvents
       rows<{ key: string }>(`SELECT workspace_id || ' ' || id AS key FROM ${table}`).map(({ key }) => key),
     );
     const absent = [...last.of(name)].filter(({ workspaceId, id }) => !present.has(`${workspaceId} ${id}`));
-    // In the order of their events, files of old events are read one after the other.
+    // Sorted by event, so that each archive file is read once.
     const missing = absent
       .sort((a, b) => a.sequence - b.sequence)
       .filter(({ workspaceId, id }) => !last.mayBeGone(workspaceId, name, id));
@@ -29,6 +29,6 @@ export function missingRows({ rows }: Pick<RowSubject, 'rows'>, last: LastEvents
 
 export function missingFrom(table: string, ids: readonly string[]): Finding[] {
   return ids.length > 0
-    ? [error(`Missing from ${table}, though the log does not end them: ${some(ids)}.`)]
+    ? [error(`Rows are missing from ${table}, but the log has no deletion of them: ${some(ids)}.`)]
     : [];
 }

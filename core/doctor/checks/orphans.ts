@@ -1,40 +1,40 @@
 import { warning, type Check, type Finding } from '../check.ts';
 
-/** Rows of the machinery that belong to something which is not there; foreign keys hold all others. */
+/** Internal rows without foreign keys whose parent row may be missing. */
 export const orphaned: readonly { readonly what: string; readonly table: string; readonly where: string }[] =
   [
     {
-      what: 'pieces of work for runs that are gone',
+      what: 'work items of missing runs',
       table: 'due_work',
       where:
         "kind = 'run' AND NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.workspace_id = due_work.workspace_id AND r.id = due_work.id)",
     },
     {
-      what: 'pieces of work for deliveries that are gone',
+      what: 'work items of missing deliveries',
       table: 'due_work',
       where:
         "kind = 'delivery' AND NOT EXISTS (SELECT 1 FROM deliveries AS d WHERE d.workspace_id = due_work.workspace_id AND d.id = due_work.id)",
     },
     {
-      what: 'values of plugins that were never installed',
+      what: 'values of missing plugins',
       table: 'plugin_kv',
       where:
         'NOT EXISTS (SELECT 1 FROM plugins AS p WHERE p.workspace_id = plugin_kv.workspace_id AND p.id = plugin_kv.install_id)',
     },
     {
-      what: 'runs of plugins that were never installed',
+      what: 'runs of missing plugins',
       table: 'runs',
       where:
         'NOT EXISTS (SELECT 1 FROM plugins AS p WHERE p.workspace_id = runs.workspace_id AND p.id = runs.install_id)',
     },
     {
-      what: 'deliveries to endpoints that were never there',
+      what: 'deliveries to missing endpoints',
       table: 'deliveries',
       where:
         'NOT EXISTS (SELECT 1 FROM endpoints AS e WHERE e.workspace_id = deliveries.workspace_id AND e.id = deliveries.endpoint_id)',
     },
     {
-      what: 'open runs and deliveries that no work is planned for',
+      what: 'open runs without a work item',
       table: 'runs',
       where:
         "status IN ('queued', 'running', 'retrying') AND NOT EXISTS (SELECT 1 FROM due_work AS w WHERE w.workspace_id = runs.workspace_id AND w.id = runs.id)",
@@ -43,12 +43,12 @@ export const orphaned: readonly { readonly what: string; readonly table: string;
 
 export const orphans: Check = {
   name: 'orphans',
-  holds: 'nothing is left over from what is gone',
+  holds: 'no rows are orphaned',
   readsDatabase: true,
   look({ rows }) {
     return orphaned.flatMap(({ what, table, where }): Finding[] => {
       const [found] = rows<{ count: number }>(`SELECT count(*) AS count FROM ${table} WHERE ${where}`);
-      return found && found.count > 0 ? [warning(`${found.count} ${what}.`, 'orphans')] : [];
+      return found && found.count > 0 ? [warning(`Orphaned rows: ${found.count} ${what}.`, 'orphans')] : [];
     });
   },
 };

@@ -5,24 +5,24 @@ import { damage, note, type Check } from '../check.ts';
 
 export const pages: Check = {
   name: 'pages',
-  holds: 'every page of the database is as Tatami wrote it',
+  holds: 'every page of the database matches its checksum',
   look({ path, servedBy }) {
-    // What is written meanwhile and its checksum are never there at the same moment.
+    // A server writes pages and their checksums one after the other, so a comparison would report false errors.
     if (servedBy !== null)
       return [
-        note(`The server (process ${servedBy}) compares its pages itself; /readyz tells what it finds.`),
+        note(
+          `The running server (process ${servedBy}) checks the pages itself and reports damage at /readyz.`,
+        ),
       ];
     const { damaged, isUnsure } = verifyPages(path.database);
     if (damaged.length > 0)
       return [
-        damage(`${describePages(path.database, damaged)} A server reads what is whole. Restore a backup.`),
+        damage(
+          `${describePages(path.database, damaged)} A server can still read the undamaged pages. Restore a backup.`,
+        ),
       ];
     return isUnsure
-      ? [
-          note(
-            'Not every page has a checksum; the next start looks at all that the database holds, and makes them.',
-          ),
-        ]
+      ? [note('Some pages have no checksum. The next start checks the whole database and adds them.')]
       : [];
   },
 };

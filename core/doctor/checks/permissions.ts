@@ -2,12 +2,12 @@ import { error, some, warning, type Check } from '../check.ts';
 import { openIn } from '../../store/private.ts';
 import { pathsOf } from '../../store/paths.ts';
 
-/** Made beside what they become; a start or command that was killed leaves one. */
+/** Temporary names next to a final file; a killed start or command leaves such a file. */
 export const unfinished = /\.(new|new-journal|restoring)$/;
 
 export const permissions: Check = {
   name: 'permissions',
-  holds: 'the data directory and all in it are of one user, and nobody else may look into it',
+  holds: 'only one user owns and can access the data directory',
   look({ dir, path }) {
     const all = pathsOf(dir);
     const links = all.filter(({ stats }) => stats.isSymbolicLink()).map(({ path }) => path);
@@ -20,20 +20,24 @@ export const permissions: Check = {
       ...(open.length > 0 ? [error(`Other users may read or change ${some(open)}.`, 'permissions')] : []),
       ...openIn(dir, [path.snapshots, path.spool])
         .filter(({ isLink }) => isLink)
-        .map(({ message }) => error(`${message}. No server starts: make the target private yourself.`)),
+        .map(({ message }) =>
+          error(`${message}. The server does not start; make the target private yourself.`),
+        ),
       ...(foreign.length > 0
         ? [
-            // A server of root reads files of everybody.
+            // A server that runs as root can read files of all users.
             (owner === 0 ? warning : error)(
-              `These belong to another user than ${dir}: ${some(foreign)}. Only root can give them back.`,
+              `These files have another owner than ${dir}: ${some(foreign)}. Only root can change that.`,
               'permissions',
             ),
           ]
         : []),
       ...(links.length > 0
-        ? [warning(`Symbolic links are not followed; look at what they lead to yourself: ${some(links)}.`)]
+        ? [warning(`Symbolic links are not followed. Check their targets yourself: ${some(links)}.`)]
         : []),
-      ...(left.length > 0 ? [warning(`Something was killed and left ${some(left)}.`, 'leftovers')] : []),
+      ...(left.length > 0
+        ? [warning(`A killed process left unfinished files: ${some(left)}.`, 'leftovers')]
+        : []),
     ];
   },
 };

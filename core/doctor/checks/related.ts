@@ -1,4 +1,4 @@
-// Compares other tables with events of issues: labels of an issue, and relations and attachments, which have no events of their own.
+// Compares the labels, relations and attachments of issues with issue events, because they have no events of their own.
 import type { RowSubject } from '../subject.ts';
 import { error, some, type Finding } from '../check.ts';
 import { idOf, timeOf } from '../facts/fact.ts';
@@ -20,7 +20,7 @@ type Told = {
   readonly relation: { readonly id: string; readonly type: string; readonly issue: { readonly id: string } };
 };
 
-/** Each relation as the log last told it. */
+/** Compares each relation with its last event. */
 export function relations(subject: RowSubject, lastEvents: LastEvents): Finding[] {
   const { rows } = subject;
   const events = rows<{ workspace_id: string; sequence: number; type: string }>(
@@ -59,9 +59,9 @@ export function relations(subject: RowSubject, lastEvents: LastEvents): Finding[
 interface ToldPart {
   readonly workspaceId: string;
   readonly id: string;
-  /** False where the log removes it. */
+  /** False if the last event is its removal. */
   readonly isThere: boolean;
-  /** Issues that it goes with. */
+  /** Issues whose removal also removes this object. */
   readonly issueIds: readonly string[];
 }
 interface ToldRelation extends ToldPart {
@@ -71,7 +71,7 @@ type Stored = Readonly<Record<'workspace_id' | 'id', unknown>>;
 
 const differingIn = (table: string, rows: readonly Stored[]): Finding[] =>
   rows.length > 0
-    ? [error(`Not as the log says, in ${table}: ${some(rows.map(({ id }) => String(id)))}.`)]
+    ? [error(`Rows differ from the event log in ${table}: ${some(rows.map(({ id }) => String(id)))}.`)]
     : [];
 
 function missingIn(
@@ -92,7 +92,7 @@ function missingIn(
   );
 }
 
-/** Deleted issues keep labels that were deleted since, and others for a moment. */
+/** Ignores deleted labels: deleted issues retain labels that were deleted later, and other issues do for a short time. */
 export function labelsOf({ rows }: RowSubject): Comparison {
   const deleted = new Set(
     rows<{ id: string }>('SELECT id FROM labels WHERE deleted_at IS NOT NULL').map(({ id }) => id),
@@ -132,7 +132,7 @@ const attachmentColumns = {
   updated_at: ({ updatedAt }: Data) => timeOf(updatedAt),
 };
 
-/** Each attachment as its last event shows it. */
+/** Compares each attachment with its last event. */
 export function attachments(subject: RowSubject, lastEvents: LastEvents): Finding[] {
   const events = subject.rows<{ workspace_id: string; sequence: number }>(
     "SELECT workspace_id, sequence FROM events WHERE type LIKE 'issue.attachment\\_%' ESCAPE '\\' ORDER BY workspace_id, sequence",

@@ -10,10 +10,10 @@ import { attachments, labelsOf, relations } from './related.ts';
 import { factsOf } from '../facts/of-contract.ts';
 import { referencesOf, type References } from '../facts/references.ts';
 
-/** Every change is announced with the whole object, so that the last event of each object says how its row must be. */
+/** Every event contains the whole object, so the last event of an object determines its row. */
 export const replay: RowCheck = {
   name: 'replay',
-  holds: 'every object is as the log says',
+  holds: 'every row matches the last event of its object',
   readsDatabase: true,
   look(subject) {
     const last = lastEventsOf(subject);
@@ -51,7 +51,7 @@ function unread({ archived }: RowSubject): Finding[] {
   return archived && archived.unread > 0
     ? [
         warning(
-          `${archived.unread} events of files that cannot be read were not compared with their objects.`,
+          `${archived.unread} events were not compared with their objects, because their archive files cannot be read.`,
         ),
       ]
     : [];

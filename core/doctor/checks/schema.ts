@@ -4,7 +4,7 @@ import { damage, error, some, warning, type Check, type Finding } from '../check
 
 export const schema: Check = {
   name: 'schema',
-  holds: 'all tables and indexes are there, as this build makes them',
+  holds: 'all tables and indexes match the schema of this version',
   readsDatabase: true,
   look({ rows }) {
     const [version] = rows<{ user_version: number }>('PRAGMA user_version');
@@ -12,14 +12,14 @@ export const schema: Check = {
     if (at > migrations.length)
       return [
         damage(
-          `The database has schema ${at}, and this build knows ${migrations.length}: use the newer build.`,
+          `The database has schema ${at}, but this version of Tatami supports up to ${migrations.length}. Use the newer version.`,
         ),
       ];
     if (at < migrations.length)
       return [
         {
           ...warning(
-            `The database has schema ${at}; the next start of this build makes it ${migrations.length}. Look again then.`,
+            `The database has schema ${at}. The next start of the server upgrades it to ${migrations.length}; run the doctor again after that.`,
           ),
           blocks: 'of an earlier schema',
         },
@@ -44,17 +44,21 @@ function compare(wanted: readonly SchemaEntry[], found: readonly SchemaEntry[]):
     ...(missing.length > 0
       ? [
           onlyIndexes
-            ? error(`Missing: ${named(missing)}.`, 'indexes')
-            : damage(`Missing: ${named(missing)}.`),
+            ? error(`Missing from the database: ${named(missing)}.`, 'indexes')
+            : damage(`Missing from the database: ${named(missing)}.`),
         ]
       : []),
     ...(altered.length > 0
-      ? [damage(`Not as this build makes it: ${named(altered)}. Somebody else wrote to the database.`)]
+      ? [
+          damage(
+            `Different from the schema of this version: ${named(altered)}. Another program changed the database.`,
+          ),
+        ]
       : []),
     ...(foreign.length > 0
       ? [
           error(
-            `Not made by this build: ${named(foreign)}. Somebody else wrote to the database; an upgrade may fail over it. Remove it with sqlite3 while the server is stopped (\`${drops.join(' ')}\`), then run \`tatami doctor fix accept --altered\`.`,
+            `Not part of the schema: ${named(foreign)}. Another program changed the database, and an upgrade may fail because of that. Stop the server, run \`${drops.join(' ')}\` in sqlite3, then run \`tatami doctor fix accept --altered\`.`,
           ),
         ]
       : []),

@@ -7,34 +7,34 @@ const has = (of: string): string =>
 const issueOf = (of: string): string =>
   `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = ${of}.workspace_id AND i.id = ${of}.issue_id AND i.deleted_at IS NULL`;
 
-/** What was changed and waits to be indexed is no disagreement. The texts themselves are not in the index, and are not compared. */
+/** Ignores changed texts that wait to be indexed. The index does not contain the texts themselves, so they are not compared. */
 const disagreeing: readonly { readonly what: string; readonly sql: string }[] = [
   {
-    what: 'issues that no search finds',
+    what: 'issues are missing from the search index',
     sql: `FROM issues AS t WHERE t.deleted_at IS NULL AND NOT ${has('t')} AND NOT ${waits('t')}`,
   },
   {
-    what: 'comments that no search finds',
+    what: 'comments are missing from the search index',
     sql: `FROM comments AS t WHERE t.deleted_at IS NULL AND ${issueOf('t')}) AND NOT ${has('t')} AND NOT ${waits('t')}`,
   },
   {
-    what: 'entries of texts that are gone, or of another team',
+    what: 'index entries belong to deleted texts or to another team',
     sql: `FROM search_documents AS t WHERE NOT ${waits('t')} AND NOT (${issueOf('t')} AND i.team_id = t.team_id) AND (t.id = t.issue_id
       OR EXISTS (SELECT 1 FROM comments AS c WHERE c.workspace_id = t.workspace_id AND c.id = t.id AND c.deleted_at IS NULL)))`,
   },
   {
-    what: 'entries without words',
+    what: 'index entries have no words',
     sql: 'FROM search_documents AS t WHERE NOT EXISTS (SELECT 1 FROM search_index_docsize AS s WHERE s.id = t.doc)',
   },
   {
-    what: 'words without an entry',
+    what: 'word lists have no index entry',
     sql: 'FROM search_index_docsize AS t WHERE t.id NOT IN (SELECT doc FROM search_documents)',
   },
 ];
 
 export const search: Check = {
   name: 'search',
-  holds: 'every issue and comment can be found by its words, and nothing else can',
+  holds: 'the search index matches the issues and comments',
   readsDatabase: true,
   look({ rows }) {
     return disagreeing.flatMap(({ what, sql }): Finding[] => {

@@ -1,12 +1,12 @@
 import { damage, error, some, type RowCheck } from '../check.ts';
 import type { RowSubject } from '../subject.ts';
 
-/** Of one sort. */
+/** Most problems that SQLite reports. */
 const reportedMax = 20;
 
 export const structure: RowCheck = {
   name: 'structure',
-  holds: 'the database is whole, its indexes agree with its tables, and what refers to something finds it',
+  holds: 'the database, its indexes and its references are consistent',
   readsDatabase: true,
   look(subject) {
     const said = subject
@@ -23,10 +23,10 @@ export const structure: RowCheck = {
   },
 };
 
-/** A sentence for each pair of tables, without a full stop. */
+/** Returns a sentence without a full stop for each pair of tables with broken references. */
 export function brokenReferences({ rows }: Pick<RowSubject, 'rows'>): string[] {
   const broken = new Map<string, number>();
   for (const { table, parent } of rows<{ table: string; parent: string }>('PRAGMA foreign_key_check'))
     broken.set(`${table} → ${parent}`, (broken.get(`${table} → ${parent}`) ?? 0) + 1);
-  return [...broken].map(([where, count]) => `${count} rows refer to something that is not there: ${where}`);
+  return [...broken].map(([where, count]) => `${count} rows refer to a missing row: ${where}`);
 }

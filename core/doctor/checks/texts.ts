@@ -6,7 +6,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 export const texts: RowCheck = {
   name: 'texts',
-  holds: 'every text is UTF-8, and every JSON value is JSON',
+  holds: 'all text is valid UTF-8, and all JSON is valid',
   readsDatabase: true,
   look(subject) {
     const tables = subject.rows<{ name: string }>(
@@ -16,7 +16,7 @@ export const texts: RowCheck = {
   },
 };
 
-/** What an event says rests packed, or elsewhere; see core/events/packing.ts. */
+/** Returns true if the data of an event is packed or stored elsewhere; see core/events/packing.ts. */
 const isElsewhere = (text: string): boolean => /^([=@]\d+)?$/.test(text);
 
 function packedEvents({ database }: RowSubject): Finding[] {
@@ -31,10 +31,10 @@ function packedEvents({ database }: RowSubject): Finding[] {
       bad.push(String(sequence));
     }
   }
-  return bad.length > 0 ? [damage(`What these events say is damaged: ${some(bad)}.`)] : [];
+  return bad.length > 0 ? [damage(`The data of these events is damaged: ${some(bad)}.`)] : [];
 }
 
-/** Read as blobs, because libsql ends the process for a text that is no UTF-8. */
+/** Reads texts as blobs, because libsql aborts the process on text that is not UTF-8. */
 function textsOf({ rows, database }: RowSubject, table: string): Finding[] {
   const columns = rows<{ name: string; type: string }>(`PRAGMA table_info(${quoted(table)})`)
     .filter(({ type }) => type === 'TEXT')
@@ -54,11 +54,13 @@ function textsOf({ rows, database }: RowSubject, table: string): Finding[] {
     }
   if (bad.size === 0) return [];
   return [
-    damage(`Damaged texts in ${table}: ${some([...bad].map(([column, count]) => `${count} of ${column}`))}.`),
+    damage(
+      `Texts are damaged in ${table}: ${some([...bad].map(([column, count]) => `${count} of ${column}`))}.`,
+    ),
   ];
 }
 
-/** Somebody else may have made the table. */
+/** Quotes an identifier; another program may have created the table with any name. */
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 function isWhole(bytes: Uint8Array, isJson: boolean): boolean {

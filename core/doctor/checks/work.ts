@@ -1,15 +1,15 @@
 import { note, warning, type Check, type Finding } from '../check.ts';
 
-/** Work is begun within seconds of when it is due. */
+/** Due work normally starts within seconds. */
 const lateMs = 600_000;
-/** See core/events/work-rows.ts: times from here on mean that something else is waited for. */
+/** Due times from here on mean that the work waits for something other than time; see core/events/work-rows.ts. */
 const neverMs = 8_640_000_000_000_000;
-/** Cursors of idle workspaces are stored every 2,000 events. */
+/** Above 2,000, because cursors of idle workspaces are stored only every 2,000 events. */
 const behindMin = 3_000;
 
 export const work: Check = {
   name: 'work',
-  holds: 'runs, deliveries and schedules that are due are done',
+  holds: 'no runs, deliveries or schedules are overdue',
   readsDatabase: true,
   look({ rows, nowMs, servedBy }) {
     const findings: Finding[] = [];
@@ -20,11 +20,11 @@ export const work: Check = {
       nowMs - lateMs,
     );
     for (const { kind, count, since } of late) {
-      const message = `${count} of kind ${kind} are due since ${new Date(since).toISOString()}`;
+      const message = `${count} work items of type ${kind} are overdue since ${new Date(since).toISOString()}`;
       findings.push(
         servedBy === null
-          ? note(`${message}: they are taken up when the server starts.`)
-          : warning(`${message}, and the server does not get to them: look at its log and at /readyz.`),
+          ? note(`${message}. The server processes them after its start.`)
+          : warning(`${message}, and the server does not process them. Check its log and /readyz.`),
       );
     }
     const behind = rows<{ consumer: string; workspace_id: string; events: number }>(
@@ -32,21 +32,21 @@ export const work: Check = {
        FROM cursors AS c WHERE events > ${behindMin}`,
     );
     for (const { consumer, workspace_id: workspaceId, events } of behind)
-      findings.push(note(`${consumer} are ${events} events behind in workspace ${workspaceId}.`));
+      findings.push(note(`The consumer ${consumer} is ${events} events behind in workspace ${workspaceId}.`));
     const failed =
       rows<{ count: number }>("SELECT count(*) AS count FROM deliveries WHERE status = 'failed'")[0]?.count ??
       0;
     if (failed > 0)
       findings.push(
         note(
-          `${failed} deliveries failed for good: \`tatami webhooks deliveries\` shows them, and a replay repeats them.`,
+          `${failed} deliveries failed permanently. List them with \`tatami webhooks deliveries\`, and resend them with \`tatami webhooks replay\`.`,
         ),
       );
     const off = rows<{ plugin_id: string; state: string }>(
       "SELECT plugin_id, state FROM plugins WHERE deleted_at IS NULL AND state LIKE 'disabled%'",
     );
     for (const { plugin_id: plugin, state } of off)
-      findings.push(warning(`The plugin ${plugin} was switched off (${state}).`));
+      findings.push(warning(`The plugin ${plugin} was disabled (${state}).`));
     return findings;
   },
 };

@@ -1,4 +1,4 @@
-// Facts of plugins and proposals: both change in ways that no event tells in full.
+// Facts of plugins and proposals, whose events do not fully describe their rows.
 import { sameValue } from '../../changes/change.ts';
 import type { LastEvent } from '../checks/last-event.ts';
 import { titleOf } from '../../proposals/diff.ts';
@@ -19,7 +19,7 @@ interface Told {
 }
 const told = ({ data }: LastEvent): Partial<Told> => data;
 
-/** An install that is stored as active is shown in one of these states. */
+/** Public states of an install that is stored as active. */
 const running = ['active', 'probation', 'needs_consent'];
 const isRunning = (state: unknown): boolean => running.includes(String(state));
 
@@ -29,13 +29,13 @@ export const automationFacts: SpecialFacts = {
       const { state } = told(event);
       return row.state === (isRunning(state) ? 'active' : state);
     }),
-    // No event names the removal of a plugin: one that ran is disabled, and any other is updated without a difference.
+    // A removal has no event type of its own: a running plugin emits plugin.disabled, any other an update without changes.
     fact('deleted', ['deleted_at'], (row, event) => {
       const { state, updatedAt, previous = {} } = told(event);
       if (row.deleted_at === null) return event.type !== 'plugin.disabled' || !isRunning(state);
       return row.deleted_at === timeOf(updatedAt) && Object.keys(previous).length === 0;
     }),
-    // Runs count it down without an event.
+    // Runs decrement the counter without an event.
     fact('probation', ['probation_left'], (row, event) => {
       const { probation } = told(event);
       if (probation === undefined) return true;
@@ -54,7 +54,7 @@ export const automationFacts: SpecialFacts = {
       const stored = storedIn(row, 'grant_json') as string[];
       return granted === undefined || sameValue(granted.toSorted(), stored.toSorted());
     }),
-    // Settings that nobody set are shown by their defaults.
+    // Events also contain the defaults of settings that are not set.
     fact('settings', ['settings_json'], (row, event) => {
       const { settings } = told(event);
       const stored = Object.entries(storedIn(row, 'settings_json') as Install['settings']);
@@ -67,7 +67,7 @@ export const automationFacts: SpecialFacts = {
     }),
   ],
   proposal: () => [
-    // A purge takes the words of its issue out of title and effects, without an event.
+    // A purge removes the issue's text from title and effects without an event.
     fact('title', ['title', 'diff_json', 'actor_json'], (row, { data }) => {
       const actor = storedIn(row, 'actor_json') as Actor;
       const diff = storedIn(row, 'diff_json') as KeptEffect[];
@@ -84,7 +84,7 @@ export const automationFacts: SpecialFacts = {
   ],
 };
 
-/** Parts of an effect that a purge leaves. */
+/** Returns the parts of an effect that a purge does not change. */
 const nameless = ({ id, operation, kind, entityId, class: does, baseVersion, decision }: KeptEffect) => ({
   ...{ id, operation, kind, entityId },
   ...{ does, baseVersion, decision },

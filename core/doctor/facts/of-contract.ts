@@ -1,4 +1,4 @@
-// Facts of a row that its last event tells: those that follow from the contract of its kind, and those of `special.ts` and `automation.ts`.
+// Collects the facts of an entity: those derived from its contract, and those of `special.ts` and `automation.ts`.
 import type { Contract } from '../../contract/contract.ts';
 import type { Field, FieldOptions, Reference, Target } from '../../contract/field.ts';
 import { actorParts, isReference, keptName } from '../../contract/schemas.ts';
@@ -10,7 +10,7 @@ import { equal, fact, idOf, timeOf, type Fact } from './fact.ts';
 import type { References } from './references.ts';
 import { specialFacts } from './special.ts';
 
-/** @returns special facts in the place of those of the same name */
+/** @returns the derived facts, with special facts in place of those of the same name */
 export function factsOf(contract: Contract, references: References): readonly Fact[] {
   const special = { ...specialFacts, ...automationFacts }[contract.name]?.(references) ?? [];
   const plain = [...fieldFacts(contract, references), ...builtInFacts(contract)];
@@ -27,7 +27,7 @@ function fieldFacts({ fields }: Contract, references: References): Fact[] {
   });
 }
 
-/** Labels of a template are stored by id and shown with their names. */
+/** False for the labels of a template, which are stored by id and shown with their names. */
 const isShownAsKept = ({ type, given, shown }: Field): boolean =>
   type !== 'json' || JSON.stringify(given) === JSON.stringify(shown);
 
@@ -58,7 +58,7 @@ function referenceFact(name: string, field: Refers, references: References): Fac
   return fact(name, [column], (row, { data }) => {
     const [told, stored] = [data[name], row[column] ?? null];
     if (told === undefined) return true;
-    // Events show null in the place of an object that was deleted before them.
+    // An event contains null for a reference to an object that was deleted earlier.
     if (told === null || told === '')
       return stored === null || references.isGone(to.name, row.workspace_id, stored);
     return stored === (by === 'id' ? idOf(told) : references.teamOf(row.workspace_id, told));
@@ -74,7 +74,7 @@ function builtInFacts({ name, events }: Contract): Fact[] {
   return kinds.get(name)?.keepsDeleted ? [...facts, deletedFact(events.deleted)] : facts;
 }
 
-/** An event of what cannot be restored shows no time of deletion: its type says it, and the deletion was the last change. */
+/** Events of entities without restore have no `deletedAt`: the event type marks the deletion, which is also the last update. */
 function deletedFact(deleted: string | undefined): Fact {
   return fact('deleted', ['deleted_at'], (row, { type, data }) => {
     if (data.deletedAt !== undefined) return row.deleted_at === timeOf(data.deletedAt);

@@ -1,16 +1,16 @@
-// Objects that other objects refer to, as far as replay needs them.
+// Looks up referenced objects for the replay check.
 import { kinds } from '../kinds.ts';
 import type { RowSubject } from '../subject.ts';
 
 export interface References {
-  /** True where an object that the log knows was deleted, or removed: events show null in its place. */
+  /** Returns true if the object is in the log and was deleted or removed; events then contain null for it. */
   isGone(name: string, workspaceId: unknown, id: unknown): boolean;
-  /** Id of the team of a key; undefined for an unknown key. */
+  /** Returns the id of the team with this key; undefined for an unknown key. */
   teamOf(workspaceId: unknown, key: unknown): string | undefined;
   fieldOf(workspaceId: unknown, id: string): FieldReferred | undefined;
 }
 
-/** Reads each table at its first use. @param isLogged true where the log has an event of the object */
+/** Reads each table on first use. @param isLogged returns true if the log has an event of the object */
 export function referencesOf(
   { rows }: RowSubject,
   isLogged: (workspaceId: string, name: string, id: string) => boolean,
@@ -59,7 +59,7 @@ interface Identified {
 
 interface FieldReferred {
   readonly key: string;
-  /** Events leave its values out while it is deleted. */
+  /** True if the field was deleted; events do not contain values of a deleted field. */
   readonly wasDeleted: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Facts that do not follow from a contract: columns that events show in another form, and rows that change without an event.
+// Facts that cannot be derived from a contract: columns that events represent differently, and rows that change without an event.
 import { sameValue } from '../../changes/change.ts';
 import { purgedReason } from '../../proposals/purged.ts';
 import { priorities } from '../../tracker/issues/contract.ts';
@@ -14,7 +14,7 @@ export const specialFacts: SpecialFacts = {
     equal('priority', 'priority', ({ priority }) =>
       priorities.toReversed().indexOf(priority as (typeof priorities)[number]),
     ),
-    // Comments and attachments move it without a new version.
+    // Comments and attachments update this column without a new version.
     fact(
       'updatedAt',
       ['updated_at'],
@@ -30,7 +30,7 @@ export const specialFacts: SpecialFacts = {
   subscriber: () => [ofIssue, equal('muted', 'muted', (_, type) => Number(type === 'issue.unsubscribed'))],
   sla_clock: () => [ofIssue],
   template: (references) => [
-    // Deleted labels stay, and are not shown.
+    // Deleted labels stay in the row, but events omit them.
     fact('labels', ['labels_json'], (row, { data }) => {
       const present = (ids: readonly string[]) =>
         ids.filter((id) => !references.isGone('label', row.workspace_id, id));
@@ -64,7 +64,7 @@ export const specialFacts: SpecialFacts = {
     equal('scopes', 'scopes_json', ({ scopes }) => scopes),
   ],
   webhook: () => [equal('events', 'events_json', ({ events }) => events)],
-  // Events of a personal view do not tell what it holds.
+  // Events of a personal view omit its contents.
   view: () =>
     ['name', 'description', 'sort', 'layout', 'group_by', 'filter_json'].map((column) => {
       const name = { group_by: 'groupBy', filter_json: 'filter' }[column] ?? column;
@@ -72,7 +72,7 @@ export const specialFacts: SpecialFacts = {
     }),
   inbox_item: () => [
     equal('issueId', 'issue_id', ({ issue }) => idOf(issue) ?? null),
-    // A purge takes the words of its issue out, without an event.
+    // A purge removes the issue's text without an event.
     fact(
       'body',
       ['body', 'reason'],
@@ -81,7 +81,7 @@ export const specialFacts: SpecialFacts = {
   ],
 };
 
-/** Custom fields are stored by id and shown by key; those of deleted fields stay, and are not shown. */
+/** Values of custom fields are stored by field id; events use keys and omit the values of deleted fields. */
 function fieldValues(references: References): Fact {
   return fact('fields', ['fields_json'], (row, { data }) => {
     if (data.fields === undefined) return true;
@@ -90,7 +90,7 @@ function fieldValues(references: References): Fact {
       field: references.fieldOf(row.workspace_id, id),
       value,
     }));
-    // A key may be that of a deleted field, and of one that came after it.
+    // A deleted field and a later one may have the same key.
     const isStored = ([key, value]: readonly [string, unknown]): boolean =>
       stored.some((one) => one.field?.key === key && sameValue(one.value, value));
     return (

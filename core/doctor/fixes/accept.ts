@@ -9,7 +9,7 @@ import type { Fix } from './fix.ts';
 
 export const accept: Fix = {
   id: 'accept',
-  does: 'takes the database as it is for the whole truth: what was acknowledged and is not in it is given up',
+  does: 'accepts the database as it is; acknowledged writes that it lacks are lost',
   isDestructive: true,
   bearsDamage: true,
   check({ path, rows }, { altered }) {
@@ -17,18 +17,16 @@ export const accept: Fix = {
     const { damaged } = verifyPages(path.database);
     if (damaged.length > 0 && !altered)
       throw new Error(
-        `${describePages(path.database, damaged)} What is in them may be wrong without being noticed. Restore a backup; only if you changed the database yourself, with another program, say --altered.`,
+        `${describePages(path.database, damaged)} Their contents may be wrong without being noticed. Restore a backup. Pass --altered only if you changed the database yourself with another program.`,
       );
     const damage = checkWhole(path.database)[0] ?? brokenReferences({ rows })[0];
     if (damage !== undefined)
-      throw new Error(
-        `${path.database} is damaged: ${damage}. A damaged database is not accepted; restore a backup.`,
-      );
+      throw new Error(`${path.database} is damaged and cannot be accepted: ${damage}. Restore a backup.`);
     requireTables({ path, rows });
   },
   mend({ dir, path, nowMs }) {
     const generation = beginHistory(path.database, nowMs);
     adoptDatabase(dir);
-    return `accepted. A history ${generation} begins, of which readers of the feed are told. Webhooks, plugins and schedules wait for \`tatami release\`.`;
+    return `accepted the database. Log generation ${generation} begins, and readers of the feed are notified. Webhooks, plugins and schedules wait for \`tatami release\`.`;
   },
 };

@@ -1,26 +1,26 @@
-// What `tatami doctor fix ID` mends: one thing each, and says what it did. No server may have the directory open meanwhile.
+// Type of the repairs of `tatami doctor fix ID`. No server may use the directory during a repair.
 import type { Subject } from '../subject.ts';
 
 export interface Consent {
-  /** A backup of this installation, or a folder that the data directory is copied into before. */
+  /** Path of a backup of this installation, or of a directory into which the data directory is copied first. */
   readonly backup: string | null;
   readonly yes: boolean;
-  /** The operator changed the database with another program. */
+  /** True if the operator changed the database with another program. */
   readonly altered: boolean;
 }
 
 export interface Fix {
   readonly id: string;
-  /** In one sentence, for whoever is asked to confirm it. */
+  /** Sentence without subject that describes the fix when it asks for confirmation. */
   readonly does: string;
-  /** Something is gone afterwards that only a backup has. */
+  /** True if the fix deletes data that afterwards only a backup has. */
   readonly isDestructive: boolean;
-  /** It touches no page of the database, or says itself what it makes of damaged ones. */
+  /** True if the fix changes no pages of the database, or handles damaged pages itself. */
   readonly bearsDamage?: true;
-  /** Called before anything is copied or changed. @throws Error that says why it is refused */
+  /** Called before anything is copied or changed. @throws Error that says why the fix is refused */
   check?(subject: Subject, consent: Consent): void;
-  /** Root may use it on the directory of another user: it leaves nothing there that is root's. */
+  /** True if root may run the fix on the directory of another user, because it leaves no files owned by root. */
   readonly bearsOwner?: true;
-  /** @returns what it did, in words */
+  /** @returns sentence without subject about what was done */
   mend(subject: Subject, consent: Consent): string;
 }

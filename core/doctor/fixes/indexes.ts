@@ -3,7 +3,7 @@ import type { Fix } from './fix.ts';
 
 export const indexes: Fix = {
   id: 'indexes',
-  does: 'makes missing indexes, and all indexes anew from their tables',
+  does: 'creates missing indexes and rebuilds all indexes',
   isDestructive: false,
   mend({ path }) {
     return changeOffline(path.database, (db) => {
@@ -16,7 +16,7 @@ export const indexes: Fix = {
       );
       for (const { sql } of missing) db.exec(sql);
       db.exec('REINDEX');
-      return `${missing.length} were missing and are there; all were made anew.`;
+      return `created ${missing.length} missing indexes and rebuilt all indexes.`;
     });
   },
 };

@@ -5,12 +5,12 @@ import type { Fix } from './fix.ts';
 
 export const leftovers: Fix = {
   id: 'leftovers',
-  does: 'removes what a killed start or command left unfinished',
+  does: 'removes unfinished files of a killed start or command',
   isDestructive: false,
   bearsDamage: true,
   mend({ dir }) {
     const left = pathsOf(dir).filter(({ path }) => path !== dir && unfinished.test(path));
     for (const { path } of left) rmSync(path, { recursive: true, force: true });
-    return `${left.length} removed.`;
+    return `removed ${left.length} unfinished files.`;
   },
 };

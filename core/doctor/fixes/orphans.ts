@@ -4,11 +4,11 @@ import type { Fix } from './fix.ts';
 
 export const orphans: Fix = {
   id: 'orphans',
-  does: 'deletes runs, deliveries, values and work that belong to nothing',
+  does: 'deletes orphaned runs, deliveries, values and work items',
   isDestructive: true,
   mend({ path }) {
     return changeOffline(path.database, (db) => {
-      // Attempts refer to their delivery.
+      // Attempts reference their delivery, so they are deleted first.
       db.exec('PRAGMA foreign_keys = ON; BEGIN IMMEDIATE');
       const removed = orphaned.map(({ what, table, where }) => {
         if (table === 'deliveries')
@@ -19,7 +19,7 @@ export const orphans: Fix = {
         return count > 0 ? [`${count} ${what}`] : [];
       });
       db.exec('COMMIT');
-      return `deleted: ${removed.flat().join(', ') || 'nothing'}.`;
+      return `deleted ${removed.flat().join(', ') || 'nothing'}.`;
     });
   },
 };

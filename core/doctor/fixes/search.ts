@@ -3,7 +3,7 @@ import type { Fix } from './fix.ts';
 
 export const search: Fix = {
   id: 'search',
-  does: 'empties the index of search; the server indexes all texts anew once it is started',
+  does: 'clears the search index; the server rebuilds it after its next start',
   isDestructive: false,
   mend({ path }) {
     return changeOffline(path.database, (db) => {
@@ -16,7 +16,7 @@ export const search: Fix = {
           UNION ALL SELECT workspace_id, id, 1 FROM comments WHERE deleted_at IS NULL;`);
       const [row] = db.prepare('SELECT count(*) AS count FROM search_pending').all() as { count: number }[];
       db.exec('COMMIT');
-      return `${row?.count ?? 0} texts are indexed anew once the server is started.`;
+      return `cleared the index. The server indexes ${row?.count ?? 0} texts after its next start.`;
     });
   },
 };

@@ -1,5 +1,5 @@
 // Generates the OpenAPI 3.1 document from the route registry alone, so that it cannot deviate from the server. The document is the
-// authoritative catalogue of operations: docs/spec/api.md › The document.
+// authoritative catalogue of operations: docs/spec/api.md › OpenAPI document.
 import type { TSchema } from 'typebox';
 import { allScopes } from '../../rights/scopes.ts';
 import type { Route } from '../route.ts';

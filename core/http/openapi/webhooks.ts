@@ -1,4 +1,4 @@
-// The webhooks section: each event type as the request that a receiver gets. docs/spec/api.md › The document.
+// The webhooks section: each event type as the request that a receiver gets. docs/spec/api.md › OpenAPI document.
 import { Type, type TSchema } from 'typebox';
 import { Closed, named } from '../../lib/schema.ts';
 import type { Components, JsonObject } from './components.ts';

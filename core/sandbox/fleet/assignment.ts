@@ -1,37 +1,37 @@
-// Gives a group of plugins the sidecar that it does not have yet, where there is a place for one more.
+// Assigns a sidecar to a group of plugins that has none, within the limit of processes.
 import type { SidecarProcess } from './process.ts';
 import { promote, type Member, type Role, type Roster } from './roster.ts';
 
-/** Groups with a process at once; the least recently used that is idle gives way. */
+/** Most groups that have a process at the same time; the least recently used idle one is evicted. */
 const groupsMax = 8;
 
 export interface AssignmentOptions {
   readonly roster: Roster;
   load(sidecar: SidecarProcess): number;
-  /** Nothing may be started now. */
+  /** Returns true while no process may be started. */
   isBlocked(): boolean;
   spawn(role: Role, group: string): Member;
   retire(sidecar: SidecarProcess, why: string): void;
-  /** Starts what is missing. */
+  /** Starts missing sidecars. */
   fill(): void;
 }
 
 export type Assign = (role: 'active' | 'quarantine', group: string) => Member | undefined;
 
 export function createAssignment({ roster, load, ...fleet }: AssignmentOptions): Assign {
-  /** Whether there is a place for one more of this role, which an idle one gives where there is none left. */
+  /** Returns true if one more sidecar of this role fits, after evicting an idle one if needed. */
   const makePlace = (role: 'active' | 'quarantine'): boolean => {
     const others = roster.members().filter((member) => member.role === role);
     if (others.length < (role === 'active' ? groupsMax : 1)) return true;
     const idle = others.find(({ sidecar }) => load(sidecar) === 0);
-    if (idle) fleet.retire(idle.sidecar, 'another group needs its place');
+    if (idle) fleet.retire(idle.sidecar, 'evicted for another group');
     return idle !== undefined;
   };
 
   return (role, group) => {
     if (fleet.isBlocked()) return undefined;
     if (role === 'quarantine') return makePlace(role) ? fleet.spawn(role, group) : undefined;
-    // The standby is warm, so that the group need not wait for a start.
+    // The warm standby saves the group the wait for a start.
     const standby = roster.holder('standby');
     if (!standby?.ready || !makePlace(role)) return undefined;
     promote(standby, role, group);

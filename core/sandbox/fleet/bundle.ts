@@ -1,5 +1,5 @@
-// Bundles our own programs once for each process; the executable holds them bundled. Node cannot strip types with `--jitless` (that
-// needs WebAssembly), and programs given on standard input and as an argument need no readable file inside the jail.
+// Bundles the sidecar's programs; the executable contains them already bundled. Node cannot strip types with `--jitless`, which
+// disables the WebAssembly it needs, and programs passed on standard input or as an argument need no readable file in the jail.
 import { join } from 'node:path';
 import { cleanBunFlags } from '../../lib/clean-bun.ts';
 import { embedded } from '../../lib/embedded.ts';
@@ -10,13 +10,13 @@ export interface SidecarPrograms {
   guest: string;
 }
 
-/** Bundled once: programs never change while the core runs. */
+/** Cached: programs never change while the core runs. */
 let bundled: Promise<SidecarPrograms> | undefined;
 let entry: Promise<readonly string[]> | undefined;
 
 export const bundlePrograms = (): Promise<SidecarPrograms> => (bundled ??= makePrograms());
 
-/** Arguments with which our own program is the entry of the jail; the order follows. */
+/** Returns the arguments that start Tatami's own program as the entry of the jail; the `JailOrder` follows them. */
 export const jailEntry = (): Promise<readonly string[]> => (entry ??= makeEntry());
 
 async function makePrograms(): Promise<SidecarPrograms> {
@@ -25,7 +25,7 @@ async function makePrograms(): Promise<SidecarPrograms> {
     bundle('../sidecar/main.ts', 'node', 'esm'),
     bundle('../sidecar/guest/main.ts', 'browser', 'iife'),
   ]);
-  // Sloppy functions would leak their callers and arguments to the guest.
+  // Sloppy-mode functions would expose their `caller` and `arguments` to the guest.
   return { sidecar, guest: `'use strict';\n${guest}` };
 }
 

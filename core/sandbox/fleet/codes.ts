@@ -1,17 +1,17 @@
-// Which bundles a sidecar holds, so that each crosses the wire once. Above a total the least recently used are forgotten.
+// Tracks the bundles cached in a sidecar, so that each is sent once. Above a total size the least recently used are dropped.
 import type { ToSidecar } from '../protocol.ts';
 
 const codesTotalMax = 32 * 1024 * 1024;
 
 export interface HeldCodes {
-  /** Sends a bundle unless the process has it, and has it forget others above the total. */
+  /** Sends a bundle unless the sidecar has it, and drops others above the total size. */
   give(sha256: string, source: string, installId: string): void;
-  /** Those that the install used last; another one that needs one of them is sent it again. */
+  /** Drops the bundles that this install used last; if another install needs one, it is sent again. */
   evict(installId: string): void;
 }
 
 export function createHeldCodes(send: (message: ToSidecar) => void): HeldCodes {
-  /** The least recently used first, with the install that used each last. `codesTotalMax` bounds it. */
+  /** Least recently used first, with the install that used each last. Bounded by `codesTotalMax`. */
   const held = new Map<string, { readonly installId: string; readonly size: number }>();
 
   const forget = (codes: string[]): void => {

@@ -1,4 +1,4 @@
-// Completes the jail of a sidecar from outside, once it has started and before any guest code runs, and says what is in place.
+// Completes the jail of a started sidecar from outside, before any guest code runs, and reports its parts.
 import { createControlGroup, type ControlGroup, type Places } from '../jail/cgroup.ts';
 import type { Confinement } from '../jail/confinement.ts';
 import { capResources, type User } from '../jail/core-side.ts';
@@ -8,7 +8,7 @@ import type { ProcessStatus } from './vitals.ts';
 
 export interface Jailed {
   readonly report: JailReport;
-  /** The group that was made, even where the process could not be put into it. */
+  /** The created group, even if the process could not be moved into it. */
   readonly group: ControlGroup | undefined;
 }
 

@@ -1,6 +1,5 @@
-// The sidecars: one active for each group of plugins that may share a process, one warm standby for whichever group
-// needs one next, and one for quarantined plugins, started on demand. A process that fails to start is tried again,
-// ever more slowly.
+// Manages the sidecars: one active per group of plugins that may share a process, one warm standby for the next group that needs a
+// sidecar, and one for quarantined plugins, started on demand. A failed start is retried with backoff.
 import type { Clock } from '../../lib/clock.ts';
 import { createAssignment } from './assignment.ts';
 import { spawnSidecar, type SidecarProcess, type SpawnOptions, type Spoken } from './process.ts';
@@ -13,20 +12,20 @@ export type { Role } from './roster.ts';
 export interface FleetOptions {
   spawn: Omit<SpawnOptions, 'idle' | 'busy' | 'onMessage' | 'onGone' | 'onStderr'>;
   after: Clock['after'];
-  /** There are groups; otherwise all plugins are of one, whose name is empty. */
+  /** False if all plugins are in one group, whose name is empty. */
   split: boolean;
-  /** Runs in flight in this sidecar. */
+  /** Returns the number of runs in flight in this sidecar. */
   load(sidecar: SidecarProcess): number;
   /** @throws ProtocolBreach */
   onMessage(sidecar: SidecarProcess, message: Spoken): void;
-  /** The process died by itself; its role has already been filled anew. */
+  /** Called when a process died by itself, after its replacement was started. */
   onGone(sidecar: SidecarProcess, why: string): void;
-  /** A sidecar can take runs, or one may be asked for again. */
+  /** Called when a sidecar became ready, or when `find` may start one again. */
   onChange(jail?: JailReport): void;
   log(level: 'info' | 'warn' | 'error', message: string, fields?: object): void;
 }
 
-/** A sidecar that has nothing to do for so long ends, but for the one active of a sandbox that is not split. */
+/** An idle sidecar ends after this time, except for the active one of a sandbox that is not split. */
 const idleMs = 30_000;
 /**
  * Delay of the first standby of a sandbox that is not split: the first runs get the CPU to themselves, and a process that lives for
@@ -36,17 +35,17 @@ const standbyDelayMs = 10_000;
 
 export interface Fleet {
   members(): readonly Member[];
-  /** No sidecar has come up in several tries. */
+  /** True after three failed starts in a row. */
   readonly down: boolean;
-  /** The group's sidecar of this role when there is one that is ready; asking starts what is missing. */
+  /** Returns the group's sidecar in this role if it is ready; otherwise starts or assigns one if possible. */
   find(role: 'active' | 'quarantine', group: string): SidecarProcess | undefined;
-  /** What it wrote to stderr last; V8 says there why it aborts. */
+  /** Returns the end of the sidecar's stderr, where V8 writes why it aborts. */
   lastWords(sidecar: SidecarProcess): string;
-  /** Takes it out of service and kills it; the standby takes its place before this returns. */
+  /** Kills the sidecar; the standby replaces it before this returns. */
   retire(sidecar: SidecarProcess, why: string): void;
-  /** It has nothing to do; it ends when that stays so. */
+  /** Marks the sidecar as idle; it ends if it stays idle. */
   rest(sidecar: SidecarProcess): void;
-  /** It has something to do; the last used is the last of its kind to give way. */
+  /** Marks the sidecar as used: it does not end, and becomes the last to be evicted. */
   keep(sidecar: SidecarProcess): void;
   stop(): Promise<void>;
 }
@@ -54,7 +53,7 @@ export interface Fleet {
 export function createFleet(options: FleetOptions): Fleet {
   const { split, load, after } = options;
   const roster = createRoster();
-  /** Killed and not yet gone. */
+  /** Killed sidecars that have not exited yet. */
   const dying = new Set<Promise<unknown>>();
   const retries = createRetries(() => {
     fill();
@@ -75,7 +74,7 @@ export function createFleet(options: FleetOptions): Fleet {
     const member = roster.remove(sidecar);
     if (!member) return;
     const stderr = roster.lastWords(sidecar);
-    options.log('warn', 'A sandbox sidecar is gone.', { pid: sidecar.pid, why, stderr });
+    options.log('warn', 'A sandbox sidecar exited.', { pid: sidecar.pid, why, stderr });
     if (member.ready) fill();
     else retries.failed();
     options.onGone(sidecar, why);
@@ -106,24 +105,24 @@ export function createFleet(options: FleetOptions): Fleet {
     retire,
     rest(sidecar) {
       if (roster.of(sidecar)?.role === 'active' && !split) return;
-      roster.rest(sidecar, idleMs, () => retire(sidecar, 'it was idle'));
+      roster.rest(sidecar, idleMs, () => retire(sidecar, 'idle'));
     },
     keep: roster.keep,
     async stop() {
       retries.stop();
       stopFilling();
-      for (const { sidecar } of roster.members()) retire(sidecar, 'the sandbox stops');
+      for (const { sidecar } of roster.members()) retire(sidecar, 'the sandbox is stopping');
       await Promise.all(dying);
     },
   };
 }
 
-/** Starts what is missing, one process at a time, and the first standby after a delay. */
+/** Starts missing sidecars, one process at a time, and the first standby after a delay. */
 function createFilling(
   missing: () => Pick<Member, 'role' | 'group'> | undefined,
   spawn: (role: Role, group?: string) => Member,
   after: Clock['after'],
-  /** 0 starts the first standby at once. */
+  /** Delay of the first standby; 0 for none. */
   delayMs: number,
 ) {
   let cancel: (() => void) | undefined;
@@ -168,7 +167,7 @@ function spawnMember(
   return member;
 }
 
-/** The place that has no process, once the standby has taken that of an active which is missing. */
+/** Promotes the standby if the active sidecar is missing, then returns the role that has no process. */
 function missingOf(roster: Roster, split: boolean): Pick<Member, 'role' | 'group'> | undefined {
   const standby = roster.holder('standby');
   if (split) return standby ? undefined : { role: 'standby', group: undefined };

@@ -1,5 +1,5 @@
-// The core's end of descriptor 3. Frames come in checked and counted, because the other end may be anything; a breach is told to
-// whoever listens, who kills.
+// The core's end of descriptor 3. Validates and counts incoming frames, because the sidecar is untrusted, and reports a breach to
+// its caller, which kills the sidecar.
 import type { Socket } from 'bun';
 import { busyBounds, idleBounds, readFrame, type Heard } from '../frames.ts';
 import { createFrameReader, type Frame } from '../framing.ts';
@@ -7,32 +7,35 @@ import type { ToSidecar } from '../protocol.ts';
 import { createSending } from './sending.ts';
 
 declare module 'bun' {
-  /** Bun takes an open descriptor here; its types know the options but not this overload. */
+  /** Bun accepts an open descriptor here; its types define the options but lack this overload. */
   function connect(options: FdSocketOptions<undefined>): Promise<Socket<undefined>>;
 }
 
 export interface LinkOptions {
-  /** It may have something to say now. */
+  /** Returns true while the sidecar has runs and may send larger frames. */
   busy(): boolean;
   onMessage(message: Heard): void;
-  /** Some of what waited to be read by the other end has left. */
+  /** Called when the backlog may have shrunk. */
   onSent(): void;
-  /** Nothing is read any more. */
+  /** Called on a protocol violation; nothing is read afterwards. */
   onBreach(why: string): void;
 }
 
-/** Ten times what a sidecar that does nothing else has been seen to say. */
+/** Ten times the highest rate measured for a genuine sidecar. */
 const framesPerSecondMax = 200_000;
 
 export interface Link {
-  /** @throws Error when the descriptor is no socket */
+  /** @throws Error if the descriptor is not a socket */
   open(fd: number, first: ToSidecar): Promise<void>;
   send(message: ToSidecar): void;
-  /** When the other end last gave a sign of life. While something waits for it, only taking that counts; while the core reads nothing, it counts as alive. */
+  /**
+   * Time of the sidecar's last sign of life. While output waits for the sidecar, only reading it counts; while the core has paused
+   * reading, the sidecar counts as alive.
+   */
   readonly heardAt: number;
-  /** What it has not taken, in bytes and in units of what is not yet encoded. */
+  /** Amount of output that the sidecar has not read, in bytes, plus UTF-16 units of what is not encoded yet. */
   readonly backlog: number;
-  /** Reads no further, or reads on. */
+  /** Pauses or resumes reading. */
   pause(paused: boolean): void;
   close(): void;
 }
@@ -103,23 +106,23 @@ export function createLink(options: LinkOptions): Link {
   };
 }
 
-/** Counts what a sidecar says against how much it may say. */
+/** Enforces the frame rate, and one pong per ping. */
 function createFrameCounter() {
   let second = 0;
   let frames = 0;
-  /** Not yet answered. */
+  /** Pings without an answer. */
   let pingsOut = 0;
   return {
     sent(messages: readonly ToSidecar[]): void {
       for (const { t } of messages) if (t === 'ping') pingsOut++;
     },
-    /** @throws Error when it says more */
+    /** @throws Error if the sidecar exceeds a limit */
     heard(message: Heard, atMs: number): void {
       const now = Math.floor(atMs / 1000);
       frames = now === second ? frames + 1 : 1;
       second = now;
-      if (frames > framesPerSecondMax) throw new Error('It floods the core with frames.');
-      if (message.t === 'pong' && pingsOut-- === 0) throw new Error('It answers what it was not asked.');
+      if (frames > framesPerSecondMax) throw new Error(`More than ${framesPerSecondMax} frames per second.`);
+      if (message.t === 'pong' && pingsOut-- === 0) throw new Error('A pong without a ping.');
     },
   };
 }

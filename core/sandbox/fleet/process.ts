@@ -1,5 +1,5 @@
-// One sidecar process: starts it in its jail, speaks with it over descriptor 3, and reports when it is ready, when it says
-// something and when it is gone. It decides one thing only: a process that breaks the protocol dies.
+// Runs one sidecar process: starts it in its jail, exchanges messages over descriptor 3, and reports its start, messages and exit.
+// Kills the process by its own decision only for a protocol violation.
 import { plainText } from '../../lib/printable.ts';
 import { ProtocolBreach, type Heard } from '../frames.ts';
 import { groupBytesMax, type ControlGroup, type Places } from '../jail/cgroup.ts';
@@ -14,57 +14,57 @@ import { createRoom, type Room } from './room.ts';
 import { startChild, yieldToOthers, type Child, type ChildOptions } from './spawn.ts';
 import { openProcessStatus, type ProcessStatus, type Vitals } from './vitals.ts';
 
-/** What it says of runs. */
+/** Messages about runs. */
 export type Spoken = Exclude<Heard, { t: 'ready' | 'pong' }>;
 
 export interface SpawnOptions extends ChildOptions {
-  /** Where control groups can be made. */
+  /** Directories in which control groups can be created. */
   places: Places;
   isolatesMax: number;
   idleMs: number;
-  /** It has been given something to do. */
+  /** Returns true while the sidecar has runs. */
   busy(): boolean;
   /** @throws ProtocolBreach */
   onMessage(message: Spoken): void;
-  /** Exactly once, after the last message. */
+  /** Called exactly once, after the last message. */
   onGone(why: string): void;
   onStderr(text: string): void;
 }
 
 export interface SidecarProcess {
-  /** Of the sidecar itself once it is ready; before that of the first process of its chain. */
+  /** Process id of the sidecar once it is ready; before that of the first process of its chain. */
   readonly pid: number;
   readonly ready: Promise<JailReport>;
-  /** Nothing of it is left. */
+  /** Resolves once the process and its control group are gone. */
   readonly exited: Promise<void>;
   readonly room: Room;
-  /** When it last gave a sign of life. */
+  /** Time of the last sign of life, on the clock of `performance.now()`. */
   readonly heardAt: number;
-  /** The kernel has killed it for want of memory. */
+  /** True if the kernel killed the process for lack of memory. */
   readonly outOfMemory: boolean;
   isolates: number;
-  /** At the last look, by whoever watches. */
+  /** Resident memory as last measured by the watch. */
   rssSeenBytes: number;
   send(message: ToSidecar): void;
-  /** Sends a bundle unless the process has it, and has it forget others above a total. */
+  /** Sends a bundle unless the sidecar has it, and drops others above a total size. */
   give(sha256: string, source: string, installId: string): void;
-  /** Idle isolates and bundles of an install; a bundle that another one needs is sent again. */
+  /** Drops idle isolates and bundles of an install; if another install needs a bundle, it is sent again. */
   evict(installId: string): void;
-  /** SIGKILL: `process.exit()` of the sidecar would wait for threads that may never stop. */
+  /** Sends SIGKILL, because `process.exit()` of the sidecar would wait for threads that may never stop. */
   kill(reason: string): void;
-  /** Zeros before it is ready and after it is gone. */
+  /** All zero before the sidecar is ready and after its exit. */
   vitals(): Vitals;
 }
 
-/** Starting takes a fifth of a second of processor time, which a busy machine may take long to give. */
+/** A start needs 0.2 s of CPU time, which can take long on a busy machine. */
 const readyMs = 60_000;
-/** Host calls in progress, in UTF-16 units of their arguments and largest answers. */
+/** Capacity for host calls in progress, in UTF-16 units of their arguments and largest answers. */
 const callUnitsMax = 16 * 1024 * 1024;
-/** V8 says in a few KB why it aborts; nothing else is ever said there. */
+/** V8 writes a few KB when it aborts; a genuine sidecar writes nothing else to stderr. */
 const stderrBytesMax = 256 * 1024;
 const noVitals: Vitals = { rssBytes: 0, pageTableBytes: 0, threads: 0 };
 
-/** What the steps of one process's life share. */
+/** State shared by the lifecycle functions of one process. */
 interface Life {
   readonly options: SpawnOptions;
   readonly user: ReturnType<typeof userOf>;
@@ -93,7 +93,7 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
     busy: options.busy,
     onMessage: heard,
     onSent: () => sidecar.room.admit(),
-    onBreach: (why) => kill(`it broke the protocol: ${why}`),
+    onBreach: (why) => kill(`protocol violation: ${why}`),
   });
   const send = (message: ToSidecar): void => {
     if (!life.gone) link.send(message);
@@ -101,7 +101,7 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
   const codes = createHeldCodes(send);
 
   const exited = async (died: string): Promise<void> => {
-    // What it wrote before dying is still in the socket.
+    // Messages that the process wrote before its exit are still in the socket.
     await new Promise((resolve) => setTimeout(resolve, 1));
     life.gone = true;
     link.close();
@@ -142,11 +142,11 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
   return sidecar;
 }
 
-/** The time until a sidecar is ready: its jail is completed once it says that it has started. */
+/** Completes the jail once the sidecar reports its start; `ready` then resolves. */
 function createJailing(life: Life) {
   const ready = Promise.withResolvers<JailReport>();
   ready.promise.catch(() => undefined);
-  const late = setTimeout(() => killOnce(life, 'it did not start in time'), readyMs);
+  const late = setTimeout(() => killOnce(life, `not ready within ${readyMs / 1000} s`), readyMs);
   let confining: Promise<void> | undefined;
 
   const complete = async (said: EntryReport): Promise<void> => {
@@ -156,15 +156,15 @@ function createJailing(life: Life) {
       clearTimeout(late);
       ready.resolve(report);
     } catch (error) {
-      killOnce(life, `it cannot be confined: ${String(error)}`);
+      killOnce(life, `the jail could not be completed: ${String(error)}`);
     }
   };
 
   return {
     ready: ready.promise,
-    /** @throws ProtocolBreach the second time */
+    /** @throws ProtocolBreach if called twice */
     begin(said: EntryReport): void {
-      if (confining) throw new ProtocolBreach('It started twice.');
+      if (confining) throw new ProtocolBreach('The sidecar reported its start twice.');
       confining = complete(said);
     },
     fail(why: string): void {
@@ -189,7 +189,7 @@ function begin(options: SpawnOptions): Life {
   };
 }
 
-/** A process that the system refuses is told of like any other death. */
+/** Starts the process. If the system refuses it, that is reported like any other exit. */
 function start(life: Life, exited: (died: string) => Promise<void>, link: Link): void {
   const { options, user } = life;
   try {
@@ -205,17 +205,17 @@ function start(life: Life, exited: (died: string) => Promise<void>, link: Link):
 }
 
 function deathOf(code: number | null, signal: string | null): string {
-  return signal === null ? `it exited with code ${code}` : `it died of signal ${signal}`;
+  return signal === null ? `exited with code ${code}` : `killed by signal ${signal}`;
 }
 
 async function connect(life: Life, child: Child, link: Link): Promise<void> {
   const fd = child.stdio[3];
-  if (typeof fd !== 'number') return killOnce(life, 'it has no descriptor 3');
+  if (typeof fd !== 'number') return killOnce(life, 'descriptor 3 is missing');
   const { isolatesMax, idleMs, programs } = life.options;
   try {
     await link.open(fd, { t: 'init', guest: programs.guest, isolatesMax, idleMs });
   } catch (error) {
-    killOnce(life, `its descriptor 3 failed: ${String(error)}`);
+    killOnce(life, `descriptor 3 failed: ${String(error)}`);
   }
 }
 
@@ -224,17 +224,18 @@ async function readStderr(life: Life, child: Child): Promise<void> {
   let bytes = 0;
   for await (const chunk of child.stderr) {
     bytes += chunk.byteLength;
-    if (bytes > stderrBytesMax) return killOnce(life, 'it floods its standard error');
+    if (bytes > stderrBytesMax)
+      return killOnce(life, `more than ${stderrBytesMax / 1024} KB of output on stderr`);
     life.options.onStderr(plainText(decoder.decode(chunk, { stream: true })));
   }
 }
 
-/** Completes the jail from outside and judges it; undefined when the process is killed for what it lacks. */
+/** Completes the jail from outside and checks its level; returns undefined if it kills the process. */
 async function confine(life: Life, said: EntryReport): Promise<JailReport | undefined> {
   const { jail, confinement } = life.options;
   if (jail !== 'off' && confinement.prefix.length > 0) {
     const [sidecar] = childrenOf(life.pid) ?? [];
-    if (sidecar === undefined) return void killOnce(life, 'its process cannot be found');
+    if (sidecar === undefined) return void killOnce(life, 'the child process of unshare was not found');
     life.pid = sidecar;
     yieldToOthers(sidecar, life.options.idle);
   }
@@ -256,14 +257,14 @@ function killOnce(life: Life, reason: string): void {
   if (life.gone || life.killReason !== undefined) return;
   life.killReason = reason;
   const { child, pid } = life;
-  // Behind `unshare` the sidecar is killed itself, so that its parent ends when it is really gone.
+  // Kills the sidecar itself, not its parent `unshare`, which then exits only after the sidecar is gone.
   if (child && pid !== child.pid) process.kill(pid, 'SIGKILL');
   else child?.kill('SIGKILL');
 }
 
-/** @returns why it is gone */
+/** @returns why the process exited */
 function noteDeath(life: Life, died: string): string {
   life.outOfMemory = life.killReason === undefined && life.group?.outOfMemory() === true;
   life.status?.close();
-  return life.killReason ?? (life.outOfMemory ? 'it used up the memory of its control group' : died);
+  return life.killReason ?? (life.outOfMemory ? 'memory limit of the control group reached' : died);
 }

@@ -1,15 +1,15 @@
-// When to try again after a sidecar did not start: ever more slowly, until one starts.
+// Schedules retries after failed starts of a sidecar, with exponential backoff.
 
 const retryMs = { first: 100, most: 5000 };
 
 export interface Retries {
-  /** Starts that failed since the last that did not. */
+  /** Number of failed starts since the last successful one. */
   readonly failures: number;
-  /** Nothing is to be started until it is tried again, or ever. */
+  /** True until the next retry, and always after `stop`. */
   readonly isWaiting: boolean;
   failed(): void;
   succeeded(): void;
-  /** Nothing is tried any more. */
+  /** Cancels all retries. */
   stop(): void;
 }
 

@@ -1,10 +1,10 @@
-// What the host calls of one sidecar may hold in the core at once: arguments on their way in, answers on their way out. A
-// call that finds no room waits for its turn among workspaces and installs, and nothing more is read from the sidecar until
-// it has had it. And how fast long answers follow each other: each held the core for milliseconds.
+// Bounds the memory that host calls of one sidecar use in the core, for arguments and answers. A call above the capacity waits in a
+// queue that is fair between workspaces and installs, and reading from the sidecar is paused until the queue is empty. Also paces
+// long answers, because each blocks the core for milliseconds.
 import { Turns } from '../../lib/fairness/turns.ts';
 import type { Owner } from '../lanes.ts';
 
-/** Shorter answers cost so little that nobody notices. */
+/** Shorter answers are not paced; their cost is negligible. */
 const longUnitsMin = 16 * 1024;
 const longUnitsPerMs = 8 * 1024;
 const restMsMax = 20;
@@ -15,25 +15,26 @@ interface Entrant {
 }
 
 export interface Room {
-  /** Undefined when there is room at once. */
+  /** Reserves capacity. Returns undefined if there is enough at once. */
   enter(owner: Owner, units: number): Promise<void> | undefined;
   leave(units: number): void;
-  /** How long an answer of this length has to wait, so that the core rests after long ones before it. */
+  /** Returns how long an answer of this length must wait, so that the core gets a pause after earlier long answers. */
   pauseMs(units: number): number;
-  /** Lets in who fits by now, each in turn: nobody is passed by for being large. */
+  /** Admits waiting calls that fit now, strictly in queue order, so that small calls do not starve a large one. */
   admit(): void;
 }
 
 export interface RoomOptions {
-  /** Units that may be held; one call may always be in, whatever it takes. */
+  /** Capacity in UTF-16 units; one call is always admitted, whatever its size. */
   readonly unitsMax: number;
-  /** What has been said to the sidecar and not been read by it. */
+  /** Returns the amount of output that the sidecar has not read. */
   backlog(): number;
+  /** Called with true when a call has to wait, and with false when none waits any more. */
   onFull(full: boolean): void;
 }
 
 export function createRoom(options: RoomOptions): Room {
-  /** The calls of one chunk of frames at most: while one waits nothing more is read. */
+  /** Bounded by the calls of one chunk of frames, because reading pauses while a call waits. */
   const waiting = new Turns<Entrant>();
   let taken = 0;
   let restsUntil = 0;

@@ -1,4 +1,4 @@
-// Which sidecars there are, in what role and for which group, and what each said last.
+// Lists the sidecars with their role, their group and the end of their stderr.
 import type { SidecarProcess } from './process.ts';
 
 export type Role = 'active' | 'standby' | 'quarantine';
@@ -6,24 +6,24 @@ export type Role = 'active' | 'standby' | 'quarantine';
 export interface Member {
   readonly sidecar: SidecarProcess;
   role: Role;
-  /** The standby has none yet. */
+  /** Undefined for the standby. */
   group: string | undefined;
   ready: boolean;
-  /** Ends it once it has had nothing to do for long enough. */
+  /** Timer that ends the sidecar if it stays idle. */
   rest: Timer | undefined;
 }
 
 export interface Roster {
-  /** The least recently used first. */
+  /** Returns the members, least recently used first. */
   members(): readonly Member[];
   of(sidecar: SidecarProcess): Member | undefined;
   holder(role: Role, group?: string): Member | undefined;
   add(member: Member): Member;
-  /** @returns the member, unless it was none */
+  /** @returns the removed member; undefined if the sidecar was not listed */
   remove(sidecar: SidecarProcess): Member | undefined;
-  /** Calls `then` after this time, unless the sidecar is used or removed before. */
+  /** Calls `then` after this time, unless the sidecar is used or removed earlier. */
   rest(sidecar: SidecarProcess, ms: number, then: () => void): void;
-  /** It is used: it becomes the last of the members, and what `rest` was to do is not done. */
+  /** Makes the sidecar the most recently used one, and cancels `rest`. */
   keep(sidecar: SidecarProcess): void;
   noteWords(sidecar: SidecarProcess, text: string): void;
   lastWords(sidecar: SidecarProcess): string;
@@ -32,7 +32,7 @@ export interface Roster {
 const lastWordsChars = 4000;
 
 export function createRoster(): Roster {
-  /** As many as there are groups with a process, a standby and a quarantine. */
+  /** Bounded by the groups with a process, one standby and one quarantine. */
   const members = new Map<SidecarProcess, Member>();
   const words = new WeakMap<SidecarProcess, string>();
 

@@ -1,33 +1,32 @@
-// What the core sends to one sidecar: messages of one tick leave in one write, and what the other end has not taken waits, up to a
-// bound.
+// Sends messages to one sidecar: all messages of a tick in one write, and unread output in a bounded buffer.
 import { encodeFrames, unitsOf } from '../framing.ts';
 import type { ToSidecar } from '../protocol.ts';
 
-/** Honest traffic stays far below: bundles, inputs, and answers as far as `Room` lets calls in. */
+/** Normal traffic stays far below: bundles, inputs, and the answers to the calls that `Room` admits. */
 const waitingBytesMax = 128 * 1024 * 1024;
 
 export interface SendingOptions {
-  /** These messages were encoded. */
+  /** Called after these messages were encoded. */
   onFlushed(messages: readonly ToSidecar[]): void;
-  /** Some of what waited to be read by the other end has left. */
+  /** Called when the backlog may have shrunk. */
   onSent(): void;
   onBreach(why: string): void;
 }
 
 export interface Sending {
-  /** What the other end has not taken, in bytes and in units of what is not yet encoded. */
+  /** Amount of output that the sidecar has not read, in bytes, plus UTF-16 units of what is not encoded yet. */
   readonly backlog: number;
-  /** When the other end last took something, while more waits for it. */
+  /** Time when the sidecar last read something; undefined if no output waits. */
   readonly waitsSince: number | undefined;
-  /** Once it can be written: this message goes ahead of those that were sent already. */
+  /** Starts writing, with this message before those that were sent already. */
   begin(first: ToSidecar): void;
   send(message: ToSidecar): void;
-  /** The other end takes again. */
+  /** Call when the socket is writable again. */
   drain(): void;
   clear(): void;
 }
 
-/** @param write returns how many bytes were taken; below 0 for none */
+/** @param write returns the number of bytes written; negative for none */
 export function createSending(write: (bytes: Uint8Array) => number, options: SendingOptions): Sending {
   const waiting = createBacklog(write);
   let begun = false;
@@ -41,7 +40,7 @@ export function createSending(write: (bytes: Uint8Array) => number, options: Sen
     outgoingUnits = 0;
     options.onFlushed(messages);
     waiting.push(encodeFrames(messages));
-    if (waiting.bytes > waitingBytesMax) options.onBreach(`${waiting.bytes} bytes wait for it to read them.`);
+    if (waiting.bytes > waitingBytesMax) options.onBreach(`${waiting.bytes} bytes of output are unread.`);
     else options.onSent();
   };
 
@@ -72,18 +71,18 @@ export function createSending(write: (bytes: Uint8Array) => number, options: Sen
   };
 }
 
-/** What the other end has not taken yet. */
+/** Output that the sidecar has not read yet. */
 interface Backlog {
   readonly bytes: number;
-  /** When the other end last took something, or had nothing to take. */
+  /** Time when the sidecar last read something, or had nothing to read. */
   readonly takenAt: number;
   push(bytes: Uint8Array): void;
-  /** The other end takes again. */
+  /** Call when the socket is writable again. */
   drain(): void;
   clear(): void;
 }
 
-/** @param write returns how many bytes were taken; below 0 for none */
+/** @param write returns the number of bytes written; negative for none */
 function createBacklog(write: (bytes: Uint8Array) => number): Backlog {
   let waiting: Uint8Array[] = [];
   let bytes = 0;

@@ -1,5 +1,5 @@
-// Whether a sidecar is alive: it answers pings, or takes what waits for it. The time in which it, or the core, waited for the
-// processor does not count as silence.
+// Checks that a sidecar is alive: it answers pings, or reads the output that waits for it. Time in which the sidecar or the core
+// waits for the CPU does not count as silence.
 import type { SidecarProcess } from './process.ts';
 import { createStarving, type Starving } from './starving.ts';
 import type { Watched } from './watch.ts';
@@ -7,28 +7,26 @@ import type { Watched } from './watch.ts';
 const pingEveryMs = 200;
 const idlePingEveryMs = 1000;
 const silentMsMax = 600;
-/** With the time it waited for the processor. */
+/** Limit that includes the time spent waiting for the CPU. */
 const silentStarvingMsMax = 30_000;
 
-/** What is known of one sidecar's silence. */
 interface Silence {
-  /** When it was last asked for a sign of life. */
+  /** Time of the last ping. */
   pingedAt: number | undefined;
-  /** How long of the time since then it waited for the processor. */
+  /** Time since then in which the sidecar waited for the CPU. */
   starvedMs: number;
   readonly starving: Starving;
 }
 
-/** One look at all sidecars. */
+/** One pass over all sidecars. */
 export interface Look {
   readonly now: number;
   readonly sinceMs: number;
-  /** The core itself stood still since the last look. */
+  /** True if the core itself was suspended or blocked since the last pass. */
   readonly paused: boolean;
 }
 
 export function createLifeCheck({ condemn }: Pick<Watched, 'condemn'>) {
-  /** An entry goes when its sidecar does. */
   const silences = new WeakMap<SidecarProcess, Silence>();
 
   const silenceOf = (sidecar: SidecarProcess): Silence => {
@@ -47,7 +45,7 @@ export function createLifeCheck({ condemn }: Pick<Watched, 'condemn'>) {
       if (silence.starving.waits(sidecar.pid)) silence.starvedMs += sinceMs;
       const silentMs = now - pingedAt;
       if (silentMs - silence.starvedMs > silentMsMax || silentMs > silentStarvingMsMax)
-        condemn(sidecar, 'silent', `it was silent for ${silentMsMax} ms`);
+        condemn(sidecar, 'silent', `silent for ${silentMsMax} ms`);
       return;
     }
     const everyMs = isBusy ? pingEveryMs : idlePingEveryMs;

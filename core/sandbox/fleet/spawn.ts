@@ -1,4 +1,4 @@
-// Starts the process of a sidecar: Node without a compiler, and before it the jail's entry and what confines it.
+// Starts the process chain of a sidecar: the confinement prefix, the jail's entry, then Node without a JIT compiler.
 import { closeSync, openSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import type { Subprocess } from 'bun';
@@ -14,30 +14,30 @@ export interface ChildOptions {
   programs: SidecarPrograms;
   jail: 'auto' | 'strict' | 'off';
   confinement: Confinement;
-  /** Arguments with which our own program is the entry of the jail. */
+  /** Arguments that start Tatami's own program as the entry of the jail. */
   entry: readonly string[];
-  /** It runs when nobody else wants the processor. */
+  /** True to schedule the process only on an otherwise idle CPU. */
   idle: boolean;
 }
 
 export type Child = Subprocess<Blob, 'ignore', 'pipe'>;
 
 /**
- * The core opens these files before the child changes its user, and the child executes and loads them by descriptor: a user of its own
- * cannot pass a private folder above them, and a file that takes their place during the start is not executed. The mode of each file
- * still decides for that user. Descriptor 3 is the socket.
+ * The core opens these files before the child changes its user, and the child executes and loads them by descriptor: the child's user
+ * may have no access to a directory above them, and a file that replaces one of them during the start is not executed. The mode of
+ * each file still applies to that user. Descriptor 3 is the socket.
  */
 const descriptors = { bun: 4, node: 5, addon: 6 } as const;
 const pathOf = (descriptor: number): string => `/proc/self/fd/${descriptor}`;
-/** Names a file without a right to read it. */
+/** Opens a file as a reference only, without the right to read it. */
 const O_PATH_CLOEXEC = 0x280000;
 const noEntry: EntryReport = { landlock: 0, seccomp: false, rlimits: false };
 export const niceness = 10;
 const idleNiceness = 19;
-/** How V8 is run: without a compiler, which is most of what can be attacked in it. */
+/** V8 runs without its JIT compiler, which is most of its attack surface. */
 export const engineFlags = ['--jitless', '--no-node-snapshot', '--max-old-space-size=256'];
 
-/** @throws Error when the system refuses a process */
+/** @throws Error if the system refuses the process */
 export function startChild(
   options: ChildOptions,
   user: User | undefined,
@@ -51,7 +51,7 @@ export function startChild(
     const child = Bun.spawn(jail === 'off' ? unjailedCommand(options) : jailedCommand(options), {
       ...user,
       cwd: '/',
-      // The fourth entry is the inherited descriptor 3, and those behind it are `descriptors`.
+      // The fourth entry is the inherited descriptor 3, the following ones are `descriptors`.
       stdio: [new Blob([programs.sidecar]), 'ignore', 'pipe', 'socket-fd', ...files],
       env: { OPENSSL_CONF: '/dev/null', TZ: 'UTC' },
       onExit: (_child, code, signal) => onExit(code, signal === null ? null : String(signal)),
@@ -63,7 +63,7 @@ export function startChild(
   }
 }
 
-/** A descriptor above those of the child: the child takes one after the other, and a lower one could be overwritten before its turn. */
+/** Opens a descriptor above those of the child, which are assigned one by one: a lower one could be overwritten before it is passed on. */
 function openForChild(path: string): number {
   const descriptor = openSync(path, O_PATH_CLOEXEC);
   if (descriptor > descriptors.addon) return descriptor;
@@ -74,7 +74,7 @@ function openForChild(path: string): number {
   }
 }
 
-/** The core and everything else on the machine go before a sidecar. */
+/** Gives a sidecar lower CPU priority than the core and everything else on the machine. */
 export function yieldToOthers(pid: number, idle: boolean): void {
   setPriority(pid, idle ? idleNiceness : niceness);
 }

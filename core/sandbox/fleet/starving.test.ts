@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { burnCores } from '../../../test/slow-machine.ts';
 import { createStarving } from './starving.ts';
 
-/** Of fifty looks at a process, how many found it waiting for the processor. */
+/** Returns how many of fifty samples found the process waiting for the CPU. */
 async function looks(command: string[], signal?: 'SIGSTOP'): Promise<number> {
   const child = Bun.spawn(command, { stdio: ['ignore', 'ignore', 'ignore'] });
   await Bun.sleep(100);
   if (signal) child.kill(signal);
-  // A signal is taken in only when the process gets the processor.
+  // The process handles a signal only when it gets CPU time.
   while (signal && !/\) [Tt] /.test(readFileSync(`/proc/${child.pid}/stat`, 'utf8'))) await Bun.sleep(5);
   const starving = createStarving();
   let waited = 0;

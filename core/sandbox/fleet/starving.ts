@@ -1,22 +1,22 @@
-// Whether a sidecar's main thread waits for the processor. Such a process is not silent by its own fault: on a busy machine its
-// low priority can keep it from running for seconds.
+// Detects that the main thread of a sidecar waits for the CPU. On a busy machine its low priority can keep it from running for
+// seconds, which must not count as silence.
 import { readFileSync } from 'node:fs';
 
-/** What /proc says of a main thread. */
+/** State of a main thread according to /proc. */
 interface Look {
   readonly runnable: boolean;
-  /** Processor time in clock ticks of the kernel. */
+  /** CPU time in clock ticks of the kernel. */
   readonly ticks: number;
 }
 
 export interface Starving {
-  /** Since the last look the process was ready to run and was not run. The first look says no. */
+  /** Returns true if the process is ready to run and got no CPU time since the last call. The first call returns false. */
   waits(pid: number): boolean;
-  /** The next look is the first again. */
+  /** Resets: the next call of `waits` counts as the first. */
   forget(): void;
 }
 
-/** For one process. */
+/** Creates a detector for one process. */
 export function createStarving(): Starving {
   let ticksBefore: number | undefined;
   return {
@@ -32,11 +32,11 @@ export function createStarving(): Starving {
   };
 }
 
-/** Undefined where /proc says nothing. */
+/** Returns undefined if /proc has no entry. */
 function lookAt(pid: number): Look | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8');
-    // proc(5): the name may hold anything, so count from its closing parenthesis: state, then utime and stime.
+    // proc(5): the name may contain any character, so fields count from its closing parenthesis: state, then utime and stime.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return { runnable: fields[0] === 'R', ticks: Number(fields[11]) + Number(fields[12]) };
   } catch {

@@ -1,5 +1,4 @@
-// A process as its kernel describes it in `/proc/<pid>/status` (Linux, proc_pid_status(5)), read again and again over
-// one descriptor.
+// Reads `/proc/<pid>/status` (Linux, proc_pid_status(5)) of a process repeatedly over one descriptor.
 import { closeSync, openSync, readSync } from 'node:fs';
 
 export interface Vitals {
@@ -13,14 +12,14 @@ const textBytesMax = 8192;
 const kib = 1024;
 
 export interface ProcessStatus {
-  /** All zero once the process is gone. */
+  /** All zero after the exit of the process. */
   vitals(): Vitals;
-  /** `powerless`: it holds no capability and can gain none; `filtered`: a seccomp filter stands before its system calls. */
+  /** `powerless`: the process has no capabilities and can gain none; `filtered`: a seccomp filter applies. */
   confinement(): { powerless: boolean; filtered: boolean };
   close(): void;
 }
 
-/** @param pid of a live process; elsewhere than on Linux there is nothing to read */
+/** @param pid process id of a live process; except on Linux all results are zero or false */
 export function openProcessStatus(pid: number): ProcessStatus {
   const buffer = Buffer.alloc(textBytesMax);
   let fd = openedOrNone(`/proc/${pid}/status`);

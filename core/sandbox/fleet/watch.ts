@@ -1,5 +1,5 @@
-// Watches sidecars from outside: memory from /proc, life from answers to pings. Often while runs are in flight, rarely
-// otherwise. Neither a pause of the core itself nor waiting for the processor is held against a sidecar.
+// Polls the health of sidecars from outside: memory from /proc, liveness from answers to pings. Polls often while runs are in flight
+// and rarely otherwise. Pauses of the core and time spent waiting for the CPU do not count against a sidecar.
 import { threadsMax } from '../jail/core-side.ts';
 import type { SidecarProcess } from './process.ts';
 import { createLifeCheck } from './silence.ts';
@@ -8,23 +8,23 @@ const busyTickMs = 25;
 const idleTickMs = 500;
 const ownPauseMs = 250;
 const rssBytesMax = 450 * 1024 * 1024;
-/** Disposed isolates leave their pages in V8's pool; an idle process this fat is exchanged. */
+/** Disposed isolates leave pages in V8's pool; an idle process above this size is replaced. */
 const idleRssBytesMax = 380 * 1024 * 1024;
-/** Two hundred warm isolates need 16 MB of page tables. */
+/** 200 warm isolates need 16 MB of page tables. */
 const pageTableBytesMax = 128 * 1024 * 1024;
 
 type Cause = 'memory' | 'silent' | 'fat' | 'threads';
 
 export interface Watched {
   sidecars(): SidecarProcess[];
-  /** Runs in flight in this sidecar. */
+  /** Returns the number of runs in flight in this sidecar. */
   load(sidecar: SidecarProcess): number;
-  /** Kills it. By `cause` it is decided whose fault that was. */
+  /** Kills the sidecar; `cause` decides which run, if any, is the culprit. */
   condemn(sidecar: SidecarProcess, cause: Cause, message: string): void;
 }
 
 export interface Watch {
-  /** A run starts: look often from now on. */
+  /** Switches to frequent polling; call when a run starts. */
   wake(): void;
   stop(): void;
 }
@@ -74,11 +74,12 @@ export function createWatch(watched: Watched): Watch {
 function checkMemory(watched: Watched, sidecar: SidecarProcess, load: number): void {
   const { rssBytes, pageTableBytes, threads } = sidecar.vitals();
   sidecar.rssSeenBytes = rssBytes;
-  if (rssBytes > rssBytesMax) watched.condemn(sidecar, 'memory', `it held ${megabytes(rssBytes)}`);
+  if (rssBytes > rssBytesMax) watched.condemn(sidecar, 'memory', `memory use was ${megabytes(rssBytes)}`);
   else if (pageTableBytes > pageTableBytesMax)
-    watched.condemn(sidecar, 'memory', `its page tables held ${megabytes(pageTableBytes)}`);
-  else if (threads > threadsMax) watched.condemn(sidecar, 'threads', `it had ${threads} threads`);
-  else if (load === 0 && rssBytes > idleRssBytesMax) watched.condemn(sidecar, 'fat', 'it was idle and large');
+    watched.condemn(sidecar, 'memory', `page tables took ${megabytes(pageTableBytes)}`);
+  else if (threads > threadsMax) watched.condemn(sidecar, 'threads', `${threads} threads were running`);
+  else if (load === 0 && rssBytes > idleRssBytesMax)
+    watched.condemn(sidecar, 'fat', 'idle with high memory use');
 }
 
 function megabytes(bytes: number): string {

@@ -1,40 +1,40 @@
-// A control group of its own for each sidecar, where the core may make one: inside the core's own group or beside it,
-// in version 2 (cgroups.7, `memory` and `pids` delegated) or version 1. What no process limit counts is counted there:
-// page tables, sockets, threads.
+// Gives each sidecar its own control group if the core may create one: inside or next to the core's own group, in version 2
+// (cgroups.7, `memory` and `pids` delegated) or version 1. A control group also counts what process limits do not: page tables,
+// sockets, threads.
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { threadsMax } from './core-side.ts';
 
 export interface ControlGroup {
-  /** Takes a process with all its threads. @throws Error when the kernel refuses */
+  /** Moves a process with all its threads into the group. @throws Error if the kernel refuses */
   adopt(pid: number): Promise<void>;
-  /** The kernel has killed a process in it for want of memory. */
+  /** Returns true if the kernel has killed a process of the group for lack of memory. */
   outOfMemory(): boolean;
-  /** Once its processes are gone; the kernel lets go of them a moment later. */
+  /** Call after the processes of the group have exited; retries, because the kernel releases them a moment later. */
   remove(): Promise<void>;
 }
 
-/** Above the process's own limits, so that these speak first. */
+/** Higher than the limits of the process, so that those take effect first. */
 export const groupBytesMax = 768 * 1024 * 1024;
 
 const removalTries = 20;
 const removalMs = 10;
 
-/** Followed by the core's process id and the sidecar's. */
+/** The name of a group goes on with the process ids of the core and of the sidecar. */
 const namePrefix = 'tatami-sidecar-';
 
-/** One folder of a hierarchy: limits by file, and where an out-of-memory kill is counted. */
+/** A directory of a hierarchy, the limits to write by file, and the file that counts out-of-memory kills. */
 interface Place {
   parent: string;
   limits: readonly (readonly [file: string, value: string])[];
   kills?: string;
 }
 
-/** The folders in which groups can be made: one in version 2, two in version 1, none where the core may make none. */
+/** Directories in which groups can be created: one in version 2, two in version 1, none if the core may not create any. */
 export type Places = readonly Place[];
 
-/** @param memberships of this process, `mounts` of the machine, as /proc says them */
+/** @param memberships text of /proc/self/cgroup @param mounts text of /proc/self/mountinfo */
 export function findPlaces(
   memberships = read('/proc/self/cgroup'),
   mounts = read('/proc/self/mountinfo'),
@@ -45,7 +45,7 @@ export function findPlaces(
   );
 }
 
-/** This process's folder of each controller; that of version 2, which has them all, has no name. */
+/** Returns the directory of this process per controller; version 2, which has all controllers, has the key ''. */
 function foldersOf(memberships: string, mounts: string): Map<string, string> {
   const folders = new Map<string, string>();
   for (const line of memberships.split('\n')) {
@@ -92,7 +92,7 @@ function placesOfVersion1(memory: string | undefined, pids: string | undefined):
   ];
 }
 
-/** @throws Error when the kernel refuses; nothing is left behind then */
+/** @throws Error if the kernel refuses; the partly created group is then removed */
 export async function createControlGroup(places: Places, pid: number): Promise<ControlGroup> {
   const name = `${namePrefix}${process.pid}-${pid}`;
   const group = groupAt(places, name);
@@ -127,7 +127,7 @@ function groupAt(places: Places, name: string): ControlGroup {
   };
 }
 
-/** Groups of a core that was killed before it could remove them. */
+/** Removes the groups of cores that were killed before they could remove them. */
 export function sweep(places: Places): void {
   for (const { parent } of places)
     for (const name of readdirSync(parent)) {
@@ -136,7 +136,7 @@ export function sweep(places: Places): void {
     }
 }
 
-/** A folder of a control group is removed as it is; while a process is in it the kernel refuses. */
+/** Returns true if the group is gone. The kernel refuses to remove a group that still has a process. */
 function removed(folder: string): boolean {
   try {
     rmdirSync(folder);
@@ -146,7 +146,7 @@ function removed(folder: string): boolean {
   }
 }
 
-/** Where a hierarchy is mounted here, and this group in it; `name` is empty for version 2. */
+/** Returns the directory of the group `path` in the mounted hierarchy `name`; `name` is empty for version 2. */
 function folderOf(mounts: string, name: string, path: string): string | undefined {
   for (const line of mounts.split('\n')) {
     const [fields = '', filesystem = ''] = line.split(' - ');
@@ -160,7 +160,7 @@ function folderOf(mounts: string, name: string, path: string): string | undefine
   return undefined;
 }
 
-/** Its children may be limited: a group that holds processes itself cannot be made to do so. */
+/** Returns true if child groups of `folder` can be limited; controllers cannot be delegated by a group that has processes itself. */
 function delegates(folder: string): boolean {
   const controllers = read(join(folder, 'cgroup.subtree_control')).trim().split(' ');
   return ['memory', 'pids'].every((name) => controllers.includes(name)) && writable(folder);

@@ -1,25 +1,24 @@
-// Where a sidecar's process is put before it starts: under a user of its own when the core is root, and in namespaces
-// of its own where the kernel gives them. The namespaces are made by `unshare` of util-linux, because a PID namespace
-// needs a fork and a user namespace a process of one thread, and Bun can be neither; it stays behind as a parent of 1
-// MB, which dies with its child and the other way round.
+// Chooses the user and the namespaces of a sidecar: its own user if the core is root, and its own namespaces if the kernel allows
+// them. `unshare` of util-linux creates the namespaces, because a PID namespace needs a fork and a user namespace needs a
+// single-threaded process, and Bun offers neither. `unshare` stays as a parent process of 1 MB; parent and child die together.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { limitTool } from './core-side.ts';
 import type { User } from './core-side.ts';
 
 export interface Confinement {
-  /** Goes before the command of a sidecar. */
+  /** Arguments that precede the command of a sidecar. */
   prefix: string[];
-  /** The namespaces it makes. */
+  /** Namespaces that the prefix creates. */
   namespaces: string[];
-  /** Each sidecar gets a user id that nothing else has. */
+  /** True if each sidecar gets its own unused user id. */
   ownUser: boolean;
-  /** Its files can be read without a capability to read everything. */
+  /** True if the files of a sidecar are readable without capabilities. */
   powerless: boolean;
-  /** The files whose modes alone keep root from giving each sidecar a user id of its own. */
+  /** Files whose modes are the only reason why root cannot give each sidecar its own user id. */
   closedFiles: string[];
 }
 
-/** Files that a sidecar's process opens by descriptor. */
+/** Files that a sidecar executes or loads by descriptor. */
 export interface SidecarFiles {
   programs: readonly string[];
   libraries: readonly string[];
@@ -33,17 +32,17 @@ export const noConfinement: Confinement = {
   closedFiles: [],
 };
 
-/** Both of util-linux. Without the first, `unshare` would outlive a core that is killed, and the sidecar with it. */
+/** From util-linux. Without setpriv, `unshare` and the sidecar would outlive a core that is killed. */
 const setprivPath = '/usr/bin/setpriv';
 const unsharePath = '/usr/bin/unshare';
 const toolsNeeded = [setprivPath, unsharePath];
 const dieWithParent = [setprivPath, '--pdeathsig', 'KILL'];
 const namespacesWanted = ['pid', 'net', 'ipc', 'uts'];
-/** Unused by convention (systemd, UIDS-GIDS.md): neither people, services nor containers are given ids from here. */
+/** Unused by convention (systemd, UIDS-GIDS.md): no users, services or containers get ids from this range. */
 const userIdsFrom = 1_900_000_000;
 const userIds = 200_000_000;
 
-/** Tries what this kernel and this user give. */
+/** Detects by trial what this kernel and this user allow. */
 export async function findConfinement(files: SidecarFiles): Promise<Confinement> {
   if (process.platform !== 'linux') return noConfinement;
   const self = process.getuid?.() ?? 0;
@@ -51,7 +50,7 @@ export async function findConfinement(files: SidecarFiles): Promise<Confinement>
   const closedFiles = couldHaveUser ? closedTo(files) : [];
   const ownUser = couldHaveUser && closedFiles.length === 0;
   const powerless = self !== 0 || ownUser || closedTo(files, self).length === 0;
-  // Root needs no user namespace, and one without a map of ids would take its files away.
+  // Root needs no user namespace, and without an id map it would lose access to its files.
   const namespaces = self === 0 && !ownUser ? namespacesWanted : ['user', ...namespacesWanted];
   const found = { ...noConfinement, ownUser, powerless, closedFiles };
   return (await canUnshare(namespaces, ownUser))
@@ -69,7 +68,7 @@ function prefixOf(namespaces: readonly string[]): string[] {
   return [...dieWithParent, unsharePath, ...made, '--fork', '--kill-child'];
 }
 
-/** Options of `Bun.spawn` for the user of one sidecar. */
+/** Returns the options of `Bun.spawn` that set the user of one sidecar. */
 export function userOf(confinement: Confinement): User | undefined {
   if (!confinement.ownUser) return undefined;
   const [chance = 0] = crypto.getRandomValues(new Uint32Array(1));
@@ -77,7 +76,7 @@ export function userOf(confinement: Confinement): User | undefined {
   return { uid: id, gid: id };
 }
 
-/** Behind `unshare` the sidecar is its only child; undefined where the kernel does not say. */
+/** Returns the child process ids, or undefined if the kernel does not list them. The sidecar is the only child of `unshare`. */
 export function childrenOf(pid: number): number[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
@@ -100,8 +99,8 @@ async function runs(command: string[], ownUser: boolean): Promise<boolean> {
 }
 
 /**
- * Files whose mode refuses a user who is in no group that matters. Folders have no say: the core opens the files.
- * @param uid of that user; absent: one who owns none of them
+ * Returns the files whose mode refuses access to a user without group rights. Directories do not matter: the core opens the files.
+ * @param uid id of that user; absent for a user who owns none of the files
  */
 function closedTo({ programs, libraries }: SidecarFiles, uid?: number): string[] {
   const closed = (path: string, bits: number): boolean => {

@@ -1,4 +1,4 @@
-// What the core does for the jail from outside, by calls that Bun has no API for (Linux only).
+// Steps of the jail that the core takes from outside, by C calls that Bun has no API for (Linux only).
 import { availableParallelism } from 'node:os';
 import { dlopen, FFIType, ptr } from 'bun:ffi';
 
@@ -9,12 +9,12 @@ const RLIMIT_AS = 9;
 const PR_SET_DUMPABLE = 4;
 const { i32, ptr: pointer, u64 } = FFIType;
 
-/** Private writable memory of the process: with --jitless an isolate costs little of it, so that this is a real cap. */
+/** Private writable memory. An isolate under --jitless needs little of it, so this limit is an effective cap. */
 const dataBytesMax = 700 * 1024 * 1024;
-/** Honest ones reserve 1 to 3 GB, and each processor's threads some more; without a bound page tables alone would be memory. */
+/** A normal sidecar reserves 1 to 3 GB plus some per CPU; without a limit, page tables alone could use up the memory. */
 const addressBytesMax = 16 * 1024 ** 3;
 const addressBytesPerCpu = 256 * 1024 ** 2;
-/** Honest ones have some dozen, and those of isolated-vm's pool: one for each processor. */
+/** A normal sidecar has a few dozen threads plus isolated-vm's pool of one per CPU. */
 export const threadsMax = 256 + 2 * availableParallelism();
 
 export interface User {
@@ -22,14 +22,15 @@ export interface User {
   gid: number;
 }
 
-/** Root without CAP_SYS_RESOURCE, as in most containers, may not limit another user's process; that user may. */
+/** Root without CAP_SYS_RESOURCE, as in most containers, may not limit the process of another user; that user may. */
 export const limitTool = '/usr/bin/prlimit';
 
 /**
- * Caps what a sidecar may use, for good. Done from outside once Node runs: Bun, which the jail's entry is until then, does not fit
- * under the limits and may abort between setting them and becoming Node.
- * @param user its own, if it has one
- * @param alone nothing else is counted with its threads
+ * Sets the hard resource limits of a sidecar. Runs from outside once Node runs: the jail's entry is Bun, which does not fit under the
+ * limits and may abort between setting them and replacing itself with Node.
+ * @param user the sidecar's own user, if it has one
+ * @param alone true if no other threads count against the user's process limit
+ * @returns true if all limits are set
  */
 export async function capResources(pid: number, user: User | undefined, alone: boolean): Promise<boolean> {
   const limits: [resource: number, option: string, most: number][] = [
@@ -55,7 +56,7 @@ export async function capResources(pid: number, user: User | undefined, alone: b
   return capped;
 }
 
-/** Other processes of the same user may no longer read this one's memory or environment. */
+/** Prevents other processes of the same user from reading the memory or environment of this one. */
 export function hideProcess(): void {
   const libc = dlopen('libc.so.6', { prctl: { args: [i32, u64, u64, u64, u64], returns: i32 } });
   libc.symbols.prctl(PR_SET_DUMPABLE, 0n, 0n, 0n, 0n);

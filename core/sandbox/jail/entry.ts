@@ -1,8 +1,7 @@
-// Run by the core as its own process, with an order as its last argument: gives up every right the sidecar does not need, then
-// becomes Node. The order matters: capabilities, no new privileges, Landlock, limits, then seccomp, which refuses all
-// the others. The core caps the memory from outside once Node runs, because Bun itself does not fit under it, and
-// judges whether what was put in place will do. Exits 90 with a sentence on stderr when a step that must not fail
-// does.
+// Program of a separate process with a `JailOrder` as its last argument: drops every right that the sidecar does not need, then
+// replaces itself with Node. The sequence matters: capabilities, no_new_privs, Landlock, limits, then seccomp, which refuses the
+// calls of the earlier steps. The core caps the memory from outside once Node runs, because Bun does not fit under the cap, and
+// decides whether the applied parts suffice. Exits with 90 and a message on stderr if a mandatory step fails.
 import { ptr } from 'bun:ffi';
 import type { EntryReport } from '../protocol.ts';
 import { dropCapabilities } from './capabilities.ts';
@@ -15,14 +14,14 @@ import { syscallRules } from './syscalls.ts';
 export interface JailOrder {
   /** Path of the file that is executed. */
   program: string;
-  /** Its arguments, the first of which is its name; `{jail}` among them becomes the report of what was put in place, as JSON. */
+  /** Arguments including argv[0]; an argument `{jail}` is replaced with the `EntryReport` as JSON. */
   command: string[];
   readable: string[];
-  /** Descriptors that the program inherits; Bun has marked all above 3 to be closed. */
+  /** Descriptors that the program inherits; Bun marks all descriptors above 3 as close-on-exec. */
   inherited: number[];
-  /** Its files cannot be reached without them. */
+  /** True if the files of the program are unreadable without capabilities. */
   keepCapabilities: boolean;
-  /** It runs when nobody else wants the processor. */
+  /** True to schedule the program only on an otherwise idle CPU. */
   idle: boolean;
 }
 
@@ -38,7 +37,7 @@ const RLIMIT_FSIZE = 1;
 const RLIMIT_STACK = 3;
 const RLIMIT_CORE = 4;
 const RLIMIT_NOFILE = 7;
-/** Of every thread: at the usual 8 MB, the isolates' threads alone would use up the memory limit. */
+/** Per thread: at the default of 8 MB, the threads of the isolates alone would reach the memory limit. */
 const stackBytes = 2 * 1024 * 1024;
 const libraryPaths = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache', '/dev/urandom'];
 const loaderPaths = ['/lib64/ld-linux-x86-64.so.2', '/lib/ld-linux-aarch64.so.1'];
@@ -46,10 +45,10 @@ const nodeEnvironment = ['OPENSSL_CONF=/dev/null', 'TZ=UTC'];
 
 function enterJail(order: JailOrder): never {
   const libc = openLibC();
-  // Should the core die by SIGKILL, nothing of it stays behind.
+  // The sidecar must not outlive a core that was killed with SIGKILL.
   libc.prctl(PR_SET_PDEATHSIG, SIGKILL, 0n, 0n, 0n);
   libc.prctl(PR_SET_DUMPABLE, 0n, 0n, 0n, 0n);
-  // Where the kernel refuses, the niceness that the core gave it stays.
+  // If the kernel refuses, the niceness set by the core stays in effect.
   if (order.idle) libc.sched_setscheduler(0, SCHED_IDLE, ptr(new Int32Array([0])));
   if (!order.keepCapabilities) dropCapabilities(libc);
   if (libc.prctl(PR_SET_NO_NEW_PRIVS, 1n, 0n, 0n, 0n) !== 0) fail('The kernel refuses no_new_privs.');

@@ -1,5 +1,5 @@
-// Landlock (Linux, Documentation/userspace-api/landlock.rst): this process may read the named paths and execute the
-// named files, nothing else.
+// Restricts this process to reading and executing the named paths with Landlock (Linux,
+// Documentation/userspace-api/landlock.rst).
 import { statSync } from 'node:fs';
 import { ptr } from 'bun:ffi';
 import type { LibC } from './libc.ts';
@@ -14,7 +14,7 @@ const executeFile = 1n << 0n;
 const writeFile = 1n << 1n;
 const readFile = 1n << 2n;
 const readDir = 1n << 3n;
-/** Rights on files by the ABI version that brought them: 13 at first, then REFER, TRUNCATE, IOCTL_DEV. */
+/** Number of file rights per ABI version: 13 in version 1, then REFER, TRUNCATE and IOCTL_DEV were added. */
 const fsBits: Record<number, number> = { 1: 13, 2: 14, 3: 15, 4: 15 };
 const fsBitsSince5 = 16;
 const netBindAndConnect = 3n;
@@ -27,12 +27,12 @@ export interface PathRules {
   writable: string[];
 }
 
-/** The kernel's ABI version, 0 without Landlock. */
+/** Returns the Landlock ABI version of the kernel, 0 without Landlock. */
 export function landlockAbi(libc: LibC): number {
   return Math.max(0, Number(libc.syscall(createRulesetCall, 0n, 0n, versionFlag, 0n, 0n, 0n)));
 }
 
-/** @throws Error naming the step the kernel refused */
+/** @throws Error that names the step refused by the kernel */
 export function restrictPaths(libc: LibC, abi: number, rules: PathRules): void {
   const handled = (1n << BigInt(fsBits[abi] ?? fsBitsSince5)) - 1n;
   const attribute = new BigUint64Array([
@@ -42,15 +42,15 @@ export function restrictPaths(libc: LibC, abi: number, rules: PathRules): void {
   ]);
   const size = abi >= 6 ? 24n : abi >= 4 ? 16n : 8n;
   const ruleset = libc.syscall(createRulesetCall, BigInt(ptr(attribute)), size, 0n, 0n, 0n, 0n);
-  if (ruleset < 0n) throw new Error('landlock_create_ruleset was refused.');
+  if (ruleset < 0n) throw new Error('The kernel refused landlock_create_ruleset.');
   for (const path of rules.readable) allow(libc, ruleset, path, readFile | readDir);
   for (const path of rules.executable) allow(libc, ruleset, path, readFile | executeFile);
   for (const path of rules.writable) allow(libc, ruleset, path, readFile | writeFile);
   if (libc.syscall(restrictSelfCall, ruleset, 0n, 0n, 0n, 0n, 0n) !== 0n)
-    throw new Error('landlock_restrict_self was refused.');
+    throw new Error('The kernel refused landlock_restrict_self.');
 }
 
-/** A path that does not exist needs no permission. */
+/** Skips a path that does not exist. */
 function allow(libc: LibC, ruleset: bigint, path: string, access: bigint): void {
   const fd = libc.open(Buffer.from(`${path}\0`), O_PATH_CLOEXEC, 0);
   if (fd < 0) return;
@@ -60,7 +60,7 @@ function allow(libc: LibC, ruleset: bigint, path: string, access: bigint): void 
   view.setInt32(8, fd, true);
   const result = libc.syscall(addRuleCall, ruleset, rulePathBeneath, BigInt(ptr(rule)), 0n, 0n, 0n);
   libc.close(fd);
-  if (result !== 0n) throw new Error(`landlock_add_rule was refused for ${path}.`);
+  if (result !== 0n) throw new Error(`The kernel refused landlock_add_rule for ${path}.`);
 }
 
 function isDirectory(path: string): boolean {

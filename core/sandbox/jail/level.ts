@@ -1,7 +1,7 @@
-// How well the operating system holds a sidecar: what was put in place, one word for it, and what is missing by name.
+// Derives the jail level of a sidecar, and the names of its missing parts, from the report of what was applied.
 import type { EntryReport } from '../protocol.ts';
 
-/** `powerless`: no capability is left. `ownUser`: a user id or user namespace of its own. */
+/** `powerless`: the sidecar has no capabilities. `ownUser`: it has its own user id or user namespace. */
 export interface JailReport extends EntryReport {
   powerless: boolean;
   ownUser: boolean;
@@ -19,10 +19,10 @@ export const noJail: JailReport = {
   controlGroup: false,
 };
 
-/** `full`: the four parts that every full jail has; `partial`: some of them; `off`: Node's permission flags only. */
+/** `full`: all parts of `missingOf` are in place; `partial`: some of them; `off`: Node's permission flags only. */
 export type JailLevel = 'full' | 'partial' | 'off';
 
-/** From this version on signals and abstract sockets end at the jail's wall too. */
+/** First version that also restricts signals and abstract sockets. */
 const landlockAbiMin = 6;
 const namespacesWanted = ['pid', 'net', 'ipc', 'uts'];
 
@@ -31,19 +31,19 @@ export function levelOf(report: JailReport): JailLevel {
   return report.landlock > 0 || report.seccomp || report.rlimits ? 'partial' : 'off';
 }
 
-/** What a level means to whoever decides which plugins to install. */
+/** Returns the log message that tells the administrator which plugins are safe to install at this level. */
 export function describeLevel(report: JailReport): string {
   switch (levelOf(report)) {
     case 'full':
-      return 'Plugins run in a jail that has all of its walls (level full).';
+      return 'Plugins run in a complete jail (level full).';
     case 'partial':
-      return `Plugins run in a jail that lacks some of its walls (level partial): install only plugins that you trust. It lacks ${missingOf(report).join(', ')}.`;
+      return `Plugins run in an incomplete jail (level partial): install only plugins that you trust. Missing: ${missingOf(report).join(', ')}.`;
     case 'off':
       return 'Plugins run without a jail (level off): install only plugins that you trust.';
   }
 }
 
-/** Parts without which a jail is not full. */
+/** Returns the parts that a full jail needs and that are not in place. */
 export function missingOf(report: JailReport): string[] {
   return [
     ...(report.landlock >= landlockAbiMin
@@ -57,7 +57,7 @@ export function missingOf(report: JailReport): string[] {
   ];
 }
 
-/** Second walls that this kernel or user does not give. */
+/** Returns the optional parts that this kernel or user does not offer. */
 export function absentOf(report: JailReport): string[] {
   return [
     ...(report.ownUser ? [] : ['a user of its own']),

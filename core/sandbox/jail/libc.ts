@@ -1,5 +1,4 @@
-// The handful of C library calls the jail needs. Arguments of `syscall` are all 64 bits wide, as the kernel reads
-// them.
+// C library functions that the jail calls. All arguments of `syscall` are 64 bits wide, as the kernel reads them.
 import { dlopen, FFIType } from 'bun:ffi';
 
 const { i32, i64, ptr, u64 } = FFIType;

@@ -1,4 +1,4 @@
-// What this machine offers for a jail, found out once before the first sidecar.
+// Detects what this machine offers for a jail, once before the first sidecar starts.
 import { jailEntry } from '../fleet/bundle.ts';
 import { findPlaces, sweep, type Places } from './cgroup.ts';
 import { findConfinement, noConfinement } from './confinement.ts';
@@ -10,7 +10,7 @@ export interface JailMeans {
   entry: readonly string[];
 }
 
-/** @param files that a sidecar executes or loads */
+/** @param files files that a sidecar executes or loads */
 export async function prepareJail(files: {
   readonly nodePath: string;
   readonly addonPath: string;

@@ -1,4 +1,4 @@
-// Builds the seccomp filter: a classic BPF program over `struct seccomp_data` (Linux,
+// Builds the seccomp filter, a classic BPF program over `struct seccomp_data` (Linux,
 // Documentation/userspace-api/seccomp_filter.rst).
 import { ENOSYS, EPERM } from './syscalls.ts';
 import type { AllowedCall, Condition, SyscallRules } from './syscalls.ts';
@@ -16,12 +16,12 @@ const refuseWith = (errno: number): number => 0x00050000 | errno;
 const offsetNumber = 0;
 const offsetArch = 4;
 const offsetArguments = 16;
-/** Calls from this number on are younger than 2019, the same everywhere, and libraries do without them where they are missing. */
+/** Calls from this number on were added after 2019, have the same number on all architectures, and libraries fall back on ENOSYS. */
 const youngNumbers = 424;
 
 type Instruction = [code: number, whenTrue: number, whenFalse: number, value: number];
 
-/** The program's bytes, 8 an instruction. What no rule names is refused. */
+/** Returns the bytes of the program, 8 per instruction. The program refuses every call that no rule names. */
 export function seccompProgram(rules: SyscallRules): Uint8Array {
   const program: Instruction[] = [
     [load, 0, 0, offsetArch],
@@ -40,20 +40,20 @@ export function seccompProgram(rules: SyscallRules): Uint8Array {
   return encode(program);
 }
 
-/** Falls through to the next rule with the number still loaded, or returns. */
+/** Returns instructions that decide the call, or fall through to the next rule with the call number still loaded. */
 function ruleOf({ number, when, otherwise }: AllowedCall): Instruction[] {
   const body: Instruction[] = [...when.flatMap(alternative), [ret, 0, 0, refuseWith(otherwise)]];
   return [[jumpEqual, 0, body.length, number], ...body];
 }
 
-/** Allows when all conditions hold, else falls through. */
+/** Returns instructions that allow the call if all conditions hold, and otherwise fall through. */
 function alternative(conditions: readonly Condition[]): Instruction[] {
   let tail: Instruction[] = [[ret, 0, 0, allowCall]];
   for (const condition of [...conditions].reverse()) tail = [...testOf(condition, tail.length), ...tail];
   return tail;
 }
 
-/** Skips `miss` instructions unless the condition holds. */
+/** Returns instructions that skip `miss` further instructions unless the condition holds. */
 function testOf(condition: Condition, miss: number): Instruction[] {
   const low = offsetArguments + 8 * condition.argument;
   if ('isNull' in condition)

@@ -1,27 +1,27 @@
-// The system calls a sidecar may make, with the arguments they may have: what Node, V8, libuv, isolated-vm and the C
-// library were seen to need, at start, at work, on many threads and while they abort. Everything else is refused.
-// Numbers are those of asm/unistd.h (x86-64) and asm-generic/unistd.h (arm64).
+// Allowlist of the system calls of a sidecar and of their arguments: the calls that Node, V8, libuv, isolated-vm and the C library
+// were observed to make at start, at work, on many threads and while aborting. Everything else is refused. Numbers are from
+// asm/unistd.h (x86-64) and asm-generic/unistd.h (arm64).
 
-/** One test of an argument; numbers are compared in their lower 32 bits, as the kernel reads flags, commands and process ids. */
+/** Condition on one argument. Only the lower 32 bits are compared, as the kernel reads flags, commands and process ids. */
 export type Condition =
   | { argument: number; oneOf: readonly number[] }
   | { argument: number; without: number }
   | { argument: number; isNull: true };
 
-/** Any of these, each with all its conditions. */
+/** The call is allowed if all conditions of one alternative hold. */
 type Alternatives = readonly (readonly Condition[])[];
 
 export interface AllowedCall {
   number: number;
   when: Alternatives;
-  /** Refused with this when no alternative fits. */
+  /** The errno if no alternative matches. */
   otherwise: number;
 }
 
 export interface SyscallRules {
-  /** AUDIT_ARCH_… of the filter. */
+  /** AUDIT_ARCH_… constant of the architecture. */
   auditArch: number;
-  /** Numbers at or above this are the x32 ABI, an alias of the whole table. */
+  /** Numbers from here on belong to the x32 ABI, which aliases the whole table. */
   aliasBit: number | undefined;
   allowed: AllowedCall[];
 }
@@ -33,7 +33,7 @@ const O_ASYNC = 0x2000;
 const PROT_WRITE = 2;
 const PROT_EXEC = 4;
 const MAP_ANONYMOUS = 0x20;
-/** pthread_create's flags, of glibc and of musl. */
+/** Flags that pthread_create passes to clone, in glibc and in musl. */
 const threadFlags = [0x3d0f00, 0x7d0f00];
 const F_GETFD = 1;
 const F_SETFD = 2;
@@ -53,7 +53,7 @@ const always: Alternatives = [[]];
 /** `[x86-64, arm64]`, null where the architecture has no such call. */
 type Numbers = readonly [number | null, number | null];
 
-/** Needed whatever their arguments. Files are Landlock's to refuse; the only sockets are those that were inherited. */
+/** Allowed with any arguments. Landlock restricts files; the only sockets are inherited ones. */
 const plainCalls: Record<string, Numbers> = {
   futex: [202, 98],
   read: [0, 63],
@@ -125,14 +125,14 @@ const plainCalls: Record<string, Numbers> = {
   getrandom: [318, 278],
   uname: [63, 160],
   sysinfo: [99, 179],
-  // The jail's entry becomes Node by it; which files may be executed is Landlock's.
+  // The jail's entry replaces itself with Node; Landlock restricts which files may be executed.
   execve: [59, 221],
 };
 
-/** @param pid of the process itself, in its own PID namespace */
+/** @param pid process id of the sidecar in its own PID namespace */
 function guarded(pid: number): [numbers: Numbers, when: Alternatives, otherwise?: number][] {
   return [
-    // What is writable is never executed, and what is executed comes from a file: no code of an attacker's own.
+    // No memory is both writable and executable, and executable memory maps a file: an attacker cannot inject code.
     [
       [9, 222], // mmap
       [
@@ -144,12 +144,12 @@ function guarded(pid: number): [numbers: Numbers, when: Alternatives, otherwise?
       ],
     ],
     [[10, 226], [[{ argument: 2, without: PROT_EXEC }]]], // mprotect
-    // glibc falls back from clone3, whose flags no filter can read, to clone.
+    // glibc falls back to clone if clone3 is missing. A filter cannot read the flags of clone3, which are behind a pointer.
     [[435, 435], [], ENOSYS],
     [[56, 220], [[{ argument: 0, oneOf: threadFlags }]]], // clone
     [[62, 129], [[{ argument: 0, oneOf: [pid] }]]], // kill
     [[234, 131], [[{ argument: 0, oneOf: [pid] }]]], // tgkill
-    // Of itself, and only to read.
+    // Only the process's own limits, and only to read them.
     [
       [302, 261],
       [
@@ -159,7 +159,7 @@ function guarded(pid: number): [numbers: Numbers, when: Alternatives, otherwise?
         ],
       ],
     ], // prlimit64
-    // glibc asks for a thread's by its id, and does without where the call is missing.
+    // glibc asks for the affinity of a thread by its id, and works without the call.
     [[204, 123], [[{ argument: 0, oneOf: [0] }]], ENOSYS], // sched_getaffinity
     [
       [72, 25], // fcntl
@@ -177,7 +177,7 @@ function guarded(pid: number): [numbers: Numbers, when: Alternatives, otherwise?
   ];
 }
 
-/** Undefined where nobody has written down the numbers. */
+/** Returns undefined for an architecture whose call numbers are not listed here. */
 export function syscallRules(arch: string, pid: number): SyscallRules | undefined {
   const column = arch === 'x64' ? 0 : arch === 'arm64' ? 1 : undefined;
   if (column === undefined) return undefined;

@@ -1,5 +1,4 @@
-// Answers the host calls and timers of one run, and keeps their limits once more. Everything that arrives is text from an
-// untrusted process.
+// Answers the host calls and timers of one run, and enforces their limits again, because the calls come from an untrusted process.
 import type { SidecarProcess } from '../fleet/process.ts';
 import type { CallAnswer, SandboxJob } from '../job.ts';
 import { messageMax, textMaxOf } from '../protocol.ts';
@@ -8,7 +7,7 @@ import { failed, type Ending } from './ending.ts';
 import type { RunClock, RunTimers } from './time.ts';
 
 const operationPattern = /^[a-z][a-z-]{0,29}\.[a-zA-Z]{1,30}$/;
-/** Of one run. */
+/** Most timers of one run. */
 export const timersMax = 5000;
 const sleepMsMax = 120_000;
 
@@ -24,19 +23,19 @@ export interface RunCallsOptions {
 }
 
 export interface RunCalls {
-  /** Calls so far, without timers. */
+  /** Number of calls so far, without timers. */
   readonly made: number;
   readonly open: number;
   take(call: number, op: string, args: string): void;
-  /** Resolves once no call is open that is open now. */
+  /** Resolves once all calls that are open now are answered. */
   answered(): Promise<unknown>;
-  /** The guest has had all that it was sent, and waits. */
+  /** Called when the guest has consumed all messages and waits. */
   onIdle?(): void;
 }
 
 export function createRunCalls(options: RunCallsOptions): RunCalls {
   const { nonce, job, sidecar, clock, send } = options;
-  /** At most `concurrentCalls` of the run's limits. */
+  /** Bounded by `concurrentCalls` of the run's limits. */
   const open = new Set<Promise<void>>();
   let made = 0;
   const sleep = createSleeps(options);
@@ -51,7 +50,7 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
   };
 
   const answer = async (call: number, op: string, args: string): Promise<void> => {
-    // What is asked of another server takes no room for its answer until that is here.
+    // A fetch reserves no capacity for its answer until the answer arrives.
     const waitsOutside = op === 'net.fetch';
     let units = args.length + (waitsOutside ? 0 : textMaxOf(op));
     const turn = sidecar.room.enter(job, units);
@@ -69,7 +68,7 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
       clock.advanceTo(clock.ageMs());
       give(call, op, answered);
     } catch {
-      // What went wrong inside the host is none of the guest's business.
+      // The guest must not learn details of host errors.
       refuse(call, 'internal_error', 'The host call failed.');
     } finally {
       sidecar.room.leave(units);
@@ -87,11 +86,11 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
       if (op === 'sleep') return sleep(call, args);
       const { calls, concurrentCalls } = job.limits;
       if (++made > calls)
-        return options.stop(failed('call_budget', `More than ${calls} host calls in one run.`, false));
+        return options.stop(failed('call_budget', `The run made more than ${calls} host calls.`, false));
       if (open.size >= concurrentCalls)
-        return options.stop(failed('protocol', 'More host calls at once than allowed.', true));
+        return options.stop(failed('protocol', 'The run made too many concurrent host calls.', true));
       if (!operationPattern.test(op) || args.length > textMaxOf(op)) {
-        const message = `${op.slice(0, 60)} is no call, or its arguments are too large.`;
+        const message = `The call ${op.slice(0, 60)} does not exist, or its arguments are too large.`;
         return refuse(call, 'validation_failed', message);
       }
       const answering = answer(call, op, args);
@@ -106,13 +105,13 @@ function tooLarge(op: string): string {
   return `The answer of ${op} is larger than ${textMaxOf(op)} characters; ask for fewer fields or a smaller page.`;
 }
 
-/** Timers of the guest: host calls that answer themselves, and count against a limit of their own. */
+/** Returns a function that starts a timer of the guest. A timer is a call with its own limit, answered when it is due. */
 function createSleeps(options: RunCallsOptions): (call: number, args: string) => void {
   const { nonce: run, clock, timers, send } = options;
   let sleeps = 0;
   return (call, args) => {
     if (++sleeps > timersMax)
-      return options.stop(failed('call_budget', `More than ${timersMax} timers in one run.`, false));
+      return options.stop(failed('call_budget', `The run set more than ${timersMax} timers.`, false));
     const ms = Math.min(Number(args.slice(1, -1)) || 0, sleepMsMax);
     const dueMs = clock.ageMs(ms);
     timers.after(ms, () => send({ t: 'answer', run, call, elapsedMs: clock.advanceTo(dueMs), value: '' }));

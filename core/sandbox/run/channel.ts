@@ -1,4 +1,4 @@
-// What the core and the sidecar say to each other about one run, and the request to stop it.
+// Exchanges the messages of one run with its sidecar, and requests its stop.
 import type { SidecarProcess } from '../fleet/process.ts';
 import type { RunNonce, Told } from '../protocol.ts';
 import type { Drained } from '../frames.ts';
@@ -7,22 +7,22 @@ import type { Ending } from './ending.ts';
 import { createSpeech } from './speech.ts';
 import type { RunTimers } from './time.ts';
 
-/** A stop is obeyed at once; this is for its way there and back. */
+/** A sidecar stops a run at once, so this is only transfer time. */
 const stopMs = 1500;
 const stopLooksMax = 10;
 
 export interface RunChannel {
-  /** Guest code may be running now: the sidecar has not yet accounted for all it was sent. */
+  /** True if guest code may be running now: the sidecar has not acknowledged all messages. */
   readonly active: boolean;
-  /** How the run ends once the sidecar has thrown its isolate away, if that was asked for. */
+  /** Ending of the run after a requested stop; undefined if no stop was requested. */
   readonly stopping: Ending | undefined;
   send(message: Told): void;
   /** @throws ProtocolBreach */
   hear(frame: Drained): void;
-  /** Asks the sidecar to throw the isolate away; the run ends as `ending` when it has. */
+  /** Asks the sidecar to dispose of the isolate; the run then ends as `ending`. */
   stop(ending: Ending): void;
   isClosed(): boolean;
-  /** Nothing more is sent. */
+  /** Drops all further messages to the sidecar. */
   close(): void;
 }
 
@@ -34,7 +34,7 @@ export interface RunChannelOptions {
   onSent(): void;
 }
 
-/** Of a run whose order has been sent. */
+/** Creates the channel of a run whose order was sent. */
 export function createRunChannel(options: RunChannelOptions): RunChannel {
   const { nonce, sidecar, timers } = options;
   const { limits, tape } = options.job;
@@ -74,13 +74,13 @@ export function createRunChannel(options: RunChannelOptions): RunChannel {
   };
 }
 
-/** A sidecar that speaks and yet does not stop a run is none of ours; one that does not get to speak has the watch to fear. */
+/** Kills a sidecar that sends messages but does not stop a run, because a genuine one would. The watch handles a silent sidecar. */
 function killUnlessStopped(sidecar: SidecarProcess, timers: RunTimers): void {
   const askedAt = performance.now();
   const look = (looks: number): void =>
     timers.after(stopMs, () => {
       const spoke = sidecar.heardAt - askedAt > stopMs / 2;
-      if (spoke || looks === stopLooksMax) sidecar.kill('it did not stop a run');
+      if (spoke || looks === stopLooksMax) sidecar.kill('a run was not stopped when requested');
       else look(looks + 1);
     });
   look(1);

@@ -1,4 +1,3 @@
-// How a run can end, as the core decides it.
 import type { SandboxOutcome } from '../job.ts';
 import type { Progress } from '../protocol.ts';
 
@@ -9,7 +8,7 @@ export type Ending =
   | { status: 'interrupted'; message: string }
   | Pick<Failure, 'status' | 'reason' | 'message' | 'killed' | 'retryAfterMs' | 'stack'>;
 
-/** @param killed the isolate or process died of it, a strike */
+/** @param killed true if the isolate or process died because of the run, which is a violation */
 export function failed(reason: Failure['reason'], message: string, killed: boolean): Ending {
   return { status: 'failed', reason, message, killed };
 }

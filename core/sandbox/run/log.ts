@@ -1,4 +1,4 @@
-// The log of a run, kept to its limits once more: the sidecar that was told them may be anything.
+// Collects the log of a run and enforces its limits again, because the sidecar is untrusted.
 import { plainText } from '../../lib/printable.ts';
 import type { RunUsage } from '../job.ts';
 import type { LogLevel, RunLimits } from '../protocol.ts';
@@ -6,7 +6,7 @@ import type { RunClock } from './time.ts';
 
 export interface RunLog {
   add(level: LogLevel, text: string): void;
-  /** All lines; the last says so when some were dropped. */
+  /** Returns all lines; the last one is a notice if lines were dropped. */
   lines(): RunUsage['logs'];
 }
 
@@ -25,7 +25,7 @@ export function createRunLog({ logLines, logBytes }: RunLimits, clock: RunClock)
       logs.push({ level, message, atMs: clock.nowMs });
     },
     lines() {
-      const message = 'Further log lines were dropped: the run reached its limit.';
+      const message = 'Further log lines were dropped: the run reached its log limit.';
       return isCut ? [...logs, { level: 'warn', message, atMs: clock.nowMs }] : logs;
     },
   };

@@ -1,4 +1,4 @@
-// The calls and timers of a replay: answered by its pace, each answer in its recorded company and with its recorded time.
+// Answers the calls and timers of a replay from its recording, grouped and timed as recorded.
 import type { Pace } from '../job.ts';
 import { messageMax } from '../protocol.ts';
 import type { RunNonce, Told } from '../protocol.ts';
@@ -22,7 +22,7 @@ export function createPacedCalls({ nonce: run, pace, clock, send, stop }: PacedC
     get made() {
       return made;
     },
-    // Whoever answers from a recording has each answer at hand.
+    // A recording answers at once, so no call is ever open.
     open: 0,
     answered: () => Promise.resolve(),
     take(...call) {
@@ -32,7 +32,7 @@ export function createPacedCalls({ nonce: run, pace, clock, send, stop }: PacedC
     onIdle() {
       const answers = pace.next();
       if (answers === null) return stop(ended);
-      // The end of the run may be on its way; one that waits for more has its limit.
+      // With no answers left, either the end of the run is in transit or its wall limit ends it.
       for (const [at, { call, answer, elapsedMs: ageMs }] of answers.entries()) {
         const elapsedMs = clock.advanceTo(ageMs);
         const about = { run, call, elapsedMs, ...(at < answers.length - 1 ? { more: true as const } : {}) };

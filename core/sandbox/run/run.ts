@@ -1,5 +1,5 @@
-// One run as the core sees it: answers the guest's calls, keeps every limit again that the sidecar was told, and collects
-// what the run used.
+// Controls one run from the core: answers its calls, enforces all limits again that the sidecar also enforces, and collects its
+// usage.
 import { answeringKinds } from '../../../sdk/plugin/handlers.ts';
 import type { SidecarProcess } from '../fleet/process.ts';
 import { ProtocolBreach, type Drained } from '../frames.ts';
@@ -12,12 +12,12 @@ import { failed, type Ending } from './ending.ts';
 import { createRunLog } from './log.ts';
 import { createOwnWait, createRunClock, createRunTimers, type OwnWait, type RunTimers } from './time.ts';
 
-/** How often a run's wall limit may pass, waiting for the processor included. */
+/** A run ends at this multiple of its wall limit, time spent waiting for the CPU included. */
 const wallBoundTimes = 10;
 const wallLookMsMin = 50;
 const thrownAway: Ending = {
   status: 'interrupted',
-  message: 'The isolate was thrown away under the run.',
+  message: 'The isolate was disposed of during the run.',
 };
 
 export interface RunOrder {
@@ -36,7 +36,7 @@ export interface ActiveRun extends Pick<RunOrder, 'nonce' | 'job' | 'lane' | 'si
   readonly channel: Pick<RunChannel, 'active' | 'stopping' | 'stop'>;
   /** @throws ProtocolBreach */
   drained(message: Drained): void;
-  /** The sidecar says that the run is over. Calls that the handler did not await are still waited for: they belong to the run. */
+  /** The sidecar reports the end of the run. Waits for calls that the handler did not await, because they belong to the run. */
   ended(message: Extract<FromSidecar, { t: 'end' }>): Promise<void>;
   finish(ending: Ending): void;
 }
@@ -74,7 +74,7 @@ export function startRun(order: RunOrder): ActiveRun {
     channel,
     finish,
     drained(message) {
-      if (ended) throw new ProtocolBreach('A run said more than it may.');
+      if (ended) throw new ProtocolBreach('A run sent a message after its end.');
       channel.hear(message);
       for (const [level, text] of message.logs) log.add(level, text);
       for (const call of message.calls) if (!isClosed() && !channel.stopping) calls.take(...call);
@@ -82,13 +82,13 @@ export function startRun(order: RunOrder): ActiveRun {
       wait.lookMs();
     },
     async ended({ end, ...usage }) {
-      if (ended) return sidecar.kill('it broke the protocol: A run ended twice.');
+      if (ended) return sidecar.kill('protocol violation: A run ended twice.');
       ended = true;
       job.tape?.heard(usage.acked, []);
       run.cpuMs = usage.cpuMs;
       memoryBytes = usage.memoryBytes;
       const breach = breachOf(end, job.handler.kind);
-      if (breach !== null) return sidecar.kill(`it broke the protocol: ${breach}`);
+      if (breach !== null) return sidecar.kill(`protocol violation: ${breach}`);
       if (channel.stopping) return finish(channel.stopping);
       if (end.status === 'succeeded' && calls.open > 0) await calls.answered();
       finish(end.status === 'stopped' ? thrownAway : end);
@@ -98,11 +98,12 @@ export function startRun(order: RunOrder): ActiveRun {
   return run;
 }
 
-/** Why a handler of this kind cannot have ended so; null when it can. */
+/** Returns why a handler of this kind cannot end in this way; null if it can. */
 function breachOf(end: RunEnd, kind: SandboxJob['handler']['kind']): string | null {
   if (end.status !== 'succeeded') return null;
-  if (end.progress && kind !== 'schedule') return 'Only a schedule goes on.';
-  if (end.result !== undefined && !answeringKinds.includes(kind)) return 'Nobody waits for a result.';
+  if (end.progress && kind !== 'schedule') return 'Only a schedule returns progress.';
+  if (end.result !== undefined && !answeringKinds.includes(kind))
+    return 'A handler of this type returns no result.';
   return null;
 }
 
@@ -111,7 +112,7 @@ function callsOf(options: RunCallsOptions): RunCalls {
   return pace ? createPacedCalls({ ...options, pace }) : createRunCalls(options);
 }
 
-/** The wall limit counts the time in which a run waits for itself. Waiting for the processor and for our answers has a far wider bound. */
+/** Enforces the wall limit on the time in which a run waits only for itself. Total time, with CPU and host waits, has a wider bound. */
 function watchWall(
   wallMs: number,
   startedAt: number,
@@ -119,10 +120,9 @@ function watchWall(
 ): void {
   const look = (): void => {
     const leftMs = wallMs - run.wait.lookMs();
-    if (leftMs <= 0)
-      return run.stop(failed('wall', `The run waited for itself longer than ${wallMs} ms.`, true));
+    if (leftMs <= 0) return run.stop(failed('wall', `The run was idle for more than ${wallMs} ms.`, true));
     if (performance.now() - startedAt > wallMs * wallBoundTimes)
-      return run.stop({ status: 'interrupted', message: 'The machine was too busy for this run.' });
+      return run.stop({ status: 'interrupted', message: 'The server was too busy to finish the run.' });
     run.timers.after(Math.max(leftMs, wallLookMsMin), look);
   };
   run.timers.after(wallMs, look);

@@ -1,19 +1,19 @@
-// What a run may say to the core: every frame is paid for, with what the core has sent or from the run's own budgets.
+// Bounds the frames that a run may send: each must acknowledge a message of the core or count against the limits of the run.
 import { ProtocolBreach, type Drained } from '../frames.ts';
 import { callsPerFrameMax } from '../protocol.ts';
 import type { RunLimits } from '../protocol.ts';
 import { timersMax } from './calls.ts';
 
 export interface Speech {
-  /** How many of the core's messages the run has consumed. */
+  /** Number of the core's messages that the run has consumed. */
   readonly acked: number;
-  /** @param sent messages of the core. @throws ProtocolBreach */
+  /** @param sent number of messages sent by the core @throws ProtocolBreach */
   hear(frame: Drained, sent: number): void;
 }
 
 export function createSpeech(limits: RunLimits): Speech {
   let acked = 0;
-  /** What arrived, whether it was heeded or not; calls include timers. */
+  /** Received calls, ignored ones and timers included. */
   let calls = 0;
   let lines = 0;
   return {
@@ -27,7 +27,7 @@ export function createSpeech(limits: RunLimits): Speech {
       const ackedMin = acked + (isEmpty ? 1 : 0);
       const tooMuch = calls > limits.calls + timersMax + callsPerFrameMax || lines > limits.logLines;
       if (frame.acked > sent || frame.acked < ackedMin || tooMuch)
-        throw new ProtocolBreach('A run said more than it may.');
+        throw new ProtocolBreach('A run sent more than its limits allow.');
       acked = frame.acked;
     },
   };

@@ -1,13 +1,13 @@
-// The times of a run: its clock as the guest is told it, timers that end with it, and how long it has waited for itself.
+// Time of a run: the guest's clock, timers that end with the run, and the time in which the run waits only for itself.
 
 export interface RunClock {
-  /** The run's age as the guest was last told it. */
+  /** Age of the run as last sent to the guest. */
   readonly elapsedMs: number;
-  /** That age as a time. */
+  /** The same as a Unix time. */
   readonly nowMs: number;
-  /** The run's age now, `aheadMs` ahead of it; the guest is not told it. */
+  /** Returns the age of the run now, plus `aheadMs`; does not advance the guest's clock. */
   ageMs(aheadMs?: number): number;
-  /** What the guest is told from now on; never less than before. */
+  /** Advances the guest's clock, never backwards, and returns its new value. */
   advanceTo(ageMs: number): number;
 }
 
@@ -29,14 +29,14 @@ export function createRunClock(clock: () => number): RunClock {
   };
 }
 
-/** Timers that die with their run. */
+/** Timers that end with their run. */
 export interface RunTimers {
   after(ms: number, then: () => void): void;
   clear(): void;
 }
 
 export function createRunTimers(): RunTimers {
-  /** Bounded by what a run may start: its sleeps, its wall and the looks at whether it stops. */
+  /** Bounded by `timersMax` plus the wall limit and stop checks of the run. */
   const timers = new Set<Timer>();
   return {
     after(ms, then) {
@@ -54,11 +54,11 @@ export function createRunTimers(): RunTimers {
 }
 
 export interface OwnWait {
-  /** How long the run has waited for nothing but itself; to be asked whenever that may change. */
+  /** Returns how long the run has waited only for itself. Call whenever the result of `waits` may change. */
   lookMs(): number;
 }
 
-/** @param waits whether it does now: no guest code runs, and no host call is open */
+/** @param waits returns true while no guest code runs and no host call is open */
 export function createOwnWait(waits: () => boolean): OwnWait {
   let waitedMs = 0;
   let waited = false;

@@ -1,14 +1,12 @@
-// What ends a guest: whose fault it was, and in which words.
-
-/** Of what a guest threw, in characters. */
+/** Most characters of a message or stack that a guest threw. */
 const textMax = 2000;
 
-/** Thrown for everything that ends a guest; `reason` says whose fault it was. */
+/** Thrown for everything that ends a guest; `reason` decides whether the plugin is at fault. */
 export class GuestFault extends Error {
-  /** The log lines of the entry, as the guest's recorder holds them. */
+  /** Content of the guest's recorder: the log lines of the entry. */
   lastWords = '';
   readonly reason: 'cpu' | 'memory' | 'startup' | 'rejection' | 'protocol' | 'disposed';
-  /** Of what the guest threw. */
+  /** Stack of the error that the guest threw. */
   readonly thrownStack: string | undefined;
   constructor(reason: GuestFault['reason'], message: string, thrownStack?: string) {
     super(message);
@@ -18,31 +16,25 @@ export class GuestFault extends Error {
 }
 
 export function cpuFault(limitMs: number): GuestFault {
-  return new GuestFault(
-    'cpu',
-    `One stretch of code used more than ${Math.round(limitMs)} ms of processor time.`,
-  );
+  return new GuestFault('cpu', `One stretch of code used more than ${Math.round(limitMs)} ms of CPU time.`);
 }
 
 export function loadingFault(limitMs: number): GuestFault {
-  return new GuestFault(
-    'cpu',
-    `Loading the module used more than ${Math.round(limitMs)} ms of processor time.`,
-  );
+  return new GuestFault('cpu', `Loading the module used more than ${Math.round(limitMs)} ms of CPU time.`);
 }
 
-/** While loading, the module's own errors are startup errors; limits keep their names. */
+/** Converts an error during loading: errors of the module become startup faults, exceeded limits keep their reason. */
 export function startupFault(error: unknown): GuestFault {
   if (error instanceof GuestFault && error.reason !== 'rejection') return error;
   if (!(error instanceof Error)) return new GuestFault('startup', 'The module failed to load.');
   return new GuestFault('startup', messageOf(error), stackOf(error));
 }
 
-/** What went wrong in an isolate, by what isolated-vm says of it. */
+/** Classifies an error of an isolate by the message of isolated-vm. */
 export function faultOf(error: unknown, memoryMb: number): GuestFault {
   const message = error instanceof Error ? messageOf(error) : 'unknown';
   if (/memory limit|out of memory|catastrophic/i.test(message))
-    return new GuestFault('memory', `The plugin needed more than ${memoryMb} MB.`);
+    return new GuestFault('memory', `The plugin used more than ${memoryMb} MB of memory.`);
   if (/disposed/.test(message)) return new GuestFault('disposed', message);
   return new GuestFault('rejection', message, error instanceof Error ? stackOf(error) : undefined);
 }

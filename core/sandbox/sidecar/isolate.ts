@@ -1,6 +1,5 @@
-// One guest: an isolate with the guest program and one plugin module in it, and the only way in, `enter`: one call of the guest
-// program's `step`. isolated-vm lets all promises settle before it copies what the call returned, so that the outbox it returned comes
-// out filled.
+// One guest: an isolate with the guest program and one plugin module. `enter` is the only way in: it calls the guest program's
+// `step`. isolated-vm settles all promises before it copies the return value, so the returned outbox is complete.
 import type IsolatedVm from 'isolated-vm';
 import type { RunLimits, RunNonce } from '../protocol.ts';
 import { cpuFault, GuestFault, startupFault } from './fault.ts';
@@ -11,7 +10,7 @@ import { createTimedIsolate, type GuestHost, type TimedIsolate } from './timed-i
 type Step = IsolatedVm.Reference<(...args: (string | number)[]) => Outbox>;
 type Register = IsolatedVm.Reference<(definition: unknown) => string>;
 
-/** Built once: each option is read with every entry. */
+/** Shared, because isolated-vm reads the options on every entry. */
 const copied = { result: { copy: true } } as const;
 
 export interface Guest {
@@ -21,11 +20,11 @@ export interface Guest {
   lastUsedAt: number;
   memoryBytes: number;
   runs: number;
-  /** The limits of runs that it was given last. */
+  /** Limits that were last sent to the guest, as JSON. */
   limitsText: string;
   /**
-   * Gives `ops` to the guest and lets its promises settle; then either `said` hears what it has to say, or `failed` a GuestFault. Not a
-   * promise, because each event and each answer comes this way and every promise more is felt.
+   * Passes `ops` to the guest and waits until its promises settle, then calls `said` with its output or `failed` with a GuestFault.
+   * Uses callbacks because each event and answer takes this path, and an extra promise costs measurable time.
    */
   enter(
     ops: (string | number)[],
@@ -33,7 +32,7 @@ export interface Guest {
     said: (outbox: Outbox) => void,
     failed: (fault: unknown) => void,
   ): void;
-  /** Keeps how much memory it holds in `memoryBytes`. */
+  /** Updates `memoryBytes`. */
   measureMemory(): Promise<void>;
 }
 
@@ -44,7 +43,7 @@ export interface GuestOrder {
   readonly run: RunNonce;
 }
 
-/** @throws GuestFault; the isolate is then gone. */
+/** Loads a plugin; `handlers` is a JSON list of the registered names. @throws GuestFault after disposing of the isolate */
 export async function loadGuest(
   host: GuestHost,
   order: GuestOrder,
@@ -58,7 +57,7 @@ export async function loadGuest(
   }
 }
 
-/** The definition's static part as JSON text; the isolate is thrown away. @throws GuestFault */
+/** Returns the static part of the definition as JSON text, and disposes of the isolate. @throws GuestFault */
 export async function describeGuest(host: GuestHost, order: GuestOrder): Promise<string> {
   const { guest, enterDefinition } = await openGuest(host, order, 'describe');
   try {
@@ -72,7 +71,7 @@ export async function describeGuest(host: GuestHost, order: GuestOrder): Promise
 
 interface OpenedGuest {
   readonly guest: Guest;
-  /** Gives the plugin's definition to the entrance. @throws GuestFault */
+  /** Calls the guest program's `register` or `describe` with the plugin's definition. @throws GuestFault */
   enterDefinition(): Promise<string>;
 }
 
@@ -82,7 +81,7 @@ async function openGuest(
   entrance: 'register' | 'describe',
 ): Promise<OpenedGuest> {
   const isolate = createTimedIsolate(host, limits.memoryMb, run);
-  /** See `guest/recorder.ts`; may still be written to by a thread that does not stop. */
+  /** See `guest/recorder.ts`; a thread that does not stop may still write to it. */
   const recorder = new Uint16Array(new SharedArrayBuffer(recorderUnits * 2));
   try {
     const context = await isolate.vm.createContext();
@@ -125,7 +124,7 @@ async function evaluate(
   if (module.dependencySpecifiers.length > 0) {
     throw new GuestFault(
       'startup',
-      `The bundle imports ${JSON.stringify(module.dependencySpecifiers[0])}; a plugin is one module without imports.`,
+      `The bundle imports ${JSON.stringify(module.dependencySpecifiers[0])}. A plugin must be one module without imports.`,
     );
   }
   await module.instantiate(context, () => {
@@ -169,7 +168,7 @@ function guestIn(
   return guest;
 }
 
-/** Never throws. */
+/** Rejects instead of throwing. */
 function applied(step: Step, ops: (string | number)[]): Promise<Outbox> {
   try {
     return step.apply(undefined, ops, copied);
@@ -186,6 +185,6 @@ function withLastWords(fault: GuestFault, recorder: Uint16Array): GuestFault {
 
 function checkText(value: unknown): string {
   if (typeof value !== 'string')
-    throw new GuestFault('protocol', 'The guest program returned something other than text.');
+    throw new GuestFault('protocol', 'The guest program returned a value that is not text.');
   return value;
 }

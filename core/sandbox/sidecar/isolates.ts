@@ -1,5 +1,5 @@
-// The isolates of this process: loads one for a run, keeps it warm for the next run of its name, and forgets it with time. The core
-// decides what is evicted and which bundles are forgotten.
+// Manages the isolates of this process: loads one for a run, caches it for the next run of the same name, and drops it when idle.
+// The core decides on evictions and on dropped bundles.
 import type { ToSidecar } from '../protocol.ts';
 import { GuestFault } from './fault.ts';
 import { loadGuest, type Guest } from './isolate.ts';
@@ -10,23 +10,23 @@ type RunOrder = Extract<ToSidecar, { t: 'run' }>;
 const sweepEveryMs = 30_000;
 
 export interface Isolates {
-  /** Warm ones, without those that are at work. */
+  /** Number of warm isolates, without those that have a run. */
   readonly count: number;
   setLimits(limits: { readonly isolatesMax: number; readonly idleMs: number }): void;
   know(sha256: string, source: string): void;
   forget(codes: readonly string[]): void;
-  /** The warm isolate of this name, if it still fits. It is not warm again until it is kept. */
+  /** Takes the warm isolate of this name out of the cache if its code and memory limit match; `keep` puts it back. */
   takeWarm(order: RunOrder): Guest | undefined;
-  /** A new isolate. @throws GuestFault */
+  /** Loads a new isolate. @throws GuestFault */
   load(order: RunOrder): Promise<Guest>;
   keep(name: string, guest: Guest): void;
   evict(prefix: string): void;
 }
 
 export function createIsolates(host: GuestHost): Isolates {
-  /** The core bounds their total, and says which to forget. */
+  /** Source per SHA-256. The core bounds the total size with `forget`. */
   const codes = new Map<string, string>();
-  /** In order of last use, because every run takes its isolate out and puts it back. `isolatesMax` bounds them. */
+  /** In order of last use, because every run takes its isolate out and puts it back. Bounded by `isolatesMax`. */
   const warm = new Map<string, Guest>();
   let isolatesMax = 200;
   let idleMs = 300_000;
@@ -87,14 +87,14 @@ export function createIsolates(host: GuestHost): Isolates {
   };
 }
 
-/** What the code registers is what the manifest declares; else whose fault it is. */
+/** Returns a fault if the registered handlers differ from those that the manifest declares. */
 function registeredWrong(order: RunOrder, registered: readonly string[]): GuestFault | undefined {
   const declared = order.handlers ?? registered;
   const missing = [...declared, order.handler].find((name) => !registered.includes(name));
   if (missing !== undefined)
-    return new GuestFault('startup', `The manifest declares ${missing}, which the code does not register.`);
+    return new GuestFault('startup', `The manifest declares ${missing}, but the code does not register it.`);
   const extra = registered.find((name) => !declared.includes(name));
   return extra === undefined
     ? undefined
-    : new GuestFault('startup', `The code registers ${extra}, which the manifest does not declare.`);
+    : new GuestFault('startup', `The code registers ${extra}, but the manifest does not declare it.`);
 }

@@ -1,5 +1,5 @@
-// The sidecar: a Node process that runs plugins in isolates and knows nothing else. It holds no secret, no path and no network; the
-// core may kill it at any moment. Started with the path of isolated-vm's prebuilt addon and the jail's report as its arguments.
+// Program of the sidecar, a Node process that runs plugins in isolates. The sidecar has no secrets, no data paths and no network, and
+// the core may kill it at any moment. Arguments: the path of isolated-vm's prebuilt addon, and the jail report as JSON.
 import { manifestMax, messageMax } from '../protocol.ts';
 import type { EntryReport, FromSidecar, RunEnd, RunNonce, ToSidecar } from '../protocol.ts';
 import { GuestFault } from './fault.ts';
@@ -13,13 +13,13 @@ import { openWire } from './wire.ts';
 
 type Message<T extends ToSidecar['t']> = Extract<ToSidecar, { t: T }>;
 
-/** Memory is measured after runs that worked, and now and then; it costs a wake of the isolate's thread. */
+/** Memory is measured only at intervals and after long runs, because it wakes the isolate's thread. */
 const measureEveryRuns = 16;
 const measureAboveCpuMs = 3;
 
 const [addonPath = '', jailText = '{}'] = process.argv.slice(-2);
 
-/** node-gyp-build probes the file system, which the permission flags refuse; the addon's path is known. */
+/** Loads the addon without node-gyp-build, which probes the file system against the permission flags. Removes `dlopen` afterwards. */
 function loadIsolatedVm(path: string): Ivm {
   const module: { exports: { ivm?: Ivm } } = { exports: {} };
   process.dlopen(module, path);
@@ -27,11 +27,11 @@ function loadIsolatedVm(path: string): Ivm {
   return module.exports.ivm ?? (module.exports as Ivm);
 }
 
-/** As many as the core gives at once. */
+/** Bounded by the core's limit of concurrent runs. */
 const runs = new Map<RunNonce, GuestRun>();
-/** Of a run whose guest was never entered. */
+/** Usage of a run whose guest was never entered. */
 const unused = { cpuMs: 0, acked: 0, memoryBytes: 0 };
-/** Runs whose isolate is still loading. */
+/** Runs whose isolate is loading. */
 const loading = new Set<RunNonce>();
 
 const meter = createProcessorMeter(usedByOtherThreadsMs, () => performance.now());
@@ -102,7 +102,7 @@ async function loadAndRun(order: Message<'run'>): Promise<void> {
     if (loading.delete(order.run)) sendEnd(order.run, endOf(error), unused);
     return;
   }
-  // Stopped meanwhile: its end has been sent.
+  // A run that was stopped meanwhile has sent its end already.
   if (loading.delete(order.run)) runIn(guest, order);
   else guest.isolate.dispose();
 }

@@ -1,28 +1,28 @@
-// What processor time an entry has had. isolated-vm's `cpuTime` is the wall's in its prebuilt addons, and no clock of
-// ours looks into another thread. But all entries run at one priority, so that the system gives each an equal part of
-// what this process's other threads have used. `hadMs` is that part as a clock: it goes as fast as the wall on an idle
-// machine, slowly on a busy one, and stands still while the process is stopped.
+// Estimates the CPU time of an entry. isolated-vm's `cpuTime` is wall time in its prebuilt addons, and no API reports the CPU time of
+// another thread. But all entries run at the same priority, so the system gives each an equal share of the CPU time that the other
+// threads of this process have used. `hadMs` is that share as a clock: as fast as wall time on an idle machine, slower on a busy one,
+// and stopped while the process is stopped.
 
-/** Of this process, in milliseconds: all threads but the calling one. */
+/** Returns the CPU time of this process in milliseconds, without the calling thread. */
 export type UsedMs = () => number;
 
-/** Shorter windows would measure the accounting of the kernel, which lags by a tick. */
+/** In a shorter window the kernel's accounting, which lags by a tick, would dominate. */
 const windowMsMin = 10;
-/** Helper threads also use time; of what no entry can have used, only so much is held over for the kernel's lag. */
+/** Carries unattributed CPU time into the next window because of the kernel's lag; bounded, because helper threads use CPU time too. */
 const heldOverMsMax = 20;
 
 export interface ProcessorMeter {
-  /** What an entry that was always in progress would have had; only differences mean something. */
+  /** CPU time of a hypothetical entry that is always in progress; only differences are meaningful. */
   hadMs(): number;
-  /** An entry begins or ends. @returns `hadMs` at this moment */
+  /** Call when an entry begins or ends. @returns the current `hadMs` */
   enter(): number;
   leave(): number;
-  /** Takes in what was used until now. */
+  /** Closes the current window. */
   measure(): void;
 }
 
 export function createProcessorMeter(usedMs: UsedMs, nowMs: () => number): ProcessorMeter {
-  /** Entries in progress, and the sum of their times in this window. */
+  /** Number of entries in progress, and the sum of their wall times in this window. */
   let entries = 0;
   let entriesMs = 0;
   let countedAt = nowMs();

@@ -1,5 +1,4 @@
-// What a guest wrote into its outbox, looked over before the core gets it. The guest program writes it, but a plugin may have broken
-// that.
+// Validates the outbox of a guest before it is sent to the core: a plugin may have tampered with the guest program that writes it.
 import { resultUnitsMax } from '../../../sdk/plugin/handlers.ts';
 import {
   callMax,
@@ -23,11 +22,11 @@ const guestReasons: readonly unknown[] = [
   'call_budget',
 ] satisfies EndReason[];
 
-/** Above this the outbox is the work of a guest that has broken its own caps. */
+/** The guest program enforces lower caps, so a larger outbox means tampering. */
 const textUnitsMax = 14_000_000;
 const headUnitsMax = 20_000;
 
-/** What it says, in parts that the core takes as one frame each. @throws Error on anything unknown */
+/** Returns the output in parts that each fit into one frame. @throws Error if the outbox is invalid */
 export function readOutbox({ heads, texts }: Outbox): readonly Said[] {
   if (heads === '') return [];
   if (!isText(heads, headUnitsMax) || !isText(texts, textUnitsMax)) throw new Error('no outbox');
@@ -66,7 +65,7 @@ function unitsOf(units: unknown, most: number): number {
   return units;
 }
 
-/** The core takes no frame larger than the largest call. */
+/** Splits the output, because the core accepts no frame larger than the largest call. */
 function inParts(list: readonly unknown[][], texts: string): Said[] {
   const parts: Said[] = [];
   let heads: string[] = [];
@@ -87,7 +86,7 @@ function inParts(list: readonly unknown[][], texts: string): Said[] {
   return parts;
 }
 
-/** The log lines of the recorder, which are all that is left of an entry that was ended from outside; none if it is broken. */
+/** Returns the log lines of the recorder, the only output of an entry that was ended from outside; undefined if invalid or empty. */
 export function readRecorded(text: string): Said | undefined {
   try {
     const lines = JSON.parse(`[${text}]`) as unknown[][];
@@ -105,11 +104,11 @@ export function readRecorded(text: string): Said | undefined {
   }
 }
 
-/** How the guest says that its run ends, if it does. @throws Error on anything unknown */
+/** Returns the end of the run, or undefined if the run goes on. @throws Error if the outbox is invalid */
 export function readEnd({ end }: Outbox): RunEnd | undefined {
   if (end === '') return undefined;
   const [reason, first, afterMs, stack] = JSON.parse(end) as unknown[];
-  // Of a good end, the second is the result.
+  // For reason `done`, the third element is the result.
   return reason === 'done' ? success(first, afterMs) : failure(reason, first, { afterMs, stack });
 }
 

@@ -16,7 +16,7 @@ const limits: RunLimits = {
   startupMs: 250,
 };
 
-/** A run whose guest is at work, having logged something, until its isolate is disposed of. */
+/** Starts a run whose guest has logged a line and executes until `dispose` is called. */
 function begin() {
   let failed: (fault: unknown) => void = () => undefined;
   const said: FromSidecar[] = [];

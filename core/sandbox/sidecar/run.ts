@@ -1,4 +1,4 @@
-// One run inside a guest: feeds it the core's messages entry by entry, passes its calls and logs on, and says how it ended.
+// Executes one run in a guest: passes the core's messages to it entry by entry, forwards its calls and logs, and reports its end.
 import type { EndReason, RunEnd, RunLimits, RunNonce, Said } from '../protocol.ts';
 import { GuestFault } from './fault.ts';
 import type { Guest } from './isolate.ts';
@@ -7,13 +7,12 @@ import type { Outbox } from './guest/bridge.ts';
 import { readEnd, readOutbox, readRecorded } from './outbox.ts';
 import type { Send } from './wire.ts';
 
-/** An entry can hardly use less. */
+/** Minimum budget of an entry; an entry can hardly use less. */
 const leftMsMin = 5;
 
-/** That what was sent has been consumed. */
+/** An empty message that only acknowledges. */
 const nothing: readonly Said[] = [{ heads: '', texts: '' }];
 
-/** What a run needs of its guest. */
 interface RunningGuest extends Pick<Guest, 'enter' | 'limitsText'> {
   readonly isolate: Pick<TimedIsolate, 'cpuMs'>;
 }
@@ -28,10 +27,10 @@ export interface GuestRunOptions {
 
 export interface GuestRun {
   readonly cpuMs: number;
-  /** Messages of the core that the guest has been given. */
+  /** Number of the core's messages that the guest has consumed. */
   acked(): number;
   start(handler: string, input: string): void;
-  /** @param more waits for the next, to be given together with it */
+  /** @param more true to deliver this message together with the next one */
   give(
     kind: 'start' | 'answer' | 'refuse',
     id: string,
@@ -39,7 +38,7 @@ export interface GuestRun {
     elapsedMs: number,
     more?: boolean,
   ): void;
-  /** Ends the run from outside; what the guest still says is dropped. */
+  /** Ends the run from outside; later output of the guest is dropped. */
   end(end: RunEnd): void;
 }
 
@@ -63,13 +62,13 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
 
   const hear = (outbox: Outbox, received: number): void => {
     const { parts, how } = read(outbox);
-    // The end of a run says by itself that all was consumed.
+    // The end of a run also acknowledges all messages.
     tell.say(parts.length > 0 || how ? parts : nothing, received);
     if (budget.isOver()) end(budget.overspent());
     else if (how) end(how);
   };
 
-  /** Gives the guest all that waits for it, and goes on until nothing does. */
+  /** Enters the guest with all waiting messages, and repeats until none is left. */
   const enter = (): void => {
     inside = !inbox.isEmpty && !ended;
     if (!inside) return;
@@ -124,14 +123,14 @@ function read(outbox: Outbox): { parts: readonly Said[]; how: RunEnd | undefined
   }
 }
 
-/** What the next entry gives to the guest: what is left of its processor time, then quadruples of kind, id, text and age. */
+/** Arguments of the next entry: the remaining CPU time in ms, then flat quadruples of kind, id, text and age of the run in ms. */
 function createInbox() {
   let ops: (string | number)[] = [0];
   let received = 0;
   const add = (kind: string, id: string, text: string, elapsedMs: number): void =>
     void ops.push(kind, id, text, elapsedMs);
   return {
-    /** Messages of the core so far. */
+    /** Number of the core's messages so far. */
     get received() {
       return received;
     },
@@ -152,13 +151,13 @@ function createInbox() {
   };
 }
 
-/** @returns passes on what the guest says; `ackedNow` counts the core's messages that it had consumed when it said it */
+/** Sends the guest's output to the core; `ackedNow` counts the core's messages that the guest had consumed by then. */
 function createTelling(run: RunNonce, send: Send) {
   let acked = 0;
   return {
     acked: () => acked,
     say(parts: readonly Said[], ackedNow: number): void {
-      // All but the last part acknowledge nothing new.
+      // Only the last part acknowledges new messages.
       for (let i = 0; i < parts.length; i++)
         send({ t: 'drained', run, acked: i === parts.length - 1 ? ackedNow : acked, said: parts[i]! });
       acked = ackedNow;
@@ -166,12 +165,12 @@ function createTelling(run: RunNonce, send: Send) {
   };
 }
 
-/** The limits that the guest program keeps. */
+/** Returns the limits that the guest program enforces, as JSON. */
 function limitsText({ calls, concurrentCalls, logBytes, logLines }: RunLimits): string {
   return JSON.stringify({ calls, concurrentCalls, logBytes, logLines });
 }
 
-/** What a run has used of its processor time. */
+/** Tracks the CPU time of a run. */
 function createBudget({ isolate }: RunningGuest, limits: RunLimits) {
   const cpuAtStartMs = isolate.cpuMs;
   const cpuMs = (): number => Math.max(0, isolate.cpuMs - cpuAtStartMs);
@@ -181,7 +180,7 @@ function createBudget({ isolate }: RunningGuest, limits: RunLimits) {
     isOver: () => cpuMs() > limits.cpuMs,
     overspent(): RunEnd {
       const used = Math.round(cpuMs());
-      const message = `The run used ${used} ms of processor time; ${limits.cpuMs} ms are allowed.`;
+      const message = `The run used ${used} ms of CPU time; the limit is ${limits.cpuMs} ms.`;
       return killedFor('cpu', message);
     },
   };
@@ -192,7 +191,7 @@ function isCpuFault(error: unknown): boolean {
 }
 
 export function endOf(error: unknown): RunEnd {
-  if (!(error instanceof GuestFault)) return killedFor('protocol', 'The guest sent text that is no message.');
+  if (!(error instanceof GuestFault)) return killedFor('protocol', 'The guest returned invalid output.');
   if (error.reason === 'disposed') return { status: 'stopped' };
   const harmless = error.reason === 'startup' || error.reason === 'rejection';
   const { reason, message, thrownStack: stack } = error;

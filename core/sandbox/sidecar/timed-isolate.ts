@@ -1,5 +1,5 @@
-// An isolate whose every entry is timed. No entry has a `timeout` of isolated-vm's, which is the wall's and would stop honest code
-// on a busy machine; the watchdog ends those that have had their processor time.
+// An isolate that measures the CPU time of every entry. Entries do not use isolated-vm's `timeout`, which is wall time and would stop
+// correct code on a busy machine; the watchdog ends entries that exceed their CPU limit.
 import type IsolatedVm from 'isolated-vm';
 import type { RunNonce } from '../protocol.ts';
 import { cpuFault, faultOf, GuestFault, loadingFault } from './fault.ts';
@@ -8,14 +8,14 @@ import type { Watchdog } from './watchdog.ts';
 
 export type Ivm = typeof IsolatedVm;
 
-/** Guest code in progress. Times are of `ProcessorMeter.hadMs`. */
+/** One uninterrupted stretch of guest code. Times are values of `ProcessorMeter.hadMs`. */
 export interface Entry {
   readonly isolate: TimedIsolate;
   readonly hadAtStartMs: number;
   readonly limitMs: number;
-  /** Its limit was passed. */
+  /** True once the limit is exceeded. */
   over: boolean;
-  /** The isolate was disposed of under it. */
+  /** Time at which the isolate was disposed of during the entry. */
   disposedAtMs?: number;
 }
 
@@ -24,22 +24,22 @@ export interface GuestHost {
   guestProgram: string;
   meter: ProcessorMeter;
   watchdog: Watchdog;
-  /** The isolate ran out of memory so badly that its thread is parked for ever. */
+  /** Called when the isolate ran out of memory and its thread is blocked forever. */
   onCatastrophe(isolate: TimedIsolate, message: string): void;
 }
 
 export interface TimedIsolate {
   readonly vm: IsolatedVm.Isolate;
-  /** Whom a thread that does not stop belongs to. */
+  /** Run that is the culprit if the thread does not stop. */
   currentRun: RunNonce;
-  /** Processor time of all entries so far, loading included. */
+  /** CPU time of all entries so far, loading included. */
   readonly cpuMs: number;
-  /** Guest code is about to run. Every entry is ended, however it came out; one that is `over` then has failed. */
+  /** Starts an entry. Every entry must be ended, also after an error; an entry that is `over` at its end has failed. */
   begin(limitMs: number): Entry;
   end(entry: Entry): void;
-  /** What an error in an entry means. */
+  /** Converts an error of an entry. */
   faultOf(error: unknown, entry: Entry): GuestFault;
-  /** A part of loading the plugin, as one entry. @throws GuestFault */
+  /** Runs a step of loading the plugin as one entry. @throws GuestFault */
   timed<T>(limitMs: number, work: () => Promise<T>): Promise<T>;
   dispose(): void;
 }

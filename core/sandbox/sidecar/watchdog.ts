@@ -1,12 +1,12 @@
-// Ends entries that have had the processor time they may have. Disposing stops JavaScript at once, but not a long built-in and not
-// the copying of a hostile rejection: what does not settle even then holds a thread that only the death of this process frees.
+// Ends entries that exceed their CPU limit by disposing of their isolate. That stops JavaScript at once, but neither a long built-in
+// nor the copying of a hostile rejection: an entry that still does not settle occupies a thread until this process dies.
 import type { ProcessorMeter } from './meter.ts';
 import type { Entry } from './timed-isolate.ts';
 
 const tickMs = 20;
-/** Of processor time, for a disposed isolate to leave its thread. */
+/** CPU time within which a disposed isolate must release its thread. */
 const settleMs = 300;
-/** Ticks without an entry before the looking stops. */
+/** Ticks without an entry after which the polling stops. */
 const idleTicksMax = 50;
 
 export interface Watchdog {
@@ -14,9 +14,9 @@ export interface Watchdog {
   remove(entry: Entry): void;
 }
 
-/** @param onStuck called once for each entry whose thread cannot be had back */
+/** @param onStuck called once for each entry whose thread does not stop */
 export function createWatchdog(meter: ProcessorMeter, onStuck: (entry: Entry) => void): Watchdog {
-  /** As many as there are isolates with a run. */
+  /** Bounded by the isolates that have a run. */
   const entries = new Set<Entry>();
   const stuck = new WeakSet<Entry>();
   let timer: NodeJS.Timeout | undefined;

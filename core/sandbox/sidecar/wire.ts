@@ -1,5 +1,4 @@
-// The sidecar's end of descriptor 3. Messages of one tick leave in one write; when the core is gone, so is this
-// process.
+// The sidecar's end of descriptor 3. Messages of one tick leave in one write; the process dies when the core closes the socket.
 import net from 'node:net';
 import { createFrameReader, encodeFrames, frameBytesMax, readOrder, type Frame } from '../framing.ts';
 import type { FromSidecar, ToSidecar } from '../protocol.ts';
@@ -14,7 +13,7 @@ export function openWire(receive: (message: ToSidecar) => void): Send {
   const take = (frame: Frame): void => receive(readOrder(frame));
   const socket = new net.Socket({
     fd: 3,
-    // Read into one buffer, past the machinery of streams.
+    // Reads into one reused buffer, which avoids the cost of streams.
     onread: {
       buffer: Buffer.alloc(readBytes),
       callback(bytes, buffer) {
@@ -23,7 +22,8 @@ export function openWire(receive: (message: ToSidecar) => void): Send {
       },
     },
   });
-  // process.exit() waits for isolate threads, which may never stop; the first process of a PID namespace cannot kill itself.
+  // process.exit() waits for isolate threads, which may never stop. The first process of a PID namespace ignores its own SIGKILL, so
+  // abort follows.
   const die = (): void => {
     process.kill(process.pid, 'SIGKILL');
     process.abort();

@@ -1,5 +1,5 @@
 // The list of issues that are gone for good, by which what others kept of them is found and taken out.
-// docs/spec/durability.md › What is removed.
+// docs/spec/durability.md › Retention.
 import { alarmOp } from '../../reactions/alarm.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';

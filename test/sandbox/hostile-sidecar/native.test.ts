@@ -193,11 +193,11 @@ describe.skipIf(process.platform !== 'linux' || compiler === null)(
     });
 
     test('page tables', async () => {
-      expect(await replacedFor('tables', /page tables held|signal/)).toMatch(/MB|signal/);
+      expect(await replacedFor('tables', /page tables took|signal/)).toMatch(/MB|signal/);
     });
 
     test('shared memory', async () => {
-      const why = /"why":"[^"]*(it held \d+ MB|idle and large|control group)/;
+      const why = /"why":"[^"]*(memory use was \d+ MB|idle with high memory use|control group)/;
       expect(await replacedFor('shared', why)).toMatch(why);
     });
 

@@ -59,7 +59,7 @@ describe('a sidecar is killed for', () => {
     const outcome = await sandbox.run(jobOf('ins_any', noCode, { call }));
     expect(outcome).toMatchObject({ status: 'interrupted', calls: 0 });
     expect(called).toEqual([]);
-    expect(reasonsOf(sandbox)[0]).toStartWith('it broke the protocol: ');
+    expect(reasonsOf(sandbox)[0]).toStartWith('protocol violation: ');
   });
 
   test.each(['an end said twice', 'a call after the end'])(
@@ -72,7 +72,7 @@ describe('a sidecar is killed for', () => {
         return new Promise(() => undefined);
       };
       expect((await sandbox.run(jobOf('ins_any', noCode, { call }))).status).toBe('interrupted');
-      expect(reasonsOf(sandbox)[0]).toStartWith('it broke the protocol: ');
+      expect(reasonsOf(sandbox)[0]).toStartWith('protocol violation: ');
       expect(called).toEqual(['issues.get']);
     },
   );
@@ -87,7 +87,7 @@ describe('a sidecar is killed for', () => {
   test('standard error without end', async () => {
     sandbox = await openLiar('standard error without end');
     expect((await sandbox.run(jobOf('ins_any', noCode))).status).toBe('interrupted');
-    expect(reasonsOf(sandbox)).toContain('it floods its standard error');
+    expect(reasonsOf(sandbox)).toContain('more than 256 KB of output on stderr');
   });
 });
 
@@ -100,7 +100,9 @@ test('acting for a finished run is impossible: its calls reach no host', async (
   };
   expect((await sandbox.run(jobOf('ins_first', noCode, { call }))).status).toBe('succeeded');
   expect((await sandbox.run(jobOf('ins_second', noCode, { call }))).status).toBe('interrupted');
-  expect(reasonsOf(sandbox)[0]).toBe('it broke the protocol: It spoke for a run that it does not hold.');
+  expect(reasonsOf(sandbox)[0]).toBe(
+    'protocol violation: The message names a run that this sidecar was not given.',
+  );
   expect(called).toEqual([]);
 });
 
@@ -134,7 +136,7 @@ test('a run that is never ended ends at its wall, and its process with it', asyn
   sandbox = await openLiar('never an end');
   const outcome = await sandbox.run(jobOf('ins_any', noCode, { limits: { ...eventLimits, wallMs: 300 } }));
   expect(outcome).toMatchObject({ status: 'failed', reason: 'wall' });
-  expect(reasonsOf(sandbox)).toContain('it did not stop a run');
+  expect(reasonsOf(sandbox)).toContain('a run was not stopped when requested');
 });
 
 /** The largest growth of this process while `work` lasts. */
@@ -162,7 +164,7 @@ test('what it asks for and does not read is bounded', async () => {
   expect(asked).toBeLessThan(240);
   // What other tests of this process left behind may be in it.
   expect(grown).toBeLessThan(400);
-  expect(reasonsOf(sandbox).join()).toMatch(/silent|broke the protocol/);
+  expect(reasonsOf(sandbox).join()).toMatch(/silent|protocol violation/);
 });
 
 test('large frames are read as the host answers, not as they come', async () => {

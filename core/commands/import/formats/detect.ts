@@ -14,7 +14,7 @@ export function formatOf(file: string, name: string | undefined): Format {
   if (name !== undefined) {
     const known = Object.hasOwn(formats, name) ? formats[name] : undefined;
     if (known) return known;
-    throw new CommandError(`There is no format ${name}. Use one of ${Object.keys(formats).join(', ')}.`);
+    throw new CommandError(`Unknown format ${name}. Use one of ${Object.keys(formats).join(', ')}.`);
   }
   const head = headOf(file).trimStart();
   if (/^[[{]/.test(head)) return github;

@@ -68,7 +68,7 @@ export const github: Format = {
     for (const [index, entry] of entriesIn(file).entries()) {
       const at = `record ${index + 1}`;
       if (isPullRequest(entry)) told.left('pull request');
-      else if (!Check(Issue, entry)) told.bad(at, `it is no issue: ${faultOf(entry)}`);
+      else if (!Check(Issue, entry)) told.bad(at, `not an issue: ${faultOf(entry)}`);
       else {
         for (const what of leftOf(entry)) told.left(what);
         yield rowOf(entry, at, teamFrom, told);
@@ -80,8 +80,8 @@ export const github: Format = {
 function faultOf(entry: unknown): string {
   const path = Errors(Issue, entry)[0]?.instancePath.slice(1).replaceAll('/', '.') ?? '';
   return path === ''
-    ? 'each entry has at least a number and a title'
-    : `its ${path} is not as GitHub writes it`;
+    ? 'an issue must have a number and a title'
+    : `${path} does not have the format of GitHub`;
 }
 
 /** @throws CommandError */
@@ -90,10 +90,10 @@ function entriesIn(file: string): unknown[] {
   try {
     value = parseJsonText(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
-    throw new CommandError(`${file} is no JSON: ${(error as Error).message}.`, undefined, { cause: error });
+    throw new CommandError(`${file} is not JSON: ${(error as Error).message}.`, undefined, { cause: error });
   }
   if (Array.isArray(value)) return value.flat();
-  throw new CommandError(`${file} holds no list of issues: it begins with {, and a list begins with [.`);
+  throw new CommandError(`${file} is not a list of issues: it must begin with [, not {.`);
 }
 
 const isPullRequest = (entry: unknown): boolean =>

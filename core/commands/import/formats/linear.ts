@@ -33,7 +33,7 @@ export const linear: Format = {
       const id = one('ID').trim();
       const teamKey = teamFrom === undefined ? /^([A-Z][A-Z0-9]*)-\d+$/.exec(id)?.[1] : undefined;
       if (id === '') {
-        told.bad(at, 'it has no ID');
+        told.bad(at, 'the ID is missing');
         continue;
       }
       const project = one('Project').trim();

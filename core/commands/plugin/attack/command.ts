@@ -46,7 +46,7 @@ function chosenBy(groups: string | undefined): (attack: { readonly group: number
   for (const group of wanted)
     if (!known.has(group))
       throw new CommandError(
-        `There are no attacks of group ${groups}. Choose from ${[...known].sort((a, b) => a - b).join(', ')}.`,
+        `Unknown group of attacks ${groups}. Use ${[...known].sort((a, b) => a - b).join(', ')}.`,
         exitCodes.usage,
       );
   return ({ group }) => wanted.has(group);

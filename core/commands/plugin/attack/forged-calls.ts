@@ -126,8 +126,8 @@ async function play(stage: Stage, { name, status: refusal, send }: Forgery): Pro
     last = 'failure' in answer ? answer.failure.status : 200;
   }
   const runs = await stage.runs([plugin], () => true);
-  if (runs.length >= all.length) return gotThrough('the plugin ran for it');
-  if (runs.length < all.length - 1) return notJudged('what was signed was not run either');
+  if (runs.length >= all.length) return gotThrough('the plugin ran for the forged request');
+  if (runs.length < all.length - 1) return notJudged('the signed request did not run either');
   return last === refusal ? held(`answered ${last}`) : notJudged(`answered ${last}, not ${refusal}`);
 }
 

@@ -19,8 +19,8 @@ export function judgeRuns(hostile: Ending, runs: Runs): Found {
   const said = runs.flatMap(({ logs }) => logs.map(({ message }) => message));
   const through = said.find((message) => message.startsWith('found '));
   if (through !== undefined) return gotThrough(through);
-  if (runs.some(isFlooded)) return gotThrough('its log was not kept short and plain');
-  if (runs.length < (hostile.runs ?? 1) || !runs.every(isOver)) return notJudged('its run did not end');
+  if (runs.some(isFlooded)) return gotThrough('the log of the run was too long or had control characters');
+  if (runs.length < (hostile.runs ?? 1) || !runs.every(isOver)) return notJudged('the run did not end');
   const errors = runs.flatMap(({ error }) => error ?? []);
   return hostile.ends === 'stopped'
     ? judgeStopped(hostile, errors, runs.length)
@@ -30,16 +30,16 @@ export function judgeRuns(hostile: Ending, runs: Runs): Found {
 /** Of a loop the one run that is cut counts, of everything else each. */
 function judgeStopped({ code, isLoop }: Ending, errors: readonly RunError[], runs: number): Found {
   const [error] = errors;
-  if (!error || (!isLoop && errors.length < runs)) return gotThrough('nothing stopped it');
+  if (!error || (!isLoop && errors.length < runs)) return gotThrough('the run was not stopped');
   if (code !== undefined && error.code !== code)
     return notJudged(`stopped by ${error.code}, not by ${code}: ${error.message}`);
   return held(error.code);
 }
 
 function judgeEnded({ ends }: Ending, [error]: readonly RunError[], said: readonly string[]): Found {
-  if (ends === 'either') return held(error ? error.code : 'it found nothing');
+  if (ends === 'either') return held(error ? error.code : 'no access found');
   if (error) return notJudged(`${error.code}: ${error.message}`);
-  return said.includes('clean') ? held('it found nothing') : notJudged('it did not come to its end');
+  return said.includes('clean') ? held('no access found') : notJudged('the run did not complete');
 }
 
 /** A log steers no terminal, and is at most 16 KiB long, but for what says that it was cut. */

@@ -64,10 +64,10 @@ export default { scopes: ['issues:write'], on: { 'issue.created': handler, 'issu
   const cutIn = (runs: Runs) => runs.find(({ error }) => error?.code.startsWith('loop_'))?.error;
   const runs = await stage.runs(plugins, (now) => now.length >= 50 || cutIn(now) !== undefined);
   const cut = cutIn(runs);
-  if (!cut) return gotThrough(`nothing cut them in ${runs.length} runs`);
+  if (!cut) return gotThrough(`the loop was not cut in ${runs.length} runs`);
   return names.every((name) => cut.message.includes(name))
     ? held(`${cut.code}: ${cut.message}`)
-    : gotThrough(`it is not said who caused whom: ${cut.message}`);
+    : gotThrough(`the error does not name both plugins: ${cut.message}`);
 }
 
 const acting = (body: string): string =>
@@ -103,7 +103,7 @@ async function replay({ call }: Stage, { id }: Run, body: object): Promise<Repla
   } catch (error) {
     if (signal.aborted) return gotThrough(`the replay did not end within ${replayMs / 1000} s`);
     if (!(error instanceof ApiCallError)) throw error;
-    if (error.status === 404) return held('nothing is recorded that could be replayed');
+    if (error.status === 404) return held('no recording to replay');
     if (error.status === 503) return notJudged(error.message);
     throw error;
   }
@@ -111,10 +111,10 @@ async function replay({ call }: Stage, { id }: Run, body: object): Promise<Repla
 
 async function replayLoop(stage: Stage): Promise<Found> {
   const { run } = await act(stage, 'a-loop-replayed', `await ctx.issues.get(target.id); for (;;);`);
-  if (run?.error?.code !== 'cpu') return notJudged('its run was not stopped for its processor time');
+  if (run?.error?.code !== 'cpu') return notJudged('the run was not stopped at its CPU limit');
   const replayed = await replay(stage, run, {});
   if ('verdict' in replayed) return replayed;
-  const why = `${Math.round(replayed.cpuMs)} ms of processor time, and ${Math.round(run.cpuMs ?? 0)} ms in its run`;
+  const why = `${Math.round(replayed.cpuMs)} ms of CPU time, ${Math.round(run.cpuMs ?? 0)} ms in the original run`;
   return replayed.cpuMs <= 2 * (run.cpuMs ?? 0) ? held(why) : gotThrough(why);
 }
 
@@ -140,7 +140,7 @@ async function replayWrites(stage: Stage): Promise<Found> {
   const { value } = await stage.call<{ value: number }>('GET', `/plugins/${plugin}/kv/written`);
   const after = await eventsBy(stage, plugin, issue.id);
   const isHeld = value === 1 && after === before;
-  return isHeld ? held('nothing was written again') : gotThrough('what it wrote was written again');
+  return isHeld ? held('the replay wrote nothing') : gotThrough('the replay repeated the writes');
 }
 
 export const callersAndReplays: readonly Scene[] = [

@@ -77,7 +77,7 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
     await playAll([...(options.hostiles ?? hostiles).map(sceneOf), ...(options.scenes ?? scenes)], judge);
     for (const forged of options.forgeries ?? forgeries)
       await judge({ ...forged, play: () => tryForged(stage, forged.forge(good)) });
-    await judge({ group: 0, name: 'a plugin beside them', play: () => judgePeer(stage, peer) });
+    await judge({ group: 0, name: 'an uninvolved plugin', play: () => judgePeer(stage, peer) });
     return verdicts;
   } finally {
     await stage.removeAll();
@@ -122,7 +122,7 @@ async function tryForged(stage: Stage, document: unknown): Promise<Found> {
     const { id } = await stage.call<{ id: string }>('POST', '/plugins', { package: document, grant: [] });
     stage.add(`/plugins/${id}`);
     await stage.remove(`/plugins/${id}`);
-    return gotThrough('it was installed');
+    return gotThrough('the package was installed');
   } catch (error) {
     if (!(error instanceof ApiCallError)) throw error;
     if (error.status >= 400 && error.status < 500) return held(error.code);
@@ -137,6 +137,6 @@ async function judgePeer(stage: Stage, plugin: string): Promise<Found> {
       () => 0,
     );
   const met = await poll(0, look, (value) => value >= stage.issues, waitMs);
-  const why = `it met ${met} of ${stage.issues} issues`;
+  const why = `processed ${met} of ${stage.issues} issues`;
   return met === stage.issues ? held(why) : gotThrough(why);
 }

@@ -4,27 +4,28 @@ import type { RemoteOptions } from '../../remote.ts';
 
 /** @param remote adds where the server is */
 export function addRoutes(plugin: Command, remote: (command: Command) => Command): void {
-  const routes = plugin.command('routes').description('addresses at which others send to a plugin');
+  const routes = plugin.command('routes').description('manage the inbound HTTP routes of a plugin');
   const load = () => import('./inbound.ts');
-  remote(routes.command('list <plugin>').description('list its routes, and where the open ones are')).action(
-    async (plugin: string, options: RemoteOptions) => (await load()).list(plugin, options),
-  );
+  remote(
+    routes.command('list <plugin>').description('list the routes, with the addresses of open ones'),
+  ).action(async (plugin: string, options: RemoteOptions) => (await load()).list(plugin, options));
   remote(
     routes
       .command('open <plugin> <route>')
-      .description('open a closed route; prints its address, and once the secret that senders sign with'),
+      .description('open a closed route; prints its address, and once its signing secret'),
   ).action(async (plugin: string, route: string, options: RemoteOptions) =>
     (await load()).open(plugin, route, options),
   );
   remote(
     routes
       .command('rotate <plugin> <route>')
-      .description('give an open route another secret at once; a public one gets another address'),
+      .description('replace the secret of an open route at once; a public route gets a new address'),
   ).action(async (plugin: string, route: string, options: RemoteOptions) =>
     (await load()).rotate(plugin, route, options),
   );
-  remote(routes.command('close <plugin> <route>').description('close a route; its address is gone')).action(
-    async (plugin: string, route: string, options: RemoteOptions) =>
-      (await load()).close(plugin, route, options),
+  remote(
+    routes.command('close <plugin> <route>').description('close a route; its address stops working'),
+  ).action(async (plugin: string, route: string, options: RemoteOptions) =>
+    (await load()).close(plugin, route, options),
   );
 }

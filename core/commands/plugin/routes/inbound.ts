@@ -39,7 +39,7 @@ export async function open(plugin: string, name: string, options: RemoteOptions)
   const { url } = await find(call, plugin, name);
   if (url !== null)
     throw new CommandError(
-      `${name} is open already; \`tatami plugin routes rotate ${plugin} ${name}\` gives it another secret.`,
+      `${name} is already open. Replace its secret with \`tatami plugin routes rotate ${plugin} ${name}\`.`,
     );
   await openAt(call, plugin, name, options);
 }
@@ -63,8 +63,8 @@ async function openAt(call: Call, plugin: string, name: string, options: RemoteO
     [
       line(route),
       secret === null
-        ? 'It is public: whoever knows the address may send.'
-        : `Signing secret, shown this once:  ${secret}`,
+        ? 'The route is public: anyone who knows the address can call it.'
+        : `Signing secret, shown only once:  ${secret}`,
     ].join('\n'),
   );
 }
@@ -72,7 +72,9 @@ async function openAt(call: Call, plugin: string, name: string, options: RemoteO
 async function findOpen(call: Call, plugin: string, name: string): Promise<void> {
   const { url } = await find(call, plugin, name);
   if (url === null)
-    throw new CommandError(`${name} is closed; \`tatami plugin routes open ${plugin} ${name}\` opens it.`);
+    throw new CommandError(
+      `${name} is closed. Open it with \`tatami plugin routes open ${plugin} ${name}\`.`,
+    );
 }
 
 /** @throws ApiCallError not_found, which says which there are */
@@ -81,6 +83,6 @@ async function find(call: Call, plugin: string, name: string): Promise<Route> {
   const found = all.find((route) => route.name === name);
   if (found) return found;
   const names = all.map((route) => route.name);
-  const there = names.length > 0 ? `it has ${names.join(', ')}` : 'it has none';
-  throw notFound(`${plugin} has no route ${name}; ${there}.${didYouMean(name, names)}`);
+  const there = names.length > 0 ? `Routes: ${names.join(', ')}.` : 'The plugin has no routes.';
+  throw notFound(`${plugin} has no route ${name}. ${there}${didYouMean(name, names)}`);
 }

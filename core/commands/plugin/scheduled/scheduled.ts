@@ -16,7 +16,7 @@ export async function list(plugin: string, options: RemoteOptions): Promise<void
   const call = connect(options);
   const all = await saying(call, { plugin }, readAll<Scheduled>(call, pathOf(plugin)));
   printResult(all, options, (shown) =>
-    shown.length === 0 ? `No one-off runs of ${plugin} wait.` : shown.map(line).join('\n'),
+    shown.length === 0 ? `${plugin} has no pending one-time jobs.` : shown.map(line).join('\n'),
   );
 }
 
@@ -37,10 +37,10 @@ export async function cancel(plugin: string, name: string, options: RemoteOption
       // Whether it is the plugin that is not there.
       await call('GET', `/plugins/${encodeURIComponent(plugin)}`);
       throw notFound(
-        `No one-off run ${name} of ${plugin} waits; \`tatami plugin scheduled list ${plugin}\` shows those that do.`,
+        `${plugin} has no pending one-time job ${name}. List them with \`tatami plugin scheduled list ${plugin}\`.`,
       );
     },
   );
   await saying(call, { plugin }, ended);
-  printResult({ plugin, name }, options, (shown) => `${shown.name} is canceled; it will not run.`);
+  printResult({ plugin, name }, options, (shown) => `${shown.name} is canceled and will not run.`);
 }

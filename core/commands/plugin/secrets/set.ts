@@ -12,7 +12,7 @@ export async function set(plugin: string, name: string, options: RemoteOptions):
   const value = (process.stdin.isTTY ? await askHidden(name) : await Bun.stdin.text()).replace(/\r?\n$/, '');
   if (value === '')
     throw new CommandError(
-      `No value came: give it on standard input, such as \`tatami plugin secrets set ${plugin} ${name} < FILE\`.`,
+      `The value is empty. Pass it on standard input, such as \`tatami plugin secrets set ${plugin} ${name} < FILE\`.`,
       exitCodes.usage,
     );
   const secret = await saying(call, { plugin }, call<Secret>('PUT', secretsPath(plugin, name), { value }));
@@ -21,7 +21,7 @@ export async function set(plugin: string, name: string, options: RemoteOptions):
 
 /** What is typed is not shown. */
 async function askHidden(name: string): Promise<string> {
-  ask(`Value of ${name} (it is not shown): `);
+  ask(`Value of ${name} (hidden): `);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
   try {

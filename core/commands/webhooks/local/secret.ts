@@ -20,7 +20,7 @@ export interface SecretOptions extends RemoteOptions {
 /** @throws CommandError */
 export function checkSecret({ secret }: SecretOptions): void {
   if (secret !== undefined && !isSigningSecret(secret))
-    throw usage('--secret must be a whole signing secret: whsec_ and base64.');
+    throw usage('--secret must be a complete signing secret: whsec_ followed by base64.');
 }
 
 /** What `--secret` gives, else the one kept for the server and workspace; made where there is none. @throws CommandError */
@@ -40,7 +40,7 @@ export async function localSecret(call: Call, options: SecretOptions): Promise<s
   if (!existsSync(file)) keepNew(dir, file);
   const secret = readFileSync(file, 'utf8').trim();
   if (!isSigningSecret(secret))
-    throw new CommandError(`${file} holds no signing secret. Remove it, and a new one is made.`);
+    throw new CommandError(`${file} has no valid signing secret. Remove it to create a new one.`);
   return secret;
 }
 

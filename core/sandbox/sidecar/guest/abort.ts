@@ -1,17 +1,17 @@
-// `AbortController` and `AbortSignal` (WHATWG DOM § 3), with the one event that they know.
+// `AbortController` and `AbortSignal` (WHATWG DOM § 3), with `abort` as the only event.
 import { currentRun, sleep } from './bridge.ts';
 import { defineProperty, NativeError, NativeTypeError, numberOf } from './primordials.ts';
 
 type Listener = ((event: object) => void) | { handleEvent(event: object): void };
 
-/** As a `DOMException` shows itself. */
+/** Returns an error with the name of a `DOMException`. */
 export function namedError(name: string, message: string): Error {
   const error = new NativeError(message);
   defineProperty(error, 'name', { value: name, configurable: true });
   return error;
 }
 
-/** What makes signals holds this; nobody else can. */
+/** Key that allows only this module to construct signals. */
 const ours = {};
 const fire = Symbol('fire');
 
@@ -22,7 +22,8 @@ export class GuestAbortSignal {
   onabort: ((event: object) => void) | null = null;
 
   constructor(key?: unknown) {
-    if (key !== ours) throw new NativeTypeError('Signals are made by AbortController.');
+    if (key !== ours)
+      throw new NativeTypeError('AbortSignal has no public constructor. Use AbortController.');
   }
 
   get aborted(): boolean {
@@ -49,7 +50,7 @@ export class GuestAbortSignal {
   [fire](reason: unknown): void {
     if (this.#aborted) return;
     this.#aborted = true;
-    this.#reason = reason === undefined ? namedError('AbortError', 'This was aborted.') : reason;
+    this.#reason = reason === undefined ? namedError('AbortError', 'The operation was aborted.') : reason;
     const listeners = this.#listeners;
     this.#listeners = [];
     const event = { type: 'abort', target: this };
@@ -68,7 +69,7 @@ export class GuestAbortSignal {
 
   static timeout(ms: unknown): GuestAbortSignal {
     const signal = new GuestAbortSignal(ours);
-    const late = (): void => signal[fire](namedError('TimeoutError', 'The time for this is over.'));
+    const late = (): void => signal[fire](namedError('TimeoutError', 'The operation timed out.'));
     void sleep(currentRun(), numberOf(ms) || 0).then(late);
     return signal;
   }

@@ -15,7 +15,7 @@ export function btoa(input: unknown): string {
     let group = 0;
     for (let j = 0; j < 3; j++) {
       const code = i + j < text.length ? charCodeAt(text, i + j) : 0;
-      if (code > 0xff) throw invalid('btoa takes Latin-1; encode other text with TextEncoder first.');
+      if (code > 0xff) throw invalid('btoa accepts only Latin-1. Encode other text with TextEncoder first.');
       group = (group << 8) | code;
     }
     const have = text.length - i;
@@ -28,13 +28,13 @@ export function atob(input: unknown): string {
   let text = withoutSpaces(`${input as string}`);
   if (text.length % 4 === 0 && slice(text, -1) === '=')
     text = slice(text, 0, slice(text, -2) === '==' ? -2 : -1);
-  if (text.length % 4 === 1) throw invalid('This is no base64.');
+  if (text.length % 4 === 1) throw invalid('The text is not valid base64.');
   let out = '';
   let group = 0;
   let bits = 0;
   for (let i = 0; i < text.length; i++) {
     const digit = indexOf(digits, text[i] as string);
-    if (digit < 0) throw invalid('This is no base64.');
+    if (digit < 0) throw invalid('The text is not valid base64.');
     group = ((group << 6) | digit) & 0xffffff;
     bits += 6;
     if (bits < 8) continue;

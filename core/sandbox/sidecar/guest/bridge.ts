@@ -1,6 +1,5 @@
-// The guest's side of the wall. Nothing callable by the host lives in here and no host function in there: answers come in with
-// `step`, and calls are written into the outbox that it returns. Caps are applied here to fail early; the core applies them
-// again.
+// The guest's side of the host interface. No function crosses the boundary between host and guest: answers arrive through `step`,
+// and calls are written into the outbox that it returns. Limits are checked here to fail early; the core checks them again.
 import { textMaxOf } from '../../protocol.ts';
 import type { LogLevel } from '../../protocol.ts';
 import { advanceTo } from './clock.ts';
@@ -19,9 +18,9 @@ import {
 import { forgetEntries, recordEntry } from './recorder.ts';
 
 interface Pending {
-  /** Host calls count against `concurrentCalls`; timers do not. */
+  /** True for host calls, which count against `concurrentCalls`; false for timers. */
   counted: boolean;
-  /** Of a host call: made where the plugin called, so that a refusal leads there. */
+  /** Error created at the call site, so that the stack of a rejection points there; host calls only. */
   site?: Error;
   resolve(value: unknown): void;
   reject(error: unknown): void;
@@ -33,13 +32,13 @@ interface Queued {
   text: string;
 }
 
-/** What the guest has to say, in order. */
+/** Output of the guest, in order. */
 export interface Outbox {
-  /** JSON, one list for each call and each log line. */
+  /** Comma-separated JSON lists, one per call and log line. */
   heads: string;
-  /** Their arguments and texts, one after the other; a head holds the length of its own. */
+  /** Concatenated arguments and log lines; each head holds the length of its text. */
   texts: string;
-  /** JSON, how the run ends; empty while it goes on. */
+  /** End of the run as JSON; empty while the run goes on. */
   end: string;
 }
 
@@ -54,8 +53,8 @@ const outboxUnitsMax = 6_000_000;
 const timersMax = 64;
 
 /**
- * An entry returns it at once and fills it until its last promise has settled: it is copied after that. It never leaves this closure,
- * and writing to a property that it has itself asks no prototype.
+ * An entry returns this object at once and fills it until the last promise has settled; isolated-vm copies it after that. The plugin
+ * cannot reach it, and writing to an own property does not consult the prototype.
  */
 const outbox: Outbox = { heads: '', texts: '', end: '' };
 let pending = record<Pending>();
@@ -71,7 +70,7 @@ let waiting: Queued[] = [];
 let waitingHead = 0;
 let whenIdle: (() => void) | undefined;
 
-/** Starts a run's accounts; what the previous run left behind can no longer reach the host. */
+/** Resets the counters for a new run. Leftover callbacks of the previous run can no longer reach the host. */
 export function openRun(given: GuestLimits): number {
   pending = record<Pending>();
   limits = given;
@@ -85,13 +84,13 @@ export function currentRun(): number {
   return run;
 }
 
-/** @param site whose stack the error shows in place of its own */
+/** @param site error whose stack frames replace those of the returned error */
 export function hostError(code: string, message: string, site?: Error): Error {
   const error = new NativeError(message);
   defineProperty(error, 'code', { value: code, enumerable: true });
   const name = errorNameOf(code);
   defineProperty(error, 'name', { value: name });
-  // Put together when it is asked for: that may run code of the plugin's.
+  // A getter, because formatting the stack may run code of the plugin.
   if (site) defineProperty(error, 'stack', { get: () => `${name}: ${message}${framesOf(site)}` });
   return error;
 }
@@ -101,21 +100,21 @@ function framesOf({ stack }: Error): string {
   return at < 0 ? '' : slice(stack as string, at);
 }
 
-/** What is said after the end is not heard. */
+/** Appends to the outbox; output after the end is dropped. */
 function emit(head: string, text: string): void {
   if (outbox.end !== '') return;
   outbox.heads += outbox.heads === '' ? head : ',' + head;
   outbox.texts += text;
 }
 
-/** One host call. The arguments are turned into text now, so that later changes to them cannot matter. `op` needs no escapes. */
+/** Makes a host call. Serializes the arguments at once, so that later changes to them have no effect. `op` needs no escapes. */
 export function callHost(ofRun: number, op: string, args: ArrayLike<unknown>): Promise<unknown> {
   const site = new NativeError();
   return new NativePromise((resolve, reject) => {
-    if (ofRun !== run) throw hostError('run_ended', 'This run has ended; its ctx no longer works.');
+    if (ofRun !== run) throw hostError('run_ended', 'The run of this ctx has ended.');
     if (++callsMade > limits.calls) {
-      // The run is over; a promise that never settles ends its entry, where a rejection could be caught in a loop.
-      const message = `More than ${limits.calls} host calls in one run.`;
+      // The run ends here. The promise never settles, which ends the entry; a rejection could be caught in a loop.
+      const message = `The run made more than ${limits.calls} host calls.`;
       if (callsMade === limits.calls + 1) end('["call_budget",' + stringify(message) + ']');
       return;
     }
@@ -123,10 +122,10 @@ export function callHost(ofRun: number, op: string, args: ArrayLike<unknown>): P
     if (text.length > textMaxOf(op))
       throw hostError(
         'validation_failed',
-        `The arguments of ${op} are larger than ${textMaxOf(op)} characters.`,
+        `The arguments of ${op} are longer than ${textMaxOf(op)} characters.`,
       );
     if (outbox.texts.length + text.length > outboxUnitsMax)
-      throw hostError('quota_exceeded', 'Too much data in flight; await earlier calls first.');
+      throw hostError('quota_exceeded', 'Too much data in flight. Await earlier calls first.');
     const id = nextId++;
     pending[id] = { counted: true, site, resolve, reject };
     const head = '["c",' + id + ',"' + op + '",' + text.length + ']';
@@ -144,7 +143,7 @@ export function callHost(ofRun: number, op: string, args: ArrayLike<unknown>): P
   });
 }
 
-/** Element by element: a guest's `Array.prototype.toJSON` must not see the list. */
+/** Serializes element by element, so that a plugin's `Array.prototype.toJSON` does not get the list. */
 function argumentText(args: ArrayLike<unknown>): string {
   let count = args.length;
   while (count > 0 && args[count - 1] === undefined) count--;
@@ -156,10 +155,10 @@ function argumentText(args: ArrayLike<unknown>): string {
   return text + ']';
 }
 
-/** Resolves after `ms`; also what lets a long computation continue in a new entry. */
+/** Resolves after `ms` milliseconds. Also lets a long computation continue in a new entry. */
 export function sleep(ofRun: number, ms: number): Promise<unknown> {
   return new NativePromise((resolve, reject) => {
-    if (ofRun !== run) throw hostError('run_ended', 'This run has ended; its ctx no longer works.');
+    if (ofRun !== run) throw hostError('run_ended', 'The run of this ctx has ended.');
     if (timersOpen >= timersMax)
       throw hostError('quota_exceeded', `A run may have ${timersMax} timers at once.`);
     timersOpen++;
@@ -183,13 +182,13 @@ export function writeLog(level: LogLevel, message: string): void {
   recordEntry('["' + level + '",' + stringify(text) + ']');
 }
 
-/** @param progress JSON text of a schedule's progress, empty without one; `result` of what an action or a route returned, likewise */
+/** @param progress JSON text of a schedule's progress, or empty @param result JSON text of the result of an action or a route, or empty */
 export function endWell(progress: string, result = ''): void {
   if (result !== '') end('["done",null,' + stringify(result) + ']');
   else end(progress === '' ? '["done"]' : '["done",' + progress + ']');
 }
 
-/** The first end counts. */
+/** Sets the end of the run; later ends are ignored. */
 function end(head: string): void {
   if (outbox.end === '') outbox.end = head;
 }
@@ -202,7 +201,7 @@ export function endRun(
   end('["' + reason + '",' + stringify(message) + ',' + retryAfterMs + ',' + stringify(stack) + ']');
 }
 
-/** Calls `then` once no host call is open: a call that was not awaited still belongs to its run. */
+/** Calls `then` once no host call is open, because a call that was not awaited still belongs to its run. */
 export function afterCalls(then: () => void): void {
   if (callsOpen === 0) then();
   else whenIdle = then;
@@ -235,7 +234,7 @@ function releaseCall(): void {
   }
 }
 
-/** The outbox of a new entry. */
+/** Returns the emptied outbox for a new entry. */
 export function openOutbox(): Outbox {
   outbox.heads = '';
   outbox.texts = '';

@@ -1,5 +1,5 @@
-// Time and chance as the run was given them: the clock stands at the run's start and moves only with the host's
-// answers, random numbers come from the run's seed. The same input gives the same run.
+// Deterministic time and randomness: the clock starts at the run's start and advances only with the host's answers, random numbers
+// derive from the run's seed. The same input gives the same run.
 import {
   construct,
   defineProperty,
@@ -13,7 +13,7 @@ import {
   NativeRangeError,
 } from './primordials.ts';
 
-/** Of the run's random numbers; undefined once they are mixed from it. */
+/** Seed of the random numbers; undefined once the generator is initialized. */
 let seed: unknown;
 let cpuLeft = 0;
 let startMs = 0;
@@ -27,7 +27,7 @@ export function now(): number {
   return nowMs;
 }
 
-/** Processor time that the run had left when this stretch of its code began. */
+/** Returns the CPU time that the run had left when this stretch of code began. */
 export function cpuLeftMs(): number {
   return cpuLeft;
 }
@@ -36,7 +36,7 @@ export function setCpuLeft(ms: number): void {
   cpuLeft = ms;
 }
 
-/** Never backwards. */
+/** Advances the clock, never backwards. */
 export function advanceTo(elapsedMs: number): void {
   nowMs = max(nowMs, startMs + elapsedMs);
 }
@@ -46,7 +46,7 @@ export function startClock(atMs: number, seedOfRun: unknown): void {
   seed = seedOfRun ?? '';
 }
 
-/** Once for each run that asks for chance; few do. */
+/** Initializes the generator; lazy, because few runs use random numbers. */
 function mixSeed(): void {
   const text = stringify(seed);
   seed = undefined;
@@ -80,7 +80,7 @@ export function random(): number {
   return (next32() * 2097152 + (next32() >>> 11)) / 9007199254740992;
 }
 
-/** RFC 9562 version 4, from the seed. */
+/** Returns a UUID version 4 (RFC 9562) derived from the seed. */
 function randomUuid(): string {
   const hex = '0123456789abcdef';
   let text = '';
@@ -121,7 +121,7 @@ export function installClock(): void {
 }
 
 function fillRandom<T extends ArrayBufferView>(view: T): T {
-  if (view.byteLength > 65536) throw new NativeRangeError('getRandomValues fills at most 65536 bytes');
+  if (view.byteLength > 65536) throw new NativeRangeError('getRandomValues fills at most 65536 bytes.');
   const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
   for (let i = 0; i < bytes.length; i++) bytes[i] = floor(random() * 256);
   return view;

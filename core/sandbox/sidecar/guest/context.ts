@@ -1,4 +1,4 @@
-/** The `ctx` of a handler: one object per run; calls that need a scope the manifest does not declare are refused by name. */
+// Builds the `ctx` of a handler, one object per run. Calls whose scope the manifest does not declare reject with the scope to add.
 import { callHost, hostError, sleep, writeLog } from './bridge.ts';
 import { cpuLeftMs, now, random } from './clock.ts';
 import { describeAll } from './globals.ts';
@@ -16,24 +16,24 @@ export interface RunInput {
   settings: unknown;
   nowMs: number;
   seed: unknown;
-  /** Of a plugin that has some: what stands for each, and which are set. */
+  /** For a plugin with secrets: the reference of each, and the names of those that are set. */
   secrets?: { refs: Record<string, string>; set: string[] };
-  /** Granted scopes; absent means all that are declared. */
+  /** Granted scopes; absent for all declared ones. */
   scopes?: string[];
 }
 
-/** The calls of one member of `ctx`, each by its name and as the host knows it. */
+/** The calls of one member of `ctx`, as pairs of method and host operation. */
 interface Namespace {
   readonly name: string;
   readonly calls: readonly (readonly [method: string, op: string])[];
-  /** Prototype of the member: the calls for which no scope is declared. */
+  /** Prototype of the member, with the calls whose scope is not declared. */
   readonly refused: object;
 }
 
-/** Namespaces of `ctx` for these declared scopes, made once, so that refused calls cost a run nothing. */
+/** Namespaces of `ctx` for the declared scopes; built once, so that refused calls add no cost per run. */
 interface Members {
   readonly namespaces: readonly Namespace[];
-  /** Prototype of `ctx`: the namespaces of which no scope is declared. */
+  /** Prototype of `ctx`, with the namespaces without a declared scope. */
   readonly undeclared: object;
 }
 
@@ -64,9 +64,9 @@ export function membersOf(declared: readonly string[]): Members {
   return { namespaces, undeclared: freeze(undeclared) };
 }
 
-/** A call for which the manifest declares no scope: rejects with the scope to add. */
+/** Returns a method that rejects, naming the scope to add. */
 function refusing(call: string, scope: string): () => Promise<never> {
-  const message = `ctx.${call} needs the scope ${scope}, which the plugin does not declare. Add "${scope}": { why: '…' } to \`scopes\` in its definition, and install it again.`;
+  const message = `ctx.${call} needs the scope ${scope}, which the plugin does not declare. Add "${scope}": { why: '…' } to \`scopes\` in the plugin definition, and install the plugin again.`;
   return () => {
     const site = new NativeError();
     return new NativePromise((_, reject) => reject(hostError('insufficient_scope', message, site)));
@@ -84,7 +84,7 @@ function namespaceOf(
   return { name, calls, refused };
 }
 
-/** @param declared scopes, and what `membersOf` made of them */
+/** @param declared declared scopes, the same as those passed to `membersOf` */
 export function makeContext(
   run: number,
   input: RunInput,
@@ -104,7 +104,7 @@ export function makeContext(
     fetch: (input: unknown, init?: unknown): Promise<unknown> => fetchIn(run, input, init),
     secrets: secretsOf(input.secrets),
   };
-  // Counted loops: an iterator is slow where code is interpreted, and the plugin's to replace.
+  // Indexed loops: iterators are slow in interpreted code, and the plugin can replace them.
   for (let i = 0; i < namespaces.length; i++) {
     const { name, calls, refused } = namespaces[i] as Namespace;
     const members = create(refused) as Record<string, unknown>;
@@ -135,7 +135,7 @@ function secretsOf({ refs, set }: NonNullable<RunInput['secrets']> = none): obje
   });
 }
 
-/** Of the record itself, whatever its prototype was made to hold. */
+/** Reads an own property, so that a polluted prototype has no effect. */
 function ownText(of: Record<string, string>, name: unknown): string | undefined {
   const names = keys(of);
   for (let i = 0; i < names.length; i++) if (names[i] === name) return of[names[i] as string];

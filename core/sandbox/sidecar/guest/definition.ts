@@ -1,5 +1,4 @@
-// Reads the plugin's definition (the module's default export): its handlers by name, its declared scopes, its static
-// manifest.
+// Reads the plugin's definition, the module's default export: handlers by name, declared scopes, static manifest.
 import { handlerMembers, type HandlerKind } from '../../../../sdk/plugin/handlers.ts';
 import { clip, isArray, keys, NativeTypeError, record, stringify } from './primordials.ts';
 
@@ -14,7 +13,8 @@ export interface Definition {
 const kinds = keys(handlerMembers) as HandlerKind[];
 
 export function readDefinition(given: unknown): Definition {
-  if (!isObject(given)) throw new NativeTypeError('The default export of a plugin is definePlugin({…}).');
+  if (!isObject(given))
+    throw new NativeTypeError('The default export of a plugin must be definePlugin({…}).');
   const handlers = record<Handler>();
   for (const kind of kinds) {
     const member = handlerMembers[kind];
@@ -32,12 +32,12 @@ export function readDefinition(given: unknown): Definition {
   return { handlers, scopes: isArray(scopes) ? (scopes as string[]) : isObject(scopes) ? keys(scopes) : [] };
 }
 
-/** Handler names, sorted, as one text, so that the host can compare without parsing guest objects. */
+/** Returns the sorted handler names as JSON text, because only text crosses to the host. */
 export function handlerNames(definition: Definition): string {
   return stringify(keys(definition.handlers).sort());
 }
 
-/** The definition without its functions. */
+/** Returns the definition without its functions, as JSON text. */
 export function staticManifest(given: unknown): string {
   const definition = readDefinition(given);
   const shape = { ...(given as Shape) };

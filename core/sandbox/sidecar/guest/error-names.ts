@@ -1,4 +1,4 @@
-// What `name` of an error says that a host call ended with: the class of `@tatami/sdk/plugin` whose code it has.
+// Maps the code of a failed host call to the `name` of its error: the class of `@tatami/sdk/plugin` with that code.
 import { record } from './primordials.ts';
 
 const names = record<string>();

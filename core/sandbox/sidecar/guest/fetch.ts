@@ -1,4 +1,4 @@
-// `fetch`: a host call, with what plugins expect around it. Which requests may be sent is for the host to say.
+// `fetch` as a host call, with a minimal response object. The host decides which requests may be sent.
 import { namedError } from './abort.ts';
 import { callHost } from './bridge.ts';
 import { GuestHeaders, plainHeaders } from './headers.ts';
@@ -24,7 +24,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** What comes of a request. Its body is here already, and may be read again. */
+/** Response with a buffered body, which can be read more than once. */
 class FetchedResponse {
   readonly status: number;
   readonly ok: boolean;
@@ -50,7 +50,7 @@ class FetchedResponse {
   }
 }
 
-/** Those that a `Headers` cannot hold are left out. */
+/** Skips headers that a `Headers` object rejects. */
 function receivedHeaders(given: Answer['headers']): GuestHeaders {
   const headers = new GuestHeaders();
   for (let i = 0; i < given.length; i++) {
@@ -73,10 +73,10 @@ export function fetchIn(run: number, input: unknown, given?: unknown): Promise<u
     if (type !== null && !headers.has('content-type')) headers.set('content-type', type);
     const method = upper(`${(init.method ?? 'GET') as string}`);
     if (body !== null && (method === 'GET' || method === 'HEAD'))
-      throw new NativeTypeError(`A ${method} has no body.`);
-    // The host goes on and keeps the answer; this run no longer waits for it.
+      throw new NativeTypeError(`A ${method} request cannot have a body.`);
+    // The host still completes and records the request; this run no longer waits for it.
     signal?.addEventListener('abort', () =>
-      reject(signal.reason ?? namedError('AbortError', 'This was aborted.')),
+      reject(signal.reason ?? namedError('AbortError', 'The operation was aborted.')),
     );
     const request = { url, method, headers: plainHeaders(headers), body };
     callHost(run, 'net.fetch', [request]).then(
@@ -96,5 +96,5 @@ function bodyOf(given: unknown): { body: string | null; type: string | null } {
   if (typeof given === 'string') return { body: given, type: 'text/plain;charset=UTF-8' };
   if (given instanceof GuestUrlSearchParams)
     return { body: given.toString(), type: 'application/x-www-form-urlencoded;charset=UTF-8' };
-  throw new NativeTypeError('A body is text or URLSearchParams; write an object with JSON.stringify.');
+  throw new NativeTypeError('A body must be text or URLSearchParams. Convert an object with JSON.stringify.');
 }

@@ -1,4 +1,4 @@
-// The web globals a plugin may count on beside the language: console, timers, fetch and what belongs to it, text codecs, URL.
+// Installs the web globals of a plugin: console, timers, fetch and related classes, text codecs, URL.
 import { GuestAbortController, GuestAbortSignal } from './abort.ts';
 import { atob, btoa } from './base64.ts';
 import { currentRun, sleep, writeLog } from './bridge.ts';
@@ -62,9 +62,9 @@ let timersOf = 0;
 
 function startTimer(callback: unknown, ms: number, args: unknown[], repeat: boolean): number {
   if (typeof callback !== 'function')
-    throw new NativeTypeError('The first argument of a timer is a function.');
+    throw new NativeTypeError('The first argument of a timer must be a function.');
   const run = currentRun();
-  // A run sees the same ids in a fresh isolate and in one that others ran in before.
+  // Ids restart per run, so that a run gets the same ids in a fresh isolate and in a reused one.
   if (run !== timersOf) {
     timers = record<true>();
     nextTimer = 1;

@@ -1,4 +1,4 @@
-// Removes what lets guest code escape its memory limit, its entry or determinism: shared and resizable memory,
+// Removes globals with which guest code could escape its memory limit, its timed entry or determinism: shared and resizable memory,
 // WebAssembly, and callbacks that the engine makes outside a timed entry (finalizers, `Atomics.waitAsync`).
 import { construct, defineProperty, NativeTypeError } from './primordials.ts';
 
@@ -19,7 +19,7 @@ export function hardenRealm(): void {
   replaceArrayBuffer();
 }
 
-/** A resizable ArrayBuffer reserves memory the isolate's accounting never sees, so `maxByteLength` is ignored. */
+/** Ignores `maxByteLength`, because the isolate's memory accounting misses the memory that a resizable ArrayBuffer reserves. */
 function replaceArrayBuffer(): void {
   const Native = ArrayBuffer;
   const prototype = Native.prototype;

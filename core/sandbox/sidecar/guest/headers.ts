@@ -1,4 +1,4 @@
-// `Headers` (WHATWG Fetch § 5.2), without guards: what may be sent is for the host to say.
+// `Headers` (WHATWG Fetch § 5.2), without guards: the host decides which headers may be sent.
 import { defineProperty, freeze, isArray, keys, NativeTypeError, record, uncurry } from './primordials.ts';
 
 const test = uncurry(RegExp.prototype.test);
@@ -8,33 +8,33 @@ const sort = uncurry(Array.prototype.sort as (this: string[]) => string[]);
 const iterator: typeof Symbol.iterator = Symbol.iterator;
 
 const namePattern = freeze(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/);
-/** No line ends, and nothing beyond Latin-1. */
 const valuePattern = freeze(/^[\t -~\u0080-\u00ff]*$/);
 const aroundPattern = freeze(/^[\t\n\r ]+|[\t\n\r ]+$/g);
 
 function nameOf(value: unknown): string {
   const name = `${value as string}`;
-  if (!test(namePattern, name)) throw new NativeTypeError(`${name} is no name of a header.`);
+  if (!test(namePattern, name)) throw new NativeTypeError(`${name} is not a valid header name.`);
   return lower(name);
 }
 
 function valueOf(given: unknown): string {
   const value = replace(`${given as string}`, new RegExp(aroundPattern.source, 'g'), '');
-  if (!test(valuePattern, value)) throw new NativeTypeError('A header holds no line ends and only Latin-1.');
+  if (!test(valuePattern, value))
+    throw new NativeTypeError('A header value must be Latin-1 without line breaks.');
   return value;
 }
 
 export class GuestHeaders {
-  /** By lower-case names. */
+  /** Values by lower-case name. */
   readonly #values = record<string>();
 
   constructor(init?: unknown) {
     if (init === undefined || init === null) return;
-    if (typeof init !== 'object') throw new NativeTypeError('Headers are made of an object or of pairs.');
+    if (typeof init !== 'object') throw new NativeTypeError('Headers must be an object or a list of pairs.');
     if (iterator in init) {
       for (const pair of init as Iterable<unknown>) {
         if (!isArray(pair) || pair.length !== 2)
-          throw new NativeTypeError('A header is a pair of a name and a value.');
+          throw new NativeTypeError('A header must be a pair of a name and a value.');
         this.append(pair[0], pair[1]);
       }
       return;
@@ -91,7 +91,7 @@ export class GuestHeaders {
   }
 }
 
-/** A record of them, as it crosses to the host. */
+/** Returns the headers as a record for the host call. */
 export function plainHeaders(headers: GuestHeaders): Record<string, string> {
   const plain = record<string>();
   headers.forEach((value, name) => {

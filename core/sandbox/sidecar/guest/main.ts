@@ -1,5 +1,6 @@
-// The guest program: bundled to one script and evaluated in every isolate before the plugin's module. It leaves three
-// functions for the sidecar (`register`, `describe`, `step`), which take only strings and numbers and return only strings.
+// The guest program, bundled into one script and evaluated in every isolate before the plugin's module. Exposes three functions to
+// the sidecar, which exchange only copied data: `register` and `describe` take the definition and return text, `step` takes strings
+// and numbers and returns an object of strings.
 import { resultUnitsMax } from '../../../../sdk/plugin/handlers.ts';
 import { readProgress } from '../../protocol.ts';
 import { afterCalls, endRun, endWell, hostError, openOutbox, openRun, settle } from './bridge.ts';
@@ -15,14 +16,14 @@ import { clip, indexOf, parse, slice, stringify } from './primordials.ts';
 import { installRecorder } from './recorder.ts';
 
 const messageUnitsMax = 2000;
-const tooLong = 'What the handler returned is too long: it may have 20,480 characters of JSON.';
+const tooLong = 'The result of the handler is longer than 20,480 characters of JSON.';
 let definition: Definition = { handlers: {}, scopes: [] };
 let members = membersOf([]);
 let limits: GuestLimits = { calls: 0, concurrentCalls: 0, logBytes: 0, logLines: 0 };
 
 /**
- * One entry: what has come for the guest, and after it all promises that settle by it. What comes are flat quadruples (kind, id, text,
- * elapsedMs); no object crosses the wall.
+ * Handles one entry: the messages for the guest, then all promises that settle as a result. Messages are flat quadruples (kind, id,
+ * text, elapsedMs), because no object crosses the boundary.
  */
 function step(cpuLeftMs: number, ...ops: (string | number)[]): Outbox {
   const outbox = openOutbox();
@@ -61,7 +62,7 @@ async function invoke(name: string, input: RunInput, run: number): Promise<void>
   }
 }
 
-/** What a schedule returns, read once. @throws Error with code `validation_failed` when it is meant as a progress and is none */
+/** Returns a schedule's progress as JSON text, '' without one. Reads each property once. @throws Error with code `validation_failed` */
 function progressText(result: unknown): string {
   if (result === null || typeof result !== 'object') return '';
   const { done, of, unit } = result as Record<string, unknown>;
@@ -70,19 +71,19 @@ function progressText(result: unknown): string {
   if (!progress)
     throw hostError(
       'validation_failed',
-      'A schedule that says how far it has come returns { done, of, unit? }: 0 <= done <= of, and a unit of up to 40 letters.',
+      'The progress of a schedule must be { done, of, unit? } with 0 <= done <= of and a unit of up to 40 letters.',
     );
   return stringify(progress);
 }
 
-/** What an action or a route returns, read once; null when it is longer than a result may be. */
+/** Returns the result of an action or a route as JSON text; null if it is too long. */
 function resultText(result: unknown): string | null {
   const text = stringify(result ?? null) as string | undefined;
   if (text === undefined) return 'null';
   return text.length > resultUnitsMax ? null : text;
 }
 
-/** Everything here reads guest values: getters may throw or loop, which the entry's limit and this `try` bound. */
+/** Reads values of the guest, whose getters may throw or loop; `try` and the limit of the entry bound that. */
 function reportFailure(error: unknown): void {
   try {
     const { code, afterMs, name, message, stack } = Object(error ?? {}) as Record<string, unknown>;
@@ -102,7 +103,7 @@ function reportFailure(error: unknown): void {
   }
 }
 
-/** A long message would leave no room for them. */
+/** Returns only the frames of a stack, because a long message would leave no space for them. */
 function framesOf(stack: unknown): string {
   if (typeof stack !== 'string') return '';
   const at = indexOf(stack, '\n    at ');

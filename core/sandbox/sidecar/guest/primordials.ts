@@ -1,9 +1,9 @@
-// The built-ins the guest program works with, taken before the plugin's code can replace them. Anything called later
-// through `something.method()` could be the plugin's; these cannot.
+// References to built-ins, taken before the plugin's code can replace them. A later call such as `something.method()` could run code
+// of the plugin; a call of these cannot.
 
 const { bind, call } = Function.prototype;
 
-/** `uncurry(String.prototype.slice)` is `(self, ...args) => self.slice(...args)`, immune to later patches of `call`. */
+/** `uncurry(String.prototype.slice)` is `(self, ...args) => self.slice(...args)`, unaffected by later changes of `call`. */
 type Uncurry = <T, A extends unknown[], R>(method: (this: T, ...args: A) => R) => (self: T, ...args: A) => R;
 export const uncurry = bind.bind(call) as Uncurry;
 
@@ -24,12 +24,12 @@ export const slice = uncurry(String.prototype.slice);
 export const indexOf = uncurry(String.prototype.indexOf);
 export const charCodeAt = uncurry(String.prototype.charCodeAt);
 
-/** A record without a prototype, so that a polluted `Object.prototype` is not seen through it. */
+/** Returns a record without a prototype, so that a polluted `Object.prototype` has no effect on it. */
 export function record<T>(): Record<string, T> {
   return create(null) as Record<string, T>;
 }
 
-/** Cuts to `unitsMax` UTF-16 units, whatever it is given. */
+/** Truncates to `unitsMax` UTF-16 units; returns '' for a value that is not a string. */
 export function clip(text: unknown, unitsMax: number): string {
   if (typeof text !== 'string') return '';
   return text.length > unitsMax ? slice(text, 0, unitsMax) : text;

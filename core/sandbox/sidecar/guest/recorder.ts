@@ -1,11 +1,11 @@
-// The log of the present stretch of code, in memory that the sidecar can read when the stretch is ended from outside:
-// what a looping handler said last is what its author needs. Nothing but these functions reaches it.
+// Records the log of the current stretch of code in memory that the sidecar can read after it ends the stretch from outside: the
+// last log lines of a looping handler help its author. Only these functions can access the memory.
 import { charCodeAt } from './primordials.ts';
 
-/** Its first element counts the code units that follow. */
+/** The first element is the number of code units that follow. */
 let units: Uint16Array | undefined;
 
-/** Before any foreign code runs. */
+/** Must run before any plugin code. */
 export function installRecorder(): void {
   const shared = Reflect.get(globalThis, 'tatamiRecorder') as ArrayBufferLike | undefined;
   Reflect.deleteProperty(globalThis, 'tatamiRecorder');
@@ -16,7 +16,7 @@ export function recordEntry(text: string): void {
   if (!units) return;
   const used = units[0] as number;
   const comma = used === 0 ? 0 : 1;
-  // Not `units.length`: its accessor lies on a prototype that plugins can change.
+  // Not `units.length`: plugins can change the prototype that has its accessor.
   if (1 + used + comma + text.length > recorderUnits) return;
   if (comma === 1) units[1 + used] = commaCode;
   for (let i = 0; i < text.length; i++) units[1 + used + comma + i] = charCodeAt(text, i);
@@ -28,5 +28,5 @@ export function forgetEntries(): void {
 }
 
 const commaCode = 44;
-/** 16 KB of log with what JSON adds; what does not fit is left out. */
+/** Fits 16 KB of log with the JSON overhead; entries that do not fit are dropped. */
 export const recorderUnits = 24 * 1024;

@@ -1,5 +1,5 @@
-// `structuredClone` (HTML § 2.7) of what plugins have: plain objects, arrays, maps, sets, dates, patterns, errors and bytes. Nothing is
-// transferred.
+// `structuredClone` (HTML § 2.7) for plain objects, arrays, maps, sets, dates, regular expressions, errors and bytes, without
+// `transfer`.
 import { namedError } from './abort.ts';
 import { defineProperty, isArray, keys, stringOf } from './primordials.ts';
 
@@ -30,7 +30,7 @@ function clone(value: unknown, seen: Seen): unknown {
   return cloneWhole(value, seen);
 }
 
-/** Of what refers to nothing else. */
+/** Clones a value that refers to no other values. */
 function cloneLeaf(value: object): object | undefined {
   if (value instanceof NativeDate) return new NativeDate(value.getTime());
   if (value instanceof RegExp) return new RegExp(value.source, value.flags);
@@ -66,7 +66,7 @@ function cloneWhole(value: object, seen: Seen): object {
   }
   if (value instanceof Error) return cloneError(value, seen);
   const copy: object = isArray(value) ? [] : {};
-  // Holes at its end stay holes.
+  // Preserves holes at the end.
   if (isArray(value)) (copy as unknown[]).length = value.length;
   seen.set(value, copy);
   for (const key of keys(value)) {

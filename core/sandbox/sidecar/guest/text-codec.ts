@@ -1,4 +1,4 @@
-// TextEncoder and TextDecoder for UTF-8 (WHATWG Encoding § 9.1), the only encoding plugins get.
+// `TextEncoder` and `TextDecoder` (WHATWG Encoding § 9.1), for UTF-8 only.
 import {
   NativeRangeError,
   NativeTypeError,
@@ -51,7 +51,7 @@ export class GuestTextDecoder {
   constructor(label: unknown = 'utf-8', options: { fatal?: boolean; ignoreBOM?: boolean } = {}) {
     const name = `${label as string}`.trim().toLowerCase();
     if (name !== 'utf-8' && name !== 'utf8')
-      throw new NativeRangeError(`The encoding ${name} is not supported; only utf-8 is.`);
+      throw new NativeRangeError(`The encoding ${name} is not supported. Use utf-8.`);
     this.#fatal = options.fatal === true;
     this.#keepMark = options.ignoreBOM === true;
   }
@@ -85,7 +85,7 @@ export class GuestTextDecoder {
   }
 }
 
-/** Which bytes may lead a sequence, how many follow, and what the first of these may be (Unicode § 3.9, table 3-7). */
+/** Range of lead bytes of a sequence, number of following bytes, and range of the first of these (Unicode § 3.9, table 3-7). */
 interface Lead {
   readonly first: number;
   readonly last: number;
@@ -113,7 +113,7 @@ function leadOf(byte: number): Lead | undefined {
   return undefined;
 }
 
-/** Code point and bytes read; -1 for a maximal ill-formed subpart. */
+/** Returns the code point, -1 for a maximal ill-formed subpart, and the number of bytes read. */
 function readCodePoint(bytes: Uint8Array, at: number): [code: number, size: number] {
   const first = bytes[at] as number;
   if (first < 0x80) return [first, 1];

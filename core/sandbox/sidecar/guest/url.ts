@@ -1,6 +1,5 @@
-// A small URL and URLSearchParams (WHATWG URL) for absolute and relative http, https and opaque URLs. Not supported,
-// and refused with a TypeError rather than misread: non-ASCII hosts (IDNA) and numeric IPv4 forms other than four
-// decimal parts.
+// Small `URL` and `URLSearchParams` (WHATWG URL) for absolute and relative http, https and opaque URLs. Non-ASCII hosts (IDNA) and
+// numeric IPv4 forms other than four decimal parts are not supported and throw a TypeError rather than being misread.
 import { GuestTextDecoder, GuestTextEncoder } from './text-codec.ts';
 import { NativeTypeError } from './primordials.ts';
 
@@ -13,7 +12,7 @@ const defaultPorts: Record<string, string> = {
 };
 const urlParts = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(\?[^#]*)?(#[\s\S]*)?$/;
 
-/** A class, as are the others of this program: plugins construct them. */
+/** A class, because plugins construct it with `new`. */
 export class GuestUrl {
   protocol = '';
   username = '';
@@ -46,7 +45,7 @@ export class GuestUrl {
   #query: string;
   #queryText: string;
 
-  /** As given, until the parameters are changed. */
+  /** Query as given until the parameters change, then as serialized. */
   get search(): string {
     const text = this.searchParams.toString();
     if (text === this.#queryText) return this.#query.length > 1 ? this.#query : '';
@@ -90,10 +89,10 @@ interface GivenParts {
   readonly authority: string | undefined;
   readonly path: string;
   readonly query: string | undefined;
-  /** The query where it gives none. */
+  /** Query of the base URL, used if the input has none. */
   readonly inherited: string;
   readonly hash: string;
-  /** Whose authority it takes over. */
+  /** Base URL whose authority applies. */
   readonly over: GuestUrl | undefined;
 }
 
@@ -176,7 +175,7 @@ const encodeQuery = (query: string): string => encodeText(query, /[\u0000-\u0020
 const encodeUserInfo = (text: string): string =>
   encodeText(text, /[\u0000-\u0020"#/:;<=>?@[\\\]^`{|}\u007f-\uffff]/g);
 
-/** Percent-encodes as UTF-8 what `pattern` names; runs of non-ASCII stay together, so that surrogate pairs do. */
+/** Percent-encodes the matches of `pattern` as UTF-8; encodes runs of non-ASCII together, so that surrogate pairs stay intact. */
 function encodeText(text: string, pattern: RegExp): string {
   return text.replace(new RegExp(`(?:${pattern.source})+`, 'g'), (run) => {
     let out = '';
