@@ -109,7 +109,7 @@ export interface RawAnswer {
 }
 
 /** Connection of an event stream. */
-export interface Connection extends Connected {
+export interface HttpConnection extends Connected {
   /** `Last-Event-ID` (WHATWG HTML § 9.2.4). */
   readonly lastEventId: string | null;
   /** True while the token of the request is valid with the same rights; a client whose rights changed must reconnect to read by them. */
@@ -164,7 +164,7 @@ interface Works<P extends TObject | undefined, Q extends TObject | undefined, B 
   stream(
     ctx: Context,
     input: RouteInput<P, Q, B>,
-    connection: Connection,
+    connection: HttpConnection,
   ): Promise<ReadableStream<Uint8Array>>;
 }
 

@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox';
 import type { Route } from '../../core/http/route.ts';
 import type { Contract } from '../../core/contract/contract.ts';
 import { inputName, isReference } from '../../core/contract/schemas.ts';
-import type { Target } from '../../core/contract/field.ts';
+import type { ReferenceTarget } from '../../core/contract/field.ts';
 import { contracts } from '../../core/contracts.ts';
 import { idPrefixes, patternOf } from '../../core/lib/ids.ts';
 import { refersTo } from '../../core/lib/schema.ts';
@@ -30,7 +30,7 @@ export function nameOfId(text: string): string | undefined {
 
 /** Entity name by the schema of a parameter or property; undefined if it is no id. */
 export function formOf(schema: TSchema): string | undefined {
-  const { pattern, [refersTo]: to } = schema as { pattern?: string; [refersTo]?: Target };
+  const { pattern, [refersTo]: to } = schema as { pattern?: string; [refersTo]?: ReferenceTarget };
   if (to) return to.name;
   if (pattern === undefined) return undefined;
   for (const [name, prefix] of prefixes) if (patternOf(prefix) === pattern.split('|')[0]) return name;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Staging, stagedCharsMax } from '../../core/changes/staging.ts';
 import type { Principal } from '../../core/http/principal.ts';
 import type { Outcome, ValueCall } from '../../core/http/values.ts';
-import type { Amounts } from '../../core/ledger/ledger.ts';
+import type { LedgerAmounts } from '../../core/ledger/ledger.ts';
 import { FairQuota } from '../../core/lib/fairness/fair-quota.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { asText, keyAuthenticateOf, valueClientOf } from '../value-client.ts';
@@ -154,7 +154,7 @@ test('a counted call takes from the bucket of its token, and an uncounted one fr
 });
 
 test('a call is charged to its caller, by its length', async () => {
-  const paid = (): Amounts => {
+  const paid = (): LedgerAmounts => {
     const amounts = app.services.ledger.usageOf(app.workspace.workspaceId).get(principal.tokenId);
     if (!amounts) throw new Error('Nothing was charged.');
     return { ...amounts };

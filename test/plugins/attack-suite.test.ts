@@ -9,7 +9,7 @@ import {
   runSuite,
   scenes,
   type SuiteOptions,
-  type Verdict,
+  type SuiteVerdict,
 } from '../../core/commands/plugin/attack/suite.ts';
 import { packageOf } from '../../core/commands/plugin/attack/case.ts';
 import { poll } from '../../core/commands/poll.ts';
@@ -26,7 +26,7 @@ const tried = hostiles.filter(({ name }) => process.env.TATAMI_LONG || name !== 
 
 let app: TestApp;
 let stranger: string;
-let verdicts: readonly Verdict[];
+let verdicts: readonly SuiteVerdict[];
 
 function suiteOptions(): SuiteOptions {
   const callAs = (token: string): Call => createCall({ server: app.url, token });

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
 import { createSealing } from '../../lib/sealing.ts';
-import { addressField, openAddress, sealAddress, displayAddress, type Address } from './address.ts';
+import { addressField, openAddress, sealAddress, displayAddress, type EndpointAddress } from './address.ts';
 
 const sealing = createSealing(Buffer.alloc(32, 1));
-const stored = (address: Address): string => String(addressField.write!(address));
-const read = (column: string) => ({ id: 'whe_1', address: addressField.read!(column) as Address });
+const stored = (address: EndpointAddress): string => String(addressField.write!(address));
+const read = (column: string) => ({ id: 'whe_1', address: addressField.read!(column) as EndpointAddress });
 
 test('an address with a query is stored encrypted for its own endpoint, and shown without its values', () => {
   const url = 'https://h.example/x?token=s3cret';
