@@ -200,7 +200,7 @@ export const quotaTable: Readonly<Record<string, Quota>> = {
   },
   'waiting-places': {
     doc: 'Slots in fair queues, and memory of bodies, responses and staged writes',
-    numbers: '`Shares` of `core/lib/fairness/fair-quota.ts`',
+    numbers: '`FairQuota` of `core/lib/fairness/fair-quota.ts`',
     ...{
       member: 'at most half of the capacity for one workspace, and a quarter for one member',
       guest: asMember,
