@@ -209,7 +209,7 @@ export const quotaTable: Readonly<Record<string, Quota>> = {
   },
   'public-triage': {
     doc: 'Running and queued requests to `POST /triage`, without a token',
-    numbers: '`placesMax` of `core/plugins/public-triage/triage.ts`',
+    numbers: '`queuedMax` of `core/plugins/public-triage/triage.ts`',
     ...{ member: 'a quarter of the slots per address', guest: asMember, app: asMember },
   },
   'client-documents': {
