@@ -1,12 +1,12 @@
 // Child processes controlled over IPC: servers and the load generator. A child exits with its parent.
 import { fileURLToPath } from 'node:url';
 
-interface Asked {
+interface IpcRequest {
   readonly id: number;
   readonly name: string;
   readonly input: unknown;
 }
-interface Told {
+interface IpcResponse {
   readonly id: number;
   readonly value?: unknown;
   readonly error?: string;
@@ -28,20 +28,20 @@ process.on('exit', () => children.forEach((child) => child.kill('SIGKILL')));
  * @param env added to the environment of this process
  */
 export function startChild(file: string, env: Readonly<Record<string, string>> = {}): Child {
-  const asked = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
+  const pending = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
   let next = 1;
   const child = Bun.spawn([process.execPath, fileURLToPath(new URL(file, import.meta.url))], {
     stdio: ['ignore', 'inherit', 'inherit'],
     env: { ...process.env, ...env },
-    ipc(message: Told) {
-      const waiting = asked.get(message.id);
-      asked.delete(message.id);
+    ipc(message: IpcResponse) {
+      const waiting = pending.get(message.id);
+      pending.delete(message.id);
       if (message.error === undefined) waiting?.resolve(message.value as never);
       else waiting?.reject(new Error(message.error));
     },
     onExit(_, code) {
       children.delete(child);
-      for (const { reject } of asked.values()) reject(new Error(`${file} ended with ${code}.`));
+      for (const { reject } of pending.values()) reject(new Error(`${file} ended with ${code}.`));
     },
   });
   children.add(child);
@@ -49,8 +49,8 @@ export function startChild(file: string, env: Readonly<Record<string, string>> =
     pid: child.pid,
     ask<T>(name: string, input: unknown = null) {
       return new Promise<T>((resolve, reject) => {
-        asked.set(next, { resolve, reject });
-        child.send({ id: next++, name, input } satisfies Asked);
+        pending.set(next, { resolve, reject });
+        child.send({ id: next++, name, input } satisfies IpcRequest);
       });
     },
     async kill() {
@@ -62,15 +62,15 @@ export function startChild(file: string, env: Readonly<Record<string, string>> =
 
 /** Child side: answers requests by name and exits with the parent. */
 export function answerParent(answers: Readonly<Record<string, (input: never) => unknown>>): void {
-  process.on('message', async (message: Asked) => {
+  process.on('message', async (message: IpcRequest) => {
     const { id } = message;
     try {
       const answer = answers[message.name];
       if (!answer) throw new Error(`No handler for ${message.name}.`);
-      process.send?.({ id, value: await answer(message.input as never) } satisfies Told);
+      process.send?.({ id, value: await answer(message.input as never) } satisfies IpcResponse);
     } catch (error) {
       const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      process.send?.({ id, error: text } satisfies Told);
+      process.send?.({ id, error: text } satisfies IpcResponse);
     }
   });
   process.on('disconnect', () => process.exit(0));

@@ -14,7 +14,7 @@ export interface Compressed {
 /** @param level of zstd, from 1 to 19 */
 export async function compress(whole: Uint8Array, level: number): Promise<Compressed> {
   const sha256 = createHash('sha256').update(whole).digest('hex');
-  const kept = join(cacheDir, `${sha256}.${level}.zst`);
-  if (!existsSync(kept)) writeCached(kept, await Bun.zstdCompress(whole, { level }));
-  return { content: readFileSync(kept), bytes: whole.length, sha256 };
+  const cached = join(cacheDir, `${sha256}.${level}.zst`);
+  if (!existsSync(cached)) writeCached(cached, await Bun.zstdCompress(whole, { level }));
+  return { content: readFileSync(cached), bytes: whole.length, sha256 };
 }

@@ -10,9 +10,9 @@ export function packageFolder(name: string): string {
   const installed = join(root, 'node_modules', name);
   if (existsSync(installed)) return installed;
   const { version, integrity } = pinned(name);
-  const kept = join(cacheDir, `${name.replaceAll(/\W/g, '-')}-${version}`);
-  if (!existsSync(kept)) fetchTo(kept, `${name}@${version}`, integrity);
-  return join(kept, 'package');
+  const cached = join(cacheDir, `${name.replaceAll(/\W/g, '-')}-${version}`);
+  if (!existsSync(cached)) fetchTo(cached, `${name}@${version}`, integrity);
+  return join(cached, 'package');
 }
 
 function pinned(name: string): { version: string; integrity: string } {
@@ -31,8 +31,8 @@ function fetchTo(folder: string, spec: string, integrity: string): void {
   try {
     const [file = ''] = run(['npm', 'pack', '--silent', spec], making).trim().split('\n').slice(-1);
     const tarball = join(making, file);
-    const found = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`;
-    if (found !== integrity) throw new Error(`${spec} does not match the integrity in bun.lock: ${found}.`);
+    const actual = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`;
+    if (actual !== integrity) throw new Error(`${spec} does not match the integrity in bun.lock: ${actual}.`);
     run(['tar', '-xzf', tarball], making);
     rmSync(tarball);
     renameSync(making, folder);

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { S3Settings } from './backup/copy/s3.ts';
-import { parseKeep } from './backup/keep.ts';
+import { parseRetentionRule } from './backup/retention-rule.ts';
 import { parseCidr, type Cidr } from './lib/cidr.ts';
 import { checkCron } from './lib/cron.ts';
 import type { LogLevel } from './lib/log.ts';
@@ -16,7 +16,7 @@ import {
   type ConfigKey,
   type Environment,
   type Flags,
-  type Reading,
+  type ConfigReading,
 } from './config/reading.ts';
 import { keys } from './config/settings.ts';
 import type { ProviderSettings } from './identity/providers/provider.ts';
@@ -44,7 +44,7 @@ export interface Config {
   /** Maximum CPU time of one list or search, in milliseconds; 0 is unlimited. */
   readonly readBudgetMs: number;
   /** Retention in days; null keeps forever. */
-  readonly kept: {
+  readonly retention: {
     readonly runs: number | null;
     readonly recordings: number | null;
     readonly deliveries: number | null;
@@ -74,7 +74,7 @@ export interface Config {
     readonly folder: string;
     readonly cron: string;
     /** In the format of `parseKeep`. */
-    readonly keep: string;
+    readonly retentionRule: string;
   } | null;
   /** Null: no mail. */
   readonly mail: { readonly url: string; readonly from: string } | null;
@@ -85,7 +85,7 @@ interface CopyConfig {
   /** Absolute path or `s3://bucket/prefix`. */
   readonly to: string;
   readonly everyMs: number;
-  readonly keepMs: number;
+  readonly retentionMs: number;
   readonly s3: S3Settings;
 }
 
@@ -113,7 +113,7 @@ export function readConfig(
     corsOrigins: readOrigins(list('corsOrigins'), (wanted) => fail('corsOrigins', wanted)),
     rates: readRates(reading),
     readBudgetMs: integer('readBudget', 600_000),
-    kept: readKept(days),
+    retention: readRetention(days),
     files: {
       fileBytesMax: integer('fileSize', 10_240) * 1024 * 1024,
       workspaceBytesMax: integer('fileQuota', 100_000_000) * 1024 * 1024,
@@ -135,7 +135,7 @@ export function readConfig(
     copy: copyConfig(reading, folder, env, {
       dataDir: directory('dataDir'),
       everyMs: (integer('copyEvery', 3_600) || fail('copyEvery', 'a whole number from 1 to 3600')) * 1000,
-      keepMs: integer('copyKeep', 1_000_000) * 3_600_000,
+      retentionMs: integer('copyKeep', 1_000_000) * 3_600_000,
     }),
     backups: readBackups(reading),
     mail: readMail(reading),
@@ -143,13 +143,13 @@ export function readConfig(
   };
 }
 
-function readNodePath({ value, fail }: Reading, folder: string): string | null {
+function readNodePath({ value, fail }: ConfigReading, folder: string): string | null {
   if (value('nodePath') === '') return null;
   const path = resolve(folder, value('nodePath'));
   return isKnown(path, (stats) => stats.isFile()) ? path : fail('nodePath', 'the path of an existing file');
 }
 
-function readRates({ value, choice, integer }: Reading): Config['rates'] {
+function readRates({ value, choice, integer }: ConfigReading): Config['rates'] {
   const off = choice('rateLimit', ['on', 'off']) === 'off';
   const rate = (key: ConfigKey): number => (off ? 0 : integer(key, 100_000_000));
   const workspace = rate('rateWorkspace');
@@ -175,7 +175,7 @@ function readOrigins(entries: readonly string[], fail: (wanted: string) => never
   });
 }
 
-function readMail({ value, nameOf, fail }: Reading): Config['mail'] {
+function readMail({ value, nameOf, fail }: ConfigReading): Config['mail'] {
   const [url, from] = [value('smtpUrl'), value('mailFrom')];
   if (url === '') return null;
   // The value is not repeated in the message, because it may contain a password.
@@ -199,7 +199,7 @@ function readPublishers(entries: readonly string[], fail: (wanted: string) => ne
   );
 }
 
-function readKept(days: (key: ConfigKey) => number | null): Config['kept'] {
+function readRetention(days: (key: ConfigKey) => number | null): Config['retention'] {
   return {
     runs: days('keepRuns'),
     recordings: days('keepRecordings'),
@@ -247,10 +247,10 @@ function s3Settings(env: Environment): S3Settings {
 
 /** @throws ConfigError if the destination is inside the data directory */
 function copyConfig(
-  { value, nameOf, fail, directory }: Reading,
+  { value, nameOf, fail, directory }: ConfigReading,
   folder: string,
   env: Environment,
-  { dataDir, ...times }: { dataDir: string; everyMs: number; keepMs: number },
+  { dataDir, ...times }: { dataDir: string; everyMs: number; retentionMs: number },
 ): CopyConfig | null {
   if (value('copyTo') === '') return null;
   const { to, s3 } = readCopyAddress(value('copyTo'), folder, env, nameOf('copyTo'));
@@ -260,12 +260,13 @@ function copyConfig(
   return { to, s3, ...times };
 }
 
-function readBackups({ value, fail, directory }: Reading): Config['backups'] {
-  const [cron, keep] = [value('backupSchedule'), value('backupKeep')];
+function readBackups({ value, fail, directory }: ConfigReading): Config['backups'] {
+  const [cron, retentionRule] = [value('backupSchedule'), value('backupKeep')];
   const wrong = checkCron(cron, 'UTC');
   if (wrong !== null) fail('backupSchedule', `five cron fields such as "0 3 * * *" (${wrong})`);
-  if (!parseKeep(keep)) fail('backupKeep', 'a rule such as last=3,daily=7,weekly=4,monthly=6');
-  return value('backupDir') === '' ? null : { folder: directory('backupDir'), cron, keep };
+  if (!parseRetentionRule(retentionRule))
+    fail('backupKeep', 'a rule such as last=3,daily=7,weekly=4,monthly=6');
+  return value('backupDir') === '' ? null : { folder: directory('backupDir'), cron, retentionRule };
 }
 
 /**
@@ -276,10 +277,10 @@ function readBackups({ value, fail, directory }: Reading): Config['backups'] {
 export function readRemote(
   flags: { server?: string; token?: string },
   env: Readonly<Record<string, string | undefined>> = process.env,
-): { server: string; token: string | null; named: string | null; isNamed: boolean } {
+): { server: string; token: string | null; sourceVariable: string | null; isExplicit: boolean } {
   const usual = 'http://127.0.0.1:4700';
-  const given = flags.server ?? (env.TATAMI_SERVER || undefined);
-  const server = given ?? usual;
+  const explicitServer = flags.server ?? (env.TATAMI_SERVER || undefined);
+  const server = explicitServer ?? usual;
   if (!/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/.test(server))
     throw new ConfigError(
       `${flags.server === undefined ? 'TATAMI_SERVER' : '--server'} must be an address such as http://127.0.0.1:4700, not "${server}".`,
@@ -287,8 +288,8 @@ export function readRemote(
   return {
     server,
     token: (flags.token ?? env.TATAMI_TOKEN ?? '').trim() || null,
-    named: flags.server === undefined && server !== usual ? 'TATAMI_SERVER' : null,
-    isNamed: given !== undefined,
+    sourceVariable: flags.server === undefined && server !== usual ? 'TATAMI_SERVER' : null,
+    isExplicit: explicitServer !== undefined,
   };
 }
 

@@ -8,12 +8,12 @@ import type { Ids } from './lib/ids.ts';
 import type { Log } from './lib/log.ts';
 import type { Mail } from './lib/mail.ts';
 import type { Problems } from './lib/problems.ts';
-import type { Tally } from './lib/tally.ts';
+import type { OutcomeCounter } from './lib/outcome-counter.ts';
 import type { Sealing } from './lib/sealing.ts';
 import type { Authority } from './rights/authority.ts';
 import type { Rights } from './rights/rights.ts';
-import type { Standing } from './rights/roles.ts';
-import type { LoopTurns } from './lib/fairness/loop-turns.ts';
+import type { Membership } from './rights/roles.ts';
+import type { LoopQueue } from './lib/fairness/loop-queue.ts';
 import type { Blobs } from './store/blobs.ts';
 import type { Scope, Store } from './store/store.ts';
 
@@ -32,9 +32,9 @@ export interface Services {
   readonly sealing: Sealing;
   readonly log: Log;
   readonly ledger: Ledger;
-  readonly turns: LoopTurns;
+  readonly fairQueue: LoopQueue;
   readonly problems: Problems;
-  readonly tally: Tally;
+  readonly outcomeCounter: OutcomeCounter;
   readonly blobs: Blobs;
   /** Null if no mail server is configured. */
   readonly mail: Mail | null;
@@ -56,7 +56,7 @@ export interface Context extends Services, Rights {
   /** Credential whose role and scopes authorize the request. Every check of a role or scope uses it, never the author. */
   readonly authority: Authority;
   /** Membership of the member behind the authority; absent for plugins and for work of the server itself. */
-  readonly standing?: Standing | undefined;
+  readonly membership?: Membership | undefined;
   /** Ids of the teams whose objects are visible; null: all. Entities apply it. */
   readonly visibleTeams: ReadonlySet<string> | null;
   readonly cause: Cause | null;

@@ -4,9 +4,9 @@ import { choice, number, reference, text } from './contract/field.ts';
 import { checkContracts, contracts, eventsOf } from './contracts.ts';
 import { namespaceOf, namespaceScopes } from './events/catalogue.ts';
 import { defineResource } from './resource/define.ts';
-import { kindOf } from './resource/kind.ts';
+import { modelOf } from './resource/kind.ts';
 import { plainOperations } from './resource/operations.ts';
-import { labelKind } from './tracker/labels/labels.ts';
+import { labelModel } from './tracker/labels/labels.ts';
 
 const thing = defineContract({
   undo: 'values',
@@ -18,7 +18,7 @@ const thing = defineContract({
   fields: { name: text({ max: 10, required: true }) },
   operations: {},
   events: { created: 'thing.created' },
-  directory: { as: 'things', keeps: ['name'] },
+  directory: { as: 'things', entryFields: ['name'] },
 });
 
 test('two resources cannot claim the same, and the error names both', () => {
@@ -28,7 +28,11 @@ test('two resources cannot claim the same, and the error names both', () => {
     ['id', 'evt', 'thing and event both claim the id prefix evt.'],
     ['title', 'Label', 'thing and label both claim the title Label.'],
     ['events', { created: 'label.created' }, 'thing and label both claim the event label.created.'],
-    ['directory', { as: 'labels', keeps: [] }, 'thing and label both claim the directory section labels.'],
+    [
+      'directory',
+      { as: 'labels', entryFields: [] },
+      'thing and label both claim the directory section labels.',
+    ],
   ];
   expect(() => checkContracts([...contracts, thing])).not.toThrow();
   for (const [fact, value, message] of claims)
@@ -45,18 +49,18 @@ test('what would fail at the first request fails at the start, and says what to 
   expect(() => checkContracts([strange])).toThrow('thing.size has an invalid default: "m"');
   expect(() => text({ max: 9, pattern: '^v' })).toThrow('what ^v accepts');
   const deletable = { ...thing, operations: { delete: 'Delete a thing' } };
-  expect(() => defineResource(deletable, labelKind as never)).toThrow(
+  expect(() => defineResource(deletable, labelModel as never)).toThrow(
     'thing has the operation delete: name its event',
   );
   const forgetful = { ...deletable, events: { deleted: 'thing.deleted' } };
-  expect(() => defineResource(forgetful, labelKind as never)).toThrow('set keepsDeleted');
+  expect(() => defineResource(forgetful, labelModel as never)).toThrow('set retainsDeleted');
   const ofTeam = { ...thing, ofTeam: true } as const;
-  expect(() => kindOf(ofTeam)).toThrow('Objects of thing belong to a team');
+  expect(() => modelOf(ofTeam)).toThrow('Objects of thing belong to a team');
   const nowhere = { name: 'elsewhere', id: 'els' };
   const referring = { ...thing, fields: { ...thing.fields, place: reference(nowhere) } };
-  expect(() => kindOf(referring)).toThrow('thing.place shows name of elsewhere');
+  expect(() => modelOf(referring)).toThrow('thing.place shows name of elsewhere');
   const below = { ...thing, parent: { name: 'issue', path: 'issues', id: 'iss' } };
-  expect(() => plainOperations(below, labelKind as never, {})).toThrow('thing has a parent');
+  expect(() => plainOperations(below, labelModel as never, {})).toThrow('thing has a parent');
 });
 
 test('events are read with the scope of their resource, and each contract that there is counts', () => {
@@ -67,7 +71,7 @@ test('events are read with the scope of their resource, and each contract that t
         // Events of automations come from several contracts, but share one namespace and one scope.
         namespaceOf(type) === 'automation'
           ? 'automations:read'
-          : ((contract as Contract).heardBy ?? scopeOfContract(contract, 'read')),
+          : ((contract as Contract).subscriptionScope ?? scopeOfContract(contract, 'read')),
       ]);
   // These contracts describe responses and events, not resources.
   const files = [...new Bun.Glob('**/contract.ts').scanSync(import.meta.dir)].filter(

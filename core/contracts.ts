@@ -71,10 +71,10 @@ const all = [
   proposal,
 ] as const;
 
-type Known = (typeof all)[number];
-export type ContractEvent = EventTypeOf<Known>;
+type KnownContract = (typeof all)[number];
+export type ContractEvent = EventTypeOf<KnownContract>;
 
-type InDirectory = Extract<Known, { readonly directory: object }>;
+type InDirectory = Extract<KnownContract, { readonly directory: object }>;
 /** Small, frequently read entities of a workspace, cached in memory; ids in other objects refer to them. */
 export type Directory = {
   readonly [C in InDirectory as C['directory']['as']]: ReadonlyMap<string, Entry<C>>;
@@ -100,18 +100,18 @@ export function checkContracts(list: readonly Contract[]): void {
 const builtIn = ['id', 'version', 'createdAt', 'updatedAt', 'deletedAt'];
 
 function checkFields({ name, operations, fields }: Contract): void {
-  for (const [field, { type, given, options }] of Object.entries(fields)) {
+  for (const [field, { type, input, options }] of Object.entries(fields)) {
     const at = `${name}.${field}`;
     if (builtIn.includes(field))
       throw new Error(`${at} is a built-in field of every object. Give the field another name.`);
     const { required, nullable, computed, write, default: value } = options;
     if (value === undefined) {
-      const isGiven = required || nullable || computed || type === 'actor' || write === 'never';
-      if ('create' in operations && !isGiven)
+      const isAlwaysSet = required || nullable || computed || type === 'actor' || write === 'never';
+      if ('create' in operations && !isAlwaysSet)
         throw new Error(
           `${at} is optional and has no default. Make it required or nullable, or give a default.`,
         );
-    } else if (value !== '' && !Check(given, value))
+    } else if (value !== '' && !Check(input, value))
       throw new Error(`${at} has an invalid default: ${JSON.stringify(value)}.`);
   }
 }
@@ -128,9 +128,16 @@ function claimsOf({ name, path, id, title, directory, events }: Contract): strin
 }
 
 /** Returns all event types of a contract, lifecycle first. */
-export function eventsOf({ created, updated, deleted, restored, told, other }: Contract['events']): string[] {
+export function eventsOf({
+  created,
+  updated,
+  deleted,
+  restored,
+  announced,
+  other,
+}: Contract['events']): string[] {
   const plain = [created, updated, deleted, restored].filter((type) => type !== undefined);
-  return [...plain, ...(told ?? []), ...(other ?? [])];
+  return [...plain, ...(announced ?? []), ...(other ?? [])];
 }
 
 checkContracts(contracts);

@@ -2,7 +2,7 @@
 // gets the default behavior. Routes, OpenAPI, filters and the directory derive from it.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { Contract } from './contract/contract.ts';
-import { shownProperties, schemasOf } from './contract/schemas.ts';
+import { responseProperties, schemasOf } from './contract/schemas.ts';
 import { contracts, eventsOf, type Directory } from './contracts.ts';
 import type { EventType } from './events/catalogue.ts';
 import { eventRoutes } from './events/routes.ts';
@@ -14,20 +14,20 @@ import { grants } from './identity/grants/grants.ts';
 import { members } from './identity/members/members.ts';
 import { oauthApps } from './identity/oauth-apps/oauth-apps.ts';
 import { workspaces } from './identity/workspace/workspace.ts';
-import { snoozeAlarm } from './inbox/kind.ts';
-import { InboxPreferencesTold } from './inbox/preferences.ts';
-import { SystemProblemShown } from './inbox/problem.ts';
+import { snoozeTimer } from './inbox/kind.ts';
+import { InboxPreferencesEvent } from './inbox/preferences.ts';
+import { SystemProblemResponse } from './inbox/problem.ts';
 import { inbox } from './inbox/routes.ts';
 import { usageRoutes } from './ledger/routes.ts';
 import type { FilterFields } from './lib/filter.ts';
-import { Closed, described, named } from './lib/schema.ts';
+import { Closed, described, namedSchema } from './lib/schema.ts';
 import { capital } from './lib/words.ts';
 import { plugin } from './plugins/installs/contract.ts';
 import { AutomationRun } from './plugins/runs/contract.ts';
 import { AutomationUndone } from './plugins/undo/contract.ts';
-import { expiryAlarm, proposalsOfEnded } from './proposals/ends.ts';
+import { expiryTimer, proposalsOfEnded } from './proposals/ends.ts';
 import { proposal } from './proposals/contract.ts';
-import type { Alarm } from './reactions/alarm.ts';
+import type { DueTimer } from './reactions/due-timer.ts';
 import type { Reaction } from './reactions/reaction.ts';
 import { defineResource, type Resource } from './resource/define.ts';
 import { eventFilteringOf, fieldsOfShape } from './resource/event-filter.ts';
@@ -37,7 +37,7 @@ import {
   type EventFiltering,
   type FindMentioned,
 } from './resource/filtering.ts';
-import { kindOf } from './resource/kind.ts';
+import { modelOf } from './resource/kind.ts';
 import { attachment } from './tracker/attachments/contract.ts';
 import { attachments } from './tracker/attachments/attachments.ts';
 import { calendars } from './tracker/calendars/calendars.ts';
@@ -45,7 +45,7 @@ import { boards } from './tracker/boards/boards.ts';
 import { CardMoved } from './tracker/boards/bodies.ts';
 import { comments } from './tracker/comments/comments.ts';
 import { fields } from './tracker/fields/fields.ts';
-import { cycleAlarm } from './tracker/cycles/alarm.ts';
+import { cycleTimer } from './tracker/cycles/timer.ts';
 import { cycles } from './tracker/cycles/cycles.ts';
 import { issues } from './tracker/issues/resource.ts';
 import { labels } from './tracker/labels/labels.ts';
@@ -57,7 +57,7 @@ import { projects } from './tracker/projects/projects.ts';
 import { releases } from './tracker/releases/resource.ts';
 import { relations } from './tracker/relations/relations.ts';
 import { slaPolicies } from './tracker/sla-policies/policies.ts';
-import { slaAlarms } from './tracker/sla/alarm.ts';
+import { slaTimer } from './tracker/sla/timer.ts';
 import { slaClocks, slaReaction } from './tracker/sla/sla.ts';
 import { search } from './tracker/search/contract.ts';
 import { searchRoutes } from './tracker/search/routes.ts';
@@ -114,18 +114,18 @@ const plain = contracts
       ![...ofRunningService, ...withoutObjects].includes(contract) &&
       !special.some((one) => one.contract === contract),
   )
-  .map((contract) => defineResource(contract, kindOf(contract)));
+  .map((contract) => defineResource(contract, modelOf(contract)));
 
 const resources: readonly Resource[] = [...special, ...plain];
 
 /** Entities by name. */
-export const kinds: ReadonlyMap<string, Resource['kind']> = new Map(
-  resources.map(({ kind }) => [kind.name, kind]),
+export const models: ReadonlyMap<string, Resource['model']> = new Map(
+  resources.map(({ model }) => [model.name, model]),
 );
 
 /** Reactions to events, and timers of the service. */
 export const reactions: readonly Reaction[] = [milestoneCompletion, slaReaction, notifying, proposalsOfEnded];
-export const alarms: readonly Alarm[] = [snooze, cycleAlarm, slaAlarms, snoozeAlarm, expiryAlarm];
+export const timers: readonly DueTimer[] = [snooze, cycleTimer, slaTimer, snoozeTimer, expiryTimer];
 
 export const directoryLoaders = resources.flatMap(({ directory }) => directory ?? []);
 
@@ -141,9 +141,9 @@ export const resourceRoutes: readonly Route[] = [
 /** Events without a stored object of their own. */
 const announced = {
   'board.card_moved': CardMoved,
-  'inbox.preferences_updated': InboxPreferencesTold,
-  'system.problem_raised': SystemProblemShown,
-  'system.problem_cleared': SystemProblemShown,
+  'inbox.preferences_updated': InboxPreferencesEvent,
+  'system.problem_raised': SystemProblemResponse,
+  'system.problem_cleared': SystemProblemResponse,
   'automation.undone': AutomationUndone,
   'automation.run': AutomationRun,
   'automation.failed': AutomationRun,
@@ -189,11 +189,13 @@ export const checkFilter: CheckFilter = (ctx, eventType, filter, at) =>
 /** Returns the envelope of every event type: `data` is the object as in the API; for a change, with `previous`. */
 export function sentEvents(): { type: EventType; envelope: TSchema }[] {
   const own = contracts.flatMap((contract) => {
-    const { created, updated, deleted, restored, told = [], other = [] } = contract.events;
+    const { created, updated, deleted, restored, announced: extra = [], other = [] } = contract.events;
     const changed = [updated, deleted, restored, ...other].filter((type) => type !== undefined);
-    const made = created === undefined ? told : [created, ...told];
+    const createdTypes = created === undefined ? extra : [created, ...extra];
     return [
-      ...made.map((type) => sentEvent(type, besideOf(contract, type) ?? schemasOf(contract).shown)),
+      ...createdTypes.map((type) =>
+        sentEvent(type, besideOf(contract, type) ?? schemasOf(contract).response),
+      ),
       ...changed.map((type) => sentEvent(type, changedShape(contract))),
     ];
   });
@@ -221,12 +223,13 @@ const shapesBeside = new Map<string, TObject>();
 /** Returns the object plus the other data in the event; undefined if there is none. */
 function besideOf(contract: Contract, type: string): TObject | undefined {
   const other = others[type];
-  const told = other
-    ? { [other.name]: described(schemasOf(other).shown, other.doc) }
+  const extra = other
+    ? { [other.name]: described(schemasOf(other).response, other.doc) }
     : contract.events.beside?.[type];
-  if (!told) return undefined;
-  const name = `${contract.title}With${Object.keys(told).map(capital).join('')}`;
-  const shape = shapesBeside.get(name) ?? named(name, Closed({ ...shownProperties(contract), ...told }));
+  if (!extra) return undefined;
+  const name = `${contract.title}With${Object.keys(extra).map(capital).join('')}`;
+  const shape =
+    shapesBeside.get(name) ?? namedSchema(name, Closed({ ...responseProperties(contract), ...extra }));
   shapesBeside.set(name, shape);
   return shape;
 }
@@ -239,7 +242,10 @@ const changedShapes = new Map<Contract, TObject>();
 function changedShape(contract: Contract): TObject {
   const known = changedShapes.get(contract);
   if (known) return known;
-  const shape = named(`${contract.title}Changed`, Closed({ ...shownProperties(contract), previous }));
+  const shape = namedSchema(
+    `${contract.title}Changed`,
+    Closed({ ...responseProperties(contract), previous }),
+  );
   changedShapes.set(contract, shape);
   return shape;
 }

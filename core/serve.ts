@@ -28,24 +28,24 @@ import { oauthRoutes, type OAuthOptions } from './oauth/runtime.ts';
 import { createProblems, type Problems } from './lib/problems.ts';
 import { createSealing } from './lib/sealing.ts';
 import { embedded } from './lib/embedded.ts';
-import { createTally } from './lib/tally.ts';
-import { createLoopTurns } from './lib/fairness/loop-turns.ts';
+import { createOutcomeCounter } from './lib/outcome-counter.ts';
+import { createLoopQueue } from './lib/fairness/loop-queue.ts';
 import { guideRoutes } from './pages/guides.ts';
 import { pageRoutes } from './pages/pages.ts';
 import { proposal } from './proposals/contract.ts';
 import { installFirstParty } from './plugins/first-party.ts';
 import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
 import { createAgents, type Agents } from './serve/agents.ts';
-import { createDoor, type Door } from './serve/door.ts';
-import { createHold, type Hold } from './serve/hold.ts';
-import { createIdentity, type Identity } from './serve/identity.ts';
+import { createHttpAdapters, type HttpAdapters } from './serve/http-adapters.ts';
+import { createRestorePause, type RestorePause } from './serve/restore-pause.ts';
+import { createIdentity, type ServedIdentity } from './serve/identity.ts';
 import { settleMasterKey } from './serve/master-key.ts';
-import { openOperatorDoor, type OperatorDoor } from './serve/operator-door.ts';
+import { openOperatorServer, type OperatorServer } from './serve/operator-server.ts';
 import { peopleRoutes } from './serve/people.ts';
 import { listen, type Socket } from './serve/socket.ts';
 import { createWorkers, type Workers } from './serve/workers.ts';
-import type { DeskOptions } from './setup/keys/desk.ts';
-import { createOperatorDesk } from './setup/desk.ts';
+import type { OperatorRpcOptions } from './setup/keys/key-rpc.ts';
+import { createOperatorRpc } from './setup/operator-rpc.ts';
 import { readInstallation, type Installation } from './store/installation.ts';
 import { clearIncoming, createBlobs } from './store/blobs.ts';
 import { openStore } from './store/open-store.ts';
@@ -139,7 +139,7 @@ interface Ground extends ServeOptions {
 
 async function compose(ground: Ground): Promise<Tatami> {
   const { config, clock, random = Math.random, resolve = resolveWithSystem, opened, socket } = ground;
-  const hold = createHold({ ...ground, dataDir: config.dataDir });
+  const hold = createRestorePause({ ...ground, dataDir: config.dataDir });
   const masterKey = await settleMasterKey(opened.store, opened.dataDir);
   const installation = await readInstallation(opened.store);
   const services = createServices(ground, { hold, masterKey, installation });
@@ -152,16 +152,16 @@ async function compose(ground: Ground): Promise<Tatami> {
   const shared = { config, clock, services, committer, fresh, directoryOf: directories.of };
 
   const identity = createIdentity({ ...shared, resolve, port: socket.port });
-  const door = createDoor({ ...shared, ...identity.authentication, socket });
+  const adapters = createHttpAdapters({ ...shared, ...identity.authentication, socket });
   const egress = createEgress({ allow: config.egressAllow, ownPort: () => socket.port, resolve });
   const workers = createWorkers({
-    ...{ ...shared, cache, seen, random, egress, door, snapshots: opened.dataDir.snapshots },
+    ...{ ...shared, cache, seen, random, egress, adapters, snapshots: opened.dataDir.snapshots },
     app: () => app,
   });
   identity.authentication.onForgotten(workers.streams.askAgain);
   const health = await createHealth({ ...shared, ...workers, version });
   const agents = createAgents({ ...shared, sessions: identity.sessions, app: () => app });
-  const app: App = mount({ ...shared, door, workers, health, identity, agents, egress, app: () => app });
+  const app: App = mount({ ...shared, adapters, workers, health, identity, agents, egress, app: () => app });
   const copier = await createCopy(ground, installation);
   const backups = createBackups(ground, installation);
 
@@ -193,7 +193,7 @@ async function compose(ground: Ground): Promise<Tatami> {
     stop: ({ quietMs } = { quietMs: 0 }) =>
       stop({
         ...{ quietMs, socket, opened, store: services.store },
-        ...{ door, agents, workers },
+        ...{ adapters, agents, workers },
         parts: [services.mail, operator, backups, hold, workers, health, identity],
         copier,
       }),
@@ -204,7 +204,7 @@ async function compose(ground: Ground): Promise<Tatami> {
 async function stop(of: {
   quietMs: number;
   socket: Socket;
-  door: Door;
+  adapters: HttpAdapters;
   agents: Agents;
   workers: Workers;
   parts: readonly ({ stop(): Promise<void> } | null)[];
@@ -212,11 +212,11 @@ async function stop(of: {
   copier: Copier | null;
   opened: Ground['opened'];
 }): Promise<void> {
-  const { quietMs, socket, door, agents, workers, parts, store, copier, opened } = of;
+  const { quietMs, socket, adapters, agents, workers, parts, store, copier, opened } = of;
   workers.streams.stop();
   agents.stop();
   const cut = setTimeout(() => {
-    door.outflow.stop();
+    adapters.outflow.stop();
     void socket.close();
   }, drainMs);
   await socket.drain({ quietMs, quietByMs });
@@ -228,9 +228,9 @@ async function stop(of: {
 }
 
 /** Returns null on a read-only server: all operator requests write. */
-function openOperator({ config, log, opened }: Ground, options: DeskOptions): OperatorDoor | null {
+function openOperator({ config, log, opened }: Ground, options: OperatorRpcOptions): OperatorServer | null {
   return opened.onlyToRead === null
-    ? openOperatorDoor(config.dataDir, createOperatorDesk(options), log)
+    ? openOperatorServer(config.dataDir, createOperatorRpc(options), log)
     : null;
 }
 
@@ -243,7 +243,11 @@ function createBackups(
 
 function createServices(
   { config, log, clock: { nowMs }, ledger, problems, opened, socket }: Ground,
-  { hold, masterKey, installation }: { hold: Hold; masterKey: Uint8Array; installation: Installation },
+  {
+    hold,
+    masterKey,
+    installation,
+  }: { hold: RestorePause; masterKey: Uint8Array; installation: Installation },
 ): Services {
   return {
     store: opened.store,
@@ -252,9 +256,9 @@ function createServices(
     log,
     ledger,
     problems,
-    tally: createTally(),
+    outcomeCounter: createOutcomeCounter(),
     blobs: createBlobs({ folder: opened.dataDir.blobs, limits: config.files, nowMs }),
-    turns: createLoopTurns((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
+    fairQueue: createLoopQueue((owner, ms) => ledger.charge(owner, 'cpuMs', ms)),
     mail: config.mail && createMail(config.mail, log),
     baseUrl: addressOf({ ...config, port: socket.port }),
     mayWork: hold.mayWork,
@@ -268,10 +272,10 @@ async function createCopy(
   installation: Installation,
 ): Promise<Copier | null> {
   if (!config.copy) return null;
-  const { to, s3, everyMs, keepMs } = config.copy;
-  const { database, spool } = opened.dataDir;
+  const { to, s3, everyMs, retentionMs } = config.copy;
+  const { database, walArchive } = opened.dataDir;
   return createCopier({
-    ...{ clock, log, problems, version, everyMs, keepMs, database, spool },
+    ...{ clock, log, problems, version, everyMs, retentionMs, database, walArchive },
     archive: join(config.dataDir, 'archive'),
     store: opened.store,
     installation,
@@ -285,19 +289,25 @@ function mount(
     clock: Clock;
     config: Config;
     services: Services;
-    door: Door;
+    adapters: HttpAdapters;
     workers: Workers;
     health: Health;
-    identity: Identity;
+    identity: ServedIdentity;
     egress: Egress;
     agents: Agents;
     app: () => App;
   },
 ): App {
-  const { door, workers, health, identity, agents, config } = parts;
+  const { adapters, workers, health, identity, agents, config } = parts;
   const { baseUrl } = parts.services;
-  const shown = schemasOf(proposal).shown;
-  const openapi = createOpenApi({ version, baseUrl, webhooks: sentEvents(), tagGroups, proposal: shown });
+  const proposalSchema = schemasOf(proposal).response;
+  const openapi = createOpenApi({
+    version,
+    baseUrl,
+    webhooks: sentEvents(),
+    tagGroups,
+    proposal: proposalSchema,
+  });
   const routes = [
     ...resourceRoutes,
     createMe(config.rates),
@@ -313,7 +323,7 @@ function mount(
     ...peopleRoutes({ ...parts, ...identity }),
     ...health.routes,
   ];
-  const app = createApp(door, routes, health.traffic);
+  const app = createApp(adapters, routes, health.traffic);
   openapi.describe(app.routes);
   return app;
 }

@@ -10,7 +10,7 @@ import { bundleVariable, openBundle } from './program.ts';
 const root = join(import.meta.dir, '..');
 
 /** Twice the usual two cores: files wait for processes, disks and timers about half of their time. */
-const lanes = 4;
+const parallelism = 4;
 
 /** They measure by the clock on the wall what somebody feels beside a flood or a long computation, or need a CPU that is sometimes idle. */
 const alone = [
@@ -38,7 +38,7 @@ const longest: Readonly<Record<string, number>> = {
   'test/faults/first-start.test.ts': 12,
   'test/api/fuzz.test.ts': 21,
   'test/binary/executable.test.ts': 21,
-  'test/api/entrances.test.ts': 20,
+  'test/api/adapters.test.ts': 20,
   'test/plugins/attacks.test.ts': 20,
   'test/sdk/package.test.ts': 20,
   'test/faults/directory.test.ts': 20,
@@ -56,7 +56,7 @@ const longest: Readonly<Record<string, number>> = {
   'test/webhooks/bad-receivers.test.ts': 16,
   'test/plugins/schedules.test.ts': 16,
   'test/api/sockets.test.ts': 15,
-  'test/plugins/catch-up.test.ts': 15,
+  'test/plugins/backfill.test.ts': 15,
   'test/webhooks/outage.test.ts': 15,
   'test/tracker/public-triage.test.ts': 15,
   'test/cli/backup.test.ts': 15,
@@ -91,8 +91,8 @@ interface Start {
 }
 
 const every = '--every';
-const named = process.argv.slice(2).filter((argument) => argument !== every);
-if (named.length > 0) process.exit((await bunTest(named)) ? 0 : 1);
+const requestedFiles = process.argv.slice(2).filter((argument) => argument !== every);
+if (requestedFiles.length > 0) process.exit((await bunTest(requestedFiles)) ? 0 : 1);
 
 /** Timings lie apart, as nobody sees into the folder over which the file system in memory is mounted. */
 const [timings, temporary] = ['timings', 'files'].map((name) =>
@@ -108,7 +108,7 @@ for (const suite of documentation.skipped)
 
 // What is imported stays for the next file of a worker: to import it anew for each would cost as much as many of them.
 const together = [
-  ...[`--parallel=${lanes}`, '--no-isolate', `--timings=${writeTimings(timings)}`],
+  ...[`--parallel=${parallelism}`, '--no-isolate', `--timings=${writeTimings(timings)}`],
   ...[...alone, ...documentation.skipped].map((path) => `--path-ignore-patterns=${path}`),
 ];
 const apart = alone.flatMap((path) => [...new Bun.Glob(path).scanSync(root)].toSorted());

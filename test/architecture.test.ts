@@ -6,7 +6,7 @@ import { importsOf, sources, type Import, type Source } from './imports.ts';
 const core = sources('core').filter(({ file }) => !file.endsWith('.test.ts'));
 const under = (folder: string): Source[] => core.filter(({ file }) => file.startsWith(folder));
 
-interface Part {
+interface ArchitecturePart {
   /** Folders and files, `*` for any folders; where two parts name a file, the longer name counts. */
   readonly of: readonly string[];
   /** The parts it may import, beside itself. */
@@ -19,7 +19,7 @@ interface Part {
 const ofResources = ['lib', 'contract', 'store', 'events', 'changes', 'http', 'resource'] as const;
 
 /** From the bottom to the top: a part imports only parts that stand above it in this list, and each of them is imported. */
-const parts: Readonly<Record<string, Part>> = {
+const parts: Readonly<Record<string, ArchitecturePart>> = {
   lib: { of: ['core/lib/'], may: [] },
   // Public data without I/O: what stands in it may be read by anybody, wherever it lies.
   contract: { of: ['core/contract/', 'core/contracts.ts', 'core/*/contract.ts'], may: ['lib'] },
@@ -161,17 +161,18 @@ const parts: Readonly<Record<string, Part>> = {
 /** Imports that break the order, each with the way to mend it. One that is gone is taken off this list. */
 const known: Readonly<Record<string, string>> = {};
 
-function isIn(path: string, place: string): boolean {
-  const [start = '', end = ''] = place.split('*');
+function isIn(path: string, pattern: string): boolean {
+  const [start = '', end = ''] = pattern.split('*');
   return path.startsWith(start) && path.endsWith(end);
 }
 
 function partOf(path: string): string | undefined {
-  let found: { name: string; length: number } | undefined;
+  let best: { name: string; length: number } | undefined;
   for (const [name, { of }] of Object.entries(parts))
-    for (const place of of)
-      if (isIn(path, place) && place.length > (found?.length ?? 0)) found = { name, length: place.length };
-  return found?.name;
+    for (const pattern of of)
+      if (isIn(path, pattern) && pattern.length > (best?.length ?? 0))
+        best = { name, length: pattern.length };
+  return best?.name;
 }
 
 interface Edge extends Import {

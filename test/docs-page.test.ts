@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createSystemClock, startApp } from './app.ts';
 import { runInNode } from './browser/run.ts';
 
-interface Seen {
+interface DocsPageReport {
   complaints: string[];
   requests: { url: string; status: number }[];
   answer: string;
@@ -18,7 +18,7 @@ test('a newcomer gives a key, sends the first request, and sees the answer', asy
   try {
     await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Crash on save', priority: 'high' });
     const screenshot = join(folder, 'docs.png');
-    const { complaints, requests, answer } = await runInNode<Seen>('docs-page-process.ts', [
+    const { complaints, requests, answer } = await runInNode<DocsPageReport>('docs-page-process.ts', [
       app.url,
       app.workspace.apiKey,
       screenshot,

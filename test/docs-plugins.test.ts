@@ -18,13 +18,15 @@ const docs = join(root, 'docs/plugins');
 const pages = readdirSync(docs).filter((name) => name.endsWith('.md'));
 const dir = temporary();
 let app: TestApp;
-const asked: string[] = [];
+const receivedRequests: string[] = [];
 /** The service of from-nothing.md, which listens on port 4899 there. */
 const classifier = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   fetch(request) {
-    asked.push(`${request.method} ${new URL(request.url).pathname} ${request.headers.get('authorization')}`);
+    receivedRequests.push(
+      `${request.method} ${new URL(request.url).pathname} ${request.headers.get('authorization')}`,
+    );
     return Response.json({ kind: 'bug' });
   },
 });
@@ -221,26 +223,29 @@ test.each([
   ['the quick start', join(root, 'docs/guides/quick-start.md'), 'quick-start'],
 ])(
   '%s says what the commands say',
-  async (_, path, place) => {
+  async (_, path, folderName) => {
     let page = readFileSync(path, 'utf8');
-    let folder = dir.path(place);
+    let folder = dir.path(folderName);
     mkdirSync(folder);
     for (const name of ['bin', 'examples']) symlinkSync(join(root, name), join(folder, name));
-    const { apiKey, workspaceId } = await app.addWorkspace(place, 'ENG');
+    const { apiKey, workspaceId } = await app.addWorkspace(folderName, 'ENG');
     // As `tatami init` and the first start make one.
     await app.installFirstParty(workspaceId, 'auto-triage');
     let moved = 0;
     for (const { at, language, name, text } of blocksOf(page)) {
       if (language !== 'console' && /\.\w+$/.test(name)) {
-        put(`${place}/${name}`, text.replaceAll('http://127.0.0.1:4899', classifier.url.origin));
-        put(`${place}-typed/${name}`, text);
+        put(`${folderName}/${name}`, text.replaceAll('http://127.0.0.1:4899', classifier.url.origin));
+        put(`${folderName}-typed/${name}`, text);
       }
       if (language !== 'console') continue;
       const parts: string[] = [];
       for (const [command] of text.matchAll(/^\$ (?:.*\\\n)*.*/gm)) {
         let answer = await shell(command.slice(2), folder, apiKey);
-        if (command === '$ tatami plugin pack .' && place === 'nothing')
-          answer = await packedAsTyped(folder, folder.replace(dir.path(place), dir.path(`${place}-typed`)));
+        if (command === '$ tatami plugin pack .' && folderName === 'nothing')
+          answer = await packedAsTyped(
+            folder,
+            folder.replace(dir.path(folderName), dir.path(`${folderName}-typed`)),
+          );
         for (const [ours, typed] of hashes)
           answer = answer.replaceAll(ours, typed).replaceAll(ours.slice(0, 12), typed.slice(0, 12));
         parts.push(answer === '' ? command : `${command}\n${answer}`);
@@ -254,7 +259,8 @@ test.each([
       } else expect(masked(text)).toBe(masked(said));
     }
     if (process.env.UPDATE_DOCS === '1') writeFileSync(path, page);
-    if (place === 'nothing') expect(asked).toEqual(['POST /v1/classify Bearer not-a-real-key']);
+    if (folderName === 'nothing')
+      expect(receivedRequests).toEqual(['POST /v1/classify Bearer not-a-real-key']);
   },
   120_000,
 );
@@ -267,9 +273,9 @@ test('every command of `tatami plugin` stands in the table of commands', async (
   const table = read('README.md')
     .match(/^\| `tatami .*$/gm)!
     .map((row) => row.split(' | ')[0]!);
-  const named = commands.filter((name) =>
+  const documented = commands.filter((name) =>
     table.some((cell) => cell.includes('tatami plugin') && new RegExp(`[ \`]${name}[ \`]`).test(cell)),
   );
-  expect(named).toEqual(commands.filter((name) => name !== 'help'));
+  expect(documented).toEqual(commands.filter((name) => name !== 'help'));
   expect(commands.length).toBeGreaterThan(20);
 });

@@ -64,8 +64,8 @@ async function runOn(name: string, { startMs, timeZone }: Day, files: readonly s
 const flags = new Set<string>(
   process.argv.filter((argument) => argument === '--all' || argument === '--short'),
 );
-const named = process.argv.slice(2).filter((argument) => !flags.has(argument));
-const unknown = named.filter((name) => !(name in calendar));
+const requestedDays = process.argv.slice(2).filter((argument) => !flags.has(argument));
+const unknown = requestedDays.filter((name) => !(name in calendar));
 if (unknown.length > 0) {
   console.error(`Usage: bun test/far-dates.ts [--all|--short] [${Object.keys(calendar).join('|')}]…
 The tests that touch time, --all tests, or the --short part that decides on dates, on the days named, or on each.`);
@@ -80,5 +80,5 @@ if (fakeTimeLibrary === null) {
 const bundle = await openBundle();
 const files = flags.has('--all') ? [] : filesThatTouchTime();
 for (const [name, day] of Object.entries(calendar))
-  if (named.length === 0 || named.includes(name))
+  if (requestedDays.length === 0 || requestedDays.includes(name))
     if ((await runOn(name, day, files)) !== 0) process.exitCode = 1;

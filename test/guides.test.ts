@@ -19,10 +19,10 @@ const hasCurl = Bun.which('curl') !== null;
 describe.each(guides.filter((file) => examplesOf(read(file)).length > 0))('%s', (file) => {
   test.skipIf(!hasCurl)('says what happens (needs curl)', async () => {
     const app = await startApp();
-    const place = mkdtempSync(join(tmpdir(), 'tatami-guide-'));
+    const folder = mkdtempSync(join(tmpdir(), 'tatami-guide-'));
     try {
       for (const example of examplesOf(read(file))) {
-        const output = await typed(example.typed, place, app);
+        const output = await typed(example.typed, folder, app);
         const lines = output.split('\n').map((line) => line.trim());
         const answers = lines.filter((line) => line.startsWith('{'));
         for (const [at, { language, text }] of example.answers.entries()) {
@@ -37,12 +37,12 @@ describe.each(guides.filter((file) => examplesOf(read(file)).length > 0))('%s', 
               text
                 .trim()
                 .split('\n')
-                .every((shown) => lines.some((line) => isLike(shown, line))),
+                .every((displayed) => lines.some((line) => isLike(displayed, line))),
             );
         }
       }
     } finally {
-      rmSync(place, { recursive: true });
+      rmSync(folder, { recursive: true });
       await app.stop();
     }
   });
@@ -67,10 +67,10 @@ describe('a server', () => {
     for (let path = open.pop(); path !== undefined; path = open.pop()) {
       if (seen.has(path)) continue;
       seen.add(path);
-      const shown = await get(path);
-      expect([path, shown.status]).toEqual([path, 200]);
-      for (const [, to = '', hash = ''] of shown.text.matchAll(/<a href="(\/[^"#]*)?(#[^"]*)?"/g)) {
-        const page = to === '' ? shown : await get(to);
+      const displayed = await get(path);
+      expect([path, displayed.status]).toEqual([path, 200]);
+      for (const [, to = '', hash = ''] of displayed.text.matchAll(/<a href="(\/[^"#]*)?(#[^"]*)?"/g)) {
+        const page = to === '' ? displayed : await get(to);
         if (hash !== '' && to !== '/docs')
           expect([path, to, hash, page.text.includes(`id="${hash.slice(1)}"`)]).toEqual([
             path,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startApp, type Json, type TestApp } from './app.ts';
 import { tatami } from './cli/tatami.ts';
-import { makeIssues } from './made-issues.ts';
+import { makeIssues } from './generated-issues.ts';
 import { sidecarPids } from './sandbox/harness.ts';
 import { burnCores, slowDown } from './slow-machine.ts';
 
@@ -15,7 +15,7 @@ const size = isLong
   ? { teams: 5, learn: 1_500, fresh: 1_500, seed: 1 }
   : { teams: 2, learn: 60, fresh: 20, seed: 1 };
 const limitMs = isLong ? 3_600_000 : 180_000;
-const kinds = ['bug', 'feature', 'question'];
+const knownLabels = ['bug', 'feature', 'question'];
 
 const dir = mkdtempSync(join(tmpdir(), 'tatami-main-job-'));
 const issues = makeIssues(size);
@@ -46,7 +46,7 @@ async function settled(app: TestApp): Promise<void> {
 }
 
 /** The whole job under a load. @returns `title: label` of each fresh issue, and what a person was told of the learning */
-async function mainJob(load: () => Disposable): Promise<{ labels: string[]; told: string }> {
+async function mainJob(load: () => Disposable): Promise<{ labels: string[]; output: string }> {
   const app = await startApp();
   try {
     using _load = load();
@@ -60,25 +60,25 @@ async function mainJob(load: () => Disposable): Promise<{ labels: string[]; told
     await app.call('PATCH', '/api/v1/plugins/auto-triage', { settings: { threshold: 0 } });
     await run('import', join(dir, 'learn.csv'), '--team-from', 'repo');
     await settled(app);
-    const learned = await run('plugin', 'run-schedule', 'auto-triage', 'learn');
+    const learnRun = await run('plugin', 'run-schedule', 'auto-triage', 'learn');
     await run('import', join(dir, 'fresh.csv'), '--team-from', 'repo', '--source', 'fresh');
     await settled(app);
     expect((await app.call('GET', '/api/v1/plugins/auto-triage')).json.state).toBe('active');
     expect(await every(app, '/plugins/auto-triage/runs?status=dead')).toEqual([]);
-    const found = await every(app, '/issues?fields=title,labels,number');
-    expect(found.length).toBe(size.learn + size.fresh);
+    const allIssues = await every(app, '/issues?fields=title,labels,number');
+    expect(allIssues.length).toBe(size.learn + size.fresh);
     const perTeam = size.learn / size.teams;
-    const labels = found
+    const labels = allIssues
       .filter(({ number }) => number > perTeam)
       .map(({ title, labels }) => `${title}: ${labels.map(({ name }: Json) => name).join()}`);
-    return { labels: labels.sort(), told: learned.out };
+    return { labels: labels.sort(), output: learnRun.out };
   } finally {
     await app.stop();
   }
 }
 
 const unlabelled = (labels: readonly string[]): string[] =>
-  labels.filter((one) => !kinds.includes(one.split(': ').at(-1) ?? ''));
+  labels.filter((one) => !knownLabels.includes(one.split(': ').at(-1) ?? ''));
 const allTeams = `${size.teams} of ${size.teams} teams`;
 
 const quiet = ['on a quiet machine', () => ({ [Symbol.dispose]: () => undefined })] as const;
@@ -91,8 +91,8 @@ for (const [name, load] of isLong ? [quiet, busy, slow] : [quiet])
   test(
     `${name}: all teams learned, all issues labelled, and all as under every other load`,
     async () => {
-      const { labels, told } = await mainJob(load);
-      expect(told).toContain(allTeams);
+      const { labels, output } = await mainJob(load);
+      expect(output).toContain(allTeams);
       expect([labels.length, unlabelled(labels)]).toEqual([size.fresh, []]);
       expect(labels).toEqual((expected ??= labels));
     },

@@ -60,7 +60,7 @@ async function bundleProgram(folder: string): Promise<void> {
     format: 'cjs',
     bytecode: true,
     env: 'disable',
-    plugins: [{ name: 'places', setup: (build) => void build.onLoad({ filter: ownSource }, keepPlaces) }],
+    plugins: [{ name: 'places', setup: (build) => void build.onLoad({ filter: ownSource }, pinModulePaths) }],
     throw: false,
   });
   if (!result.success) throw new Error(result.logs.map(String).join('\n'));
@@ -75,7 +75,7 @@ async function bundleProgram(folder: string): Promise<void> {
 const ownSource = /\/(core|sdk|test)\/.*\.ts$/;
 
 /** What a module finds beside itself stays where the sources are; the writer's thread is bundled. */
-function keepPlaces({ path }: { path: string }): { contents: string; loader: 'ts' } {
+function pinModulePaths({ path }: { path: string }): { contents: string; loader: 'ts' } {
   const text = readFileSync(path, 'utf8');
   const contents = path.endsWith('/writer/thread.ts')
     ? text

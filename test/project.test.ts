@@ -39,15 +39,15 @@ test('generated files are as the contracts have them now', async () => {
 }, 60_000);
 
 test('every file is used, and every export by another file', () => {
-  const found = run(bun, join(root, 'node_modules/.bin/knip'), '--no-progress');
-  expect(found.output).toBe('');
-  expect(found.code).toBe(0);
+  const result = run(bun, join(root, 'node_modules/.bin/knip'), '--no-progress');
+  expect(result.output).toBe('');
+  expect(result.code).toBe(0);
 }, 60_000);
 
 /** Casts that tell the compiler to look away, each with its reason. One that is gone is taken off this list. */
 const knownCasts: Readonly<Record<string, string>> = {
   'core/plugins/backtests/backtests.ts': 'A page of rows has the type of any row.',
-  'core/plugins/once/routes.ts': 'A page of rows has the type of any row.',
+  'core/plugins/one-time-jobs/routes.ts': 'A page of rows has the type of any row.',
   'core/plugins/runs/runs.ts': 'A page of rows has the type of any row.',
   'core/resource/directory.ts': 'Its sections are put together by the names that contracts give them.',
   'core/store/compile.ts': 'libsql types its statements more loosely than they are.',
@@ -92,14 +92,16 @@ test('what comments cite is in docs, with its heading', () => {
 
 test('what docs/architecture.md and CONTRIBUTING.md call a file is one', () => {
   const files = sources(...folders).map(({ file }) => file);
-  const made = /milestones/;
+  const generated = /milestones/;
   const strange = ['docs/architecture.md', 'CONTRIBUTING.md'].flatMap((page) =>
     [...readFileSync(join(root, page), 'utf8').matchAll(/`(?:\.\.\/)*([\w./-]+\.ts)`/g)]
-      .map(([, named]) => named!)
+      .map(([, reference]) => reference!)
       .filter(
-        (named) => !made.test(named) && !files.some((file) => file === named || file.endsWith(`/${named}`)),
+        (reference) =>
+          !generated.test(reference) &&
+          !files.some((file) => file === reference || file.endsWith(`/${reference}`)),
       )
-      .map((named) => `${page}: ${named}`),
+      .map((reference) => `${page}: ${reference}`),
   );
   expect(strange).toEqual([]);
 });
@@ -107,7 +109,7 @@ test('what docs/architecture.md and CONTRIBUTING.md call a file is one', () => {
 const hasHistory = Bun.which('git') !== null && existsSync(join(root, '.git'));
 
 test.skipIf(!hasHistory)('no machine path, registry host or left-over in what git tracks (needs git)', () => {
-  const found = run(
+  const result = run(
     'git',
     'grep',
     '-nIE',
@@ -116,5 +118,5 @@ test.skipIf(!hasHistory)('no machine path, registry host or left-over in what gi
     '.',
     ':!bun.lock',
   );
-  expect(found.output).toBe('');
+  expect(result.output).toBe('');
 });

@@ -2,9 +2,9 @@
 // process ends, and whatever the clock does.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createFreshEvents } from '../core/events/fresh.ts';
-import { projectKind } from '../core/tracker/projects/kind.ts';
-import { alarmOp, type Alarm } from '../core/reactions/alarm.ts';
-import { createAlarms, type Alarms } from '../core/reactions/alarms.ts';
+import { projectModel } from '../core/tracker/projects/kind.ts';
+import { timerOp, type DueTimer } from '../core/reactions/due-timer.ts';
+import { createDueTimers, type DueTimers } from '../core/reactions/due-timers.ts';
 import type { Reaction } from '../core/reactions/reaction.ts';
 import { createReactions, type Reactions } from '../core/reactions/reactions.ts';
 import { emptyDirectory } from '../core/resource/directory.ts';
@@ -41,20 +41,20 @@ const eventsAfter = async (after: number): Promise<Json[]> =>
 /** Marks the project that was just made. */
 const marking = (name: string, before = (_id: string): Promise<unknown> => Promise.resolve()): Reaction => ({
   name,
-  wants: (type) => type === 'project.created',
+  subscribesTo: (type) => type === 'project.created',
   async react(ctx, event) {
-    const project = await projectKind.find(ctx, event.entityId);
+    const project = await projectModel.find(ctx, event.entityId);
     await before(event.entityId);
     const patch = { description: `${project!.description} ${name}` };
-    const change = projectKind.update(project!, patch, ctx.nowMs());
+    const change = projectModel.update(project!, patch, ctx.nowMs());
     return { changes: change ? [change] : [] };
   },
 });
 
 test('each event is answered once, also by two processes at once, as the part that answers and for the cause of the event', async () => {
   const since = await app.lastSequence();
-  const made: Json[] = [];
-  for (let n = 0; n < 30; n++) made.push(await make('/projects', { name: `Project ${n}` }));
+  const created: Json[] = [];
+  for (let n = 0; n < 30; n++) created.push(await make('/projects', { name: `Project ${n}` }));
   const processes = [reacting(marking('once')), reacting(marking('once'))];
   await Promise.all(processes.map((one) => one.start()));
   for (const one of processes) await one.settled();
@@ -63,7 +63,7 @@ test('each event is answered once, also by two processes at once, as the part th
   await later.settled();
   for (const one of [...processes, later]) await one.stop();
 
-  for (const { id } of made) {
+  for (const { id } of created) {
     const { json } = await app.call('GET', `${v1}/projects/${id}`);
     expect([json.description, json.version]).toEqual([' once', 2]);
   }
@@ -82,11 +82,11 @@ test('events of several objects whose answers change the same are answered one a
   for (let n = 0; n < 12; n++) await make('/projects', { name: `Counted ${n}` });
   const one = reacting({
     name: 'counting',
-    wants: (type) => type === 'project.created',
+    subscribesTo: (type) => type === 'project.created',
     async react(ctx, event) {
       if (!String(event.data.name).startsWith('Counted ')) return { changes: [] };
-      const project = (await projectKind.find(ctx, counter.id))!;
-      const change = projectKind.update(project, { description: `${project.description}+` }, ctx.nowMs());
+      const project = (await projectModel.find(ctx, counter.id))!;
+      const change = projectModel.update(project, { description: `${project.description}+` }, ctx.nowMs());
       return { changes: change ? [change] : [] };
     },
   });
@@ -146,31 +146,33 @@ test('what meant nothing when it happened is not asked about again by a later ru
 });
 
 const hour = 3_600_000;
-let bells = 0;
+let processCount = 0;
 
 /** A process with an alarm that makes a project for each ring. */
-function ringing(name: string): { alarms: Alarms } {
+function ringing(name: string): { timers: DueTimers } {
   const { services, committer, clock } = app;
-  const alarm: Alarm = {
+  const timer: DueTimer = {
     name,
     isSetBy: () => false,
-    ring(ctx, id) {
+    fire(ctx, id) {
       const now = ctx.nowMs();
-      const change = projectKind.create({
+      const change = projectModel.create({
         ...{ id: ctx.ids.next('prj'), name: `${name} ${id}`, description: '', status: 'backlog' },
         ...{ health: null, leadId: null, startDate: null, targetDate: null, createdAt: now, updatedAt: now },
         ...{ members: [], icon: null, color: null, archivedAt: null, deletedAt: null },
-      } as Parameters<typeof projectKind.create>[0]);
+      } as Parameters<typeof projectModel.create>[0]);
       return Promise.resolve({ changes: [change] });
     },
   };
-  const owner = `process ${bells++}`;
-  const alarms = createAlarms({ services, committer, clock, directoryOf, owner, seen: new Map() }, [alarm]);
-  return { alarms };
+  const owner = `process ${processCount++}`;
+  const timers = createDueTimers({ services, committer, clock, directoryOf, owner, seen: new Map() }, [
+    timer,
+  ]);
+  return { timers };
 }
 
 const set = (name: string, id: string, dueAtMs: number | null): Promise<unknown> =>
-  app.services.store.commit([alarmOp(scope, name, id, dueAtMs)]);
+  app.services.store.commit([timerOp(scope, name, id, dueAtMs)]);
 
 async function rungBy(name: string): Promise<string[]> {
   const { json } = await app.call('GET', `${v1}/projects?limit=100`);
@@ -187,19 +189,19 @@ test('an alarm rings at its time, once, and where it was set anew at its new tim
   await set('first', 'b', now + 2 * hour);
   await set('first', 'c', now + hour);
   await set('first', 'c', null);
-  const { alarms } = ringing('first');
-  await alarms.start();
+  const { timers } = ringing('first');
+  await timers.start();
   app.clock.advance(hour - 1);
-  await alarms.settled();
+  await timers.settled();
   expect(await rungBy('first')).toEqual([]);
   app.clock.advance(1);
-  await alarms.settled();
+  await timers.settled();
   expect(await rungBy('first')).toEqual(['first a']);
   app.clock.advance(3 * hour);
-  await alarms.settled();
+  await timers.settled();
   expect(await rungBy('first')).toEqual(['first a', 'first b']);
-  await alarms.stop();
-  const { alarms: next } = ringing('first');
+  await timers.stop();
+  const { timers: next } = ringing('first');
   await next.start();
   await next.settled();
   await next.stop();
@@ -211,29 +213,29 @@ test('what fell due while nothing ran rings at the start, and of two processes o
   for (const id of ['a', 'b', 'c']) await set('late', id, now + hour);
   app.clock.advance(24 * hour);
   const processes = [ringing('late'), ringing('late')];
-  await Promise.all(processes.map(({ alarms }) => alarms.start()));
-  for (const { alarms } of processes) await alarms.settled();
-  for (const { alarms } of processes) await alarms.stop();
+  await Promise.all(processes.map(({ timers }) => timers.start()));
+  for (const { timers } of processes) await timers.settled();
+  for (const { timers } of processes) await timers.stop();
   expect((await rungBy('late')).toSorted()).toEqual(['late a', 'late b', 'late c']);
 });
 
 test('a moment is of the calendar: the alarm follows a clock that is set, and rings once for it', async () => {
   const now = app.clock.nowMs();
   await set('jump', 'a', now + 10 * hour);
-  const { alarms } = ringing('jump');
-  await alarms.start();
+  const { timers } = ringing('jump');
+  await timers.start();
   app.clock.jump(11 * hour);
-  await alarms.followClock();
-  await alarms.settled();
+  await timers.followClock();
+  await timers.settled();
   expect(await rungBy('jump')).toEqual(['jump a']);
   await set('jump', 'b', app.clock.nowMs() + hour);
   app.clock.jump(-11 * hour);
-  await alarms.followClock();
+  await timers.followClock();
   app.clock.advance(11 * hour);
-  await alarms.settled();
+  await timers.settled();
   expect(await rungBy('jump')).toEqual(['jump a']);
   app.clock.advance(hour);
-  await alarms.settled();
+  await timers.settled();
   expect(await rungBy('jump')).toEqual(['jump a', 'jump b']);
-  await alarms.stop();
+  await timers.stop();
 });

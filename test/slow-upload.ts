@@ -53,7 +53,7 @@ export function incoming({ dataDir }: TestApp): number[] {
 }
 /** Resolves once the server has read the last piece and waits for the next one. */
 export async function until(isTrue: () => boolean): Promise<void> {
-  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  while (!isTrue()) await turn();
-  for (let turns = 0; turns < 30; turns++) await turn();
+  const nextTick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  while (!isTrue()) await nextTick();
+  for (let ticks = 0; ticks < 30; ticks++) await nextTick();
 }

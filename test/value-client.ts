@@ -17,8 +17,8 @@ export function routeAt(app: TestApp, method: string, path: string): [Route, Rec
   const exact = app.app.routes.filter((route) => route.path === path);
   for (const route of [...exact, ...app.app.routes]) {
     const pattern = route.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
-    const found = route.method === method ? new RegExp(`^${pattern}$`).exec(path) : null;
-    if (found) return [route, decoded(found.groups ?? {})];
+    const match = route.method === method ? new RegExp(`^${pattern}$`).exec(path) : null;
+    if (match) return [route, decoded(match.groups ?? {})];
   }
   throw new Error(`There is no route ${method} ${path}.`);
 }

@@ -3,10 +3,10 @@
 import type { LoadPlan } from '../load/load.ts';
 import { judged, type Findings, type Ratio, type Side } from '../report.ts';
 import { interleave, type Effort } from '../rounds.ts';
-import { boardOf, callOf, catalogue, made, wordOf, type Catalogue } from '../servers/catalogue.ts';
+import { boardOf, callOf, catalogue, createAll, wordOf, type Catalogue } from '../servers/catalogue.ts';
 import type { RecordedStatement } from '../servers/recorded.ts';
 import { withServers, type Bench, type TatamiChild } from '../servers/start.ts';
-import { dueAtOnce } from './due-at-once.ts';
+import { dueAtOnce } from './sla-burst.ts';
 
 const large = { issues: 100_000, projects: 200, cycles: 500, boards: 50 };
 const small = { issues: 10_000, projects: 20, cycles: 50, boards: 5 };
@@ -29,12 +29,15 @@ export function catalogueCosts(effort: Effort): Promise<Findings> {
     const startedMs = performance.now();
     const ours = await catalogue(bench, effort.rounds < 5 ? small : large);
     const seededMs = performance.now() - startedMs;
-    const shown = await pages(bench, effort, ours);
-    const made = await creations(bench, effort);
+    const measuredPages = await pages(bench, effort, ours);
+    const created = await creations(bench, effort);
     const due = await dueAtOnce(bench, effort, ours);
     return {
-      ratios: [...shown.ratios, ...made, ...due],
-      figures: [...shown.figures, { name: 'catalogue: seeded in', value: seededMs / 1_000, unit: 's' }],
+      ratios: [...measuredPages.ratios, ...created, ...due],
+      figures: [
+        ...measuredPages.figures,
+        { name: 'catalogue: seeded in', value: seededMs / 1_000, unit: 's' },
+      ],
     };
   });
 }
@@ -43,7 +46,7 @@ async function pages(bench: Bench, effort: Effort, ours: Catalogue): Promise<Req
   const { id } = (await callOf(ours)<{ data: { id: string }[] }>('GET', '/issues?limit=1&sort=createdAt'))
     .data[0]!;
   const board = `/boards/${ours.board}/cards?perColumn=25`;
-  const found = Object.entries(searches).map(([name, q]) => ({
+  const searched = Object.entries(searches).map(([name, q]) => ({
     name,
     paths: Array.from({ length: 6 }, (_, n) => `/search?q=${encodeURIComponent(q(n))}`),
   }));
@@ -51,9 +54,9 @@ async function pages(bench: Bench, effort: Effort, ours: Catalogue): Promise<Req
     bench,
     ours,
     board,
-    found.flatMap(({ paths }) => paths),
+    searched.flatMap(({ paths }) => paths),
   );
-  const sidesOf = (left: Asked, right: Asked) => measured(bench, effort, left, right);
+  const sidesOf = (left: PagesLoad, right: PagesLoad) => measured(bench, effort, left, right);
   const ratios = [
     ratioOf(
       'board of 8 × 25 cards',
@@ -62,7 +65,7 @@ async function pages(bench: Bench, effort: Effort, ours: Catalogue): Promise<Req
       { bound: 'least', reach: 0.5 },
     ),
   ];
-  for (const { name, paths } of found)
+  for (const { name, paths } of searched)
     ratios.push(...searchRatios(name, await sidesOf({ of: ours, paths }, { of: bare, paths })));
   const asOf = async (path: Path): Promise<Sides> => {
     const at = `${path}${path.includes('?') ? '&' : '?'}asOf=${ours.sequence - ago}`;
@@ -99,14 +102,14 @@ interface Served {
   readonly headers: TatamiChild['headers'];
   readonly child: { readonly pid: number };
 }
-interface Asked {
+interface PagesLoad {
   readonly of: Served;
   readonly paths: readonly Path[];
 }
 type Sides = Readonly<Record<'ours' | 'yardstick', Side>>;
 
-function measured({ load }: Bench, effort: Effort, ours: Asked, yardstick: Asked): Promise<Sides> {
-  const plan = ({ of, paths }: Asked): Omit<LoadPlan, 'durationMs'> => ({
+function measured({ load }: Bench, effort: Effort, ours: PagesLoad, yardstick: PagesLoad): Promise<Sides> {
+  const plan = ({ of, paths }: PagesLoad): Omit<LoadPlan, 'durationMs'> => ({
     method: 'GET',
     url: of.url,
     requests: paths.map((path) => ({ path: `/api/v1${path}` })),
@@ -139,10 +142,15 @@ function ratioOf(
 }
 
 /** Serves the SQL of the board, and for each search only its full-text query, with the same ranking and limit. */
-async function bareOf(bench: Bench, ours: Catalogue, board: Path, found: readonly Path[]): Promise<Served> {
+async function bareOf(
+  bench: Bench,
+  ours: Catalogue,
+  board: Path,
+  searched: readonly Path[],
+): Promise<Served> {
   const recorded = (path: Path) => ours.child.ask<RecordedStatement[]>('recordRead', path);
   const entries = [[`/api/v1${board}`, await recorded(board)] as const];
-  for (const path of found) {
+  for (const path of searched) {
     const hits = (await recorded(path)).find(({ params }) => params.includes('match'));
     if (!hits) throw new Error(`${path} does not query the full-text index.`);
     entries.push([`/api/v1${path}`, [{ ...hits, ...fullText(hits.values) }]]);
@@ -173,13 +181,13 @@ async function creations(bench: Bench, effort: Effort): Promise<Ratio[]> {
   const furnished = await bench.tatami();
   const call = callOf(furnished);
   const { data } = await call<{ data: { id: string }[] }>('GET', '/workflows?team=ENG');
-  await made(call, small.boards * 10, '/boards', (n) =>
+  await createAll(call, small.boards * 10, '/boards', (n) =>
     boardOf(
       n,
       data.map(({ id }) => id),
     ),
   );
-  await made(call, policies, '/sla-policies', (n) => ({
+  await createAll(call, policies, '/sla-policies', (n) => ({
     name: `Policy ${n}`,
     filter: { priority: n === 0 ? 'urgent' : 'high', team: 'ENG' },
     targetMinutes: 10_000,

@@ -8,12 +8,12 @@ import { issueInput } from '../servers/seed.ts';
 import { withServers, type Bench, type TatamiChild } from '../servers/start.ts';
 
 const bulk = 100;
-const asked = 200;
+const readCount = 200;
 /** Maximum ratio of the latency with the most issues to that with the fewest. */
 const slowerMax = 1.5;
 
 /** Tables per entity. The first one holds its rows; their indexes are counted too. */
-const kinds: Readonly<Record<string, readonly string[]>> = {
+const tablesOf: Readonly<Record<string, readonly string[]>> = {
   issue: ['issues', 'issue_labels'],
   event: ['events'],
   run: ['runs'],
@@ -68,7 +68,7 @@ function bytesIn(database: string, issues: number): Record<string, number> {
     (db.prepare(`SELECT count(*) AS count FROM ${table}`).all()[0] as { count: number }).count;
   const sum = (tables: readonly string[] | null): number =>
     trees.reduce((total, { name, bytes }) => total + (tables?.includes(name) === false ? 0 : bytes), 0);
-  const each = Object.entries(kinds).map(([kind, tables]) => [kind, sum(tables) / rowsOf(tables[0]!)]);
+  const each = Object.entries(tablesOf).map(([entity, tables]) => [entity, sum(tables) / rowsOf(tables[0]!)]);
   const all = sum(null) / issues;
   db.close();
   return { ...Object.fromEntries(each), 'issue with everything it caused': all };
@@ -81,7 +81,7 @@ async function quickness({ url, headers, child }: TatamiChild): Promise<Record<Q
   });
   const timed = async (path: (n: number) => string, body?: unknown): Promise<number> => {
     const took: number[] = [];
-    for (let n = 0; n < asked; n++) {
+    for (let n = 0; n < readCount; n++) {
       const startedMs = performance.now();
       const response = await fetch(`${url}/api/v1${path(n)}`, {
         method: body === undefined ? 'GET' : 'POST',
@@ -118,7 +118,10 @@ function flatness(all: readonly Grown[]): Ratio[] {
 }
 
 const figuresOf = ({ issues, bytes }: Grown): Figure[] =>
-  Object.entries(bytes).map(([kind, value]) => ({
-    ...{ name: `an ${kind}, of ${issues.toLocaleString('en')} issues`.replace(/^an (?=[dr])/, 'a '), value },
+  Object.entries(bytes).map(([entity, value]) => ({
+    ...{
+      name: `an ${entity}, of ${issues.toLocaleString('en')} issues`.replace(/^an (?=[dr])/, 'a '),
+      value,
+    },
     unit: 'bytes',
   }));

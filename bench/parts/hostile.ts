@@ -67,7 +67,7 @@ export function hostile(effort: Effort): Promise<Findings> {
   });
 }
 
-interface ShownRun {
+interface RunSummary {
   readonly status: string;
   readonly createdAt: string;
   readonly finishedAt: string | null;
@@ -76,7 +76,7 @@ interface ShownRun {
 /** Time from the event to the end of each run since then, in whole milliseconds. */
 async function honestRuns(server: TatamiChild, id: string, sinceMs: number): Promise<number[]> {
   const path = `/plugins/${id}/runs?limit=100`;
-  const { data } = await server.child.ask<{ data: ShownRun[] }>('call', { method: 'GET', path });
+  const { data } = await server.child.ask<{ data: RunSummary[] }>('call', { method: 'GET', path });
   const runs = data.filter(({ createdAt }) => Date.parse(createdAt) >= sinceMs);
   const done = runs.filter(({ status }) => status === 'succeeded');
   if (done.length < runs.length - 2)

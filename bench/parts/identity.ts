@@ -102,17 +102,17 @@ async function searched({ load }: Bench, effort: Effort, ours: TatamiChild, toke
     'Mcp-Method': 'tools/call',
     'Mcp-Name': 'issues_search',
   };
-  await requireFound(ours, headers);
-  const asked = words.map((q) => ({ path: `/api/v1/search?q=${encodeURIComponent(q)}&limit=20` }));
+  await requireResults(ours, headers);
+  const requests = words.map((q) => ({ path: `/api/v1/search?q=${encodeURIComponent(q)}&limit=20` }));
   const sides = await interleave(load, effort, {
     ours: { ...plan, method: 'POST', requests: words.map(searchCall), headers },
-    rest: { ...plan, method: 'GET', requests: asked, headers: ours.headers },
+    rest: { ...plan, method: 'GET', requests, headers: ours.headers },
   });
   return speedOf('issues_search over MCP', sides.ours, sides.rest, 0.5);
 }
 
 /** Tool results have status 200 also for errors, so the content is checked. */
-async function requireFound(ours: TatamiChild, headers: Record<string, string>): Promise<void> {
+async function requireResults(ours: TatamiChild, headers: Record<string, string>): Promise<void> {
   const { path, body } = searchCall(words[0]!, 0);
   const answer = await fetch(ours.url + path, {
     method: 'POST',

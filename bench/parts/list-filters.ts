@@ -80,19 +80,19 @@ async function seeded(bench: Bench, count: number): Promise<Seeded> {
   const { data: members } = await call<{ data: { id: string }[] }>('GET', '/members');
   const { data: states } = await call<{ data: { id: string; type: string }[] }>('GET', '/workflows?team=OPS');
   const state = states.find(({ type }) => type === 'started')!.id;
-  const found = { project, parent, state, assignee: members[0]!.id };
+  const seedIds = { project, parent, state, assignee: members[0]!.id };
   for (let n = 0; n < count; n += bulk)
     await call('POST', '/issues/bulk', {
-      issues: Array.from({ length: bulk }, (_, index) => inputOf(n + index, found)),
+      issues: Array.from({ length: bulk }, (_, index) => inputOf(n + index, seedIds)),
     });
   const path = await deepPath(call);
   const times = await timesOf(call);
-  return { ...(await bench.anew(first)), queries: queriesOf({ ...found, ...times, path }) };
+  return { ...(await bench.anew(first)), queries: queriesOf({ ...seedIds, ...times, path }) };
 }
 
 type Call = <T>(method: string, path: string, body?: unknown) => Promise<T>;
 
-interface Found {
+interface SeedIds {
   readonly project: string;
   readonly parent: string;
   readonly assignee: string;
@@ -100,15 +100,15 @@ interface Found {
 }
 
 /** The first sixty issues have values that no other issue has. */
-function inputOf(n: number, found: Found): Record<string, unknown> {
+function inputOf(n: number, seedIds: SeedIds): Record<string, unknown> {
   const common = { ...issueInput(n), priority: ['none', 'low', 'medium', 'high'][n % 4] };
   if (n >= rare) return common;
   return {
     ...common,
-    projectId: found.project,
-    parentId: found.parent,
-    assigneeId: found.assignee,
-    stateId: found.state,
+    projectId: seedIds.project,
+    parentId: seedIds.parent,
+    assigneeId: seedIds.assignee,
+    stateId: seedIds.state,
     team: 'OPS',
     title: `Rare ${n}`,
     priority: 'urgent',
@@ -142,7 +142,7 @@ async function timesOf(call: Call): Promise<{ late: string; early: string }> {
   return { late: await at('-createdAt'), early: await at('createdAt') };
 }
 
-function queriesOf(known: Found & { late: string; early: string; path: string }): Query[] {
+function queriesOf(known: SeedIds & { late: string; early: string; path: string }): Query[] {
   const by = (filter: object): string => `filter=${encodeURIComponent(JSON.stringify(filter))}`;
   const { project, parent, assignee, late, early } = known;
   const flat: Readonly<Record<string, string>> = {

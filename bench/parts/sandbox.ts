@@ -10,7 +10,7 @@ import { withServers } from '../servers/start.ts';
 
 const installs = 4;
 const partitions = 4;
-const lanes = installs * partitions;
+const concurrency = installs * partitions;
 
 export function sandbox(effort: Effort): Promise<Findings> {
   const plan = { durationMs: effort.roundMs };
@@ -19,7 +19,7 @@ export function sandbox(effort: Effort): Promise<Findings> {
     const ours = start('servers/sandbox-server.ts');
     const document = await touch(partitions);
     await ours.ask('start', { document, exchange, installs, partitions } satisfies SandboxStart);
-    await using bare = await startBareIsolates({ exchange, lanes });
+    await using bare = await startBareIsolates({ exchange, concurrency });
     const sides = { ours: () => ours.ask<RunsResult>('run', plan), bare: () => bare.run(plan) };
     const results = { ours: [] as RunsResult[], bare: [] as RunsResult[] };
     for (let round = -1; round < effort.rounds; round++)
@@ -44,7 +44,7 @@ function findingsOf(results: Readonly<Record<'ours' | 'bare', RunsResult[]>>): F
   return {
     ratios: [
       judged({
-        name: `runs of the sandbox alone, 2 calls, ${lanes} partitions`,
+        name: `runs of the sandbox alone, 2 calls, ${concurrency} partitions`,
         ours: sides.ours.perSecond,
         yardstick: sides.bare.perSecond,
         unit: '/s',

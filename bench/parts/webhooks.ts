@@ -1,7 +1,7 @@
 // Deliveries to ten endpoints, against the same POSTs from a bare loop; latency from event to receipt at a modest rate; and the
 // effect of one hanging endpoint on nine others.
 import type { Child } from '../children.ts';
-import type { BareLoopPlan, BareLoopResult, Door } from '../load/bare-loop.ts';
+import type { BareLoopPlan, BareLoopResult, HttpClient } from '../load/bare-loop.ts';
 import type { LoadResult } from '../load/load.ts';
 import { cpuMs } from '../processes.ts';
 import { judged, median, type Findings, type Side } from '../report.ts';
@@ -30,7 +30,7 @@ interface Ours {
   readonly counted: readonly number[];
 }
 
-const reachOf: Readonly<Record<Door, number>> = { fetch: 0.4, egress: 0.55 };
+const reachOf: Readonly<Record<HttpClient, number>> = { fetch: 0.4, egress: 0.55 };
 
 export async function webhooks(effort: Effort): Promise<Findings> {
   const parts = [await throughput(effort), await hanging(effort), await backlog(effort)];
@@ -96,9 +96,9 @@ function throughput(effort: Effort): Promise<Findings> {
     await burst(common, ours, true);
     const created = await creating(load, await tatami(), common.events);
     const captured = await receiver.ask<BareLoopPlan['captured']>('captured');
-    const loop = (door: Door, more: Partial<BareLoopPlan> = {}): Promise<BareLoopResult> => {
+    const loop = (client: HttpClient, more: Partial<BareLoopPlan> = {}): Promise<BareLoopResult> => {
       const plan: BareLoopPlan = {
-        door,
+        client,
         urls,
         captured,
         connections,
@@ -115,19 +115,19 @@ function throughput(effort: Effort): Promise<Findings> {
         egress: await loop('egress'),
       };
       if (round < 0) continue;
-      for (const door of ['ours', 'fetch', 'egress'] as const) rounds[door].push(sides[door]);
+      for (const client of ['ours', 'fetch', 'egress'] as const) rounds[client].push(sides[client]);
     }
     const sides = { ours: sideOf(rounds.ours), fetch: sideOf(rounds.fetch), egress: sideOf(rounds.egress) };
-    const against = (door: Door, name: string) =>
+    const against = (client: HttpClient, name: string) =>
       judged({
         name,
         ours: sides.ours.perSecond,
-        yardstick: sides[door].perSecond,
+        yardstick: sides[client].perSecond,
         unit: '/s',
-        cpuRatio: sides[door].cpuUs / sides.ours.cpuUs,
-        reach: reachOf[door],
+        cpuRatio: sides[client].cpuUs / sides.ours.cpuUs,
+        reach: reachOf[client],
         bound: 'least',
-        sides: door === 'egress' ? sides : {},
+        sides: client === 'egress' ? sides : {},
       });
     const { ratios, figures } = await unloaded(common, ours, effort, loop);
     return {
@@ -153,7 +153,7 @@ async function unloaded(
   { load, receiver }: { load: Child; receiver: Child },
   { server, counted }: Ours,
   effort: Effort,
-  loop: (door: Door, more: Partial<BareLoopPlan>) => Promise<BareLoopResult>,
+  loop: (client: HttpClient, more: Partial<BareLoopPlan>) => Promise<BareLoopResult>,
 ): Promise<Required<Findings>> {
   const durationMs = effort.roundMs * 4;
   await receiver.ask('begin');

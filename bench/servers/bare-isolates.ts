@@ -9,14 +9,14 @@ import type { RunsResult } from './sandbox-server.ts';
 export interface BareStart {
   readonly addonPath: string;
   readonly exchange: Exchange;
-  readonly lanes: number;
+  readonly concurrency: number;
 }
 
 export interface BarePlan {
   readonly durationMs: number;
 }
 
-type Entrance = IsolatedVm.Reference<(text: string) => { readonly text: string }>;
+type EntryReference = IsolatedVm.Reference<(text: string) => { readonly text: string }>;
 
 /** The handler of `touch` in `plugins.ts` with the minimum needed to pass it an event and answers. */
 const program = `'use strict';
@@ -39,17 +39,17 @@ const program = `'use strict';
     return said;
   };`;
 
-async function open(ivm: typeof IsolatedVm): Promise<Entrance> {
+async function open(ivm: typeof IsolatedVm): Promise<EntryReference> {
   const isolate = new ivm.Isolate({ memoryLimit: 32 });
   const context = await isolate.createContext();
   await context.eval(program);
-  return (await context.global.get('enter', { reference: true })) as Entrance;
+  return (await context.global.get('enter', { reference: true })) as EntryReference;
 }
 
 /** The isolate writes its output to this object once its promises have settled; the copy is taken after that. */
 const copied = { result: { copy: true } } as const;
 
-async function oneRun(enter: Entrance, { input, answers }: Exchange): Promise<void> {
+async function oneRun(enter: EntryReference, { input, answers }: Exchange): Promise<void> {
   const calls: (string | undefined)[] = [];
   for (const text of [input, ...answers]) {
     const { text: said } = await enter.apply(undefined, [text], copied);
@@ -65,7 +65,7 @@ function loadIsolatedVm(path: string): typeof IsolatedVm {
 }
 
 async function round(
-  entrances: readonly Entrance[],
+  entries: readonly EntryReference[],
   exchange: Exchange,
   { durationMs }: BarePlan,
 ): Promise<RunsResult> {
@@ -73,13 +73,13 @@ async function round(
   const startedMs = performance.now();
   const endsMs = startedMs + durationMs;
   const latencies: number[] = [];
-  const lane = async (enter: Entrance): Promise<void> => {
+  const loop = async (enter: EntryReference): Promise<void> => {
     for (let now = performance.now(); now < endsMs; now = performance.now()) {
       await oneRun(enter, exchange);
       latencies.push(performance.now() - now);
     }
   };
-  await Promise.all(entrances.map(lane));
+  await Promise.all(entries.map(loop));
   const tookMs = performance.now() - startedMs;
   const { user, system } = process.cpuUsage(before);
   const runs = latencies.length;
@@ -92,12 +92,12 @@ async function round(
   };
 }
 
-async function main({ addonPath, exchange, lanes }: BareStart): Promise<void> {
+async function main({ addonPath, exchange, concurrency }: BareStart): Promise<void> {
   const ivm = loadIsolatedVm(addonPath);
-  const entrances = await Promise.all(Array.from({ length: lanes }, () => open(ivm)));
+  const entries = await Promise.all(Array.from({ length: concurrency }, () => open(ivm)));
   console.log('ready');
   for await (const line of createInterface({ input: process.stdin }))
-    console.log(JSON.stringify(await round(entrances, exchange, JSON.parse(line) as BarePlan)));
+    console.log(JSON.stringify(await round(entries, exchange, JSON.parse(line) as BarePlan)));
 }
 
 await main(JSON.parse(process.argv[2] ?? process.argv[1] ?? '') as BareStart);

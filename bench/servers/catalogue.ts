@@ -60,9 +60,9 @@ export async function catalogue(bench: Bench, size: Size): Promise<Catalogue> {
   const first = await bench.tatami();
   const call = callOf(first);
   const states = await statesOf(call);
-  const projects = await made(call, size.projects, '/projects', (n) => ({ name: `Project ${n}` }));
+  const projects = await createAll(call, size.projects, '/projects', (n) => ({ name: `Project ${n}` }));
   const day = (n: number): string => new Date(Date.UTC(2031, 0, 1 + n)).toISOString();
-  const cycles = await made(call, size.cycles, '/cycles', (n) => ({
+  const cycles = await createAll(call, size.cycles, '/cycles', (n) => ({
     team: 'ENG',
     startsAt: day(n),
     endsAt: day(n + 1),
@@ -80,8 +80,8 @@ export async function catalogue(bench: Bench, size: Size): Promise<Catalogue> {
         ...(index % 10 === 0 ? { cycleId: cycles[(n / 10 + index / 10) % cycles.length] } : {}),
       })),
     });
-  const boards = await made(call, size.boards, '/boards', (n) => boardOf(n, states));
-  await place(call, boards[0]!);
+  const boards = await createAll(call, size.boards, '/boards', (n) => boardOf(n, states));
+  await moveCards(call, boards[0]!);
   await first.child.ask('settled');
   const { asOf } = await call<{ asOf: { sequence: number } }>(
     'GET',
@@ -95,7 +95,7 @@ export function callOf({ child }: TatamiChild): Call {
 }
 
 /** @returns the ids of the created objects */
-export async function made(
+export async function createAll(
   call: Call,
   count: number,
   path: string,
@@ -114,13 +114,13 @@ interface State {
 /** Eight states of the team, none of which removes an issue from the board. */
 async function statesOf(call: Call): Promise<string[]> {
   const { data } = await call<{ data: State[] }>('GET', '/workflows?team=ENG');
-  const kept = data.filter(({ type }) => type !== 'triage' && type !== 'duplicate').slice(0, columns);
-  const further = await made(call, columns - kept.length, '/workflows', (n) => ({
+  const usable = data.filter(({ type }) => type !== 'triage' && type !== 'duplicate').slice(0, columns);
+  const further = await createAll(call, columns - usable.length, '/workflows', (n) => ({
     team: 'ENG',
     name: `Step ${n}`,
     type: 'started',
   }));
-  return [...kept.map(({ id }) => id), ...further];
+  return [...usable.map(({ id }) => id), ...further];
 }
 
 export function boardOf(n: number, states: readonly string[]): object {
@@ -128,12 +128,12 @@ export function boardOf(n: number, states: readonly string[]): object {
 }
 
 /** Moves some cards of each column. */
-async function place(call: Call, board: string): Promise<void> {
-  const { columns: shown } = await call<{ columns: { key: string; cards: { id: string }[] }[] }>(
+async function moveCards(call: Call, board: string): Promise<void> {
+  const { columns: cardColumns } = await call<{ columns: { key: string; cards: { id: string }[] }[] }>(
     'GET',
     `/boards/${board}/cards?perColumn=25`,
   );
-  for (const { key, cards } of shown)
+  for (const { key, cards } of cardColumns)
     for (const { id } of cards.slice(10, 15))
       await call('POST', `/boards/${board}/move`, { issueId: id, column: key });
 }

@@ -1,5 +1,5 @@
 // Records the SQL that a request runs, so that the baseline runs the same statements.
-import type { Row } from '../../core/store/statement.ts';
+import type { SqlRow } from '../../core/store/statement.ts';
 import type { Store } from '../../core/store/store.ts';
 import { bind } from '../../core/store/values.ts';
 
@@ -22,7 +22,7 @@ export async function record(
   const note = (
     to: RecordedStatement[],
     statement: Parameters<typeof bind>[0],
-    params: Row,
+    params: SqlRow,
     workspaceId: string | null,
   ): void => {
     const bound = bind(statement, params, workspaceId);

@@ -34,11 +34,11 @@ async function start({ document, exchange, installs, partitions }: SandboxStart)
   const { manifest, code: source, sha256 } = document;
   const handler = { kind: 'event', name: 'issue.created' } as const;
   const [get, update] = exchange.answers;
-  jobs = Array.from({ length: installs * partitions }, (_, lane) => ({
-    runId: `run_${lane}`,
+  jobs = Array.from({ length: installs * partitions }, (_, partitionIndex) => ({
+    runId: `run_${partitionIndex}`,
     workspaceId: 'ws_bench',
-    installId: `plg_${lane % installs}`,
-    partition: Math.floor(lane / installs),
+    installId: `plg_${partitionIndex % installs}`,
+    partition: Math.floor(partitionIndex / installs),
     code: { sha256, source, handlers: [...manifest.handlers] },
     handler,
     input: exchange.input,
@@ -56,7 +56,7 @@ async function run({ durationMs }: { durationMs: number }): Promise<RunsResult> 
   const startedMs = performance.now();
   const endsMs = startedMs + durationMs;
   const latencies: number[] = [];
-  const lane = async (job: SandboxJob): Promise<void> => {
+  const partitionIndex = async (job: SandboxJob): Promise<void> => {
     for (let now = performance.now(); now < endsMs; now = performance.now()) {
       const outcome = await sandbox.run(job);
       if (outcome.status !== 'succeeded' || outcome.calls !== 2)
@@ -64,7 +64,7 @@ async function run({ durationMs }: { durationMs: number }): Promise<RunsResult> 
       latencies.push(performance.now() - now);
     }
   };
-  await Promise.all(jobs.map(lane));
+  await Promise.all(jobs.map(partitionIndex));
   const tookMs = performance.now() - startedMs;
   const { user, system } = process.cpuUsage(before.core);
   const runs = latencies.length;

@@ -34,7 +34,7 @@ let captured: Captured[] = [];
 let lastAtMs = 0;
 let waiting: { endpoints: readonly number[]; count: number; resolve(): void } | null = null;
 const hanging = new Set<number>();
-const held = new Map<number, Socket<State>[]>();
+const unanswered = new Map<number, Socket<State>[]>();
 
 const epochMs = (): number => performance.timeOrigin + performance.now();
 
@@ -44,7 +44,8 @@ function isReached({ endpoints, count }: { endpoints: readonly number[]; count: 
 
 function receive(socket: Socket<State>, head: string, body: Buffer): void {
   const { endpoint } = socket.data;
-  if (hanging.has(endpoint)) return void held.set(endpoint, [...(held.get(endpoint) ?? []), socket]);
+  if (hanging.has(endpoint))
+    return void unanswered.set(endpoint, [...(unanswered.get(endpoint) ?? []), socket]);
   lastAtMs = epochMs();
   const at = body.indexOf(createdAt) + createdAt.length;
   latencies.push(lastAtMs - Date.parse(body.toString('latin1', at, at + isoLength)));
@@ -113,9 +114,9 @@ async function reached(goal: { endpoints: readonly number[]; count: number }): P
 function hang(endpoints: readonly number[]): void {
   hanging.clear();
   for (const endpoint of endpoints) hanging.add(endpoint);
-  for (const [endpoint, sockets] of held) {
+  for (const [endpoint, sockets] of unanswered) {
     if (hanging.has(endpoint)) continue;
-    held.delete(endpoint);
+    unanswered.delete(endpoint);
     for (const socket of sockets) {
       counts[endpoint] = (counts[endpoint] ?? 0) + 1;
       socket.write(answer);

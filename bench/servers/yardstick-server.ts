@@ -92,7 +92,7 @@ function groupCommit(db: InstanceType<typeof Database>, recorded: readonly Recor
       createdAt: now,
       entityId: id,
       subjectId: id,
-      learnsOf: id,
+      commitAssignedOf: id,
       requestId: ids.next(idPrefixes.request),
       data: JSON.stringify(row),
     });

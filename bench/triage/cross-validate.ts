@@ -1,9 +1,9 @@
 /** Stratified k-fold cross-validation with seeded folds: every issue is classified once per seed by a model not trained on it. */
 import { Predictor } from '../../plugins/auto-triage/model/predict.ts';
-import { issueKinds, type Kind } from '../../plugins/auto-triage/model/kind.ts';
+import { issueTypes, type IssueType } from '../../plugins/auto-triage/model/kind.ts';
 import { train, type Example } from '../../plugins/auto-triage/model/train.ts';
 
-export type Outcome = { readonly kind: Kind; readonly answer: Kind; readonly confidence: number };
+export type Outcome = { readonly kind: IssueType; readonly answer: IssueType; readonly confidence: number };
 
 export type Run = {
   readonly outcomes: readonly Outcome[];
@@ -26,9 +26,9 @@ export function crossValidate(examples: readonly Example[], folds: number, seed:
     modelBytes = Math.max(modelBytes, stored.length);
     const predictor = new Predictor(JSON.parse(stored));
     for (const example of examples.filter((_, i) => foldOf[i] === fold)) {
-      const asked = performance.now();
+      const askedAtMs = performance.now();
       const { kind, confidence } = predictor.predict(example);
-      predictMs.push(performance.now() - asked);
+      predictMs.push(performance.now() - askedAtMs);
       outcomes.push({ kind: example.kind, answer: kind, confidence });
     }
   }
@@ -46,13 +46,13 @@ export function finish<T>(steps: Generator<number, T>): T {
 function stratify(examples: readonly Example[], folds: number, seed: number): number[] {
   const random = mulberry32(seed);
   const foldOf = examples.map(() => 0);
-  for (const kind of issueKinds) {
+  for (const kind of issueTypes) {
     const members = examples.flatMap((example, i) => (example.kind === kind ? [i] : []));
     for (let i = members.length - 1; i > 0; i--) {
       const j = Math.floor(random() * (i + 1));
       [members[i], members[j]] = [members[j] ?? 0, members[i] ?? 0];
     }
-    members.forEach((member, place) => (foldOf[member] = place % folds));
+    members.forEach((member, rank) => (foldOf[member] = rank % folds));
   }
   return foldOf;
 }

@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
-import { issueKinds, type Kind } from '../../plugins/auto-triage/model/kind.ts';
+import { issueTypes, type IssueType } from '../../plugins/auto-triage/model/kind.ts';
 import { Predictor } from '../../plugins/auto-triage/model/predict.ts';
 import { train, type Example } from '../../plugins/auto-triage/model/train.ts';
 import { finish, type Outcome } from './cross-validate.ts';
@@ -15,13 +15,17 @@ import { accuracyOfSurest, calibrationError, macroF1 } from './measures.ts';
 const folds = 5;
 const target = fileURLToPath(new URL('../../plugins/auto-triage/general/weights.json', import.meta.url));
 
-type Row = { repo: string; label: Kind; title: string; body: string };
-const rows: Row[] = parse(readFileSync(process.argv[2] ?? ''), { columns: true });
-const exampleOf = ({ label, title, body }: Row): Example => ({ kind: label, title, description: body });
+type LabelledIssue = { repo: string; label: IssueType; title: string; body: string };
+const rows: LabelledIssue[] = parse(readFileSync(process.argv[2] ?? ''), { columns: true });
+const exampleOf = ({ label, title, body }: LabelledIssue): Example => ({
+  kind: label,
+  title,
+  description: body,
+});
 
-const foldOf = new Map<Row, number>();
+const foldOf = new Map<LabelledIssue, number>();
 for (const cell of Map.groupBy(rows, ({ repo, label }) => `${repo} ${label}`).values())
-  for (const [place, row] of cell.entries()) foldOf.set(row, place % folds);
+  for (const [rank, row] of cell.entries()) foldOf.set(row, rank % folds);
 
 const outcomes: (Outcome & { repo: string })[] = [];
 for (let fold = 0; fold < folds; fold++) {
@@ -33,7 +37,7 @@ for (let fold = 0; fold < folds; fold++) {
   }
 }
 const ofRepositories = [...Map.groupBy(outcomes, ({ repo }) => repo)].map(
-  ([repo, own]) => [repo, macroF1(own, issueKinds)] as const,
+  ([repo, own]) => [repo, macroF1(own, issueTypes)] as const,
 );
 for (const [repo, f1] of ofRepositories) console.log(`${repo.padEnd(28)} macro-F1 ${f1.toFixed(3)}`);
 const mean = ofRepositories.reduce((sum, [, f1]) => sum + f1, 0) / ofRepositories.length;

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { parse } from 'csv-parse/sync';
-import { issueKinds, type Kind } from '../../plugins/auto-triage/model/kind.ts';
+import { issueTypes, type IssueType } from '../../plugins/auto-triage/model/kind.ts';
 import type { Example } from '../../plugins/auto-triage/model/train.ts';
 import { crossValidate, type Run } from './cross-validate.ts';
 import { accuracyOfSurest, atThreshold, calibrationError, macroF1 } from './measures.ts';
@@ -27,8 +27,8 @@ const file =
   positionals[0] ?? fileURLToPath(new URL('../../../shared/data/nlbse24-train.csv', import.meta.url));
 const seeds = Array.from({ length: Number(values.seeds) }, (_, i) => i + 1);
 
-type Row = { repo: string; label: Kind; title: string; body: string };
-const rows: Row[] = parse(readFileSync(file), { columns: true });
+type LabelledIssue = { repo: string; label: IssueType; title: string; body: string };
+const rows: LabelledIssue[] = parse(readFileSync(file), { columns: true });
 const repositories = Map.groupBy(rows, ({ repo }) => repo);
 
 const runs: Run[] = [];
@@ -40,7 +40,7 @@ for (const [repository, issues] of repositories) {
     description: body,
   }));
   const ofRepository = seeds.map((seed) => crossValidate(examples, Number(values.folds), seed));
-  const bySeed = ofRepository.map(({ outcomes }) => macroF1(outcomes, issueKinds));
+  const bySeed = ofRepository.map(({ outcomes }) => macroF1(outcomes, issueTypes));
   perRepository[repository] = { macroF1: mean(bySeed), bySeed };
   runs.push(...ofRepository);
   if (!values.json)

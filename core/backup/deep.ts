@@ -45,9 +45,9 @@ export async function findDeepProblem(
   const folder = join(dirname(path), '.verifying');
   makeOwnDir(folder);
   const locked = tryLock(join(folder, 'lock'));
-  if ('heldBy' in locked)
+  if ('lockedBy' in locked)
     throw new Error(
-      `Process ${locked.heldBy} is already verifying in ${folder}. Wait until it has finished.`,
+      `Process ${locked.lockedBy} is already verifying in ${folder}. Wait until it has finished.`,
     );
   const clean = (): void => rmSync(folder, { recursive: true, force: true });
   process.on('exit', clean);

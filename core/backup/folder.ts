@@ -9,7 +9,7 @@ export function backupName({ createdAt, log }: Pick<Manifest, 'createdAt' | 'log
   return `tatami-${createdAt.replaceAll(/[-:]/g, '')}-${log.position}.backup`;
 }
 
-const named = /^tatami-\d{8}T\d{6}\.\d{3}Z-\d+\.backup$/;
+const namePattern = /^tatami-\d{8}T\d{6}\.\d{3}Z-\d+\.backup$/;
 
 export interface ListedBackup {
   readonly path: string;
@@ -22,7 +22,7 @@ export interface ListedBackup {
 /** Returns the newest first. Reads only the manifest of each. @throws Error if the folder cannot be read */
 export async function listBackups(folder: string): Promise<ListedBackup[]> {
   const paths = readdirSync(folder)
-    .filter((name) => named.test(name))
+    .filter((name) => namePattern.test(name))
     .sort()
     .reverse()
     .map((name) => join(folder, name));

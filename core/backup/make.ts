@@ -48,9 +48,9 @@ export async function makeBackup(options: MakeOptions): Promise<Backup> {
   const { dataDir, folder } = options;
   makePrivateDir(folder);
   const locked = tryLock(join(folder, '.lock'));
-  if ('heldBy' in locked)
+  if ('lockedBy' in locked)
     throw new Error(
-      `Process ${locked.heldBy} is already making a backup in ${folder}. Wait until it has finished.`,
+      `Process ${locked.lockedBy} is already making a backup in ${folder}. Wait until it has finished.`,
     );
   // This process holds the lock, so leftovers of an earlier backup can be removed.
   const work = join(folder, workFolder);

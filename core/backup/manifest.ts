@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseFacts } from '../store/copied-database.ts';
 
-export interface Part {
+export interface BackupPart {
   readonly name: string;
   /** Size in the backup. */
   readonly bytes: number;
@@ -17,7 +17,7 @@ export interface Manifest extends DatabaseFacts {
   readonly createdAt: string;
   /** The uncompressed database file. */
   readonly database: { readonly bytes: number; readonly sha256: string };
-  readonly parts: readonly Part[];
+  readonly parts: readonly BackupPart[];
 }
 
 /** Incremented when older versions can no longer restore the file. */
@@ -52,8 +52,8 @@ export async function decodeManifest(
     const more = await readMore();
     if (more.length === 0 || header.length > headerBytesMax || !isBegin(header, more))
       throw new DamagedBackup('The file is not a backup of Tatami, or its beginning is damaged.');
-    const found = more.indexOf('\n');
-    if (found >= 0) end = header.length + found + 1;
+    const lineEnd = more.indexOf('\n');
+    if (lineEnd >= 0) end = header.length + lineEnd + 1;
     header = Buffer.concat([header, more]);
   }
   return { manifest: checked(header.subarray(0, end)), headerBytes: end };

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress } from 'node:zlib';
-import { databasePart, encodeManifest, keyPart, widest, type Manifest, type Part } from './manifest.ts';
+import { databasePart, encodeManifest, keyPart, widest, type Manifest, type BackupPart } from './manifest.ts';
 
 /** Level 3 is the default of the zstd command: about 200 MB/s, and a fifth of the database size or less. */
 const level = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };
@@ -54,7 +54,7 @@ export async function packBackup(
   const headerBytes = encodeManifest(widest(draft)).length;
   const file = await open(path, 'r+');
   try {
-    const parts: Part[] = [];
+    const parts: BackupPart[] = [];
     const end = (): number => parts.reduce((sum, { bytes }) => sum + bytes, headerBytes);
     if (files.key) parts.push({ name: keyPart, ...(await writeKey(file, files.key, end())) });
     for (const { name, path: from } of files.beside)
@@ -91,12 +91,12 @@ function writeTo(file: FileHandle, start: number) {
   };
 }
 
-async function writeKey(file: FileHandle, key: Buffer, at: number): Promise<Omit<Part, 'name'>> {
+async function writeKey(file: FileHandle, key: Buffer, at: number): Promise<Omit<BackupPart, 'name'>> {
   await file.write(key, 0, key.length, at);
   return { bytes: key.length, sha256: createHash('sha256').update(key).digest('hex') };
 }
 
-async function copyInto(file: FileHandle, from: string, at: number): Promise<Omit<Part, 'name'>> {
+async function copyInto(file: FileHandle, from: string, at: number): Promise<Omit<BackupPart, 'name'>> {
   const tap = createTap();
   await pipeline(createReadStream(from, { highWaterMark: chunkBytes }), tap.pass, writeTo(file, at));
   return tap.result();

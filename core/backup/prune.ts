@@ -2,7 +2,7 @@
 // intact.
 import { rmSync } from 'node:fs';
 import { findProblem, listBackups, type ListedBackup } from './folder.ts';
-import { keptOf, type Keep } from './keep.ts';
+import { retainedOf, type RetentionRule } from './retention-rule.ts';
 import type { Manifest } from './manifest.ts';
 
 export interface Pruned {
@@ -15,7 +15,7 @@ export interface Pruned {
 type Readable = ListedBackup & { readonly createdAt: string; readonly manifest: Manifest };
 
 /** Applies the rule to each installation separately. */
-export async function pruneBackups(folder: string, keep: Keep): Promise<Pruned> {
+export async function pruneBackups(folder: string, rule: RetentionRule): Promise<Pruned> {
   const listed = await listBackups(folder);
   const readable = listed.flatMap((backup): Readable[] =>
     backup.manifest ? [{ ...backup, manifest: backup.manifest, createdAt: backup.manifest.createdAt }] : [],
@@ -24,7 +24,7 @@ export async function pruneBackups(folder: string, keep: Keep): Promise<Pruned> 
   result.damaged.push(...listed.filter(({ manifest }) => !manifest).map(({ path }) => path));
   for (const name of new Set(readable.map(({ manifest }) => manifest.name))) {
     const own = readable.filter(({ manifest }) => manifest.name === name);
-    const kept = new Set(keptOf(own, keep));
+    const kept = new Set(retainedOf(own, rule));
     const good = await lastGood(own, kept, result.damaged);
     for (const backup of own) {
       const stays = kept.has(backup) || backup === good || result.damaged.includes(backup.path);

@@ -12,10 +12,10 @@ import { migrations } from '../store/migrations/index.ts';
 import { beginHistory, signInTables } from '../store/new-history.ts';
 import { makeOwnDir, requireOwner } from '../store/private.ts';
 import { syncPath, writeWholeFile } from '../store/whole-file.ts';
-import type { Brought, Source } from './source.ts';
+import type { RestoredDatabase, BackupSource } from './source.ts';
 
 export interface RestoreOptions {
-  readonly source: Source;
+  readonly source: BackupSource;
   /** Target directory; must be missing or empty. */
   readonly dataDir: string;
   /** Content of a `master.key` file; null to use only the key in the backup. */
@@ -55,9 +55,9 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   // Must be our own directory, because its content is deleted and the master key is written into it.
   makeOwnDir(staging);
   const locked = tryLock(join(staging, 'lock'));
-  if ('heldBy' in locked)
+  if ('lockedBy' in locked)
     throw new Error(
-      `Process ${locked.heldBy} is already restoring to ${dataDir}. Wait until it has finished.`,
+      `Process ${locked.lockedBy} is already restoring to ${dataDir}. Wait until it has finished.`,
     );
   let isDone = false;
   const clean = (): void => {
@@ -92,8 +92,8 @@ async function restoreInto(folder: string, options: RestoreOptions): Promise<Res
   const { facts, at, key } = await options.source.bring(folder, options.onProgress);
   const masterKey = keyOf(key, options.key, facts.keyFingerprint);
   const database = join(folder, 'tatami.db');
-  const isEarlier = options.source.keepsSchema && facts.schema < identitySchema;
-  if (!options.source.keepsSchema)
+  const isEarlier = options.source.retainsSchema && facts.schema < identitySchema;
+  if (!options.source.retainsSchema)
     migrate({ path: database, snapshots: join(folder, 'snapshots'), nowMs: options.nowMs });
   // Sessions and links that ended after the backup would otherwise become valid again.
   const generation = isEarlier ? null : beginHistory(database, options.nowMs(), signInTables);
@@ -103,7 +103,7 @@ async function restoreInto(folder: string, options: RestoreOptions): Promise<Res
   return {
     at,
     position: facts.log.position,
-    schema: options.source.keepsSchema ? facts.schema : migrations.length,
+    schema: options.source.retainsSchema ? facts.schema : migrations.length,
     workspaces: facts.workspaces.length,
     events: facts.workspaces.reduce((sum, { events }) => sum + events, 0),
     generation,
@@ -111,13 +111,17 @@ async function restoreInto(folder: string, options: RestoreOptions): Promise<Res
   };
 }
 
-function keyOf(inBackup: Brought['key'], given: Buffer | null, fingerprint: string | null): Buffer | null {
+function keyOf(
+  inBackup: RestoredDatabase['key'],
+  providedKey: Buffer | null,
+  fingerprint: string | null,
+): Buffer | null {
   const text = (key: Buffer): string => key.toString('utf8').trim();
-  if (inBackup && given && text(inBackup) !== text(given))
+  if (inBackup && providedKey && text(inBackup) !== text(providedKey))
     throw new Error(
       'The key given with --key is not the one in the backup. Omit --key to use the key in the backup.',
     );
-  const key = inBackup ?? given;
+  const key = inBackup ?? providedKey;
   const bytes = key && Buffer.from(text(key), 'base64');
   if (bytes && bytes.length !== 32)
     throw new Error('The master key must be 32 bytes in base64, as Tatami wrote it to master.key.');

@@ -28,7 +28,7 @@ export interface ScheduleOptions {
   readonly dataDir: string;
   readonly folder: string;
   readonly cron: string;
-  readonly keep: string;
+  readonly retentionRule: string;
   /** Name of the installation; others may use the same folder. */
   readonly name: string;
   readonly clock: Clock;
@@ -138,8 +138,8 @@ interface Child {
   kill(): void;
 }
 
-function startChild({ dataDir, folder, keep }: ScheduleOptions): Child {
-  const args = ['backup', folder, '--data-dir', dataDir, '--keep', keep, '--background', '--json'];
+function startChild({ dataDir, folder, retentionRule }: ScheduleOptions): Child {
+  const args = ['backup', folder, '--data-dir', dataDir, '--keep', retentionRule, '--background', '--json'];
   const child = Bun.spawn(ownProgram(args, '/'), { stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' });
   const said = async (): Promise<{ path: string } | { problem: string }> => {
     const [text, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);

@@ -9,7 +9,7 @@ import { unpackChecked } from './deep.ts';
 import { readManifest } from './unpack.ts';
 
 /** Result of writing `tatami.db` and its accompanying files into the folder. */
-export interface Brought {
+export interface RestoredDatabase {
   readonly facts: DatabaseFacts;
   /** Time of the database state, ISO 8601. */
   readonly at: string;
@@ -17,12 +17,12 @@ export interface Brought {
   readonly key: Buffer | null;
 }
 
-export interface Source {
+export interface BackupSource {
   /** Schema, if known before anything is written; else null. */
   readonly schema: number | null;
   /** Set for snapshots, which lead back to an earlier version: the restored database keeps its schema. */
-  readonly keepsSchema?: true;
-  bring(folder: string, onProgress: (done: number, of: number) => void): Promise<Brought>;
+  readonly retainsSchema?: true;
+  bring(folder: string, onProgress: (done: number, of: number) => void): Promise<RestoredDatabase>;
 }
 
 /**
@@ -35,7 +35,7 @@ export async function openSource(
   where: string,
   toMs: number | null,
   openCopy: (where: string) => Destination,
-): Promise<Source> {
+): Promise<BackupSource> {
   if (isCopy(where)) return copySource(openCopy(where), toMs);
   if (!existsSync(where)) throw new Error(`There is no backup at ${where}.`);
   const head = headOf(where);
@@ -53,7 +53,7 @@ export async function openSource(
   return source;
 }
 
-async function backupSource(where: string): Promise<Source> {
+async function backupSource(where: string): Promise<BackupSource> {
   const { manifest } = await readManifest(where);
   return {
     schema: manifest.schema,
@@ -65,10 +65,10 @@ async function backupSource(where: string): Promise<Source> {
 }
 
 /** Source for a snapshot that an upgrade stored in `snapshots`. */
-function snapshotSource(where: string): Source {
+function snapshotSource(where: string): BackupSource {
   return {
     schema: null,
-    keepsSchema: true,
+    retainsSchema: true,
     async bring(folder, onProgress) {
       const database = join(folder, 'tatami.db');
       copyFileSync(where, database);
@@ -81,7 +81,7 @@ function snapshotSource(where: string): Source {
   };
 }
 
-function copySource(copy: Destination, toMs: number | null): Source {
+function copySource(copy: Destination, toMs: number | null): BackupSource {
   return {
     schema: null,
     async bring(folder, onProgress) {
@@ -95,7 +95,7 @@ function copySource(copy: Destination, toMs: number | null): Source {
 }
 
 /** @throws Error if the database is damaged */
-function checked(database: string): Pick<Brought, 'facts'> {
+function checked(database: string): Pick<RestoredDatabase, 'facts'> {
   const [damage] = findDamage(database);
   if (damage !== undefined) throw new Error(`The snapshot is damaged: ${damage}`);
   return { facts: readFacts(database) };

@@ -15,7 +15,7 @@ import {
   decodeManifest,
   keyPart,
   type Manifest,
-  type Part,
+  type BackupPart,
 } from './manifest.ts';
 import { chunkBytes, createTap } from './pack.ts';
 
@@ -70,21 +70,21 @@ export async function unpackBackup(
   return { manifest, key };
 }
 
-interface Place {
+interface PartSource {
   readonly path: string;
-  readonly part: Part;
+  readonly part: BackupPart;
   readonly at: number;
   readonly folder: string | null;
 }
 
 /** An empty part has no last byte at which a file stream could end. */
-const bytesOf = ({ path, part, at }: Omit<Place, 'folder'>): Readable =>
+const bytesOf = ({ path, part, at }: Omit<PartSource, 'folder'>): Readable =>
   part.bytes === 0
     ? Readable.from([])
     : createReadStream(path, { start: at, end: at + part.bytes - 1, highWaterMark: chunkBytes });
 
 async function unpackDatabase(
-  place: Place,
+  source: PartSource,
   manifest: Manifest,
   onBytes: (bytes: number) => void,
 ): Promise<void> {
@@ -92,28 +92,28 @@ async function unpackDatabase(
   const raw = createTap(onBytes);
   try {
     await pipeline(
-      bytesOf(place),
+      bytesOf(source),
       packed.pass,
       createZstdDecompress(),
       raw.pass,
-      sink(place.folder, 'tatami.db'),
+      sink(source.folder, 'tatami.db'),
     );
   } catch (cause) {
     // A zstd error has no syscall; a system error such as a full disk has one, and does not mean a damaged backup.
     if (cause instanceof Error && 'syscall' in cause) throw cause;
     throw new DamagedBackup('The database in the backup is damaged.', { cause });
   }
-  compare('database', packed.result(), place.part);
+  compare('database', packed.result(), source.part);
   compare('database', raw.result(), manifest.database);
 }
 
-async function copyPart(place: Place): Promise<void> {
+async function copyPart(source: PartSource): Promise<void> {
   const tap = createTap();
-  await pipeline(bytesOf(place), tap.pass, sink(place.folder, place.part.name));
-  compare(place.part.name, tap.result(), place.part);
+  await pipeline(bytesOf(source), tap.pass, sink(source.folder, source.part.name));
+  compare(source.part.name, tap.result(), source.part);
 }
 
-async function readKey(path: string, part: Part, at: number): Promise<Buffer> {
+async function readKey(path: string, part: BackupPart, at: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of bytesOf({ path, part, at })) chunks.push(chunk as Buffer);
   const key = Buffer.concat(chunks);
@@ -121,8 +121,8 @@ async function readKey(path: string, part: Part, at: number): Promise<Buffer> {
   return key;
 }
 
-function compare(what: string, found: Omit<Part, 'name'>, wanted: Omit<Part, 'name'>): void {
-  if (found.bytes !== wanted.bytes || found.sha256 !== wanted.sha256)
+function compare(what: string, actual: Omit<BackupPart, 'name'>, wanted: Omit<BackupPart, 'name'>): void {
+  if (actual.bytes !== wanted.bytes || actual.sha256 !== wanted.sha256)
     throw new DamagedBackup(`The ${what} in the backup is damaged.`);
 }
 

@@ -14,7 +14,7 @@ export function announce(
     entityKind: entity.kind,
     entityId: entity.id,
     subjectId: null,
-    learnsOf: null,
+    commitAssignedOf: null,
     ...(eventId === undefined ? {} : { id: eventId }),
   };
   // Differs from ids of objects: a response takes its version from the change of the object that it shows.

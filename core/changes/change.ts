@@ -75,7 +75,7 @@ export interface EventDraft {
   /** Object whose history the event belongs to. */
   readonly subjectId: string | null;
   /** Object whose commit-assigned values complete `data`. */
-  readonly learnsOf: string | null;
+  readonly commitAssignedOf: string | null;
   readonly data: Readonly<Record<string, unknown>>;
 }
 

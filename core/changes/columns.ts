@@ -1,5 +1,5 @@
 // Maps the fields of an entity to the columns of its table, to read and write rows.
-import type { Row, Value } from '../store/statement.ts';
+import type { SqlRow, Value } from '../store/statement.ts';
 import type { Entity } from './change.ts';
 
 /** Mapping of one value. With `select` but no `column`, the value is computed on read and written by `related`. */
@@ -32,12 +32,12 @@ export const flag = (column: string): Column<boolean> => ({
 /** Some fields of an entity: their select list, and a reader of its rows. Always includes `id`. */
 export interface PickedFields {
   readonly select: string;
-  read(row: Row): object;
+  read(row: SqlRow): object;
 }
 
 export interface Columns<E extends Entity> extends PickedFields {
   /** Reads a whole row, in the order of the select list. */
-  read(row: Row): E;
+  read(row: SqlRow): E;
   /** Names of the columns that a write of a row sets. */
   readonly written: readonly string[];
   /** Returns the values to bind by column, with the id. */
@@ -62,7 +62,7 @@ export function columnsOf<E extends Entity>(
     ['id', 'version', ...all.map(({ name }) => name)].map((name) => [name, null]),
   );
 
-  const readInto = (entity: Record<string, unknown>, row: Row, some: typeof all): object => {
+  const readInto = (entity: Record<string, unknown>, row: SqlRow, some: typeof all): object => {
     for (const { name, alias, read } of some) {
       const value = row[alias] ?? null;
       entity[name] = read ? read(value) : value;

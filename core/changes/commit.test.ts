@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Directory } from '../context.ts';
 import { appendStatement } from '../events/append.ts';
-import { learnAtCommit } from '../events/learning.ts';
+import { assignAtCommit } from '../events/commit-assigned.ts';
 import { createFreshEvents } from '../events/fresh.ts';
 import { createIds } from '../lib/ids.ts';
 import { openStore, type OpenedStore } from '../store/open-store.ts';
@@ -23,11 +23,11 @@ const touch = tenantStatement(
 /** Compare-and-set of a missing row. */
 const failing: Op = tenantOp(scope, touch, { consumer: 'nobody' }, { expectRows: 1 });
 const passing: Op = tenantOp(scope, touch, { consumer: 'nobody' });
-learnAtCommit('measured', {
+assignAtCommit('measured', {
   append: appendStatement('test.append_with_length', 'length(:learnsOf)'),
   waits: /never/,
-  complete: (shown) => shown,
-  hide: (shown) => shown,
+  complete: (object) => object,
+  hide: (object) => object,
 });
 
 let dir: string;
@@ -50,12 +50,12 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 
-function changeWith(op: Op, learnsOf: string | null): Change {
+function changeWith(op: Op, commitAssignedOf: string | null): Change {
   const draft = {
     type: 'label.created',
     entityKind: 'measured',
     subjectId: null,
-    learnsOf,
+    commitAssignedOf,
     data: {},
   } as const;
   return {
@@ -89,7 +89,7 @@ test('a refused batch says among what the failing op stood', async () => {
 test('whoever committed finds what the commit learned when the commit is told', async () => {
   const changes = [changeWith(passing, 'four'), changeWith(passing, null), changeWith(passing, 'sixsix')];
   const committed = await committer.commit(author, changes);
-  expect(committed.ok && [...committed.learned]).toEqual([
+  expect(committed.ok && [...committed.commitAssigned]).toEqual([
     ['four', { entityKind: 'measured', value: 4 }],
     ['sixsix', { entityKind: 'measured', value: 6 }],
   ]);

@@ -3,7 +3,7 @@ import type { Directory } from '../context.ts';
 import type { Actor, Cause } from '../events/origin.ts';
 import { appendEvents, type NewEvent } from '../events/append.ts';
 import type { FreshEvents } from '../events/fresh.ts';
-import type { Learned } from '../events/learning.ts';
+import type { CommitAssigned } from '../events/commit-assigned.ts';
 import type { Ids } from '../lib/ids.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import { capital } from '../lib/words.ts';
@@ -42,7 +42,7 @@ export type Committed =
   | {
       readonly ok: true;
       /** Commit-assigned values, by the id of their object. */
-      readonly learned: ReadonlyMap<string, Learned>;
+      readonly commitAssigned: ReadonlyMap<string, CommitAssigned>;
     }
   | (Exclude<CommitOutcome, { ok: true }> & {
       /** Position of the failed op: among the guards, the changes, or the last ops. */
@@ -101,8 +101,8 @@ export function createCommitter(options: {
       const events = eventsOf(changes, view, author, { ids, createdAt });
       // The store hands out rows in the microtask after the one that ends our wait for it, so before our caller continues. A wrapper that
       // adds another wait around the commit of the store must hand them out before that wait ends.
-      const learned = new Map<string, Learned>();
-      const appending = appendEvents(scope, events, learned);
+      const commitAssigned = new Map<string, CommitAssigned>();
+      const appending = appendEvents(scope, events, commitAssigned);
       const lastOps = typeof last === 'function' ? last(events) : last;
       const ops = [...guards, ...entityOps, ...appending.map(({ op }) => op), ...lastOps];
       const outcome = await options.store.commit(ops, settings);
@@ -115,7 +115,7 @@ export function createCommitter(options: {
         // Even if a listener throws, the events are in the log, and nothing else publishes them.
         options.fresh.add(scope.workspaceId, appended);
       }
-      return { ok: true, learned };
+      return { ok: true, commitAssigned };
     },
   };
 }
@@ -149,7 +149,7 @@ function eventsOf(
         entityKind: draft.entityKind,
         entityId: draft.entityId,
         subjectId: draft.subjectId,
-        learnsOf: draft.learnsOf,
+        commitAssignedOf: draft.commitAssignedOf,
         actor: by,
         cause: rootedIn(why, id),
         requestId,

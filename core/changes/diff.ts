@@ -1,18 +1,18 @@
 // Values of a change before and after it, field by field, as the API shows them.
 import { createHash } from 'node:crypto';
-import { hidePending } from '../events/learning.ts';
+import { hidePending } from '../events/commit-assigned.ts';
 import type { Change, Entity } from './change.ts';
 
 interface Value {
   readonly before: unknown;
   readonly after: unknown;
 }
-export type Values = Readonly<Record<string, Value>>;
+export type FieldChanges = Readonly<Record<string, Value>>;
 
 /** Maximum length of a recorded value, in characters. */
 export const valueCharsMax = 1_000;
 /** Server-assigned fields. */
-const given = new Set(['id', 'version', 'createdAt', 'updatedAt']);
+const serverAssigned = new Set(['id', 'version', 'createdAt', 'updatedAt']);
 
 export type ChangeAction = 'create' | 'update' | 'delete';
 
@@ -33,9 +33,9 @@ export function ownData({ kind, id }: Pick<Change, 'kind' | 'id'>, data: Data): 
   return typeof part === 'object' && part?.id === id ? part : data;
 }
 
-/** @param told data of the event that the change would emit */
-export function valuesOf(change: Change, told: Data): Values {
-  const data = ownData(change, told);
+/** @param eventData data of the event that the change would emit */
+export function valuesOf(change: Change, eventData: Data): FieldChanges {
+  const data = ownData(change, eventData);
   if (actionOf(change) === 'delete') return removedValues(data);
   const { previous, ...after } = hidePending(data) as Record<string, unknown>;
   if (change.before !== null)
@@ -47,17 +47,17 @@ export function valuesOf(change: Change, told: Data): Values {
     );
   return Object.fromEntries(
     Object.entries(after)
-      .filter(([name, value]) => !given.has(name) && !isNothing(value))
+      .filter(([name, value]) => !serverAssigned.has(name) && !isNothing(value))
       .map(([name, value]) => [name, { before: null, after: value }]),
   );
 }
 
 /** Values of a deletion: all fields of the object. */
-function removedValues(data: Data): Values {
-  const { previous: _, ...shown } = hidePending(data) as Record<string, unknown>;
+function removedValues(data: Data): FieldChanges {
+  const { previous: _, ...displayed } = hidePending(data) as Record<string, unknown>;
   return Object.fromEntries(
-    Object.entries(shown)
-      .filter(([name, value]) => !given.has(name) && name !== 'deletedAt' && !isNothing(value))
+    Object.entries(displayed)
+      .filter(([name, value]) => !serverAssigned.has(name) && name !== 'deletedAt' && !isNothing(value))
       .map(([name, value]) => [name, { before: value, after: null }]),
   );
 }
@@ -69,26 +69,29 @@ const workedOut: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Returns the values for people; server-computed fields only if nothing else changes.
- * @param shown shortens long values; the identity where a person decides by what they see
+ * @param displayed shortens long values; the identity where a person decides by what they see
  */
-export function shownValues(kind: string, values: Values, shown = short): Values {
+export function displayChanges(kind: string, values: FieldChanges, displayed = short): FieldChanges {
   const all = Object.entries(values).filter(([, { before, after }]) => !(isEmpty(before) && isEmpty(after)));
   const chosen = all.filter(([name]) => !workedOut[kind]?.includes(name));
   return Object.fromEntries(
     (chosen.length === 0 ? all : chosen).map(([name, { before, after }]) => [
       name,
-      { before: shown(before), after: shown(after) },
+      { before: displayed(before), after: displayed(after) },
     ]),
   );
 }
 
 /**
  * Returns equal digests for equal diffs, however long their values are.
- * @param madeMs when the change was planned: times in this range stand for the time at which it is applied, so they may differ
+ * @param plannedMs when the change was planned: times in this range stand for the time at which it is applied, so they may differ
  */
-export function digestOf(values: Values, madeMs: { readonly since: number; readonly until: number }): string {
+export function digestOf(
+  values: FieldChanges,
+  plannedMs: { readonly since: number; readonly until: number },
+): string {
   const text = JSON.stringify(values, (_, value: unknown) =>
-    typeof value === 'string' && isTimeOf(value, madeMs) ? '(when it is applied)' : value,
+    typeof value === 'string' && isTimeOf(value, plannedMs) ? '(when it is applied)' : value,
   );
   return createHash('sha256').update(text).digest('base64url');
 }

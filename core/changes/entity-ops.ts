@@ -45,16 +45,16 @@ export function entityOpsOf<E extends Entity>(
 
 /** Updates only changed columns, so that SQLite leaves other indexes alone. The sets of columns that can change bound the cache. */
 function updatesOf(table: string): (changed: readonly string[]) => Statement {
-  const made = new Map<string, Statement>();
+  const statements = new Map<string, Statement>();
   return (changed) => {
     const key = changed.join();
-    const known = made.get(key);
+    const known = statements.get(key);
     if (known) return known;
     const statement: Statement = composedStatement(
       `UPDATE ${table} SET version = version + 1${changed.map((column) => `, ${column} = :${column}`).join('')}
        WHERE workspace_id = :ws AND id = :id AND version = :base`,
     );
-    made.set(key, statement);
+    statements.set(key, statement);
     return statement;
   };
 }

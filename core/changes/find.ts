@@ -1,7 +1,7 @@
 // Finds the rows of an entity, one or many, by id or alias. Staged changes of a run are included, and objects of teams that the caller
 // cannot see are not found.
 import type { Context, View } from '../context.ts';
-import { tenantStatement, type Row, type Statement, type Value } from '../store/statement.ts';
+import { tenantStatement, type SqlRow, type Statement, type Value } from '../store/statement.ts';
 import type { Entity } from './change.ts';
 import type { Columns } from './columns.ts';
 import type { Reading } from './reading.ts';
@@ -16,7 +16,7 @@ export interface Alias {
   readonly former?: { readonly table: string; readonly id: string };
 }
 
-export interface Finding<E extends Entity> {
+export interface FindOptions<E extends Entity> {
   readonly name: string;
   readonly table: string;
   readonly columns: Columns<E>;
@@ -28,11 +28,11 @@ export interface Finding<E extends Entity> {
   readonly reading: Reading;
 }
 
-export function findingOf<E extends Entity>(finding: Finding<E>) {
+export function findingOf<E extends Entity>(finding: FindOptions<E>) {
   const { name, table, columns, alias, teamOf, reading } = finding;
   const select = `SELECT ${columns.select} FROM ${table} WHERE workspace_id = :ws`;
-  const byId = tenantStatement<Row>(`${table}.find`, `${select} AND id = :id`);
-  const byIds = tenantStatement<Row>(
+  const byId = tenantStatement<SqlRow>(`${table}.find`, `${select} AND id = :id`);
+  const byIds = tenantStatement<SqlRow>(
     `${table}.find_many`,
     `${select} AND id IN (SELECT value FROM json_each(:ids))`,
   );
@@ -41,12 +41,12 @@ export function findingOf<E extends Entity>(finding: Finding<E>) {
   const stagedOf = (ctx: Context, id: string) => ctx.staged?.find(name, id) as E | undefined;
   const seen = (ctx: Context, found: E | undefined): E | undefined =>
     found && ctx.visibleTeams && teamOf && !areAmong(teamOf(found), ctx.visibleTeams) ? undefined : found;
-  const read = async (ctx: Context, statement: Statement<Row>, params: Values) => {
+  const read = async (ctx: Context, statement: Statement<SqlRow>, params: AliasValues) => {
     const row = await ctx.store.readOne(ctx.scope, statement, params);
     const past = ctx.staged?.past;
     return row && past ? (await asThen(past, finding, [columns.read(row)]))[0] : row && columns.read(row);
   };
-  const findCalled = async (ctx: Context, values: Values): Promise<E | undefined> => {
+  const findCalled = async (ctx: Context, values: AliasValues): Promise<E | undefined> => {
     const found = byAlias && (await read(ctx, byAlias, values));
     if (found) return found;
     const id = await idOfFormer(ctx, values);
@@ -59,7 +59,7 @@ export function findingOf<E extends Entity>(finding: Finding<E>) {
       if (values === undefined || !byAlias)
         return seen(ctx, stagedOf(ctx, id) ?? reading.note(ctx, id, await read(ctx, byId, { id })));
       const found = values === null ? undefined : await findCalled(ctx, values);
-      reading.noteNamed(ctx, found);
+      reading.noteByName(ctx, found);
       return seen(ctx, found && (stagedOf(ctx, found.id) ?? found));
     },
     /** Resolves names to ids; ignores texts that are not such a name. */
@@ -68,12 +68,12 @@ export function findingOf<E extends Entity>(finding: Finding<E>) {
       if (!idsByAlias || wanted.length === 0) return new Map();
       const rows = await ctx.store.read(ctx.scope, idsByAlias, { names: JSON.stringify(wanted) });
       const ids = new Map(rows.map((row) => [row.name, row.id]));
-      for (const given of names) {
-        const values = ids.has(given) ? undefined : alias?.values(given, ctx);
+      for (const candidate of names) {
+        const values = ids.has(candidate) ? undefined : alias?.values(candidate, ctx);
         const id = values && (await idOfFormer(ctx, values));
-        if (id) ids.set(given, id);
+        if (id) ids.set(candidate, id);
       }
-      reading.noteNamed(ctx, undefined);
+      reading.noteByName(ctx, undefined);
       return ids;
     },
     /** Returns the existing objects, in no particular order. @param ids ids only */
@@ -90,13 +90,13 @@ export function findingOf<E extends Entity>(finding: Finding<E>) {
   };
 }
 
-type Values = Readonly<Record<string, Value>>;
+type AliasValues = Readonly<Record<string, Value>>;
 
 /** Returns each name with the values of the alias columns, in their order, without texts that are not such a name. */
 function namesWithValues(alias: Alias | undefined, names: readonly string[], ctx: Context) {
-  return names.flatMap((given) => {
-    const values = alias?.values(given, ctx);
-    return values && alias ? [[given, ...alias.columns.map((column) => values[column])]] : [];
+  return names.flatMap((candidate) => {
+    const values = alias?.values(candidate, ctx);
+    return values && alias ? [[candidate, ...alias.columns.map((column) => values[column])]] : [];
   });
 }
 
@@ -109,7 +109,7 @@ function calledSo(table: string, select: string, alias: Alias | undefined) {
   const { columns } = alias;
   const listed = columns.map((column, at) => `one.${column} = named.value->>${at + 1}`).join(' AND ');
   return {
-    byAlias: tenantStatement<Row>(`${table}.find_aliased`, `${select} AND ${matching(columns)}`),
+    byAlias: tenantStatement<SqlRow>(`${table}.find_aliased`, `${select} AND ${matching(columns)}`),
     idsByAlias: tenantStatement<{ name: string; id: string }>(
       `${table}.ids_of_aliases`,
       // CROSS JOIN fixes the order of the join, so that the names are looked up, however many rows there are.
@@ -122,7 +122,7 @@ function calledSo(table: string, select: string, alias: Alias | undefined) {
 /** Returns a function that finds the id of a former name. */
 function formerNames(
   alias: Alias | undefined,
-): (ctx: Context, values: Values) => Promise<string | undefined> {
+): (ctx: Context, values: AliasValues) => Promise<string | undefined> {
   if (!alias?.former) return async () => undefined;
   const { columns, former } = alias;
   const statement = tenantStatement<{ id: string }>(

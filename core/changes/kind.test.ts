@@ -3,9 +3,9 @@ import type { View } from '../context.ts';
 import { scopeOf } from '../store/store.ts';
 import type { Entity } from './change.ts';
 import { previousValues, withoutCommit } from './change.ts';
-import { defineKind } from './kind.ts';
+import { defineModel } from './kind.ts';
 import { flag, json } from './columns.ts';
-import { Shares } from '../lib/fairness/shares.ts';
+import { FairQuota } from '../lib/fairness/fair-quota.ts';
 import { Staging, stagedCharsMax } from './staging.ts';
 
 interface Note extends Entity {
@@ -16,7 +16,7 @@ interface Note extends Entity {
   readonly updatedAt: number;
 }
 
-const noteKind = defineKind<Note, { id: string; text: string; version: number }>({
+const noteModel = defineModel<Note, { id: string; text: string; version: number }>({
   name: 'note',
   // In capitals, so that its statements have distinct names; an existing table, because the startup guard of other tests sees them.
   table: 'ENDPOINTS',
@@ -43,40 +43,40 @@ const note = (): Omit<Note, 'version'> => ({
 });
 
 test('a write without its event cannot be expressed', () => {
-  const { after } = noteKind.create(note());
-  const pin = noteKind.update(after, { pinned: true }, 2)!;
+  const { after } = noteModel.create(note());
+  const pin = noteModel.update(after, { pinned: true }, 2)!;
   expect(() => pin.events(withoutCommit(view))).toThrow('derives no event');
 });
 
 test('a patch that changes nothing is no change', () => {
-  const { after } = noteKind.create(note());
+  const { after } = noteModel.create(note());
   for (const patch of [{}, { text: 'a' }, { tags: ['x'] }, { pinned: false, text: 'a' }, { updatedAt: 9 }])
-    expect([patch, noteKind.update(after, patch, 9)]).toEqual([patch, null]);
-  expect(noteKind.update(after, { tags: null }, 9)!.after).toMatchObject({ version: 2, updatedAt: 9 });
+    expect([patch, noteModel.update(after, patch, 9)]).toEqual([patch, null]);
+  expect(noteModel.update(after, { tags: null }, 9)!.after).toMatchObject({ version: 2, updatedAt: 9 });
 });
 
 test('an update writes only the columns that move, guarded by the version it was planned on', () => {
-  const { after } = noteKind.create(note());
-  const [op] = noteKind.update(after, { text: 'b', tags: ['x'] }, 9)!.ops(scopeOf('ws'));
+  const { after } = noteModel.create(note());
+  const [op] = noteModel.update(after, { text: 'b', tags: ['x'] }, 9)!.ops(scopeOf('ws'));
   expect(op!.params).toEqual({ id: 'n1', base: 1, url: 'b', updated_at: 9 });
   expect(op!.expectRows).toBe(1);
   expect(op!.statement.sql).not.toContain('enabled');
 });
 
 test('what is read from a row is what was written to it', () => {
-  const change = noteKind.create({ ...note(), pinned: true, tags: null });
+  const change = noteModel.create({ ...note(), pinned: true, tags: null });
   const [op] = change.ops(scopeOf('ws'));
-  expect(noteKind.fromRow({ ...op!.params, version: 1 })).toEqual(change.after);
+  expect(noteModel.fromRow({ ...op!.params, version: 1 })).toEqual(change.after);
 });
 
 test('staged changes of one entity become one: the first before, the last after, one version', () => {
-  const staging = new Staging(new Shares(stagedCharsMax), 'ws', 'plg');
-  const asked = { operation: 'notes.update', input: {}, ids: [] };
-  const { after } = noteKind.create(note());
-  const first = noteKind.update(after, { text: 'b' }, 2)!;
-  staging.add([first], asked);
-  const second = noteKind.update(staging.find('note', 'n1') as Note, { text: 'c' }, 3)!;
-  staging.add([second], asked);
+  const staging = new Staging(new FairQuota(stagedCharsMax), 'ws', 'plg');
+  const request = { operation: 'notes.update', input: {}, ids: [] };
+  const { after } = noteModel.create(note());
+  const first = noteModel.update(after, { text: 'b' }, 2)!;
+  staging.add([first], request);
+  const second = noteModel.update(staging.find('note', 'n1') as Note, { text: 'c' }, 3)!;
+  staging.add([second], request);
   expect(staging.effects).toBe(2);
   expect(staging.changes.length).toBe(1);
   const [merged] = staging.changes;
@@ -91,7 +91,7 @@ test('staged changes of one entity become one: the first before, the last after,
     previous: { text: 'a' },
   });
   expect(staging.find('note', 'n2')).toBeUndefined();
-  expect(() => first.followedBy(noteKind.create({ ...note(), id: 'n2' }))).toThrow('one entity');
+  expect(() => first.followedBy(noteModel.create({ ...note(), id: 'n2' }))).toThrow('one entity');
 });
 
 test('previous holds the old values of what changed, without the bookkeeping', () => {

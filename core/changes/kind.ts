@@ -2,9 +2,9 @@
 // here, so a write without an event cannot be expressed. Internal rows have no model.
 import type { Context, View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
-import { learnAtCommit, type Learning } from '../events/learning.ts';
+import { assignAtCommit, type CommitAssignedRule } from '../events/commit-assigned.ts';
 import type { Condition } from '../store/page.ts';
-import { tenantStatement, type Row } from '../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../store/store.ts';
 import { previousValues, sameValue, type Change, type Entity, type EventDraft } from './change.ts';
 import { columnsOf, type Column, type PickedFields } from './columns.ts';
@@ -16,18 +16,18 @@ import type { AsItWas } from './past.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
-export interface KindSpec<E extends Entity, W extends Wire> {
+export interface ModelSpec<E extends Entity, W extends Wire> {
   readonly name: string;
   readonly table: string;
   /** Fields of the entity without id and version, each with its column. */
   readonly fields: { readonly [F in Exclude<keyof E, 'id' | 'version'>]: string | Column };
   wire(entity: E, view: View): W;
   /** Representation in events, where these show less than the API shows to those who may see the object. */
-  told?(entity: E, view: View): W;
+  toEventData?(entity: E, view: View): W;
   /** Returns the events of a change, in order: at least one. */
   events(before: E | null, after: E, view: View): readonly EventType[];
   /** True if the events do not depend on the previous state: they have no `previous`. */
-  readonly isTold?: true;
+  readonly withoutPrevious?: true;
   /** Returns the id of the object whose history the events belong to. */
   subjectId?(entity: E): string | null;
   /**
@@ -38,7 +38,7 @@ export interface KindSpec<E extends Entity, W extends Wire> {
   /** Name of an object beside its id. */
   readonly alias?: Alias;
   /** Commit-assigned values of its events, and the id of their object; the entity itself is shown without them. */
-  readonly learns?: { readonly what: Learning; of(entity: E): string | null };
+  readonly commitAssigned?: { readonly what: CommitAssignedRule; of(entity: E): string | null };
   /** Returns the row at a past moment; absent if the log does not have all of it. */
   readonly asItWas?: AsItWas<E>;
   /** Values that SQL computes on insert: column → expression over the parameters of the statement. */
@@ -62,16 +62,16 @@ interface Follows<E extends Entity> {
   of(ctx: Context, before: E, patch: Partial<E>): Partial<E>;
 }
 
-export interface Kind<E extends Entity, W> {
+export interface EntityModel<E extends Entity, W> {
   readonly name: string;
   readonly table: string;
   /** Select list; only computed columns are aliased. */
   readonly select: string;
   /** True if deleted rows stay, with the time in `deleted_at`. */
-  readonly keepsDeleted: boolean;
+  readonly retainsDeleted: boolean;
   /** Returns the condition that the team is in a list; undefined for entities without a team. */
   readonly isOfTeamIn: ((list: string) => string) | undefined;
-  fromRow(row: Row): E;
+  fromRow(row: SqlRow): E;
   /** Returns the select list of some fields, and a reader of its rows. Always includes `id`. */
   pick(names: readonly string[]): PickedFields;
   readonly asItWas: AsItWas<E> | undefined;
@@ -84,7 +84,7 @@ export interface Kind<E extends Entity, W> {
   /** Returns the existing objects among the ids, in no particular order. */
   findMany(ctx: Context, ids: readonly string[]): Promise<E[]>;
   /** Records that a list was read, with its rows as stored. */
-  noteList(reads: ReadSet, rows: readonly Row[], where: readonly Condition[]): void;
+  noteList(reads: ReadSet, rows: readonly SqlRow[], where: readonly Condition[]): void;
   create(entity: Omit<E, 'version'>): Change & { readonly after: E };
   /** Returns null if the patch changes nothing: no version, no event. Sets `updatedAt` if the entity has it. */
   update(before: E, patch: Partial<E>, nowMs: number): (Change & { readonly after: E }) | null;
@@ -95,12 +95,15 @@ export interface Kind<E extends Entity, W> {
 }
 
 /** Model of any entity. */
-export type AnyKind = Pick<Kind<never, unknown>, 'name' | 'table' | 'keepsDeleted' | 'isOfTeamIn' | 'pick'>;
+export type AnyModel = Pick<
+  EntityModel<never, unknown>,
+  'name' | 'table' | 'retainsDeleted' | 'isOfTeamIn' | 'pick'
+>;
 
 const unversioned = new Set(['id', 'version', 'updatedAt']);
 
-export function defineKind<E extends Entity, W extends Wire>(spec: KindSpec<E, W>): Kind<E, W> {
-  if (spec.learns) learnAtCommit(spec.name, spec.learns.what);
+export function defineModel<E extends Entity, W extends Wire>(spec: ModelSpec<E, W>): EntityModel<E, W> {
+  if (spec.commitAssigned) assignAtCommit(spec.name, spec.commitAssigned.what);
   const { name, table, insertExpressions = {} } = spec;
   const columns = columnsOf<E>(spec.fields, new Set(Object.keys(insertExpressions)));
   const changeOf = changesOf(spec, entityOpsOf(table, columns, insertExpressions));
@@ -118,7 +121,7 @@ export function defineKind<E extends Entity, W extends Wire>(spec: KindSpec<E, W
     name,
     table,
     select: columns.select,
-    keepsDeleted: 'deletedAt' in spec.fields,
+    retainsDeleted: 'deletedAt' in spec.fields,
     isOfTeamIn: spec.team?.isIn,
     fromRow: columns.read,
     pick: columns.pick,
@@ -146,7 +149,7 @@ export function defineKind<E extends Entity, W extends Wire>(spec: KindSpec<E, W
 type ChangeOf<E> = Change & { readonly after: E };
 
 function changesOf<E extends Entity, W extends Wire>(
-  spec: KindSpec<E, W>,
+  spec: ModelSpec<E, W>,
   rowOps: EntityOps<E>,
 ): (before: E | null, after: E) => ChangeOf<E> {
   const changeOf = (before: E | null, after: E): ChangeOf<E> => ({
@@ -179,7 +182,7 @@ function isOfSome(teams: string | readonly string[], ids: ReadonlySet<string>): 
 }
 
 /** Returns the purge of a model. Only deleted rows can be purged. */
-function purgesOf<E extends Entity, W extends Wire>(spec: KindSpec<E, W>): (before: E) => Change {
+function purgesOf<E extends Entity, W extends Wire>(spec: ModelSpec<E, W>): (before: E) => Change {
   const { name, table, purged, team } = spec;
   if (!purged)
     return () => {
@@ -213,25 +216,25 @@ function purgesOf<E extends Entity, W extends Wire>(spec: KindSpec<E, W>): (befo
 
 /** Returns the events of a change, all with the same data. @throws Error if there are none */
 function draftsOf<E extends Entity, W extends Wire>(
-  spec: KindSpec<E, W>,
+  spec: ModelSpec<E, W>,
   before: E | null,
   after: E,
   view: View,
 ): EventDraft[] {
   const types = spec.events(before, after, view);
   if (types.length === 0) throw new Error(`A change of ${spec.name} ${after.id} derives no event.`);
-  const show = spec.told ?? spec.wire;
-  const shown = show(after, view);
+  const show = spec.toEventData ?? spec.wire;
+  const current = show(after, view);
   const data =
-    before && !spec.isTold && !isToldAnew(spec, before, after, types, view)
-      ? { ...shown, previous: previousValues(show(before, view), shown) }
-      : shown;
+    before && !spec.withoutPrevious && !isAnnouncedAsNew(spec, before, after, types, view)
+      ? { ...current, previous: previousValues(show(before, view), current) }
+      : current;
   return types.map((type) => draftOf(spec, type, after, data));
 }
 
 /** True for a restored object whose restoration is announced as a creation: there are no previous values. */
-function isToldAnew<E extends Entity, W extends Wire>(
-  spec: KindSpec<E, W>,
+function isAnnouncedAsNew<E extends Entity, W extends Wire>(
+  spec: ModelSpec<E, W>,
   before: E & { readonly deletedAt?: number | null },
   after: E & { readonly deletedAt?: number | null },
   [type]: readonly EventType[],
@@ -242,7 +245,7 @@ function isToldAnew<E extends Entity, W extends Wire>(
 }
 
 function draftOf<E extends Entity, W extends Wire>(
-  spec: KindSpec<E, W>,
+  spec: ModelSpec<E, W>,
   type: EventType,
   entity: E,
   data: EventDraft['data'],
@@ -252,7 +255,7 @@ function draftOf<E extends Entity, W extends Wire>(
     entityKind: spec.name,
     entityId: entity.id,
     subjectId: spec.subjectId?.(entity) ?? null,
-    learnsOf: spec.learns?.of(entity) ?? null,
+    commitAssignedOf: spec.commitAssigned?.of(entity) ?? null,
     data,
   };
 }

@@ -6,7 +6,7 @@ import { invalidField } from '../lib/errors.ts';
 import { limitDefault } from '../lib/schema.ts';
 import { readPage, type Condition, type Page, type SortKey } from '../store/page.ts';
 import type { Entity } from './change.ts';
-import type { AnyKind, Kind } from './kind.ts';
+import type { AnyModel, EntityModel } from './kind.ts';
 import { asThen } from './past.ts';
 
 export interface PageParameters {
@@ -19,67 +19,67 @@ interface ListOptions<E> {
   readonly where?: readonly Condition[];
   readonly order?: readonly SortKey[];
   readonly without?: readonly string[];
-  keep?(entity: E): boolean;
+  filter?(entity: E): boolean;
   /** In place of the cursor: sort values and id of the item that the page starts after. */
   readonly beyond?: readonly CursorValue[] | undefined;
   /** Parameters beside those of the list: its parent. */
-  readonly asked?: Readonly<Record<string, unknown>>;
+  readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
 /** Reader of a list; internal reads have no staged changes and see every team. */
-type Seeing = Pick<Context, 'store' | 'sealing' | 'scope'> &
+type ListReader = Pick<Context, 'store' | 'sealing' | 'scope'> &
   Partial<Pick<Context, 'staged' | 'visibleTeams'>>;
 
 /** @throws ApiError validation_failed if `after` and `cursor` differ, and what `readPage` throws */
-export async function listKind<E extends Entity, W>(
+export async function listEntities<E extends Entity, W>(
   ctx: Context,
-  kind: Kind<E, W>,
+  model: EntityModel<E, W>,
   page: PageParameters,
   options: ListOptions<E> = {},
 ): Promise<Page<W>> {
-  const { data, pageInfo } = await pageOfKind(ctx, kind, page, options);
-  return { data: data.map((entity) => kind.wire(entity, ctx)), pageInfo };
+  const { data, pageInfo } = await pageOfModel(ctx, model, page, options);
+  return { data: data.map((entity) => model.wire(entity, ctx)), pageInfo };
 }
 
 /** Like `listKind`, but returns entities instead of their public representation. */
-export async function pageOfKind<E extends Entity, W>(
-  ctx: Seeing,
-  kind: Kind<E, W>,
+export async function pageOfModel<E extends Entity, W>(
+  ctx: ListReader,
+  model: EntityModel<E, W>,
   page: PageParameters,
   options: ListOptions<E> = {},
 ): Promise<Page<E>> {
-  const seen = seenOf(ctx, kind, options.where ?? []);
+  const seen = seenOf(ctx, model, options.where ?? []);
   const { data, pageInfo, next } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
-    table: kind.table,
-    select: kind.select,
+    table: model.table,
+    select: model.select,
     where: seen,
     order: options.order ?? [{ sql: 'created_at', direction: 'asc' }],
     limit: page.limit ?? limitDefault,
     after: options.beyond ? undefined : cursorOf(page),
     ...(options.beyond ? { beyond: options.beyond } : {}),
-    asked: { ...askedOf(page), ...options.asked },
+    parameters: { ...contentParameters(page), ...options.parameters },
     ...(options.without ? { without: options.without } : {}),
   });
   // The row after the page determines whether there is another page.
-  if (ctx.staged?.reads) kind.noteList(ctx.staged.reads, next ? [...data, next] : data, seen);
-  const entities = await seenBy(ctx.staged, kind, data.map(kind.fromRow));
-  return { data: options.keep ? entities.filter(options.keep) : [...entities], pageInfo };
+  if (ctx.staged?.reads) model.noteList(ctx.staged.reads, next ? [...data, next] : data, seen);
+  const entities = await seenBy(ctx.staged, model, data.map(model.fromRow));
+  return { data: options.filter ? entities.filter(options.filter) : [...entities], pageInfo };
 }
 
 /** Applies the past moment of a run, and its staged changes. */
 async function seenBy<E extends Entity, W>(
   staged: Context['staged'] | undefined,
-  kind: Kind<E, W>,
+  model: EntityModel<E, W>,
   rows: readonly E[],
 ): Promise<readonly E[]> {
   if (!staged) return rows;
-  const stored = staged.past ? await asThen(staged.past, kind, rows) : rows;
-  return stored.flatMap((one) => (one ? ((staged.find(kind.name, one.id) as E | undefined) ?? one) : []));
+  const stored = staged.past ? await asThen(staged.past, model, rows) : rows;
+  return stored.flatMap((one) => (one ? ((staged.find(model.name, one.id) as E | undefined) ?? one) : []));
 }
 
 function seenOf(
-  { visibleTeams }: Seeing,
-  { isOfTeamIn }: Pick<AnyKind, 'isOfTeamIn'>,
+  { visibleTeams }: ListReader,
+  { isOfTeamIn }: Pick<AnyModel, 'isOfTeamIn'>,
   where: readonly Condition[],
 ): readonly Condition[] {
   return visibleTeams && isOfTeamIn ? [...where, ofTeams(isOfTeamIn, visibleTeams)] : where;
@@ -98,7 +98,7 @@ function ofTeams(isIn: (list: string) => string, ids: ReadonlySet<string>): Cond
 const ofPages = new Set(['limit', 'after', 'cursor', 'fields', 'expand', 'include']);
 
 /** Returns the parameters that determine the contents of a list. */
-export function askedOf(query: PageParameters): Readonly<Record<string, unknown>> {
+export function contentParameters(query: PageParameters): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(query).filter(([name]) => !ofPages.has(name)));
 }
 

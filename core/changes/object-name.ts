@@ -4,12 +4,14 @@ import { ownData } from './diff.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** `ENG-18`, `ENG-18 blocks ENG-19`, `Ada`; null for an object without a name. @param told data of the event that the change would emit */
-export function nameOf(change: Pick<Change, 'kind' | 'id'>, told: Data): string | null {
-  if (change.kind === 'issue') return issueName(told);
-  const own = ownData(change, told);
-  if (change.kind === 'relation' && own !== told)
-    return [issueName(told), String(own.type).replaceAll('_', ' '), issueName(own.issue as Data)].join(' ');
+/** `ENG-18`, `ENG-18 blocks ENG-19`, `Ada`; null for an object without a name. @param eventData data of the event that the change would emit */
+export function nameOf(change: Pick<Change, 'kind' | 'id'>, eventData: Data): string | null {
+  if (change.kind === 'issue') return issueName(eventData);
+  const own = ownData(change, eventData);
+  if (change.kind === 'relation' && own !== eventData)
+    return [issueName(eventData), String(own.type).replaceAll('_', ' '), issueName(own.issue as Data)].join(
+      ' ',
+    );
   const name = [own.name, own.key, own.tag, own.emoji].find(isText);
   return name ?? (isText(own.title) ? quoted(own.title) : null);
 }
@@ -17,10 +19,10 @@ export function nameOf(change: Pick<Change, 'kind' | 'id'>, told: Data): string 
 /** Returns the issue that the object is or belongs to. */
 export function issueOf(
   change: Pick<Change, 'kind' | 'id'>,
-  told: Data,
+  eventData: Data,
 ): { readonly id: string | null; readonly identifier: string | null } {
-  const own = ownData(change, told);
-  const about = change.kind === 'issue' || own !== told ? told : ((own.issue ?? {}) as Data);
+  const own = ownData(change, eventData);
+  const about = change.kind === 'issue' || own !== eventData ? eventData : ((own.issue ?? {}) as Data);
   return { id: isText(about.id) ? about.id : null, identifier: identifierOf(about) };
 }
 

@@ -2,12 +2,16 @@
 import type { Context } from '../context.ts';
 import { ApiError, notFound } from '../lib/errors.ts';
 import type { ChangeSet, Entity } from './change.ts';
-import type { Kind } from './kind.ts';
+import type { EntityModel } from './kind.ts';
 import { dayMs } from '../lib/time.ts';
 
 /** @throws ApiError not_found, also for a soft-deleted object */
-export async function getEntity<E extends Entity, W>(ctx: Context, kind: Kind<E, W>, id: string): Promise<E> {
-  const entity = await kind.find(ctx, id);
+export async function getEntity<E extends Entity, W>(
+  ctx: Context,
+  model: EntityModel<E, W>,
+  id: string,
+): Promise<E> {
+  const entity = await model.find(ctx, id);
   if (!entity || ('deletedAt' in entity && entity.deletedAt !== null)) throw notFound();
   return entity;
 }
@@ -24,29 +28,29 @@ export function requireVersion(entity: Entity, ifMatch: number | null): void {
 /** Returns the change set of an update; its response is the whole object. Without changes if the patch changes nothing. */
 export function updated<E extends Entity, W>(
   ctx: Context,
-  kind: Kind<E, W>,
+  model: EntityModel<E, W>,
   before: E,
   patch: Partial<E>,
   ifMatch: number | null,
 ): ChangeSet<W> {
   requireVersion(before, ifMatch);
-  const change = kind.update(before, patch, ctx.nowMs());
+  const change = model.update(before, patch, ctx.nowMs());
   return change
-    ? { changes: [change], body: kind.wire(change.after, ctx) }
-    : { changes: [], body: kind.wire(before, ctx) };
+    ? { changes: [change], body: model.wire(change.after, ctx) }
+    : { changes: [], body: model.wire(before, ctx) };
 }
 
 /** Returns the change set of a creation; its response is 201 with the whole object and its URL. */
 export function created<E extends Entity, W>(
   ctx: Context,
-  kind: Kind<E, W>,
+  model: EntityModel<E, W>,
   entity: Omit<E, 'version'>,
   path: string,
 ): ChangeSet<W> {
-  const change = kind.create(entity);
+  const change = model.create(entity);
   return {
     changes: [change],
-    body: kind.wire(change.after, ctx),
+    body: model.wire(change.after, ctx),
     status: 201,
     location: `${ctx.baseUrl}/api/v1/${path}/${change.id}`,
   };
@@ -55,13 +59,13 @@ export function created<E extends Entity, W>(
 /** Returns the change set of a soft deletion; its response is 204. */
 export function removed<E extends Entity, W>(
   ctx: Context,
-  kind: Kind<E, W>,
+  model: EntityModel<E, W>,
   before: E,
   ifMatch: number | null,
 ): ChangeSet<undefined> {
   requireVersion(before, ifMatch);
-  if (!kind.keepsDeleted) throw new Error(`A ${kind.name} cannot be deleted.`);
-  const change = kind.update(before, { deletedAt: ctx.nowMs() } as object as Partial<E>, ctx.nowMs());
+  if (!model.retainsDeleted) throw new Error(`A ${model.name} cannot be deleted.`);
+  const change = model.update(before, { deletedAt: ctx.nowMs() } as object as Partial<E>, ctx.nowMs());
   return { changes: change ? [change] : [], body: undefined };
 }
 
@@ -72,11 +76,11 @@ export function isoTime(ms: number | null): string | null {
   if (ms === null) return null;
   // Lists show two times per row, nearly all of a few days: the text of the day is cached, the rest is arithmetic.
   const day = Math.floor(ms / dayMs);
-  if (day !== shown.day) shown = { day, text: new Date(ms).toISOString().slice(0, 11) };
+  if (day !== cachedDay.day) cachedDay = { day, text: new Date(ms).toISOString().slice(0, 11) };
   const rest = ms - day * dayMs;
   const two = (value: number): string => (value < 10 ? `0${value}` : `${value}`);
   const millis = rest % 1000;
-  return `${shown.text}${two(Math.floor(rest / 3_600_000))}:${two(Math.floor(rest / 60_000) % 60)}:${two(Math.floor(rest / 1000) % 60)}.${millis < 10 ? '00' : millis < 100 ? '0' : ''}${millis}Z`;
+  return `${cachedDay.text}${two(Math.floor(rest / 3_600_000))}:${two(Math.floor(rest / 60_000) % 60)}:${two(Math.floor(rest / 1000) % 60)}.${millis < 10 ? '00' : millis < 100 ? '0' : ''}${millis}Z`;
 }
 
-let shown = { day: Number.NaN, text: '' };
+let cachedDay = { day: Number.NaN, text: '' };

@@ -12,7 +12,7 @@ export interface Past {
   /** Names and settings of that moment. */
   readonly directory: Directory;
   /** Returns objects as they were shown then, by id, without those that did not exist; null if the log does not have them. */
-  shown(kind: string, now: readonly Entity[]): Promise<ReadonlyMap<string, Wire> | null>;
+  responses(model: string, now: readonly Entity[]): Promise<ReadonlyMap<string, Wire> | null>;
 }
 
 /** Returns the past row from the present row and the object as it was shown. */
@@ -21,13 +21,13 @@ export type AsItWas<E> = (now: E, was: Wire, directory: Directory) => E;
 /** Returns the rows as the run sees them, in the same order; undefined for an object that did not exist. */
 export async function asThen<E extends Entity>(
   past: Past | null,
-  kind: { readonly name: string; readonly asItWas: AsItWas<E> | undefined },
+  model: { readonly name: string; readonly asItWas: AsItWas<E> | undefined },
   now: readonly E[],
 ): Promise<readonly (E | undefined)[]> {
-  if (past === null || now.length === 0 || !kind.asItWas) return now;
-  const were = await past.shown(kind.name, now);
+  if (past === null || now.length === 0 || !model.asItWas) return now;
+  const were = await past.responses(model.name, now);
   if (were === null) return now;
-  const { asItWas } = kind;
+  const { asItWas } = model;
   return now.map((entity) => {
     const was = were.get(entity.id);
     if (was) return asItWas(entity, was, past.directory);

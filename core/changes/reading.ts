@@ -1,7 +1,7 @@
 // Records reads of one entity in the read set of a plugin run: rows by version, names that no object has, lists.
 import type { Context } from '../context.ts';
 import type { Condition } from '../store/page.ts';
-import type { Row } from '../store/statement.ts';
+import type { SqlRow } from '../store/statement.ts';
 import type { Entity } from './change.ts';
 import { asReadStatement, type ReadSet } from './reads.ts';
 
@@ -11,9 +11,9 @@ export interface Reading {
   /** Records a lookup by id, with or without a result. */
   note<E extends Entity>(ctx: Reader, id: string, found: E | undefined): E | undefined;
   /** Records a lookup by another name; undefined if nothing was found, which no row represents. */
-  noteNamed(ctx: Reader, found: Entity | undefined): void;
+  noteByName(ctx: Reader, found: Entity | undefined): void;
   noteMany(ctx: Reader, ids: readonly string[], found: readonly Entity[]): void;
-  noteList(reads: ReadSet, rows: readonly Row[], where: readonly Condition[]): void;
+  noteList(reads: ReadSet, rows: readonly SqlRow[], where: readonly Condition[]): void;
 }
 
 export function readingOf(name: string, table: string): Reading {
@@ -24,7 +24,7 @@ export function readingOf(name: string, table: string): Reading {
   };
   return {
     note,
-    noteNamed(ctx, found) {
+    noteByName(ctx, found) {
       if (found) note(ctx, found.id, found);
       else ctx.staged?.reads?.kind(name);
     },

@@ -1,6 +1,6 @@
 // Uncommitted writes of a plugin run: one merged change per entity. Reads by id include them, so that a handler reads its own writes. They
 // are committed with the run, all or none. docs/spec/plugins.md › Effectively once.
-import type { Shares } from '../lib/fairness/shares.ts';
+import type { FairQuota } from '../lib/fairness/fair-quota.ts';
 import type { Op } from '../store/store.ts';
 import type { Change, Entity } from './change.ts';
 import type { ReadSet } from './reads.ts';
@@ -12,7 +12,7 @@ export const stagedCharsMax = 128 * 1024 * 1024;
 const runCharsMax = 8 * 1024 * 1024;
 
 /** A write as requested, so that it can be executed again: later, or without the other writes. */
-export interface AskedWrite {
+export interface RequestedWrite {
   /** Name of the route, such as `issues.update`, or of a call without a route, such as `kv.set`. */
   readonly operation: string;
   /** JSON of `params`, `query`, `body` and `ifMatch` of a route, or of `args` of another call. */
@@ -22,7 +22,7 @@ export interface AskedWrite {
 }
 
 /** A write with its result. */
-export interface StagedWrite extends AskedWrite {
+export interface StagedWrite extends RequestedWrite {
   readonly changes: readonly Change[];
   /** Internal rows of the write; only a staging with `takesOps` has them. */
   readonly ops: readonly Op[];
@@ -40,7 +40,7 @@ interface StagingOptions {
 export class Staging {
   /** Bounded by `runCharsMax`, because each change has at least an id. */
   readonly #changes = new Map<string, Change>();
-  readonly #room: Shares;
+  readonly #room: FairQuota;
   readonly #workspaceId: string;
   readonly #installId: string;
   readonly takesOps: boolean;
@@ -52,7 +52,7 @@ export class Staging {
   #chars = 0;
 
   constructor(
-    room: Shares,
+    quota: FairQuota,
     workspaceId: string,
     installId: string,
     { takesOps = false, reads = null, past = null }: StagingOptions = {},
@@ -60,7 +60,7 @@ export class Staging {
     this.takesOps = takesOps;
     this.reads = reads;
     this.past = past;
-    this.#room = room;
+    this.#room = quota;
     this.#workspaceId = workspaceId;
     this.#installId = installId;
   }
@@ -77,7 +77,7 @@ export class Staging {
   /** Reason why nothing more may be staged now; null if more may be. */
   get fullness(): string | null {
     if (this.#chars >= runCharsMax) return `A run may write at most ${runCharsMax} characters.`;
-    return this.#room.room(this.#workspaceId, this.#installId) > 0
+    return this.#room.remaining(this.#workspaceId, this.#installId) > 0
       ? null
       : 'Other runs of this plugin or workspace use up the capacity for uncommitted writes. Try again later.';
   }
@@ -87,10 +87,10 @@ export class Staging {
     return this.#writes;
   }
 
-  add(changes: readonly Change[], asked: AskedWrite, ops: readonly Op[] = []): void {
+  add(changes: readonly Change[], request: RequestedWrite, ops: readonly Op[] = []): void {
     if (changes.length > 0 || ops.length > 0) {
-      this.#writes.push({ ...asked, changes, ops });
-      this.#grow(charsIn(asked.input));
+      this.#writes.push({ ...request, changes, ops });
+      this.#grow(charsIn(request.input));
     }
     for (const change of changes) {
       const key = `${change.kind}:${change.id}`;

@@ -25,7 +25,7 @@ export interface WorkspaceCache {
 }
 
 /** Identity of a workspace in the cache, alive as long as any section of it. */
-type Held = Readonly<Record<never, never>>;
+type CachedWorkspace = Readonly<Record<never, never>>;
 
 /** Section of one workspace; `moves` counts the batches that affected it. */
 interface Slot<T> {
@@ -34,25 +34,28 @@ interface Slot<T> {
 }
 
 export function createWorkspaceCache(): WorkspaceCache {
-  const workspaces = new LRUCache<string, Held>({ max: workspacesMax });
+  const workspaces = new LRUCache<string, CachedWorkspace>({ max: workspacesMax });
   /** Workspaces that are being loaded. They must receive every batch, even if the cache evicts them meanwhile. */
-  const loading = new Map<string, { readonly held: Held; loads: number }>();
-  const movers: ((held: Held, changes: readonly Change[]) => void)[] = [];
+  const loading = new Map<string, { readonly workspace: CachedWorkspace; loads: number }>();
+  const movers: ((workspace: CachedWorkspace, changes: readonly Change[]) => void)[] = [];
 
-  const heldOf = (workspaceId: string): Held => {
+  const workspaceOf = (workspaceId: string): CachedWorkspace => {
     const known = workspaces.get(workspaceId);
     if (known) return known;
-    const held = loading.get(workspaceId)?.held ?? {};
-    workspaces.set(workspaceId, held);
-    return held;
+    const workspace = loading.get(workspaceId)?.workspace ?? {};
+    workspaces.set(workspaceId, workspace);
+    return workspace;
   };
 
-  const whileLoading = async <T>(workspaceId: string, load: (held: Held) => Promise<T>): Promise<T> => {
-    const entry = loading.get(workspaceId) ?? { held: heldOf(workspaceId), loads: 0 };
+  const whileLoading = async <T>(
+    workspaceId: string,
+    load: (workspace: CachedWorkspace) => Promise<T>,
+  ): Promise<T> => {
+    const entry = loading.get(workspaceId) ?? { workspace: workspaceOf(workspaceId), loads: 0 };
     entry.loads++;
     loading.set(workspaceId, entry);
     try {
-      return await load(entry.held);
+      return await load(entry.workspace);
     } finally {
       if (--entry.loads === 0) loading.delete(workspaceId);
     }
@@ -64,41 +67,41 @@ export function createWorkspaceCache(): WorkspaceCache {
       movers.push(slots.move);
       return {
         of: (scope) =>
-          slots.at(heldOf(scope.workspaceId)).value ??
-          whileLoading(scope.workspaceId, (held) => slots.load(scope, held)),
+          slots.at(workspaceOf(scope.workspaceId)).value ??
+          whileLoading(scope.workspaceId, (workspace) => slots.load(scope, workspace)),
       };
     },
     moveAlong(workspaceId, changes) {
       // A workspace that is not cached needs no update: a later load reads the committed state.
-      const held = workspaces.peek(workspaceId) ?? loading.get(workspaceId)?.held;
-      if (held) for (const move of movers) move(held, changes);
+      const workspace = workspaces.peek(workspaceId) ?? loading.get(workspaceId)?.workspace;
+      if (workspace) for (const move of movers) move(workspace, changes);
     },
   };
 }
 
 function createSlots<T extends object>(section: Section<T>) {
-  const slots = new WeakMap<Held, Slot<T>>();
-  const at = (held: Held): Slot<T> => {
-    const known = slots.get(held);
+  const slots = new WeakMap<CachedWorkspace, Slot<T>>();
+  const at = (workspace: CachedWorkspace): Slot<T> => {
+    const known = slots.get(workspace);
     if (known) return known;
-    const made: Slot<T> = { value: undefined, moves: 0 };
-    slots.set(held, made);
-    return made;
+    const slot: Slot<T> = { value: undefined, moves: 0 };
+    slots.set(workspace, slot);
+    return slot;
   };
   return {
     at,
     /** Loads again if a batch was committed during the load, which may have read only part of it. */
-    async load(scope: Scope, held: Held): Promise<T> {
-      const slot = at(held);
+    async load(scope: Scope, workspace: CachedWorkspace): Promise<T> {
+      const slot = at(workspace);
       for (;;) {
         const before = slot.moves;
         const value = await section.load(scope);
         if (slot.moves === before) return (slot.value = value);
       }
     },
-    move(held: Held, changes: readonly Change[]): void {
+    move(workspace: CachedWorkspace, changes: readonly Change[]): void {
       if (!changes.some(({ kind }) => section.kinds.has(kind))) return;
-      const slot = at(held);
+      const slot = at(workspace);
       slot.moves++;
       slot.value = slot.value && section.move(slot.value, changes);
     },

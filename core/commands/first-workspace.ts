@@ -6,7 +6,7 @@ import { say } from './output.ts';
 
 const firstPlugin = 'auto-triage';
 
-export interface MadeWorkspace {
+export interface CreatedWorkspace {
   readonly workspace: FirstWorkspace;
   /** False: the plugin could not be installed, which was said. The workspace and its only key exist all the same. */
   readonly complete: boolean;
@@ -16,7 +16,7 @@ export interface MadeWorkspace {
 export async function makeWorkspace(
   tatami: Tatami,
   input: { name: string; teamKey: string; teamName: string },
-): Promise<MadeWorkspace> {
+): Promise<CreatedWorkspace> {
   const workspace = await createWorkspace(tatami.services, tatami.committer, {
     ...input,
     ownerName: 'Owner',
@@ -26,7 +26,7 @@ export async function makeWorkspace(
 }
 
 /** Brings a start to its end that was killed before its key was shown; null where there is none. */
-export async function finishWorkspace(tatami: Tatami): Promise<MadeWorkspace | null> {
+export async function finishWorkspace(tatami: Tatami): Promise<CreatedWorkspace | null> {
   const finished = await finishFirstStart(tatami.services, tatami.committer);
   if (!finished) return null;
   say('An earlier first start was interrupted before its key was shown. It is completed now with a new key.');

@@ -1,9 +1,9 @@
 // `tatami init`: makes a data directory with a workspace, its first team and a key, without serving it.
 import { addressOf, readConfig, type Config } from '../config.ts';
-import { firstKeyShown } from '../setup/first-key.ts';
+import { markFirstKeySeen } from '../setup/first-key.ts';
 import { hasWorkspace } from '../setup/first-workspace.ts';
 import { serve } from '../serve.ts';
-import { finishWorkspace, makeWorkspace, type MadeWorkspace } from './first-workspace.ts';
+import { finishWorkspace, makeWorkspace, type CreatedWorkspace } from './first-workspace.ts';
 import { CommandError, exitCodes, logHere, printResult } from './output.ts';
 import { endProcessOnBug } from '../lib/failures.ts';
 import { teamKeyPattern } from '../lib/issue-names.ts';
@@ -39,7 +39,7 @@ export async function init(
   const log = logHere('warn');
   endProcessOnBug(log);
   const tatami = await serve({ config, log });
-  let made: MadeWorkspace;
+  let made: CreatedWorkspace;
   try {
     const unfinished = add ? null : await finishWorkspace(tatami);
     if (!add && !unfinished && (await hasWorkspace(tatami.services.store)))
@@ -54,7 +54,7 @@ export async function init(
         `key       ${apiKey}   (shown only once)`,
       ].join('\n'),
     );
-    await firstKeyShown(tatami.services.store, made.workspace.workspaceId);
+    await markFirstKeySeen(tatami.services.store, made.workspace.workspaceId);
   } finally {
     await tatami.stop();
   }

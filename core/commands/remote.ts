@@ -30,7 +30,7 @@ export interface Remote {
  * @throws CommandError where there is neither
  */
 export function remoteOf(options: RemoteOptions): Remote {
-  const { server, token, named, isNamed } = readRemote(options);
+  const { server, token, sourceVariable: named, isExplicit: isNamed } = readRemote(options);
   if (token !== null) return { server, token, named, access: null };
   const logins = readLogins();
   const login = isNamed ? logins.find((one) => one.server === serverName(server)) : logins[0];

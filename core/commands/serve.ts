@@ -2,13 +2,13 @@
 // directory gets its first workspace.
 import { readConfig, type Config } from '../config.ts';
 import type { Flags } from '../config/reading.ts';
-import { firstKeyShown } from '../setup/first-key.ts';
+import { markFirstKeySeen } from '../setup/first-key.ts';
 import { hasWorkspace } from '../setup/first-workspace.ts';
 import { holdingsOf } from '../setup/holdings.ts';
 import { endProcessOnBug } from '../lib/failures.ts';
 import { serve as startServer, type Tatami } from '../serve.ts';
 import { version } from '../version.ts';
-import { finishWorkspace, makeWorkspace, type MadeWorkspace } from './first-workspace.ts';
+import { finishWorkspace, makeWorkspace, type CreatedWorkspace } from './first-workspace.ts';
 import { CommandError, exitCodes, logHere, printResult, say } from './output.ts';
 import { noWorkspace, startBlock } from './start-block.ts';
 
@@ -56,11 +56,11 @@ export async function serve(
       onlyToRead: status.writable ? null : (status.reason ?? 'the database is not writable'),
     }),
   );
-  if (made) await firstKeyShown(tatami.services.store, made.workspace.workspaceId);
+  if (made) await markFirstKeySeen(tatami.services.store, made.workspace.workspaceId);
   await stopped;
 }
 
-async function firstWorkspace(tatami: Tatami): Promise<MadeWorkspace | null> {
+async function firstWorkspace(tatami: Tatami): Promise<CreatedWorkspace | null> {
   return (await hasWorkspace(tatami.services.store))
     ? null
     : makeWorkspace(tatami, { name: 'My workspace', teamKey: 'ENG', teamName: 'Engineering' });

@@ -3,7 +3,7 @@ import { printable } from '../lib/printable.ts';
 import { wholeNumber } from './flags.ts';
 import { printResult } from './output.ts';
 import { sayingOf } from './plugin/known.ts';
-import { shown } from './plugin/run.ts';
+import { displayValue } from './plugin/run.ts';
 import { connect, type RemoteOptions } from './remote.ts';
 
 interface Node {
@@ -118,6 +118,6 @@ function runLine(
 const valueCharsMax = 60;
 
 function value(given: unknown): string {
-  const line = printable(shown(given));
+  const line = printable(displayValue(given));
   return line.length > valueCharsMax ? `${line.slice(0, valueCharsMax)}…` : line;
 }

@@ -3,7 +3,7 @@
 import type { TObject } from 'typebox';
 import type { ErrorCode } from '../lib/errors.ts';
 import { capital } from '../lib/words.ts';
-import type { Field, Reference, Target } from './field.ts';
+import type { Field, Reference, ReferenceTarget } from './field.ts';
 
 /** Default operations, implemented in core/resource. */
 export type PlainOperation = 'list' | 'create' | 'get' | 'update' | 'delete' | 'restore';
@@ -17,7 +17,7 @@ interface OperationFacts {
   readonly writes?: readonly string[];
 }
 
-export interface Contract extends Target {
+export interface Contract extends ReferenceTarget {
   /** Singular name, in events and messages: `project`. */
   readonly name: string;
   /** URL segment, namespace in `ctx` of plugins, noun of CLI commands: `projects`. */
@@ -36,7 +36,7 @@ export interface Contract extends Target {
     readonly deleted?: string;
     readonly restored?: string;
     /** Events of objects that are created or only announced. */
-    readonly told?: readonly string[];
+    readonly announced?: readonly string[];
     /** Events of changes, which have `previous`. */
     readonly other?: readonly string[];
     /** Properties that events have in addition to those of the object, by type. */
@@ -51,7 +51,7 @@ export interface Contract extends Target {
    */
   readonly undo: 'values' | 'operations' | { readonly never: string };
   /** A deleted object keeps its row, so that references to it stay valid. */
-  readonly keepsDeleted?: true;
+  readonly retainsDeleted?: true;
   /**
    * Everything that its operations read and write belongs to a team, so a scope narrowed to teams can be enforced. If its `team` may be
    * null, the object then belongs to no team, and everybody sees it.
@@ -60,15 +60,15 @@ export interface Contract extends Target {
   /** Each object belongs to one member, and its operations restrict callers whose scope covers only their own objects to these. */
   readonly ofMember?: true;
   /** Each object belongs to one member, `member` in its events. This is the scope to receive those of all members. Default everybody's. */
-  readonly heardBy?: string;
+  readonly subscriptionScope?: string;
   /** Object that it belongs to: the paths of its list and creation are below the path of that object. */
-  readonly parent?: Target & { readonly path: string };
+  readonly parent?: ReferenceTarget & { readonly path: string };
   /** Order of lists: by time of creation, or ascending by these names in the row. Default oldest. */
   readonly order?: 'newest' | 'oldest' | readonly string[];
   /** Section of the in-memory directory with its name, and the fields that others need. */
   readonly directory?: {
     readonly as: string;
-    readonly keeps: readonly string[];
+    readonly entryFields: readonly string[];
     /** Deleted objects stay, marked as removed. */
     readonly withDeleted?: true;
   };
@@ -84,14 +84,15 @@ export function listPathOf({ path, parent }: Pick<Contract, 'path' | 'parent'>):
 
 type Simplify<T> = { [K in keyof T]: T[K] } & {};
 type OrNull<F extends Field> = F['options'] extends { readonly nullable: true } ? null : never;
-type Given<F extends Field> = NonNullable<F['types']>['given'] | OrNull<F>;
-type Out<F extends Field> = NonNullable<F['types']>['shown'] | OrNull<F>;
-type In<F extends Field> = NonNullable<F['types']>['kept'] | OrNull<F>;
-type IsReference<F> = F extends { readonly to: Target } ? true : false;
+type InputValue<F extends Field> = NonNullable<F['types']>['input'] | OrNull<F>;
+type Out<F extends Field> = NonNullable<F['types']>['response'] | OrNull<F>;
+type In<F extends Field> = NonNullable<F['types']>['stored'] | OrNull<F>;
+type IsReference<F> = F extends { readonly to: ReferenceTarget } ? true : false;
 
 /** Name of a field in requests: references to objects end in `Id`. */
-type GivenName<K extends string, F> = F extends Reference<Target, 'id', unknown, object> ? `${K}Id` : K;
-type KeptName<K extends string, F> = IsReference<F> extends true ? `${K}Id` : K;
+type InputName<K extends string, F> =
+  F extends Reference<ReferenceTarget, 'id', unknown, object> ? `${K}Id` : K;
+type StoredName<K extends string, F> = IsReference<F> extends true ? `${K}Id` : K;
 
 type Fields<C> = C extends { readonly fields: infer F extends Readonly<Record<string, Field>> } ? F : never;
 type Names<C> = keyof Fields<C> & string;
@@ -113,12 +114,12 @@ type OfType<C, T extends Field['type']> = {
 }[Names<C>];
 
 /** HTML properties, present on request. */
-type ShownHtml<C> = {
+type HtmlProperties<C> = {
   [K in Names<C> as Fields<C>[K]['options'] extends { readonly html: true } ? `${K}Html` : never]?: string;
 };
 
 /** Object in responses and events. */
-export type Shown<C> = Simplify<
+export type EntityResponse<C> = Simplify<
   { id: string } & { [K in Names<C>]: Out<Fields<C>[K]> } & {
     version: number;
     createdAt: string;
@@ -126,7 +127,7 @@ export type Shown<C> = Simplify<
   } & (C extends { readonly operations: { readonly restore: unknown } }
       ? { deletedAt: string | null }
       : unknown) &
-    ShownHtml<C>
+    HtmlProperties<C>
 >;
 
 /** Returns the scope that its operations need. */
@@ -145,11 +146,11 @@ export function isRestorable({ operations }: Pick<Contract, 'operations'>): bool
 /** Body of a creation. */
 export type Created<C> = Simplify<
   {
-    [K in Extract<RequiredNames<C>, Writable<C, 'create'>> as GivenName<K, Fields<C>[K]>]: Given<
+    [K in Extract<RequiredNames<C>, Writable<C, 'create'>> as InputName<K, Fields<C>[K]>]: InputValue<
       Fields<C>[K]
     >;
   } & {
-    [K in Exclude<Writable<C, 'create'>, RequiredNames<C>> as GivenName<K, Fields<C>[K]>]?: Given<
+    [K in Exclude<Writable<C, 'create'>, RequiredNames<C>> as InputName<K, Fields<C>[K]>]?: InputValue<
       Fields<C>[K]
     >;
   }
@@ -157,27 +158,27 @@ export type Created<C> = Simplify<
 
 /** Body of an update. */
 export type Patch<C> = Simplify<{
-  [K in Writable<C, 'update'> as GivenName<K, Fields<C>[K]>]?: Given<Fields<C>[K]>;
+  [K in Writable<C, 'update'> as InputName<K, Fields<C>[K]>]?: InputValue<Fields<C>[K]>;
 }>;
 
-type KeptActor<K extends string, F extends Field> = {
+type StoredActor<K extends string, F extends Field> = {
   readonly [P in `${K}Kind`]: 'user' | 'plugin' | 'system' | OrNull<F>;
 } & { readonly [P in `${K}Id` | `${K}Name`]: string | OrNull<F> };
 type UnionToIntersection<U> = (U extends unknown ? (u: U) => void : never) extends (i: infer I) => void
   ? I
   : never;
-type KeptActors<C> = [OfType<C, 'actor'>] extends [never]
+type StoredActors<C> = [OfType<C, 'actor'>] extends [never]
   ? unknown
-  : UnionToIntersection<{ [K in OfType<C, 'actor'>]: KeptActor<K, Fields<C>[K]> }[OfType<C, 'actor'>]>;
+  : UnionToIntersection<{ [K in OfType<C, 'actor'>]: StoredActor<K, Fields<C>[K]> }[OfType<C, 'actor'>]>;
 
 /** Object as stored in its row: references by id, times in milliseconds. */
-export type Kept<C> = Simplify<
+export type StoredEntity<C> = Simplify<
   { readonly id: string; readonly version: number } & {
-    readonly [K in Exclude<Names<C>, Computed<C> | OfType<C, 'actor'>> as KeptName<K, Fields<C>[K]>]: In<
+    readonly [K in Exclude<Names<C>, Computed<C> | OfType<C, 'actor'>> as StoredName<K, Fields<C>[K]>]: In<
       Fields<C>[K]
     >;
-  } & KeptActors<C> & { readonly createdAt: number; readonly updatedAt: number } & (C extends {
-      readonly keepsDeleted: true;
+  } & StoredActors<C> & { readonly createdAt: number; readonly updatedAt: number } & (C extends {
+      readonly retainsDeleted: true;
     }
       ? { readonly deletedAt: number | null }
       : unknown)
@@ -191,9 +192,11 @@ export type EventTypeOf<C> = C extends { readonly events: infer E }
   : never;
 
 /** Entry of an object in the directory of a workspace. */
-export type Entry<C> = C extends { readonly directory: { readonly keeps: infer N extends readonly string[] } }
+export type Entry<C> = C extends {
+  readonly directory: { readonly entryFields: infer N extends readonly string[] };
+}
   ? Simplify<
-      { readonly id: string } & Pick<Kept<C>, Extract<N[number], keyof Kept<C>>> &
+      { readonly id: string } & Pick<StoredEntity<C>, Extract<N[number], keyof StoredEntity<C>>> &
         (C extends { readonly directory: { readonly withDeleted: true } }
           ? { readonly removed: boolean }
           : unknown)
@@ -210,7 +213,7 @@ export function defineContract<const C extends Contract>(
 }
 
 /** Names the words of a choice, so that the document defines them once for the object, its filters and parameters. */
-function nameWords(name: string, { given, shown, options }: Field): void {
-  Object.assign(shown, { 'x-enum': name });
-  Object.assign(given, { 'x-enum': 'aliases' in options ? `${name}Given` : name });
+function nameWords(name: string, { input, response, options }: Field): void {
+  Object.assign(response, { 'x-enum': name });
+  Object.assign(input, { 'x-enum': 'aliases' in options ? `${name}Given` : name });
 }

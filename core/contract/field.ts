@@ -53,17 +53,21 @@ export type FieldType =
 /** `Given`, `Shown` and `Kept` are the types of its value in requests, in responses and in the row, without null. */
 export interface Field<
   T extends FieldType = FieldType,
-  Given = unknown,
-  Shown = Given,
-  Kept = Given,
+  RequestValue = unknown,
+  ResponseValue = RequestValue,
+  StoredValue = RequestValue,
   O extends FieldOptions = FieldOptions,
 > {
   readonly type: T;
-  readonly given: TSchema;
-  readonly shown: TSchema;
+  readonly input: TSchema;
+  readonly response: TSchema;
   readonly options: O;
   /** Phantom for the three types. */
-  readonly types?: { readonly given: Given; readonly shown: Shown; readonly kept: Kept };
+  readonly types?: {
+    readonly input: RequestValue;
+    readonly response: ResponseValue;
+    readonly stored: StoredValue;
+  };
 }
 
 /**
@@ -71,16 +75,16 @@ export interface Field<
  * stores the text unchanged. The schema of the response has no bounds, so that texts written under other bounds stay valid.
  */
 export function text<const O extends FieldOptions>(
-  options: O & { readonly max: number; readonly pattern?: string; readonly asGiven?: true },
+  options: O & { readonly max: number; readonly pattern?: string; readonly isVerbatim?: true },
 ): Field<'text', string, string, string, O> {
   if (options.pattern !== undefined && options.doc === undefined)
     throw new Error(`Describe in \`doc\` what ${options.pattern} accepts: it is the text of the error.`);
-  const { doc = '', max: maxLength, pattern, asGiven } = options;
-  const given =
+  const { doc = '', max: maxLength, pattern, isVerbatim } = options;
+  const input =
     pattern === undefined
-      ? described(asGiven ? textOf(maxLength) : line(maxLength), doc)
+      ? described(isVerbatim ? textOf(maxLength) : line(maxLength), doc)
       : Type.String({ maxLength, pattern, description: doc });
-  return { type: 'text', given, shown: described(Type.String(), doc), options };
+  return { type: 'text', input, response: described(Type.String(), doc), options };
 }
 
 /** Text that its schema defines completely, such as a color, a key or an id. */
@@ -89,7 +93,7 @@ export function string<const O extends FieldOptions>(
   options: O,
 ): Field<'text', string, string, string, O> {
   const both = described(schema, options.doc);
-  return { type: 'text', given: both, shown: both, options };
+  return { type: 'text', input: both, response: both, options };
 }
 
 /** Long text, bounded in bytes or characters. The schema of the response has no bounds, because a deleted text is empty. */
@@ -102,9 +106,9 @@ export function markdown<const O extends FieldOptions>(
     maxLength,
     description: `Markdown, up to ${'max' in options ? `${maxLength} characters` : `${maxLength / 1024} KiB`}.`,
   });
-  const given = ruled(described(plain, options.doc), 'Text that is not only white space.');
-  const shown = described(Type.String({ description: 'Markdown.' }), options.doc);
-  return { type: 'markdown', given, shown, options };
+  const input = ruled(described(plain, options.doc), 'Text that is not only white space.');
+  const response = described(Type.String({ description: 'Markdown.' }), options.doc);
+  return { type: 'markdown', input, response, options };
 }
 
 /**
@@ -115,10 +119,10 @@ export function choice<const V extends readonly string[], const O extends Choice
   values: V,
   options: O = {} as O,
 ): Field<'choice', V[number] | AliasOf<O>, V[number], V[number], O> {
-  const given = Type.Enum([...values, ...Object.keys(options.aliases ?? {})]);
-  const shown = Type.Enum([...values]);
+  const input = Type.Enum([...values, ...Object.keys(options.aliases ?? {})]);
+  const response = Type.Enum([...values]);
   const { doc } = options;
-  return { type: 'choice', given: described(given, doc), shown: described(shown, doc), options };
+  return { type: 'choice', input: described(input, doc), response: described(response, doc), options };
 }
 
 interface ChoiceOptions extends FieldOptions {
@@ -132,14 +136,14 @@ export function number<const O extends FieldOptions>(
 ): Field<'number', number, number, number, O> {
   const { integer, ...range } = bounds;
   const schema = described(integer ? Type.Integer(range) : Type.Number(range), options.doc);
-  return { type: 'number', given: schema, shown: schema, options };
+  return { type: 'number', input: schema, response: schema, options };
 }
 
 export function flag<const O extends FieldOptions>(
   options: O = {} as O,
 ): Field<'flag', boolean, boolean, boolean, O> {
   const schema = described(Type.Boolean(), options.doc);
-  return { type: 'flag', given: schema, shown: schema, options };
+  return { type: 'flag', input: schema, response: schema, options };
 }
 
 /** Date, `2027-03-01`. */
@@ -147,38 +151,38 @@ export function day<const O extends FieldOptions>(
   options: O = {} as O,
 ): Field<'day', string, string, string, O> {
   const schema = described(date, options.doc);
-  return { type: 'day', given: schema, shown: schema, options };
+  return { type: 'day', input: schema, response: schema, options };
 }
 
 /** Time: ISO 8601 in the API, milliseconds since the epoch in the row. */
 export function time<const O extends FieldOptions>(
   options: O = {} as O,
 ): Field<'time', string, string, number, O> {
-  const given = Type.String({ maxLength: 40, description: 'An ISO 8601 time.' });
+  const input = Type.String({ maxLength: 40, description: 'An ISO 8601 time.' });
   return {
     type: 'time',
-    given: described(given, options.doc),
-    shown: described(timeText, options.doc),
+    input: described(input, options.doc),
+    response: described(timeText, options.doc),
     options,
   };
 }
 
-/** Any other value, stored as JSON. @param shown schema in responses, if it differs from that of requests */
+/** Any other value, stored as JSON. @param response schema in responses, if it differs from that of requests */
 export function json<const S extends TSchema, const O extends FieldOptions, const V extends TSchema = S>(
-  given: S,
+  input: S,
   options: O = {} as O,
-  shown: V = given as TSchema as V,
+  response: V = input as TSchema as V,
 ): Field<'json', Static<S>, Static<V>, Static<S>, O> {
   return {
     type: 'json',
-    given: described(given, options.doc),
-    shown: described(shown, options.doc),
+    input: described(input, options.doc),
+    response: described(response, options.doc),
     options,
   };
 }
 
 /** Object that can be referred to: the part of its contract that references use. */
-export interface Target {
+export interface ReferenceTarget {
   readonly name: string;
   /** Prefix of ids; null for UUIDs. */
   readonly id: string | null;
@@ -186,7 +190,7 @@ export interface Target {
   readonly names?: Names;
   readonly path?: string;
   readonly scope?: string;
-  readonly directory?: { readonly as: string; readonly keeps: readonly string[] };
+  readonly directory?: { readonly as: string; readonly entryFields: readonly string[] };
 }
 
 /** Names that may stand for the id of an object in request bodies. */
@@ -200,7 +204,7 @@ interface Names {
 const wordOf: Readonly<Record<string, string>> = { email: 'e-mail address' };
 
 /** Returns the schema of a reference in a request body: id, alias or name. */
-export function idOrName(to: Target): ReturnType<typeof Type.String> {
+export function idOrName(to: ReferenceTarget): ReturnType<typeof Type.String> {
   if (!to.names) return nameOf(to);
   const words = ['id', ...to.names.by.map((name) => wordOf[name] ?? name)];
   const listed = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
@@ -212,13 +216,12 @@ export function idOrName(to: Target): ReturnType<typeof Type.String> {
   });
 }
 
-export interface Reference<T extends Target, By extends string, Shown, O extends FieldOptions> extends Field<
-  'reference',
-  string,
-  Shown,
-  string,
-  O
-> {
+export interface Reference<
+  T extends ReferenceTarget,
+  By extends string,
+  ResponseValue,
+  O extends FieldOptions,
+> extends Field<'reference', string, ResponseValue, string, O> {
   readonly to: T;
   /** Property that is written: `id`, or a unique field of the object. */
   readonly by: By;
@@ -226,37 +229,37 @@ export interface Reference<T extends Target, By extends string, Shown, O extends
 
 /**
  * Reference to another object by id: written as `<name>Id`, shown under the name of the field.
- * @param shown its public part: the id, and fields in the directory; default the name
+ * @param response its public part: the id, and fields in the directory; default the name
  */
 export function reference<
-  const T extends Target,
+  const T extends ReferenceTarget,
   const O extends FieldOptions,
   S extends TSchema = TObject<{ id: TString; name: TString }>,
->(to: T, options: O = {} as O, shown?: S): Reference<T, 'id', Static<S>, O> {
-  const given = idOrName(to);
+>(to: T, options: O = {} as O, response?: S): Reference<T, 'id', Static<S>, O> {
+  const input = idOrName(to);
   const { doc } = options;
   return {
     type: 'reference',
     to,
     by: 'id',
-    given: described(given, doc),
-    shown: described(shown ?? idAndName(idOf(to.id)), doc),
+    input: described(input, doc),
+    response: described(response ?? idAndName(idOf(to.id)), doc),
     options,
   };
 }
 
 /** Reference to another object by a unique field, such as the key of a team, which is both written and shown. */
-export function referenceBy<const T extends Target, const By extends string, const O extends FieldOptions>(
-  to: T,
-  by: By,
-  options: O = {} as O,
-): Reference<T, By, string, O> {
+export function referenceBy<
+  const T extends ReferenceTarget,
+  const By extends string,
+  const O extends FieldOptions,
+>(to: T, by: By, options: O = {} as O): Reference<T, By, string, O> {
   const { doc = `${capital(by)} of the ${to.name}.` } = options;
-  const shown = described(Type.String(), doc);
-  return { type: 'reference', to, by, given: described(idOrName(to), options.doc), shown, options };
+  const response = described(Type.String(), doc);
+  return { type: 'reference', to, by, input: described(idOrName(to), options.doc), response, options };
 }
 
-export interface ActorShown {
+export interface AuthorResponse {
   kind: 'user' | 'plugin' | 'system';
   id: string;
   name: string;
@@ -265,16 +268,18 @@ export interface ActorShown {
 /** Author of an action, with the name at that time; null before the action. Filtered by id. */
 export function actor<
   const O extends { readonly filter?: true; readonly nullable?: true; readonly doc?: string },
->(options: O = {} as O): Field<'actor', never, ActorShown, ActorShown, O & { readonly write: 'never' }> {
-  const shown = Closed({
+>(
+  options: O = {} as O,
+): Field<'actor', never, AuthorResponse, AuthorResponse, O & { readonly write: 'never' }> {
+  const response = Closed({
     kind: enumeration('AuthorKind', ['user', 'plugin', 'system'], 'Type of the author.'),
     id: Type.String({ description: 'Id of the member or plugin install.' }),
     name: Type.String({ description: 'Name of the author at that time.' }),
   });
   return {
     type: 'actor',
-    given: Type.Never(),
-    shown: described(shown, options.doc),
+    input: Type.Never(),
+    response: described(response, options.doc),
     options: { ...options, write: 'never' },
   };
 }

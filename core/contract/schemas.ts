@@ -13,19 +13,19 @@ import {
   Closed,
   described,
   idOf,
-  named,
+  namedSchema,
   nullable,
   pageOf,
   time,
   version,
   writes,
-  type Writes,
+  type WrittenFields,
 } from '../lib/schema.ts';
-import { isRestorable, type Contract, type Created, type Patch, type Shown } from './contract.ts';
-import { idOrName, type Field, type FieldOptions, type Reference, type Target } from './field.ts';
+import { isRestorable, type Contract, type Created, type Patch, type EntityResponse } from './contract.ts';
+import { idOrName, type Field, type FieldOptions, type Reference, type ReferenceTarget } from './field.ts';
 
 export interface Schemas<C extends Contract> {
-  readonly shown: TUnsafe<Shown<C>>;
+  readonly response: TUnsafe<EntityResponse<C>>;
   readonly create: TUnsafe<Created<C>>;
   readonly update: TUnsafe<Patch<C>>;
   readonly page: TSchema;
@@ -35,11 +35,11 @@ const deletedAt = {
   ...time,
   description: 'Time of deletion, ISO 8601, UTC; null if the object is not deleted.',
 };
-const made = new WeakMap<Contract, Schemas<Contract>>();
+const cache = new WeakMap<Contract, Schemas<Contract>>();
 
 export function schemasOf<C extends Contract>(contract: C): Schemas<C> {
-  const known = made.get(contract) ?? makeSchemas(contract);
-  made.set(contract, known);
+  const known = cache.get(contract) ?? makeSchemas(contract);
+  cache.set(contract, known);
   // The types follow from the same fields as the schemas, field by field, which the compiler cannot verify.
   return known as Schemas<C>;
 }
@@ -48,19 +48,19 @@ function makeSchemas(contract: Contract): Schemas<Contract> {
   const fields = Object.entries(contract.fields);
   const properties = {
     id: idOf(contract.id),
-    ...Object.fromEntries(fields.map(([name, field]) => [name, orNull(field, field.shown)])),
+    ...Object.fromEntries(fields.map(([name, field]) => [name, orNull(field, field.response)])),
     version,
     createdAt: described(time, 'Time of creation.'),
     updatedAt: described(time, 'Time of the last change.'),
     ...(isRestorable(contract) ? { deletedAt: nullable(deletedAt) } : {}),
     ...Object.fromEntries([...htmlFieldsOf(contract)].map(([name, field]) => [name, htmlOf(field)])),
   };
-  const shown = named(contract.title, Closed(properties, { description: contract.doc }));
+  const response = namedSchema(contract.title, Closed(properties, { description: contract.doc }));
   return {
-    shown: Type.Unsafe(shown),
-    create: named(`${contract.title}Create`, Type.Unsafe(Closed(inputsOf(contract, 'create')))),
-    update: named(`${contract.title}Update`, Type.Unsafe(Closed(inputsOf(contract, 'update')))),
-    page: pageOf(shown),
+    response: Type.Unsafe(response),
+    create: namedSchema(`${contract.title}Create`, Type.Unsafe(Closed(inputsOf(contract, 'create')))),
+    update: namedSchema(`${contract.title}Update`, Type.Unsafe(Closed(inputsOf(contract, 'update')))),
+    page: pageOf(response),
   };
 }
 
@@ -84,50 +84,52 @@ export function updateBodyWith<C extends Contract, P extends TProperties>(
 function inputsOf(contract: Contract, at: 'create' | 'update'): Record<string, TSchema> {
   const inputs: Record<string, TSchema> = {};
   for (const [name, field] of writableAt(contract, at)) {
-    const schema = orNull(field, field.given);
-    const given = givenName(name, field);
+    const schema = orNull(field, field.input);
+    const key = inputName(name, field);
     const isRequired = at === 'create' && field.options.required;
-    inputs[given] = isRequired ? schema : Type.Optional(schema);
-    if (isReference(field) && given !== name && !isRequired)
-      inputs[name] = otherName(given, orNull(field, idOrName(field.to)));
+    inputs[key] = isRequired ? schema : Type.Optional(schema);
+    if (isReference(field) && key !== name && !isRequired)
+      inputs[name] = otherName(key, orNull(field, idOrName(field.to)));
   }
   return inputs;
 }
 
 /** Returns another name of a property in the same body; the operation uses the original name. */
 export function otherName<S extends TSchema>(of: string, schema: S): TOptional<S> {
-  const marks = { [alsoCalled]: of, [writes]: [of] satisfies Writes };
+  const marks = { [alsoCalled]: of, [writes]: [of] satisfies WrittenFields };
   const { description = '' } = schema as { description?: string };
   const other: TSchema = { ...schema, description: `Another name for \`${of}\`. ${description}`, ...marks };
   return Type.Optional(other as S) as TOptional<S>;
 }
 
-type NamedField = readonly [name: string, field: Field];
-const writable = new WeakMap<Contract, Readonly<Record<'create' | 'update', readonly NamedField[]>>>();
+type FieldPair = readonly [name: string, field: Field];
+const writable = new WeakMap<Contract, Readonly<Record<'create' | 'update', readonly FieldPair[]>>>();
 
 /** Cached for each contract, because every write needs it. */
-export function writableAt(contract: Contract, at: 'create' | 'update'): readonly NamedField[] {
+export function writableAt(contract: Contract, at: 'create' | 'update'): readonly FieldPair[] {
   const known = writable.get(contract);
   if (known) return known[at];
   const fields = Object.entries(contract.fields);
-  const found = (when: 'create' | 'update') =>
+  const fieldsAt = (when: 'create' | 'update') =>
     fields.filter(([, { options }]) => (options.write ?? when) === when);
-  const both = { create: found('create'), update: found('update') };
+  const both = { create: fieldsAt('create'), update: fieldsAt('update') };
   writable.set(contract, both);
   return both[at];
 }
 
-export function isReference(field: Field): field is Reference<Target, string, unknown, FieldOptions> {
+export function isReference(
+  field: Field,
+): field is Reference<ReferenceTarget, string, unknown, FieldOptions> {
   return field.type === 'reference';
 }
 
 /** Returns the name of a field in requests. */
-export function givenName(name: string, field: Field): string {
+export function inputName(name: string, field: Field): string {
   return isReference(field) && field.by === 'id' ? `${name}Id` : name;
 }
 
 /** Returns the name of a field in the row. */
-export function keptName(name: string, field: Field): string {
+export function storedName(name: string, field: Field): string {
   return isReference(field) ? `${name}Id` : name;
 }
 
@@ -137,9 +139,9 @@ export function actorParts(name: string): string[] {
 }
 
 /** Returns the properties that every response has, by name. */
-export function shownProperties(contract: Contract): TObject['properties'] {
+export function responseProperties(contract: Contract): TObject['properties'] {
   const html = htmlFieldsOf(contract);
-  const { properties } = schemasOf(contract).shown as TSchema as TObject;
+  const { properties } = schemasOf(contract).response as TSchema as TObject;
   return Object.fromEntries(Object.entries(properties).filter(([name]) => !html.has(name)));
 }
 

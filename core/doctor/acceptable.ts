@@ -21,8 +21,8 @@ export function requireTables({ path, rows }: Pick<Subject, 'path' | 'rows'>): v
     throw new Error(
       `${path.database} has schema ${at}, but only ${identitySchema} to ${latestSchema} can be accepted. ${wayBack}`,
     );
-  const found = new Set(rows<{ name: string }>('SELECT name FROM sqlite_schema').map(({ name }) => name));
-  const missing = schemaAt(at).filter(({ type, name }) => type === 'table' && !found.has(name));
+  const existing = new Set(rows<{ name: string }>('SELECT name FROM sqlite_schema').map(({ name }) => name));
+  const missing = schemaAt(at).filter(({ type, name }) => type === 'table' && !existing.has(name));
   const lacks =
     missing.length > 0
       ? missing.map(({ name }) => `table ${name}`)

@@ -42,7 +42,7 @@ function finding(level: Level, message: string, fix: string | undefined): Findin
 }
 
 /** Returns the first items as a list, with the number of the others. */
-export function some(items: readonly string[], shown = 5): string {
-  const more = items.length - shown;
-  return items.slice(0, shown).join(', ') + (more > 0 ? ` and ${more} more` : '');
+export function some(items: readonly string[], listedMax = 5): string {
+  const more = items.length - listedMax;
+  return items.slice(0, listedMax).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

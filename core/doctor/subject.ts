@@ -18,7 +18,7 @@ export interface Subject {
     readonly logHead: string;
     readonly masterKey: string;
     readonly snapshots: string;
-    readonly spool: string;
+    readonly walArchive: string;
   };
   /** Process id of the server that uses the directory; null without a server. */
   readonly servedBy: string | null;
@@ -43,7 +43,7 @@ export function openSubject(config: Config, nowMs: number): Subject {
     logHead: join(dir, 'log-head'),
     masterKey: join(dir, 'master.key'),
     snapshots: join(dir, 'snapshots'),
-    spool: join(dir, 'spool'),
+    walArchive: join(dir, 'spool'),
   };
   let db: Connection | null = null;
   const servedBy = holderOf(dir);

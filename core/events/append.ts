@@ -1,24 +1,24 @@
 // Appends events to the log of their workspace. Sequences and commit-assigned values are allocated inside the commit
 // transaction, so they are gap-free and correct under concurrent writes.
-import { tenantStatement, type Row, type Statement, type Value } from '../store/statement.ts';
+import { tenantStatement, type SqlRow, type Statement, type Value } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../store/store.ts';
 import type { EventRow } from './event.ts';
 import { eventOf } from './log.ts';
-import { learningOf, type Appended, type Learned } from './learning.ts';
+import { commitAssignedRule, type Appended, type CommitAssigned } from './commit-assigned.ts';
 import { causeText, pack, sameAs, type Parts } from './packing.ts';
 
 /**
  * The columns `issue_id` and `number` hold the subject and the commit-assigned value of any entity; their names date
  * from the time when only issues had them.
- * @param learned SQL expression of the commit-assigned value, over `:ws` and `:learnsOf`
+ * @param commitAssigned SQL expression of the commit-assigned value, over `:ws` and `:learnsOf`
  */
-export function appendStatement(name: string, learned: string): Statement<Appended> {
+export function appendStatement(name: string, commitAssigned: string): Statement<Appended> {
   return tenantStatement<Appended>(
     name,
     `INSERT INTO events (workspace_id, sequence, id, type, created_at, entity_kind, entity_id, issue_id, number,
        actor_json, cause_json, request_id, traceparent, data_json, packed)
      VALUES (:ws, (SELECT coalesce(max(sequence), 0) + 1 FROM events WHERE workspace_id = :ws), :id, :type, :createdAt,
-       :entityKind, :entityId, :subjectId, ${learned}, :actor, :cause, :requestId, :traceparent, :data, :packed)
+       :entityKind, :entityId, :subjectId, ${commitAssigned}, :actor, :cause, :requestId, :traceparent, :data, :packed)
      RETURNING sequence, number AS learned`,
     { chained: true },
   );
@@ -26,24 +26,24 @@ export function appendStatement(name: string, learned: string): Statement<Append
 
 const append = appendStatement('events.append', 'NULL');
 
-export type NewEvent = Omit<EventRow, 'sequence' | 'learned' | 'dataJson'> & {
-  readonly learnsOf: string | null;
+export type NewEvent = Omit<EventRow, 'sequence' | 'commitAssigned' | 'dataJson'> & {
+  readonly commitAssignedOf: string | null;
 };
 
 export interface Appending {
   readonly op: Op;
   /** Returns the event as the log stores it. @param returned rows returned by the op */
-  appended(returned: readonly Row[]): EventRow;
+  appended(returned: readonly SqlRow[]): EventRow;
 }
 
 /**
  * Builds the ops that append consecutive events of one batch.
- * @param learned receives the commit-assigned values, by object id
+ * @param commitAssigned receives the commit-assigned values, by object id
  */
 export function appendEvents(
   scope: Scope,
   events: readonly NewEvent[],
-  learned: Map<string, Learned>,
+  commitAssigned: Map<string, CommitAssigned>,
 ): Appending[] {
   let holder: { readonly parts: Parts; readonly at: number } | null = null;
   return events.map((event, at) => {
@@ -51,7 +51,7 @@ export function appendEvents(
     const distance = holder && isSame(parts, holder.parts) ? at - holder.at : 0;
     const stored = distance > 0 ? sameAs(distance) : pack(parts);
     if (distance === 0) holder = stored.packed ? { parts, at } : null;
-    const op = appendOp(scope, event, stored, learned);
+    const op = appendOp(scope, event, stored, commitAssigned);
     return {
       op,
       appended: ([row]) => appendedEvent(op, event, parts, row!),
@@ -65,9 +65,9 @@ function appendOp(
   scope: Scope,
   event: NewEvent,
   stored: ReturnType<typeof pack>,
-  learned: Map<string, Learned>,
+  commitAssigned: Map<string, CommitAssigned>,
 ): Op {
-  const { learnsOf, entityKind } = event;
+  const { commitAssignedOf, entityKind } = event;
   const params: Record<string, Value> = {
     id: event.id,
     type: event.type,
@@ -82,17 +82,22 @@ function appendOp(
     data: stored.data_json,
     packed: stored.packed,
   };
-  if (learnsOf === null) return tenantOp(scope, append, params);
-  params.learnsOf = learnsOf;
-  return tenantOp(scope, learningOf(entityKind).append, params, {
+  if (commitAssignedOf === null) return tenantOp(scope, append, params);
+  params.learnsOf = commitAssignedOf;
+  return tenantOp(scope, commitAssignedRule(entityKind).append, params, {
     taken([appended]) {
       const value = appended?.learned ?? null;
-      if (value !== null) learned.set(learnsOf, { entityKind, value: Number(value) });
+      if (value !== null) commitAssigned.set(commitAssignedOf, { entityKind, value: Number(value) });
     },
   });
 }
 
-function appendedEvent({ scope, params: { actor } }: Op, event: NewEvent, parts: Parts, row: Row): EventRow {
+function appendedEvent(
+  { scope, params: { actor } }: Op,
+  event: NewEvent,
+  parts: Parts,
+  row: SqlRow,
+): EventRow {
   const facts = {
     sequence: Number(row.sequence),
     id: event.id,

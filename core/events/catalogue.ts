@@ -30,13 +30,14 @@ export function namespaceOf(type: string): EventNamespace {
 const definedScopes: Readonly<Record<string, string>> = Object.fromEntries(
   contracts.flatMap((contract) =>
     eventsOf(contract.events).map(
-      (type) => [namespaceOf(type), heardByOf(contract) ?? scopeOfContract(contract, 'read')] as const,
+      (type) =>
+        [namespaceOf(type), subscriptionScopeOf(contract) ?? scopeOfContract(contract, 'read')] as const,
     ),
   ),
 );
 
-function heardByOf({ heardBy }: Contract): string | undefined {
-  return heardBy;
+function subscriptionScopeOf({ subscriptionScope }: Contract): string | undefined {
+  return subscriptionScope;
 }
 
 /**
@@ -45,7 +46,7 @@ function heardByOf({ heardBy }: Contract): string | undefined {
  */
 export const ownScopes: Readonly<Record<string, string>> = Object.fromEntries(
   contracts
-    .filter(heardByOf)
+    .filter(subscriptionScopeOf)
     .flatMap((contract) =>
       eventsOf(contract.events).map(
         (type) => [namespaceOf(type), scopeOfContract(contract, 'read')] as const,

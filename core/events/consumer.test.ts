@@ -10,7 +10,7 @@ import { scopeOf, tenantOp, type Scope } from '../store/store.ts';
 import { appendEvents, type NewEvent } from './append.ts';
 import { createConsumer, type Consumer } from './consumer.ts';
 import { createFreshEvents } from './fresh.ts';
-import { Place, placesMax } from './places.ts';
+import { ConsumerPosition, positionsMax } from './consumer-positions.ts';
 import { createUnitQueue, type Unit, type UnitQueue } from './work.ts';
 
 const cleanUp: (() => unknown)[] = [];
@@ -54,7 +54,7 @@ interface Process {
 
 interface Setting {
   readonly subjects?: readonly string[];
-  readonly room?: number;
+  readonly capacity?: number;
   /** True if all units of a subscriber share one order key. */
   readonly isOrdered?: boolean;
   /** True if the process crashes before any of its timers fires. */
@@ -80,7 +80,12 @@ const readCursor = tenantStatement<{ sequence: number }>(
 );
 
 function startProcess({ store }: OpenedStore, owner: string, setting: Setting = {}): Process {
-  const { subjects = ['plg_1'], room = 4_000, isOrdered = false, mayEnd = () => Promise.resolve() } = setting;
+  const {
+    subjects = ['plg_1'],
+    capacity = 4_000,
+    isOrdered = false,
+    mayEnd = () => Promise.resolve(),
+  } = setting;
   const fresh = createFreshEvents();
   const performed: string[] = [];
   const refused: string[] = [];
@@ -98,7 +103,7 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
   const stored = async (scope: Scope, ids: readonly string[]): Promise<Set<string>> =>
     new Set((await store.read(scope, find, { ids: JSON.stringify(ids) })).map(({ id }) => id));
   const queue: UnitQueue<Unit> = createUnitQueue<Unit>({
-    ...{ store, clock, log, kind: 'test', owner, seen: new Map(), room },
+    ...{ store, clock, log, kind: 'test', owner, seen: new Map(), capacity },
     async perform(item) {
       performed.push(item.id);
       await mayEnd(item.id);
@@ -154,7 +159,7 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
     performed,
     refused,
     async happen(ids, scope = first) {
-      const events = ids.map((id) => eventNamed(scope, id));
+      const events = ids.map((id) => eventWithId(scope, id));
       const appending = appendEvents(scope, events, new Map());
       const outcome = await store.commit(appending.map(({ op }) => op));
       if (!outcome.ok) throw new Error(outcome.message);
@@ -167,7 +172,7 @@ function startProcess({ store }: OpenedStore, owner: string, setting: Setting = 
   };
 }
 
-const eventNamed = ({ workspaceId }: Scope, id: string): NewEvent => ({
+const eventWithId = ({ workspaceId }: Scope, id: string): NewEvent => ({
   id,
   type: 'label.created',
   workspaceId,
@@ -175,7 +180,7 @@ const eventNamed = ({ workspaceId }: Scope, id: string): NewEvent => ({
   entityKind: 'label',
   entityId: 'lbl_1',
   subjectId: null,
-  learnsOf: null,
+  commitAssignedOf: null,
   actor: { kind: 'system', id: 'test', name: 'Test' },
   cause: { rootEventId: id, parentRunId: null, depth: 0, path: [] },
   requestId: null,
@@ -202,11 +207,11 @@ async function settle({ consumer, queue }: Process): Promise<void> {
   await consumer.storeMarks();
 }
 
-test('each event makes its work once, in more workspaces than have their place remembered', async () => {
+test('each event makes its work once, also in more workspaces than the position cache holds', async () => {
   const process = startProcess(openBase(), 'me');
   const expected: string[] = [];
   for (const round of [1, 2]) {
-    for (let from = 0; from < placesMax + 50; from += 50) {
+    for (let from = 0; from < positionsMax + 50; from += 50) {
       const indexes = Array.from({ length: 50 }, (_, at) => from + at);
       await Promise.all(
         indexes.map((index) => process.happen([`evt_${round}_${index}`], workspaceOf(index))),
@@ -218,7 +223,7 @@ test('each event makes its work once, in more workspaces than have their place r
   }
 });
 
-test('what ends soon is written once: nothing waits in the database, and the cursor follows', async () => {
+test('work that ends soon is written once, with no stored row, and the cursor follows', async () => {
   const opened = openBase();
   // Without timers nothing is written early, however slow the machine is.
   const process = startProcess(opened, 'me', { isCut: true });
@@ -230,11 +235,11 @@ test('what ends soon is written once: nothing waits in the database, and the cur
   expect(await process.cursor()).toBe(500);
 });
 
-test('a subject without room lags behind, and neither loses work nor holds up another', async () => {
+test('a subscriber without capacity lags behind, loses no work, and does not delay others', async () => {
   const gate = Promise.withResolvers<void>();
   const process = startProcess(openBase(), 'me', {
     subjects: ['plg_slow', 'plg_quick'],
-    room: 40,
+    capacity: 40,
     mayEnd: (id) => (id.endsWith('slow') ? gate.promise : Promise.resolve()),
   });
   cleanUp.push(gate.resolve);
@@ -251,10 +256,10 @@ test('a subject without room lags behind, and neither loses work nor holds up an
   expect(await process.cursor()).toBe(1_500);
 });
 
-test('work that hangs is stored, so that the cursor goes on, and another process takes it over', async () => {
+test('work that hangs is stored, so that the cursor advances, and another process takes it over', async () => {
   const opened = openBase();
   const process = startProcess(opened, 'me', {
-    room: 40,
+    capacity: 40,
     hangs: true,
     mayEnd: (id) => (id < 'evt_0300' ? Promise.resolve() : new Promise(() => undefined)),
   });
@@ -269,7 +274,7 @@ test('work that hangs is stored, so that the cursor goes on, and another process
   expect(next.performed.toSorted()).toEqual(worksOf(events.slice(300)));
 });
 
-test('after a crash what ended is not done again, and what was under way is', async () => {
+test('after a crash finished work is not repeated, and unfinished work is', async () => {
   const opened = openBase();
   const process = startProcess(opened, 'me', {
     isCut: true,
@@ -293,7 +298,7 @@ test('after a crash what ended is not done again, and what was under way is', as
   expect(await process.cursor()).toBe(91);
 });
 
-test('units of one order key go one after the other', async () => {
+test('units of one order key are performed in sequence', async () => {
   const order: string[] = [];
   let running = 0;
   const process = startProcess(openBase(), 'me', {
@@ -314,7 +319,7 @@ test('units of one order key go one after the other', async () => {
   expect(order).toEqual(worksOf(events));
 });
 
-test('a unit whose end is being committed is not written over', async () => {
+test('a unit whose completion is being committed is not overwritten', async () => {
   const process = startProcess(openBase(), 'me', { isOrdered: true, atEnd: () => Bun.sleep(400) });
   const events = names(3);
   await process.happen(events);
@@ -323,7 +328,7 @@ test('a unit whose end is being committed is not written over', async () => {
   expect(process.refused).toEqual([]);
 });
 
-test('the cursor follows where events mean nothing to those who listen', async () => {
+test('the cursor follows events without matching subscribers', async () => {
   const process = startProcess(openBase(), 'me', { subjects: [] });
   await process.happen(names(5_000));
   await process.consumer.settled();
@@ -332,10 +337,10 @@ test('the cursor follows where events mean nothing to those who listen', async (
   expect(await process.cursor()).toBe(5_000);
 });
 
-test('who looks sees all that was made of the events so far, though it has no room', async () => {
+test('storeWork stores the work of all events so far, also without capacity', async () => {
   const opened = openBase();
   const process = startProcess(opened, 'me', {
-    room: 40,
+    capacity: 40,
     hangs: true,
     mayEnd: () => new Promise(() => undefined),
   });
@@ -345,17 +350,17 @@ test('who looks sees all that was made of the events so far, though it has no ro
   expect((await opened.store.readSystem(leased)).map(({ id }) => id)).toEqual(worksOf(events));
 });
 
-test('the low-water mark stays before who lags behind', () => {
-  const place = new Place(3, 3);
-  place.at = 20;
-  expect(place.lowWater).toBe(20);
-  place.lagging.set('plg_1', { after: 7, movedMs: 0, isLookedAt: false });
-  expect(place.lowWater).toBe(7);
-  place.open(5);
-  expect(place.lowWater).toBe(4);
+test('the low-water mark does not pass a lagging subscriber', () => {
+  const position = new ConsumerPosition(3, 3);
+  position.at = 20;
+  expect(position.lowWater).toBe(20);
+  position.lagging.set('plg_1', { after: 7, movedMs: 0, isLookedAt: false });
+  expect(position.lowWater).toBe(7);
+  position.open(5);
+  expect(position.lowWater).toBe(4);
 });
 
-test('a consumer whose work does not end is behind, and says how long it has not got on', async () => {
+test('a consumer with unfinished work reports its lag and the time since its last progress', async () => {
   const end = Promise.withResolvers<void>();
   const { consumer, queue, performed, happen } = startProcess(openBase(), 'hangs', {
     isCut: true,

@@ -8,9 +8,9 @@ import type { Scope } from '../store/store.ts';
 import { lastSequence } from './log.ts';
 import { createLoops } from './loops.ts';
 import { createMarks } from './marks.ts';
-import { createPlaces } from './places.ts';
+import { createPositions } from './consumer-positions.ts';
 import { createProgress, type Progress } from './progress.ts';
-import { createStep, type ReadingOptions } from './reading.ts';
+import { createStep, type LogReadingOptions } from './reading.ts';
 import type { Unit } from './work.ts';
 
 export const allWorkspaces = systemStatement<{ workspace_id: string }>(
@@ -34,62 +34,62 @@ export interface Consumer {
   storeMarks(): Promise<void>;
 }
 
-export interface ConsumerOptions<U extends Unit> extends ReadingOptions<U> {
+export interface ConsumerOptions<U extends Unit> extends LogReadingOptions<U> {
   readonly name: string;
   readonly log: Log;
 }
 
 export function createConsumer<U extends Unit>(options: ConsumerOptions<U>): Consumer {
   const { store, clock, name, queue } = options;
-  const places = createPlaces(store, name);
-  const marks = createMarks(options, places, (workspaceId) => loops.wake(workspaceId));
+  const positions = createPositions(store, name);
+  const marks = createMarks(options, positions, (workspaceId) => loops.wake(workspaceId));
   const isStopped = (): boolean => loops.isStopped();
-  const step = createStep({ ...options, places, isStopped, onSettled: marks.lookLater });
+  const step = createStep({ ...options, positions, isStopped, onSettled: marks.lookLater });
   const loops = createLoops({ ...options, step, onRest: marks.lookLater });
 
   options.fresh.onAdded((workspaceId) => {
     if (queue.mayWork()) loops.wake(workspaceId);
   });
-  queue.onRoom((scope) => {
-    const { workspaceId, payer: subject } = scope;
-    const lag = subject === null ? undefined : places.known(workspaceId)?.lagging.get(subject);
+  queue.onCapacity((scope) => {
+    const { workspaceId, billingAccount: subject } = scope;
+    const lag = subject === null ? undefined : positions.known(workspaceId)?.lagging.get(subject);
     if (!lag || subject === null) return;
     lag.movedMs = clock.monotonicMs();
-    if (queue.hasRoom(scope, subject)) loops.wake(workspaceId);
+    if (queue.hasCapacity(scope, subject)) loops.wake(workspaceId);
   });
 
   return {
-    progress: createProgress({ ...options, places }),
+    progress: createProgress({ ...options, positions }),
     async start() {
       for (const row of await store.readSystem(allWorkspaces)) loops.wake(row.workspace_id);
     },
     async settled() {
-      const lags = (): boolean => [...places.all()].some((id) => places.known(id)?.lagging.size);
+      const lags = (): boolean => [...positions.all()].some((id) => positions.known(id)?.lagging.size);
       do await loops.rest();
       while (!isStopped() && lags() && (await loops.nextRest()));
     },
     async storeWork(scope, subject) {
       if (!queue.mayWork()) return;
       const end = await lastSequence(store, scope);
-      await places.using(scope, async (place) => {
+      await positions.using(scope, async (position) => {
         for (;;) {
-          const lags = [...place.lagging].filter(([one]) => (subject ?? one) === one);
+          const lags = [...position.lagging].filter(([one]) => (subject ?? one) === one);
           for (const [, lag] of lags) lag.isLookedAt = true;
-          if (isStopped() || (lags.length === 0 && place.at >= end)) return;
+          if (isStopped() || (lags.length === 0 && position.at >= end)) return;
           loops.wake(scope.workspaceId);
           await loops.nextStep();
           // Work that the store refuses cannot be listed.
-          if (place.hasFailed) return;
+          if (position.hasFailed) return;
         }
       });
-      await queue.storeHeld(scope, (unit) => (subject ?? unit.subject) === unit.subject);
+      await queue.storeActive(scope, (unit) => (subject ?? unit.subject) === unit.subject);
     },
     async stop() {
       marks.stop();
       await loops.stop();
     },
     async storeMarks() {
-      for (const workspaceId of [...places.all()]) await marks.store(workspaceId);
+      for (const workspaceId of [...positions.all()]) await marks.store(workspaceId);
     },
   };
 }

@@ -6,23 +6,23 @@ import {
   completeBody,
   completeText,
   hidePending,
-  learnAtCommit,
-  type Learned,
-  type Learning,
-} from './learning.ts';
+  assignAtCommit,
+  type CommitAssigned,
+  type CommitAssignedRule,
+} from './commit-assigned.ts';
 import { allScopes } from '../rights/scopes.ts';
 
-/** A learning that shows `of` truncated until the commit assigns the rest. */
-const fake: Learning = {
+/** Commit-assigned values that show `of` truncated until the commit assigns the rest. */
+const fake: CommitAssignedRule = {
   append: appendStatement('test.append_with_rest', 'NULL'),
   waits: /"of":"cut-"/,
-  complete: (shown, value) => (shown.of === 'cut-' ? { ...shown, of: `cut-${value}` } : shown),
-  hide: (shown) => (shown.of === 'cut-' ? { ...shown, of: null } : shown),
+  complete: (rendered, value) => (rendered.of === 'cut-' ? { ...rendered, of: `cut-${value}` } : rendered),
+  hide: (rendered) => (rendered.of === 'cut-' ? { ...rendered, of: null } : rendered),
 };
-learnAtCommit('thing', fake);
+assignAtCommit('thing', fake);
 const pending = { id: 'thg_1', of: 'cut-' };
 
-test('an event renders the envelope of docs/spec, without what is ours alone', () => {
+test('an event renders the envelope of docs/spec without internal fields', () => {
   const row: EventRow = {
     id: 'evt_1',
     type: 'label.created',
@@ -37,7 +37,7 @@ test('an event renders the envelope of docs/spec, without what is ours alone', (
     requestId: 'req_1',
     traceparent: 'trace',
     data: pending,
-    learned: 7,
+    commitAssigned: 7,
   };
   expect(renderEvent(row)).toEqual({
     id: 'evt_1',
@@ -50,25 +50,25 @@ test('an event renders the envelope of docs/spec, without what is ours alone', (
     data: { id: 'thg_1', of: 'cut-7' },
   });
   expect(eventJson({ ...row, dataJson: JSON.stringify(pending) })).toBe(JSON.stringify(renderEvent(row)));
-  expect(renderEvent({ ...row, learned: null }).data).toBe(pending);
+  expect(renderEvent({ ...row, commitAssigned: null }).data).toBe(pending);
   expect(() => renderEvent({ ...row, entityKind: 'other' })).toThrow('events of other');
-  const [url, shown] = ['https://h.example/?token=s3cret', 'https://h.example/?token=…'];
-  const earlier = { ...row, type: 'webhook.updated' as const, learned: null };
+  const [url, rendered] = ['https://h.example/?token=s3cret', 'https://h.example/?token=…'];
+  const earlier = { ...row, type: 'webhook.updated' as const, commitAssigned: null };
   expect(renderEvent({ ...earlier, data: { url, previous: { url } } }).data).toEqual({
-    url: shown,
-    previous: { url: shown },
+    url: rendered,
+    previous: { url: rendered },
   });
 });
 
-test('an answer is completed by what was learned of its objects, and until then shows none of it', async () => {
-  const learned = new Map<string, Learned>([['thg_1', { entityKind: 'thing', value: 7 }]]);
+test('a response is completed with the commit-assigned values of its objects, and shows none of them before', async () => {
+  const commitAssigned = new Map<string, CommitAssigned>([['thg_1', { entityKind: 'thing', value: 7 }]]);
   const complete = { id: 'thg_1', of: 'cut-7' };
   const other = { id: 'thg_2', of: 'cut-' };
-  expect(completeBody(pending, learned)).toEqual(complete);
+  expect(completeBody(pending, commitAssigned)).toEqual(complete);
   const list = { data: [pending, other, null, 'x'], count: 4 };
-  expect(completeBody(list, learned)).toEqual({ data: [complete, other, null, 'x'], count: 4 });
-  for (const body of [undefined, null, 'x', other]) expect(completeBody(body, learned)).toBe(body);
-  const find = (id: string) => Promise.resolve(learned.get(id) ?? null);
+  expect(completeBody(list, commitAssigned)).toEqual({ data: [complete, other, null, 'x'], count: 4 });
+  for (const body of [undefined, null, 'x', other]) expect(completeBody(body, commitAssigned)).toBe(body);
+  const find = (id: string) => Promise.resolve(commitAssigned.get(id) ?? null);
   expect(await completeText(JSON.stringify({ data: [pending, other] }), find)).toBe(
     JSON.stringify({ data: [complete, other] }),
   );
@@ -80,7 +80,7 @@ test('an answer is completed by what was learned of its objects, and until then 
   expect(hidePending(undefined)).toBeUndefined();
 });
 
-test('every event type has a namespace with a read scope that exists, and patterns cover what they say', () => {
+test('every event type has a namespace with an existing read scope, and every pattern covers its types', () => {
   for (const type of eventTypes) {
     expect([type, allScopes.includes(namespaceScopes[namespaceOf(type)]!)]).toEqual([type, true]);
     expect(expandPattern(type)).toEqual([type]);

@@ -3,7 +3,7 @@
 import type { Actor, Cause } from './origin.ts';
 import { maskedUrl } from '../lib/masked-url.ts';
 import type { EventType } from './catalogue.ts';
-import { learningOf } from './learning.ts';
+import { commitAssignedRule } from './commit-assigned.ts';
 
 export interface EventRow {
   readonly id: string;
@@ -23,7 +23,7 @@ export interface EventRow {
   /** `data` as stored JSON; absent if the event was not read from the store. */
   readonly dataJson?: string;
   /** Commit-assigned value that completes `data`. */
-  readonly learned: number | null;
+  readonly commitAssigned: number | null;
 }
 
 /** Spec: docs/spec/events.md › The envelope. `sequence` has no gaps within a workspace. */
@@ -39,12 +39,12 @@ export interface EventEnvelope {
 }
 
 export function renderEvent(row: EventRow): EventEnvelope {
-  return { ...headOf(row), data: shownData(row) };
+  return { ...headOf(row), data: renderData(row) };
 }
 
 /** Returns `renderEvent(row)` as JSON. Stored JSON is copied without parsing, because it may be long. */
 export function eventJson(row: EventRow): string {
-  if (row.dataJson === undefined || !isShownAsStored(row)) return JSON.stringify(renderEvent(row));
+  if (row.dataJson === undefined || !isRenderedAsStored(row)) return JSON.stringify(renderEvent(row));
   return `${JSON.stringify(headOf(row)).slice(0, -1)},"data":${row.dataJson}}`;
 }
 
@@ -60,14 +60,15 @@ function headOf(row: EventRow): Omit<EventEnvelope, 'data'> {
   };
 }
 
-function isShownAsStored({ type, learned }: EventRow): boolean {
-  return learned === null && !type.startsWith('webhook.');
+function isRenderedAsStored({ type, commitAssigned }: EventRow): boolean {
+  return commitAssigned === null && !type.startsWith('webhook.');
 }
 
 /** Returns `data` with the commit-assigned value, and with the secrets masked that earlier versions stored. */
-export function shownData(row: EventRow): EventRow['data'] {
-  if (row.learned !== null) return learningOf(row.entityKind).complete(row.data, row.learned);
-  return isShownAsStored(row) ? row.data : maskAddress(row.data);
+export function renderData(row: EventRow): EventRow['data'] {
+  if (row.commitAssigned !== null)
+    return commitAssignedRule(row.entityKind).complete(row.data, row.commitAssigned);
+  return isRenderedAsStored(row) ? row.data : maskAddress(row.data);
 }
 
 /** Earlier versions stored the full address in their events. */

@@ -6,12 +6,12 @@ import { decodeCursor, encodeCursor, type CursorValue } from '../lib/cursor.ts';
 import { invalidField, notFound } from '../lib/errors.ts';
 import { limitDefault } from '../lib/schema.ts';
 import { mayHear, mayReadEvent, scopeOfEvent } from '../rights/rights.ts';
-import { veiledEvent } from '../rights/veil.ts';
+import { redactEvent } from '../rights/redact.ts';
 import { logCuts } from '../store/installation.ts';
 import { pageBytesMax } from '../store/page.ts';
 import { expandPattern, unsentType, type EventType } from './catalogue.ts';
 import { renderEvent, type EventEnvelope } from './event.ts';
-import { placeIn, type GivenPlace } from './history.ts';
+import { resolvePosition, type RequestedPosition } from './history.ts';
 import {
   findEvent,
   firstSequenceSince,
@@ -33,16 +33,16 @@ export function mayRead(scopes: ReadonlySet<string>, type: EventType): boolean {
 }
 
 /** @throws ApiError invalid_cursor, history_changed, validation_failed */
-export async function listEvents(ctx: Context, query: PageParameters & FeedPlace & { types?: string }) {
+export async function listEvents(ctx: Context, query: PageParameters & FeedQuery & { types?: string }) {
   const list = feedOf(ctx);
   const wanted = query.types === undefined ? null : typesOf(query.types);
   const { data, pageInfo } = await pageOfLog(ctx, {
     list,
-    from: await placeOf(ctx, cursorOf(query), query.generation),
+    from: await positionOf(ctx, cursorOf(query), query.generation),
     cursorOf: (position) => [position, ctx.generation],
     limit: query.limit ?? limitDefault,
     read: (after, query) => pageAfter(ctx.store, ctx.scope, after, query),
-    wants: ({ type }) => !wanted || wanted.has(type),
+    matches: ({ type }) => !wanted || wanted.has(type),
   });
   return { data, pageInfo: { ...pageInfo, generation: ctx.generation } };
 }
@@ -51,7 +51,7 @@ export async function listEvents(ctx: Context, query: PageParameters & FeedPlace
 interface PartOfHistory {
   readonly name: string;
   readonly sinceMs: number;
-  wants(event: EventFacts): boolean;
+  matches(event: EventFacts): boolean;
 }
 
 /** Returns the events of one subject, oldest first. @throws ApiError invalid_cursor */
@@ -69,7 +69,7 @@ export async function listEventsOf(
     cursorOf: (position) => [position],
     limit: query.limit ?? limitDefault,
     read: (after, query) => pageOfSubject(ctx.store, ctx.scope, subjectId, after, query),
-    wants: part?.wants ?? (() => true),
+    matches: part?.matches ?? (() => true),
   });
 }
 
@@ -87,28 +87,28 @@ async function pageOfLog(
     limit: number;
     /** Reads one batch after a sequence, ascending. */
     read(after: number, query: LogQuery): Promise<LogPage>;
-    wants(event: EventFacts): boolean;
+    matches(event: EventFacts): boolean;
   },
 ) {
   const data: EventEnvelope[] = [];
   let position = part.from;
   let bytes = 0;
   let more = true;
-  const wants = (event: EventFacts): boolean => mayHear(ctx, event.type) && part.wants(event);
+  const matches = (event: EventFacts): boolean => mayHear(ctx, event.type) && part.matches(event);
   for (
     let examined = 0;
     more && data.length < part.limit && bytes <= pageBytesMax && examined < examinedMax;
   ) {
-    const page = await ctx.turns.run(ctx.scope, () =>
+    const page = await ctx.fairQueue.run(ctx.scope, () =>
       part.read(position, {
         limit: batch,
-        wants,
+        matches,
         eventsMax: part.limit - data.length,
         bytesMax: pageBytesMax - bytes,
       }),
     );
     const readable = page.events.filter((event) => mayReadEvent(ctx, event));
-    data.push(...readable.map((event) => veiledEvent(ctx, renderEvent(event))));
+    data.push(...readable.map((event) => redactEvent(ctx, renderEvent(event))));
     position = page.through;
     bytes += page.bytes;
     examined += page.examined;
@@ -126,7 +126,7 @@ async function pageOfLog(
 export async function getEvent(ctx: Context, id: string): Promise<EventEnvelope> {
   const row = await findEvent(ctx.store, ctx.scope, id);
   if (!row || !mayReadEvent(ctx, row)) throw notFound();
-  return veiledEvent(ctx, renderEvent(row));
+  return redactEvent(ctx, renderEvent(row));
 }
 
 /** @throws ApiError validation_failed */
@@ -143,7 +143,7 @@ export function typesOf(text: string): Set<EventType> {
 const feedOf = (ctx: Context): string => `${ctx.workspaceId} events`;
 
 /** Position of a feed reader, in addition to `after`. */
-interface FeedPlace {
+interface FeedQuery {
   readonly generation?: string;
 }
 
@@ -151,23 +151,23 @@ interface FeedPlace {
  * Resolves a position in the log from a feed cursor, a sequence, the id of a stream frame or an event id.
  * @throws ApiError invalid_cursor, history_changed, validation_failed
  */
-export async function placeOf(
+export async function positionOf(
   ctx: Context,
   after: string | undefined,
   generation: string | undefined,
 ): Promise<number> {
   if (after === undefined) return 0;
-  const given = readPlace(ctx, after, generation ?? null);
-  if (given) return placeIn(ctx, given);
+  const parsed = parsePosition(ctx, after, generation ?? null);
+  if (parsed) return resolvePosition(ctx, parsed);
   const event = await findEvent(ctx.store, ctx.scope, after);
   if (event) return event.sequence;
   if ((await logCuts(ctx.store, ctx.scope)).length > 0)
-    return placeIn(ctx, { sequence: null, generation: null });
+    return resolvePosition(ctx, { sequence: null, generation: null });
   throw invalidField('after', 'not_found', { why: 'There is no such event.' });
 }
 
 /** Returns null for an event id. @throws ApiError invalid_cursor */
-function readPlace(ctx: Context, after: string, generation: string | null): GivenPlace | null {
+function parsePosition(ctx: Context, after: string, generation: string | null): RequestedPosition | null {
   const [, sequence, ofFrame = null] = /^(\d{1,15})(?::([\w-]{1,64}))?$/.exec(after) ?? [];
   if (sequence !== undefined) return { sequence: Number(sequence), generation: ofFrame ?? generation };
   if (after.startsWith('evt_')) return null;

@@ -4,10 +4,10 @@ import { LRUCache } from 'lru-cache';
 import type { EventRow } from './event.ts';
 
 /** Limit per workspace. */
-const keptEvents = 1_000;
+const workspaceEventsMax = 1_000;
 /** Limits over all workspaces, and per workspace. */
-const keptCharacters = 32 * 1024 * 1024;
-const keptCharactersOfOne = 4 * 1024 * 1024;
+const cachedCharactersMax = 32 * 1024 * 1024;
+const workspaceCharactersMax = 4 * 1024 * 1024;
 /** Estimated size of an event without its data, in characters. */
 const overhead = 1_000;
 
@@ -32,7 +32,7 @@ const charactersOf = ({ dataJson }: EventRow): number => (dataJson?.length ?? 0)
 
 export function createFreshEvents(): FreshEvents {
   const tails = new LRUCache<string, Tail>({
-    maxSize: keptCharacters,
+    maxSize: cachedCharactersMax,
     sizeCalculation: ({ characters }) => characters + overhead,
   });
   const listeners: ((workspaceId: string) => void)[] = [];
@@ -73,7 +73,7 @@ function extend(tail: Tail, events: readonly EventRow[]): void {
     tail.characters += charactersOf(event);
   }
   // Half is dropped at once, so that few additions have to move the remaining events.
-  const isFull = tail.events.length > keptEvents || tail.characters > keptCharactersOfOne;
+  const isFull = tail.events.length > workspaceEventsMax || tail.characters > workspaceCharactersMax;
   if (!isFull || tail.events.length === 1) return;
   for (const event of tail.events.splice(0, Math.ceil(tail.events.length / 2)))
     tail.characters -= charactersOf(event);

@@ -8,7 +8,7 @@ import { logCuts } from '../store/installation.ts';
 import { lastSequence } from './log.ts';
 
 /** Position in the log as given by a reader. */
-export interface GivenPlace {
+export interface RequestedPosition {
   /** Null for an event that exists in no known generation. */
   readonly sequence: number | null;
   /** Generation the sequence was read in; null if the reader does not say. */
@@ -19,7 +19,10 @@ export interface GivenPlace {
  * Returns the sequence to continue after.
  * @throws ApiError history_changed if the position is after a cut or after the end of the log
  */
-export async function placeIn(ctx: Context, { sequence, generation }: GivenPlace): Promise<number> {
+export async function resolvePosition(
+  ctx: Context,
+  { sequence, generation }: RequestedPosition,
+): Promise<number> {
   const end = await lastSequence(ctx.store, ctx.scope);
   const isOfNow = generation === null || generation === ctx.generation;
   if (isOfNow && sequence !== null && sequence <= end) return sequence;

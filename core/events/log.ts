@@ -5,7 +5,7 @@ import type { Scope, Store } from '../store/store.ts';
 import { archivedParts } from './archived.ts';
 import type { EventType } from './catalogue.ts';
 import type { EventRow } from './event.ts';
-import type { Learned } from './learning.ts';
+import type { CommitAssigned } from './commit-assigned.ts';
 import { causeOf, distanceOf, fileOf, isHere, unpack, type Parts, type StoredParts } from './packing.ts';
 
 /** Short columns of an event. */
@@ -73,7 +73,7 @@ export interface LogQuery {
   /** Limit of examined events. */
   readonly limit: number;
   /** Filter and limit for the returned events; by default all examined events. */
-  readonly wants?: (event: EventFacts) => boolean;
+  readonly matches?: (event: EventFacts) => boolean;
   readonly eventsMax?: number;
   /** The page ends after the event that exceeds this limit. */
   readonly bytesMax?: number;
@@ -113,18 +113,18 @@ async function readLog(
   store: Store,
   scope: Scope,
   statement: Statement<ListedEvent>,
-  place: Params,
+  position: Params,
   from: number,
-  { limit, wants = () => true, eventsMax = limit, bytesMax = bytesMaxDefault }: LogQuery,
+  { limit, matches = () => true, eventsMax = limit, bytesMax = bytesMaxDefault }: LogQuery,
 ): Promise<LogPage> {
-  const rows = await store.read(scope, statement, { ...place, limit });
+  const rows = await store.read(scope, statement, { ...position, limit });
   const events: EventRow[] = [];
   let bytes = 0;
   let through = from;
   let examined = 0;
   for (const row of rows) {
     const event = new StoredEventRow(scope, row);
-    if (wants(event)) {
+    if (matches(event)) {
       if (events.length === eventsMax || bytes > bytesMax) break;
       event.parts = partsAlong(row) ?? (await readParts(store, scope, row.sequence));
       bytes += event.dataJson.length;
@@ -221,12 +221,12 @@ export async function findEventOf(
   scope: Scope,
   of: { readonly type: EventType; readonly entityId: string; readonly sinceMs: number },
 ): Promise<EventRow | undefined> {
-  const wants = ({ type, entityId }: EventFacts): boolean => type === of.type && entityId === of.entityId;
+  const matches = ({ type, entityId }: EventFacts): boolean => type === of.type && entityId === of.entityId;
   const first = await firstSequenceSince(store, scope, of.sinceMs, await lastSequence(store, scope));
   for (let after = first - 1; ;) {
-    const page = await pageAfter(store, scope, after, { limit: 200, wants, eventsMax: 1 });
-    const [found] = page.events;
-    if (found || !page.more) return found;
+    const page = await pageAfter(store, scope, after, { limit: 200, matches, eventsMax: 1 });
+    const [match] = page.events;
+    if (match || !page.more) return match;
     after = page.through;
   }
 }
@@ -282,7 +282,7 @@ class StoredEventRow implements EventRow {
   get data(): EventRow['data'] {
     return (this.#data ??= JSON.parse(this.dataJson) as EventRow['data']);
   }
-  get learned(): number | null {
+  get commitAssigned(): number | null {
     return this.#row.learned;
   }
   #known(): Parts {
@@ -291,7 +291,7 @@ class StoredEventRow implements EventRow {
   }
 }
 
-const firstLearned = tenantStatement<{ entity_kind: string; learned: number }>(
+const firstCommitAssigned = tenantStatement<{ entity_kind: string; learned: number }>(
   'events.first_learned',
   `SELECT entity_kind, number AS learned FROM events INDEXED BY events_issue
    WHERE workspace_id = :ws AND issue_id = :subjectId AND sequence > :after AND number IS NOT NULL ORDER BY sequence LIMIT 1`,
@@ -300,12 +300,12 @@ const firstLearned = tenantStatement<{ entity_kind: string; learned: number }>(
 /**
  * Returns the first commit-assigned value of a subject after a sequence; with 0, the value assigned at its creation.
  */
-export async function learnedOf(
+export async function findCommitAssigned(
   store: Store,
   scope: Scope,
   subjectId: string,
   after: number,
-): Promise<Learned | null> {
-  const row = await store.readOne(scope, firstLearned, { subjectId, after });
+): Promise<CommitAssigned | null> {
+  const row = await store.readOne(scope, firstCommitAssigned, { subjectId, after });
   return row ? { entityKind: row.entity_kind, value: row.learned } : null;
 }

@@ -41,11 +41,11 @@ export function createLoops({ name, log, step, onRest }: LoopsOptions): Loops {
     for (let failures = 0; !stopped;) {
       woken.delete(workspaceId);
       try {
-        while (!stopped && (await step(scope))) steps.tell();
+        while (!stopped && (await step(scope))) steps.notify();
         failures = 0;
         if (!woken.has(workspaceId)) return;
       } catch (error) {
-        steps.tell();
+        steps.notify();
         if (stopped) return;
         failures++;
         log('error', 'consumer failed', { consumer: name, workspaceId, failures, error: errorForLog(error) });
@@ -64,8 +64,8 @@ export function createLoops({ name, log, step, onRest }: LoopsOptions): Loops {
         running.delete(workspaceId);
         if (woken.has(workspaceId)) wake(workspaceId);
         else onRest(workspaceId);
-        steps.tell();
-        rests.tell();
+        steps.notify();
+        rests.notify();
       }),
     );
   };
@@ -82,7 +82,7 @@ export function createLoops({ name, log, step, onRest }: LoopsOptions): Loops {
     async stop() {
       stopped = true;
       await rest();
-      rests.tell();
+      rests.notify();
     },
   };
 }
@@ -90,10 +90,10 @@ export function createLoops({ name, log, step, onRest }: LoopsOptions): Loops {
 function createSignal() {
   let waiting: (() => void)[] = [];
   return {
-    tell(): void {
-      const told = waiting;
+    notify(): void {
+      const resolvers = waiting;
       waiting = [];
-      for (const resolve of told) resolve();
+      for (const resolve of resolvers) resolve();
     },
     next: (): Promise<true> => new Promise((resolve) => waiting.push(() => resolve(true))),
   };

@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
 import type { Log } from '../lib/log.ts';
 import { scopeOf } from '../store/store.ts';
-import type { Place, Places } from './places.ts';
+import type { ConsumerPosition, ConsumerPositions } from './consumer-positions.ts';
 import { stuckMs } from './reading.ts';
 
 /** Delay before a mark is stored. After a crash, work that ended within it is planned again. */
@@ -23,7 +23,7 @@ interface Marks {
 /** @param wake makes the consumer read on in a workspace */
 export function createMarks(
   { name, log, clock }: { readonly name: string; readonly log: Log; readonly clock: Clock },
-  places: Places,
+  positions: ConsumerPositions,
   wake: (workspaceId: string) => void,
 ): Marks {
   /** By workspace; only workspaces with work in progress have a timer. */
@@ -32,7 +32,7 @@ export function createMarks(
 
   const store = async (workspaceId: string): Promise<boolean> => {
     try {
-      await places.store(scopeOf(workspaceId));
+      await positions.store(scopeOf(workspaceId));
       return true;
     } catch (error) {
       log('warn', 'cursor not stored', { consumer: name, workspaceId, error: errorForLog(error) });
@@ -41,10 +41,10 @@ export function createMarks(
   };
 
   const lookIn = (workspaceId: string, waitMs: number): void => {
-    const place = places.known(workspaceId);
-    if (stopped || !place || timers.has(workspaceId)) return;
-    const lags = place.lagging.size > 0;
-    if (!lags && !hasNews(place)) return;
+    const position = positions.known(workspaceId);
+    if (stopped || !position || timers.has(workspaceId)) return;
+    const lags = position.lagging.size > 0;
+    if (!lags && !hasNews(position)) return;
     const look = async (): Promise<void> => {
       timers.delete(workspaceId);
       if (lags) wake(workspaceId);
@@ -66,4 +66,5 @@ export function createMarks(
   };
 }
 
-const hasNews = ({ hasWorked, lowWater, stored }: Place): boolean => hasWorked && lowWater > stored;
+const hasNews = ({ hasWorked, lowWater, stored }: ConsumerPosition): boolean =>
+  hasWorked && lowWater > stored;

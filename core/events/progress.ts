@@ -1,7 +1,7 @@
 // Measures how far a consumer is behind the log, and for how long it has made no progress.
 import type { Clock } from '../lib/clock.ts';
 import type { FreshEvents } from './fresh.ts';
-import type { Places } from './places.ts';
+import type { ConsumerPositions } from './consumer-positions.ts';
 
 export interface Progress {
   readonly consumer: string;
@@ -11,7 +11,7 @@ export interface Progress {
   readonly stalledMs: number;
 }
 
-interface Standing {
+interface ProgressMark {
   readonly lowWater: number;
   readonly sinceMs: number;
 }
@@ -20,27 +20,27 @@ interface Standing {
 export function createProgress(options: {
   readonly name: string;
   readonly clock: Clock;
-  readonly places: Places;
+  readonly positions: ConsumerPositions;
   readonly fresh: FreshEvents;
 }): () => Progress {
-  const { name, clock, places, fresh } = options;
-  let before = new Map<string, Standing>();
+  const { name, clock, positions, fresh } = options;
+  let before = new Map<string, ProgressMark>();
   return () => {
     const nowMs = clock.monotonicMs();
-    const waiting = new Map<string, Standing>();
+    const waiting = new Map<string, ProgressMark>();
     let behind = 0;
     let stalledMs = 0;
-    for (const workspaceId of places.all()) {
-      const place = places.known(workspaceId);
-      if (!place) continue;
-      const { lowWater } = place;
-      const lag = Math.max(place.at, place.againThrough, fresh.newest(workspaceId)) - lowWater;
+    for (const workspaceId of positions.all()) {
+      const position = positions.known(workspaceId);
+      if (!position) continue;
+      const { lowWater } = position;
+      const lag = Math.max(position.at, position.againThrough, fresh.newest(workspaceId)) - lowWater;
       if (lag <= 0) continue;
       const last = before.get(workspaceId);
-      const standing = last?.lowWater === lowWater ? last : { lowWater, sinceMs: nowMs };
-      waiting.set(workspaceId, standing);
+      const mark = last?.lowWater === lowWater ? last : { lowWater, sinceMs: nowMs };
+      waiting.set(workspaceId, mark);
       behind += lag;
-      stalledMs = Math.max(stalledMs, nowMs - standing.sinceMs);
+      stalledMs = Math.max(stalledMs, nowMs - mark.sinceMs);
     }
     before = waiting;
     return { consumer: name, behind, stalledMs };

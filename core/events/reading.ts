@@ -5,7 +5,7 @@ import type { Op, Scope, Store } from '../store/store.ts';
 import type { EventRow } from './event.ts';
 import type { FreshEvents } from './fresh.ts';
 import { lastSequence, pageAfter } from './log.ts';
-import type { Lag, Place, Places } from './places.ts';
+import type { Lag, ConsumerPosition, ConsumerPositions } from './consumer-positions.ts';
 import type { Unit, UnitQueue } from './work.ts';
 
 const pageEvents = 200;
@@ -27,7 +27,7 @@ interface Plan<U> {
   readonly through?: number;
 }
 
-export interface ReadingOptions<U extends Unit> {
+export interface LogReadingOptions<U extends Unit> {
   readonly store: Store;
   readonly clock: Clock;
   readonly fresh: FreshEvents;
@@ -51,8 +51,8 @@ export interface ReadingOptions<U extends Unit> {
 /** Returns true if the work of a subscriber for an event is to be planned. */
 type Meant = (subject: string, sequence: number) => boolean;
 
-interface ReadingParts<U extends Unit> extends ReadingOptions<U> {
-  readonly places: Places;
+interface ReadingParts<U extends Unit> extends LogReadingOptions<U> {
+  readonly positions: ConsumerPositions;
   /** Called when work of a workspace is done or stored. */
   onSettled(workspaceId: string): void;
   isStopped(): boolean;
@@ -62,50 +62,54 @@ interface ReadingParts<U extends Unit> extends ReadingOptions<U> {
 export type Step = (scope: Scope) => Promise<boolean>;
 
 export function createStep<U extends Unit>(parts: ReadingParts<U>): Step {
-  const step = async (scope: Scope, place: Place): Promise<boolean> => {
-    const hasRead = await readOn(parts, scope, place);
-    const hasStored = await storeStuck(parts, scope, place);
+  const step = async (scope: Scope, position: ConsumerPosition): Promise<boolean> => {
+    const hasRead = await readOn(parts, scope, position);
+    const hasStored = await storeStuck(parts, scope, position);
     let hasMoved = false;
-    for (const [subject, lag] of place.lagging) {
+    for (const [subject, lag] of position.lagging) {
       if (parts.isStopped()) return false;
-      if (lag.after < place.at && (await catchUp(parts, scope, place, subject, lag))) hasMoved = true;
-      if (lag.after >= place.at) place.lagging.delete(subject);
+      if (lag.after < position.at && (await catchUp(parts, scope, position, subject, lag))) hasMoved = true;
+      if (lag.after >= position.at) position.lagging.delete(subject);
     }
     return hasRead || hasStored || hasMoved;
   };
   return (scope) =>
-    parts.places.using(scope, async (place) => {
+    parts.positions.using(scope, async (position) => {
       try {
-        const goesOn = await step(scope, place);
-        place.hasFailed = false;
+        const goesOn = await step(scope, position);
+        position.hasFailed = false;
         return goesOn;
       } catch (error) {
         // The events are read again, and some of their work is already in progress.
-        place.hasFailed = true;
-        place.againThrough = await lastSequence(parts.store, scope);
+        position.hasFailed = true;
+        position.againThrough = await lastSequence(parts.store, scope);
         throw error;
       }
     });
 }
 
 /** Plans the next page of events. Returns false if there is none. */
-async function readOn<U extends Unit>(parts: ReadingParts<U>, scope: Scope, place: Place): Promise<boolean> {
-  const { store, fresh, places } = parts;
-  const handed = fresh.after(scope.workspaceId, place.at, pageEvents);
+async function readOn<U extends Unit>(
+  parts: ReadingParts<U>,
+  scope: Scope,
+  position: ConsumerPosition,
+): Promise<boolean> {
+  const { store, fresh, positions } = parts;
+  const handed = fresh.after(scope.workspaceId, position.at, pageEvents);
   // The end of the log is read before the subscriptions, so a new subscriber misses no event.
-  const end = handed ? (handed.at(-1)?.sequence ?? place.at) : await lastSequence(store, scope);
-  if (end === place.at) return false;
-  if (await parts.listens(scope, place.at)) {
-    const events = handed ?? (await eventsAfter(parts, scope, place.at));
+  const end = handed ? (handed.at(-1)?.sequence ?? position.at) : await lastSequence(store, scope);
+  if (end === position.at) return false;
+  if (await parts.listens(scope, position.at)) {
+    const events = handed ?? (await eventsAfter(parts, scope, position.at));
     if (events.length === 0) return false;
-    const isMeant = (subject: string): boolean => !place.lagging.has(subject);
-    const { units, through } = await planned(parts, scope, place, events, isMeant);
+    const isMeant = (subject: string): boolean => !position.lagging.has(subject);
+    const { units, through } = await planned(parts, scope, position, events, isMeant);
     const movedMs = parts.clock.monotonicMs();
-    for (const [subject, sequence] of await offer(parts, place, units))
-      place.lagging.set(subject, { after: sequence - 1, movedMs, isLookedAt: false });
-    place.at = through ?? events.at(-1)!.sequence;
-  } else place.at = end;
-  if (place.lowWater - place.stored >= idleEvents) await places.store(scope);
+    for (const [subject, sequence] of await offer(parts, position, units))
+      position.lagging.set(subject, { after: sequence - 1, movedMs, isLookedAt: false });
+    position.at = through ?? events.at(-1)!.sequence;
+  } else position.at = end;
+  if (position.lowWater - position.stored >= idleEvents) await positions.store(scope);
   return true;
 }
 
@@ -113,22 +117,22 @@ async function readOn<U extends Unit>(parts: ReadingParts<U>, scope: Scope, plac
 async function storeStuck<U extends Unit>(
   parts: ReadingParts<U>,
   scope: Scope,
-  place: Place,
+  position: ConsumerPosition,
 ): Promise<boolean> {
   const nowMs = parts.clock.monotonicMs();
   const isStuck = (lag: Lag): boolean =>
-    lag.isLookedAt || place.at - lag.after > lagMax || nowMs - lag.movedMs >= stuckMs;
-  const stuck = new Map([...place.lagging].filter(([, lag]) => lag.after < place.at && isStuck(lag)));
+    lag.isLookedAt || position.at - lag.after > lagMax || nowMs - lag.movedMs >= stuckMs;
+  const stuck = new Map([...position.lagging].filter(([, lag]) => lag.after < position.at && isStuck(lag)));
   for (const [subject, { isLookedAt }] of stuck)
-    if (!isLookedAt && parts.queue.hasRoom(scope, subject)) stuck.delete(subject);
+    if (!isLookedAt && parts.queue.hasCapacity(scope, subject)) stuck.delete(subject);
   if (stuck.size === 0) return false;
   const from = Math.min(...[...stuck.values()].map(({ after }) => after));
-  const events = (await eventsAfter(parts, scope, from)).filter(({ sequence }) => sequence <= place.at);
+  const events = (await eventsAfter(parts, scope, from)).filter(({ sequence }) => sequence <= position.at);
   if (events.length === 0) return false;
   const isMeant = (subject: string, sequence: number): boolean =>
     sequence > (stuck.get(subject)?.after ?? Infinity);
-  const plan = await planned(parts, scope, place, events, isMeant);
-  await keep(parts, place, plan.units);
+  const plan = await planned(parts, scope, position, events, isMeant);
+  await storeUnits(parts, position, plan.units);
   const through = plan.through ?? events.at(-1)!.sequence;
   for (const lag of stuck.values()) {
     if (lag.after >= through) continue;
@@ -142,16 +146,18 @@ async function storeStuck<U extends Unit>(
 async function catchUp<U extends Unit>(
   parts: ReadingParts<U>,
   scope: Scope,
-  place: Place,
+  position: ConsumerPosition,
   subject: string,
   lag: Lag,
 ): Promise<boolean> {
-  if (lag.isLookedAt || !parts.queue.hasRoom(scope, subject)) return false;
-  const events = (await eventsAfter(parts, scope, lag.after)).filter(({ sequence }) => sequence <= place.at);
+  if (lag.isLookedAt || !parts.queue.hasCapacity(scope, subject)) return false;
+  const events = (await eventsAfter(parts, scope, lag.after)).filter(
+    ({ sequence }) => sequence <= position.at,
+  );
   if (events.length === 0) return false;
-  const plan = await planned(parts, scope, place, events, (one) => one === subject);
+  const plan = await planned(parts, scope, position, events, (one) => one === subject);
   const last = plan.through ?? events.at(-1)!.sequence;
-  const refused = await offer(parts, place, plan.units);
+  const refused = await offer(parts, position, plan.units);
   const through = (refused.get(subject) ?? last + 1) - 1;
   if (through <= lag.after) return false;
   lag.after = through;
@@ -174,36 +180,36 @@ async function eventsAfter<U extends Unit>(
 async function planned<U extends Unit>(
   { store, queue, plan, isStored }: ReadingParts<U>,
   scope: Scope,
-  place: Place,
+  position: ConsumerPosition,
   events: readonly EventRow[],
   isMeant: Meant,
 ): Promise<Plan<U>> {
-  const isAgain = events[0]!.sequence <= place.againThrough;
+  const isAgain = events[0]!.sequence <= position.againThrough;
   const isNew = async (id: string): Promise<boolean> =>
-    !isAgain || !(queue.isHeld(id) || (await isStored(scope, id)));
-  const made = await plan(scope, events, isMeant, isNew);
-  if (made.notes.length > 0) {
-    place.hasWorked = true;
-    await store.commit(made.notes);
+    !isAgain || !(queue.isActive(id) || (await isStored(scope, id)));
+  const newPlan = await plan(scope, events, isMeant, isNew);
+  if (newPlan.notes.length > 0) {
+    position.hasWorked = true;
+    await store.commit(newPlan.notes);
   }
-  return made;
+  return newPlan;
 }
 
 /** Returns the sequence at which each subscriber was refused because its queue is full. */
 async function offer<U extends Unit>(
   parts: ReadingParts<U>,
-  place: Place,
+  position: ConsumerPosition,
   units: readonly U[],
 ): Promise<ReadonlyMap<string, number>> {
   const refused = new Map<string, number>();
   for (const unit of units) {
     if (refused.has(unit.subject)) continue;
-    place.open(unit.sequence);
+    position.open(unit.sequence);
     let isTaken = false;
     try {
-      isTaken = await parts.queue.offer(unit, settler(parts, place, unit));
+      isTaken = await parts.queue.offer(unit, settler(parts, position, unit));
     } finally {
-      if (!isTaken) place.close(unit.sequence);
+      if (!isTaken) position.close(unit.sequence);
     }
     if (!isTaken) refused.set(unit.subject, unit.sequence);
   }
@@ -211,19 +217,23 @@ async function offer<U extends Unit>(
 }
 
 /** Stores work that the queue has no capacity for. */
-async function keep<U extends Unit>(
+async function storeUnits<U extends Unit>(
   parts: ReadingParts<U>,
-  place: Place,
+  position: ConsumerPosition,
   units: readonly U[],
 ): Promise<void> {
   if (units.length === 0) return;
-  for (const unit of units) place.open(unit.sequence);
-  await parts.queue.store(units, (unit) => settler(parts, place, unit)());
+  for (const unit of units) position.open(unit.sequence);
+  await parts.queue.store(units, (unit) => settler(parts, position, unit)());
 }
 
-function settler<U extends Unit>({ onSettled }: ReadingParts<U>, place: Place, unit: U): () => void {
+function settler<U extends Unit>(
+  { onSettled }: ReadingParts<U>,
+  position: ConsumerPosition,
+  unit: U,
+): () => void {
   return () => {
-    place.close(unit.sequence);
+    position.close(unit.sequence);
     onSettled(unit.scope.workspaceId);
   };
 }

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { defineRoute } from '../http/route.ts';
 import { idPrefixes } from '../lib/ids.ts';
-import { Closed, givenAs, idOf, pageQuery, pageWith } from '../lib/schema.ts';
+import { Closed, inputForm, idOf, pageQuery, pageWith } from '../lib/schema.ts';
 import { getEvent, listEvents } from './feed.ts';
-import { EventShown, generation } from './schema.ts';
+import { EventResponse, generation } from './schema.ts';
 
 export const eventRoutes = [
   defineRoute({
@@ -22,11 +22,11 @@ export const eventRoutes = [
         Type.String({
           maxLength: 2000,
           description: 'Event types or patterns such as `issue.*`, comma-separated.',
-          [givenAs]: 'eventPatterns',
+          [inputForm]: 'eventPatterns',
         }),
       ),
     }),
-    responses: { 200: pageWith('EventFeedPage', EventShown, { generation }) },
+    responses: { 200: pageWith('EventFeedPage', EventResponse, { generation }) },
     errors: ['invalid_cursor', 'history_changed'],
     read: (ctx, { query }) => listEvents(ctx, query),
   }),
@@ -38,7 +38,7 @@ export const eventRoutes = [
     scope: 'events:read',
     limit: 'read',
     params: Closed({ id: idOf(idPrefixes.event) }),
-    responses: { 200: EventShown },
+    responses: { 200: EventResponse },
     read: (ctx, { params }) => getEvent(ctx, params.id),
   }),
 ];

@@ -1,10 +1,10 @@
 // Public schema of an event. Spec: docs/spec/events.md › The envelope.
 import { Type } from 'typebox';
 import { idPrefixes } from '../lib/ids.ts';
-import { Closed, described, enumeration, idOf, named, nullable, time, uuid } from '../lib/schema.ts';
+import { Closed, described, enumeration, idOf, namedSchema, nullable, time, uuid } from '../lib/schema.ts';
 import { eventTypes } from './catalogue.ts';
 
-export const ActorShown = named(
+export const ActorResponse = namedSchema(
   'Actor',
   Closed({
     kind: enumeration('ActorKind', ['user', 'api_key', 'app', 'plugin', 'system'], 'Type of the actor.'),
@@ -16,7 +16,7 @@ export const ActorShown = named(
   }),
 );
 
-const CauseShown = named(
+const CauseResponse = namedSchema(
   'Cause',
   Closed({
     rootEventId: nullable(Type.String({ description: 'Id of the first event in the causation chain.' })),
@@ -27,7 +27,7 @@ const CauseShown = named(
     path: Type.Array(Type.String(), {
       description: 'Plugin installs and issues in the causation chain, oldest first, as `plg_…:iss_…`.',
     }),
-    onBehalfOf: Type.Optional(described(ActorShown, 'Actor that called the plugin action.')),
+    onBehalfOf: Type.Optional(described(ActorResponse, 'Actor that called the plugin action.')),
   }),
 );
 
@@ -41,8 +41,8 @@ export const envelope = {
     minimum: 0,
     description: 'Position in the log of the workspace, without gaps; 0 in samples.',
   }),
-  actor: described(ActorShown, 'Actor that made the change.'),
-  cause: described(CauseShown, 'Causation chain of the event.'),
+  actor: described(ActorResponse, 'Actor that made the change.'),
+  cause: described(CauseResponse, 'Causation chain of the event.'),
 };
 
 /** Names the log generation in a reader's position, in addition to the sequence. */
@@ -51,7 +51,7 @@ export const generation = Type.String({
   description: 'Id of the log generation that the sequences belong to; a restore starts a new one.',
 });
 
-export const EventShown = named(
+export const EventResponse = namedSchema(
   'Event',
   Closed({
     ...envelope,

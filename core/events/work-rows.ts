@@ -7,7 +7,7 @@ export const neverMs = 8_640_000_000_000_000;
 /**
  * Due time of work that is due while its subscriber has no capacity in memory. It is claimed once there is capacity.
  */
-export const heldBackMs = neverMs + 1;
+export const overQuotaMs = neverMs + 1;
 
 /** Row that every statement that makes work due returns to the queue. */
 export interface WorkRow {
@@ -57,36 +57,36 @@ export const nextDue = systemStatement<{ due_at: number }>(
   serveAll,
   `SELECT due_at FROM due_work WHERE kind = :kind AND lease_owner IS NULL AND due_at < ${neverMs} ORDER BY due_at LIMIT 1`,
 );
-const named = `(workspace_id, id) IN (SELECT value->>0, value->>1 FROM json_each(:rows))
+const stillDue = `(workspace_id, id) IN (SELECT value->>0, value->>1 FROM json_each(:rows))
   AND lease_owner IS NULL AND due_at <= :now`;
 /** Leases those named rows that are still due. */
 export const lease = systemStatement<WorkRow & { workspace_id: string }>(
   'due_work.lease',
   serveAll,
-  `UPDATE due_work SET lease_until = :until, lease_owner = :owner, epoch = epoch + 1 WHERE ${named}
+  `UPDATE due_work SET lease_until = :until, lease_owner = :owner, epoch = epoch + 1 WHERE ${stillDue}
    RETURNING workspace_id, id, subject, epoch, due_at, lease_until`,
 );
-export const holdBack = systemStatement<WorkRow & { workspace_id: string }>(
+export const markOverQuota = systemStatement<WorkRow & { workspace_id: string }>(
   'due_work.hold_back',
   serveAll,
-  `UPDATE due_work SET due_at = ${heldBackMs} WHERE ${named}
+  `UPDATE due_work SET due_at = ${overQuotaMs} WHERE ${stillDue}
    RETURNING workspace_id, id, subject, epoch, due_at, lease_until`,
 );
 /** Oldest first: ids are ordered by creation time. */
-export const leaseHeldBack = tenantStatement<WorkRow>(
+export const leaseOverQuota = tenantStatement<WorkRow>(
   'due_work.lease_held_back',
   `UPDATE due_work SET due_at = :now, lease_until = :until, lease_owner = :owner, epoch = epoch + 1
    WHERE workspace_id = :ws AND id IN (
      SELECT id FROM due_work INDEXED BY due_work_held_back
      WHERE workspace_id = :ws AND kind = :kind AND subject = :subject
-       AND due_at = ${heldBackMs} AND lease_owner IS NULL ORDER BY id LIMIT :limit)
+       AND due_at = ${overQuotaMs} AND lease_owner IS NULL ORDER BY id LIMIT :limit)
    ${returningWork}`,
 );
-export const subjectsHeldBack = systemStatement<{ workspace_id: string; subject: string }>(
+export const subjectsOverQuota = systemStatement<{ workspace_id: string; subject: string }>(
   'due_work.subjects_held_back',
   'work that is held back is searched in all workspaces',
   `SELECT DISTINCT workspace_id, subject FROM due_work
-   WHERE kind = :kind AND due_at = ${heldBackMs} AND lease_owner IS NULL
+   WHERE kind = :kind AND due_at = ${overQuotaMs} AND lease_owner IS NULL
      AND (workspace_id, subject) > (:workspaceId, :subject)
    ORDER BY workspace_id, subject LIMIT :limit`,
 );

@@ -3,7 +3,7 @@
 // which get rows only if they have to wait. Subscribers (plugin installs, webhook endpoints) share the capacity in
 // memory. Work beyond it is held back in the database and served in turn.
 import type { Clock } from '../lib/clock.ts';
-import { Shares } from '../lib/fairness/shares.ts';
+import { FairQuota } from '../lib/fairness/fair-quota.ts';
 import type { Log } from '../lib/log.ts';
 import type { Op, Scope, Store } from '../store/store.ts';
 import type { SeenTimes } from './wall-clock.ts';
@@ -28,7 +28,7 @@ export type { WorkItem } from './work/workers.ts';
 type ItemCalls = 'whileSealed' | 'ending' | 'putOff' | 'drop';
 
 export interface WorkQueue extends WorkOps, Pick<Units<Unit>, ItemCalls> {
-  isHeld(id: string): boolean;
+  isActive(id: string): boolean;
   /** False while work is accepted but not performed. */
   mayWork(): boolean;
   start(): Promise<void>;
@@ -45,7 +45,7 @@ export interface WorkQueue extends WorkOps, Pick<Units<Unit>, ItemCalls> {
 /** Queue whose work gets rows only if it has to wait. */
 export interface UnitQueue<U extends Unit> extends WorkQueue, Units<U> {
   /** Called when work of a subscriber has ended; the account of the scope is the subscriber. */
-  onRoom(listener: (scope: Scope) => void): void;
+  onCapacity(listener: (scope: Scope) => void): void;
 }
 
 interface WorkQueueOptions<Q extends WorkQueue> {
@@ -57,7 +57,7 @@ interface WorkQueueOptions<Q extends WorkQueue> {
   readonly owner: string;
   readonly seen: SeenTimes;
   /** Capacity: units in memory, all of them running; shared by the subscribers. */
-  readonly room: number;
+  readonly capacity: number;
   /** Once true it stays true, and the queue is started then. By default always true. */
   mayWork?(): boolean;
   /**
@@ -82,9 +82,9 @@ export function createUnitQueue<U extends Unit>(
   options: WorkQueueOptions<UnitQueue<U>> & { readonly rows: UnitRows<U> | null },
 ): UnitQueue<U> {
   const { store, clock, log, kind, owner } = options;
-  const shares = new Shares(options.room);
+  const quota = new FairQuota(options.capacity);
   const behind = new Behind(store, kind);
-  const roomListeners: ((scope: Scope) => void)[] = [];
+  const capacityListeners: ((scope: Scope) => void)[] = [];
   let stopped = false;
   const isStopped = (): boolean => stopped;
   const mayWork = (): boolean => !stopped && (options.mayWork?.() ?? true);
@@ -98,7 +98,7 @@ export function createUnitQueue<U extends Unit>(
     notify();
   };
 
-  const common = { store, clock, log, kind, owner, shares, behind, isStopped, mayWork };
+  const common = { store, clock, log, kind, owner, quota, behind, isStopped, mayWork };
   const time = createWorkClock({ ...options, isStopped, onMoved: lookAgain });
   const { nowMs } = time;
   const workers = createWorkers({
@@ -109,14 +109,14 @@ export function createUnitQueue<U extends Unit>(
       if (!ok) units.drop(item);
     },
     onFree(scope) {
-      for (const listener of roomListeners) listener(scope);
+      for (const listener of capacityListeners) listener(scope);
       lookAgain();
     },
   });
   const intake = createIntake({ behind, hold: workers.hold, onDue: wake });
   const ops = createWorkOps({ ...common, leases: createLeases({ ...common, nowMs }), intake, nowMs });
-  const desk = { ...common, intake, nowMs };
-  const claimer = createClaimer({ ...common, claim: () => claim(desk), onRest: notify });
+  const claimOptions = { ...common, intake, nowMs };
+  const claimer = createClaimer({ ...common, claim: () => claim(claimOptions), onRest: notify });
   const leaseWatch = watchLeases({ ...common, onFreed: wake });
   const { units, isWriting } = createUnits({
     ...common,
@@ -129,8 +129,8 @@ export function createUnitQueue<U extends Unit>(
   const queue: UnitQueue<U> = {
     ...ops,
     ...units,
-    isHeld: (id) => units.isHeld(id) || workers.isHeld(id),
-    onRoom: (listener) => void roomListeners.push(listener),
+    isActive: (id) => units.isActive(id) || workers.isActive(id),
+    onCapacity: (listener) => void capacityListeners.push(listener),
     ...{ wake, mayWork },
     ...createLife({ leaseWatch, behind, claimer, rest, time }, workers, () => (stopped = true)),
   };

@@ -10,7 +10,7 @@ import { rowChecks } from './rows.ts';
 import { leftBehind, taken } from './tables.ts';
 
 /** Bad lines that are named, each with all that is wrong with it. */
-const namedMax = 20;
+const faultyLinesMax = 20;
 
 /** Reasons for which a file is refused. */
 export class BadRows extends ApiError {
@@ -55,7 +55,7 @@ export function createChecking(
       // What refers to a bad row would only seem bad.
       if (wrong.length === 0 && bad.length === 0) wrong.push(...insert(line));
       if (wrong.length > 0) bad.push(`Line ${at}: ${wrong.join(' ')}`);
-      return bad.length < namedMax;
+      return bad.length < faultyLinesMax;
     },
     end() {
       if (bad.length === 0) bad.push(...wholeFaults(db, head));
@@ -101,10 +101,10 @@ function inserter(db: Connection, head: Head, inserts: ReadonlyMap<string, State
 const isThere = (db: Connection, table: string, id: unknown): boolean =>
   id === null || db.prepare(`SELECT 1 FROM ${table} WHERE id = ?1`).all([id]).length > 0;
 
-type Found = Readonly<Record<string, string | number | null>>;
+type FaultRow = Readonly<Record<string, string | number | null>>;
 
 /** Rules that span rows: SQL whose rows are broken, and the sentence about each. */
-const rules: readonly { readonly sql: string; says(row: Found): string }[] = [
+const rules: readonly { readonly sql: string; says(row: FaultRow): string }[] = [
   {
     sql: "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM members WHERE role = 'owner' AND deleted_at IS NULL)",
     says: () => 'The workspace has no owner.',
@@ -147,13 +147,13 @@ const rules: readonly { readonly sql: string; says(row: Found): string }[] = [
 ];
 
 function wholeFaults(db: Connection, { workspace }: Head): string[] {
-  const rowsOf = (sql: string) => db.prepare(sql).all() as Found[];
-  const [named] = rowsOf('SELECT name FROM workspaces');
+  const rowsOf = (sql: string) => db.prepare(sql).all() as FaultRow[];
+  const [workspaceRow] = rowsOf('SELECT name FROM workspaces');
   return [
-    ...(named?.name === workspace.name
+    ...(workspaceRow?.name === workspace.name
       ? []
       : ['The workspace name in the first line differs from the one in its row.']),
-    ...rules.flatMap(({ sql, says }) => rowsOf(sql).slice(0, namedMax).map(says)),
+    ...rules.flatMap(({ sql, says }) => rowsOf(sql).slice(0, faultyLinesMax).map(says)),
     ...addressFaults(
       rowsOf('SELECT id, email FROM members WHERE email IS NOT NULL AND deleted_at IS NULL ORDER BY id'),
     ),
@@ -161,7 +161,7 @@ function wholeFaults(db: Connection, { workspace }: Head): string[] {
 }
 
 /** Two spellings of one address would be two people here, and one where mail arrives. */
-function addressFaults(members: readonly Found[]): string[] {
+function addressFaults(members: readonly FaultRow[]): string[] {
   const first = new Map<string, string>();
   return members.flatMap(({ id, email }) => {
     const key = addressKey(String(email));

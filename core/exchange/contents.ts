@@ -18,13 +18,13 @@ export async function* contentsOf(
   pathOf: Blobs['pathOf'],
   workspaceId: string,
 ): AsyncGenerator<BlobLine> {
-  const named = db
+  const referenced = db
     .prepare(
       `SELECT sha256, min(id) AS id FROM ${naming}
        WHERE workspace_id = ?1 AND deleted_at IS NULL AND sha256 IS NOT NULL GROUP BY sha256 ORDER BY sha256`,
     )
     .all([workspaceId]) as { sha256: string; id: string }[];
-  for (const { sha256, id } of named) {
+  for (const { sha256, id } of referenced) {
     const digest = digestIn(sha256);
     if (!digest)
       throw new ApiError('conflict', `The row of ${id} has an invalid SHA-256. Delete the attachment.`);
@@ -68,7 +68,7 @@ export function createContents(blobs: Pick<Blobs, 'take'> | null) {
   const arrived = new Map<string, number>();
   const compared = async (
     pieces: AsyncIterable<Uint8Array>,
-  ): Promise<Pick<ArrivedBlob, 'bytes' | 'keep' | 'release'> & { sha256: string }> => {
+  ): Promise<Pick<ArrivedBlob, 'bytes' | 'persist' | 'release'> & { sha256: string }> => {
     const hash = createHash('sha256');
     let bytes = 0;
     for await (const piece of pieces) {
@@ -76,7 +76,7 @@ export function createContents(blobs: Pick<Blobs, 'take'> | null) {
       bytes += piece.length;
     }
     const sha256 = hash.digest('hex');
-    return { sha256, bytes, keep: async () => undefined, release: () => undefined };
+    return { sha256, bytes, persist: async () => undefined, release: () => undefined };
   };
   return {
     /** @param pieces all of one content @throws ApiError, StoreError */
@@ -88,7 +88,7 @@ export function createContents(blobs: Pick<Blobs, 'take'> | null) {
             'malformed_request',
             `The content from line ${line} on does not have the SHA-256 ${JSON.stringify(String(sha256)).slice(0, 80)}: the file was changed or truncated. Export it again.`,
           );
-        await content.keep();
+        await content.persist();
         arrived.set(sha256, content.bytes);
       } finally {
         content.release();

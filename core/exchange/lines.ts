@@ -16,12 +16,12 @@ export interface Head {
 }
 
 /** Bytes as `{"hex": …}`; JSON has the others. */
-export type Cell = string | number | null | { readonly hex: string };
+export type LineCell = string | number | null | { readonly hex: string };
 
 export interface RowLine {
   readonly table: string;
   /** Without the workspace, which the head names. */
-  readonly row: Readonly<Record<string, Cell>>;
+  readonly row: Readonly<Record<string, LineCell>>;
 }
 
 /** A piece of the content of a file; those of one content follow each other. */
@@ -68,24 +68,24 @@ const lineCharsMax = 64 * 1024 * 1024;
 
 /** The lines of a text in pieces, by line feeds alone: JSON holds other line ends as they are. @throws ApiError for one too long */
 export async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator<string> {
-  let held: string[] = [];
-  let heldChars = 0;
+  let pending: string[] = [];
+  let pendingChars = 0;
   for await (const chunk of chunks) {
     const [first = '', ...others] = chunk.split('\n');
-    held.push(first);
-    heldChars += first.length;
-    if (heldChars > lineCharsMax)
+    pending.push(first);
+    pendingChars += first.length;
+    if (pendingChars > lineCharsMax)
       throw new ApiError(
         'malformed_request',
         'A line of the file is too long for an exported workspace. Export it again.',
       );
     if (others.length === 0) continue;
-    yield held.join('');
+    yield pending.join('');
     const last = others.pop()!;
     yield* others;
-    held = [last];
-    heldChars = last.length;
+    pending = [last];
+    pendingChars = last.length;
   }
-  const end = held.join('');
+  const end = pending.join('');
   if (end !== '') yield end;
 }

@@ -4,7 +4,7 @@
 import { Type } from 'typebox';
 import { Check } from 'typebox/value';
 import { pack } from '../events/packing.ts';
-import { moveCursor, readCursor } from '../events/places.ts';
+import { moveCursor, readCursor } from '../events/consumer-positions.ts';
 import { ApiError } from '../lib/errors.ts';
 import { Closed } from '../lib/schema.ts';
 import type { Blobs } from '../store/blobs.ts';

@@ -2,10 +2,22 @@
 import type { TSchema } from 'typebox';
 import type { Field } from '../contract/field.ts';
 import type { Contract } from '../contract/contract.ts';
-import { actorParts, isReference, keptName } from '../contract/schemas.ts';
+import { actorParts, isReference, storedName } from '../contract/schemas.ts';
 import { snake } from '../lib/words.ts';
 import { columnsAt, latestSchema, type ColumnFacts } from '../store/looking.ts';
-import { day, flag, id, integer, json, moment, oneOf, pattern, real, text, type Cell } from './cells.ts';
+import {
+  day,
+  flag,
+  id,
+  integer,
+  json,
+  moment,
+  oneOf,
+  pattern,
+  real,
+  text,
+  type ExchangeCell,
+} from './cells.ts';
 import type { RowLine } from './lines.ts';
 import { taken, type Table } from './tables.ts';
 
@@ -25,7 +37,7 @@ export function rowChecks(schema: number): CheckRow {
     ];
 }
 
-const shownMax = 60;
+const quotedMax = 60;
 
 function checkOf(
   table: Table,
@@ -46,17 +58,17 @@ function checkOf(
       const fault = cell(row[name]);
       return fault === null
         ? []
-        : [`${table.name}.${name} is ${JSON.stringify(row[name]).slice(0, shownMax)}: it ${fault}.`];
+        : [`${table.name}.${name} is ${JSON.stringify(row[name]).slice(0, quotedMax)}: it ${fault}.`];
     });
     return [
-      ...strange.map((name) => `${table.name} has no column ${JSON.stringify(name).slice(0, shownMax)}.`),
+      ...strange.map((name) => `${table.name} has no column ${JSON.stringify(name).slice(0, quotedMax)}.`),
       ...wrong,
     ];
   };
 }
 
 /** A column that is no more is passed over where rows are inserted. */
-function cellFor(table: Table, facts: ColumnFacts | undefined): Cell {
+function cellFor(table: Table, facts: ColumnFacts | undefined): ExchangeCell {
   if (!facts) return () => null;
   const cell =
     table.cells?.[facts.name] ?? cellOfContract(table.contract, facts.name) ?? cellOfName(table, facts);
@@ -64,36 +76,39 @@ function cellFor(table: Table, facts: ColumnFacts | undefined): Cell {
   return (value) => (value === null && facts.required === 0 ? null : cell(value));
 }
 
-function cellOfContract(contract: Contract | undefined, column: string): Cell | undefined {
+function cellOfContract(contract: Contract | undefined, column: string): ExchangeCell | undefined {
   for (const [name, field] of Object.entries(contract?.fields ?? {})) {
     if (field.options.computed) continue;
-    const [kind, ...others] = actorParts(name).map(snake);
+    const [kindColumn, ...others] = actorParts(name).map(snake);
     if (field.type === 'actor') {
-      if (column === kind) return oneOf('user', 'plugin', 'system');
+      if (column === kindColumn) return oneOf('user', 'plugin', 'system');
       if (others.includes(column)) return text(1_000);
-    } else if (column === snake(keptName(name, field)) + (field.type === 'json' ? '_json' : ''))
+    } else if (column === snake(storedName(name, field)) + (field.type === 'json' ? '_json' : ''))
       return cellOfField(field);
   }
   return undefined;
 }
 
-function cellOfField(field: Field): Cell {
-  const { type, given, shown } = field;
+function cellOfField(field: Field): ExchangeCell {
+  const { type, input, response } = field;
   if (isReference(field)) return id(field.to.id);
   if (type === 'flag') return flag;
   if (type === 'time') return moment;
   if (type === 'day') return day;
-  if (type === 'json') return json(given, shown);
-  const { pattern: source, maxLength } = { ...given, ...shown } as { pattern?: string; maxLength?: number };
-  if (type === 'choice') return oneOf(...(shown as TSchema & { enum: string[] }).enum);
-  if (type === 'number') return cellOfNumber(shown);
+  if (type === 'json') return json(input, response);
+  const { pattern: source, maxLength } = { ...input, ...response } as {
+    pattern?: string;
+    maxLength?: number;
+  };
+  if (type === 'choice') return oneOf(...(response as TSchema & { enum: string[] }).enum);
+  if (type === 'number') return cellOfNumber(response);
   const isBounded = text(maxLength);
   // `text` shows no pattern, because values of before it came stay readable; `string` does.
-  const shape = 'pattern' in shown && type === 'text' && source !== undefined ? pattern(source) : null;
+  const shape = 'pattern' in response && type === 'text' && source !== undefined ? pattern(source) : null;
   return (value) => isBounded(value) ?? shape?.(value) ?? null;
 }
 
-function cellOfNumber(schema: TSchema): Cell {
+function cellOfNumber(schema: TSchema): ExchangeCell {
   const { type, minimum, maximum } = schema as { type?: string; minimum?: number; maximum?: number };
   if (type === 'integer') return integer(minimum ?? Number.MIN_SAFE_INTEGER, maximum);
   return (value) =>
@@ -106,12 +121,12 @@ function cellOfNumber(schema: TSchema): Cell {
 function cellOfName(
   { contract, name: table }: Table,
   { name, type, refersTo }: ColumnFacts,
-): Cell | undefined {
+): ExchangeCell | undefined {
   const target = taken.find((other) => other.name === refersTo);
   if (target?.contract) return id(target.contract.id);
   if (name === 'id' && contract) return id(contract.id);
   if (name === 'version') return integer(1);
   if (name.endsWith('_at') && type === 'INTEGER') return moment;
-  const named = taken.find(({ contract: of }) => of && name === `${snake(of.name)}_id`);
-  return named?.contract && table !== 'events' ? id(named.contract.id) : undefined;
+  const referenced = taken.find(({ contract: of }) => of && name === `${snake(of.name)}_id`);
+  return referenced?.contract && table !== 'events' ? id(referenced.contract.id) : undefined;
 }

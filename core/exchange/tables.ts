@@ -13,7 +13,7 @@ import { board } from '../tracker/boards/contract.ts';
 import { calendar } from '../tracker/calendars/contract.ts';
 import { comment } from '../tracker/comments/contract.ts';
 import { cycle } from '../tracker/cycles/contract.ts';
-import { field, fieldsShown } from '../tracker/fields/contract.ts';
+import { field, fieldsResponse } from '../tracker/fields/contract.ts';
 import { issue, priorities } from '../tracker/issues/contract.ts';
 import { label } from '../tracker/labels/contract.ts';
 import { milestone } from '../tracker/milestones/contract.ts';
@@ -30,14 +30,26 @@ import { team } from '../tracker/teams/contract.ts';
 import { template } from '../tracker/templates/contract.ts';
 import { view } from '../tracker/views/contract.ts';
 import { state } from '../tracker/workflows/contract.ts';
-import { digest, flag, id, integer, json, moment, object, oneOf, pattern, text, type Cell } from './cells.ts';
+import {
+  digest,
+  flag,
+  id,
+  integer,
+  json,
+  moment,
+  object,
+  oneOf,
+  pattern,
+  text,
+  type ExchangeCell,
+} from './cells.ts';
 
 export interface Table {
   readonly name: string;
   /** The contract of its objects, which says what most of its columns hold. */
   readonly contract?: Contract;
   /** Columns of which neither the contract, a foreign key nor a name that all tables share (`version`, `created_at`) says it. */
-  readonly cells?: Readonly<Record<string, Cell>>;
+  readonly cells?: Readonly<Record<string, ExchangeCell>>;
   /** The column by which its rows refer to others of it, which come first. */
   readonly parent?: string;
   /** Only these of its rows: SQL over its columns. */
@@ -48,7 +60,7 @@ export interface Table {
 }
 
 /** Alarms of `due_work` that come along; all other work is of the server. An import that took other kinds would start work. */
-const alarms = ['cycles', 'inbox', 'sla', 'snooze'];
+const timers = ['cycles', 'inbox', 'sla', 'snooze'];
 const reactionCursor = '^reaction [a-z][a-z0-9-]*$';
 
 const actor = {
@@ -65,7 +77,7 @@ const cause = Closed({
   onBehalfOf: Type.Optional(Closed(actor)),
 });
 /** Empty: the event is its own root. */
-const causeCell: Cell = (value) => (value === '' ? null : json(cause)(value));
+const causeCell: ExchangeCell = (value) => (value === '' ? null : json(cause)(value));
 const memberIds = json(Type.Array(idOf(member.id)));
 
 /** In an order in which each row finds those that it refers to. */
@@ -106,7 +118,7 @@ export const taken: readonly Table[] = [
   {
     name: 'templates',
     contract: template,
-    cells: { labels_json: json(Type.Array(idOf(label.id))), fields_json: json(fieldsShown) },
+    cells: { labels_json: json(Type.Array(idOf(label.id))), fields_json: json(fieldsResponse) },
   },
   { name: 'calendars', contract: calendar },
   { name: 'sla_policies', contract: slaPolicy },
@@ -117,7 +129,7 @@ export const taken: readonly Table[] = [
     cells: {
       number: integer(1),
       priority: integer(0, priorities.length - 1),
-      fields_json: json(fieldsShown),
+      fields_json: json(fieldsResponse),
     },
   },
   { name: 'issue_labels' },
@@ -167,12 +179,12 @@ export const taken: readonly Table[] = [
   },
   {
     name: 'due_work',
-    where: `kind IN (${alarms.map((alarm) => `'${alarm}'`).join(', ')})`,
+    where: `kind IN (${timers.map((timer) => `'${timer}'`).join(', ')})`,
     columns: ['id', 'kind', 'subject', 'due_at'],
     arrives: { lease_until: '0', lease_owner: 'NULL', epoch: '1' },
     cells: {
-      id: pattern(`^(${alarms.join('|')})/[a-z0-9_-]{1,64}$`),
-      kind: oneOf(...alarms),
+      id: pattern(`^(${timers.join('|')})/[a-z0-9_-]{1,64}$`),
+      kind: oneOf(...timers),
       subject: text(200),
       due_at: integer(),
     },

@@ -5,7 +5,7 @@ import type { Archive } from '../store/archive.ts';
 import type { Blobs } from '../store/blobs.ts';
 import type { Connection } from '../store/looking.ts';
 import { contentsOf, naming } from './contents.ts';
-import { headOf, type Cell, type End, type RowLine } from './lines.ts';
+import { headOf, type LineCell, type End, type RowLine } from './lines.ts';
 import { taken, type Table } from './tables.ts';
 
 export interface Exported {
@@ -19,7 +19,7 @@ export function workspacesIn(db: Connection): Exported[] {
 }
 
 /** Where what lies beside the database is. */
-export interface Beside {
+export interface RowExtras {
   readonly archive: Archive;
   readonly pathOf: Blobs['pathOf'];
 }
@@ -27,7 +27,7 @@ export interface Beside {
 /** Its lines, without their ends; at last, how many rows it has. @throws ApiError for contents that are missing */
 export async function* linesOf(
   db: Connection,
-  { archive, pathOf }: Beside,
+  { archive, pathOf }: RowExtras,
   workspace: Exported,
 ): AsyncGenerator<string, number> {
   const [version] = db.prepare('PRAGMA user_version').all() as { user_version: number }[];
@@ -45,7 +45,7 @@ export async function* linesOf(
   return rows;
 }
 
-type Row = Record<string, string | number | null | Uint8Array | ArrayBuffer>;
+type ExportRow = Record<string, string | number | null | Uint8Array | ArrayBuffer>;
 
 async function* rowsOf(
   db: Connection,
@@ -55,11 +55,11 @@ async function* rowsOf(
 ): AsyncGenerator<RowLine['row']> {
   const columns = table.columns ?? columnsOf(db, table.name);
   const partsOf = table.name === 'events' ? partsFrom(db, archive, workspaceId) : null;
-  for (const row of db.prepare(selectOf(db, table, columns)).iterate([workspaceId]) as Iterable<Row>) {
+  for (const row of db.prepare(selectOf(db, table, columns)).iterate([workspaceId]) as Iterable<ExportRow>) {
     if (!partsOf) yield cellsOf(row, columns);
     else {
       const { packed: _, ...rest } = row;
-      const { cause, data } = await partsOf(row as Row & StoredParts & { sequence: number });
+      const { cause, data } = await partsOf(row as ExportRow & StoredParts & { sequence: number });
       const whole = { ...rest, cause_json: cause, data_json: data };
       yield cellsOf(
         whole,
@@ -91,11 +91,11 @@ function selectOf(db: Connection, { name, parent, where }: Table, columns: reado
     SELECT ${list} FROM placed JOIN ${name} AS t ON t.workspace_id = ?1 AND t.id = placed.id ORDER BY placed.depth, t.id`;
 }
 
-function cellsOf(row: Row, columns: readonly string[]): RowLine['row'] {
+function cellsOf(row: ExportRow, columns: readonly string[]): RowLine['row'] {
   return Object.fromEntries(columns.map((column) => [column, cellOf(row[column] ?? null)]));
 }
 
-function cellOf(value: Row[string]): Cell {
+function cellOf(value: ExportRow[string]): LineCell {
   if (value instanceof Uint8Array) return { hex: Buffer.from(value).toString('hex') };
   if (value instanceof ArrayBuffer) return { hex: Buffer.from(new Uint8Array(value)).toString('hex') };
   return value;

@@ -59,7 +59,7 @@ export function openCache(dir: string): Cache {
     const path = join(dir, `${packed.name}-${packed.sha256.slice(0, 32)}`);
     if (isWhole(path, packed.bytes)) return path;
     const mode = packed.isProgram ? 0o500 | readable : 0o400 | (readable & 0o044);
-    putInPlace(path, contentOf(packed), mode, prove);
+    installFile(path, contentOf(packed), mode, prove);
     removeLeftOvers(dir, lstatSync(path).mtimeMs);
     return path;
   };
@@ -82,15 +82,15 @@ function contentOf({ name, file, sha256 }: Packed): Uint8Array {
 }
 
 /** Safe if another process does the same: both write the same content, and the rename is atomic. */
-function putInPlace(path: string, content: Uint8Array, mode: number, prove?: (path: string) => void): void {
-  const made = `${path}.${randomUUID()}.tmp`;
+function installFile(path: string, content: Uint8Array, mode: number, prove?: (path: string) => void): void {
+  const temporary = `${path}.${randomUUID()}.tmp`;
   try {
-    writeWhole(made, content, mode);
-    prove?.(made);
-    renameSync(made, path);
+    writeWhole(temporary, content, mode);
+    prove?.(temporary);
+    renameSync(temporary, path);
   } catch (error) {
-    rmSync(made, { force: true });
-    throw told(error, dirname(path));
+    rmSync(temporary, { force: true });
+    throw withRemedy(error, dirname(path));
   }
 }
 
@@ -100,7 +100,7 @@ function makeDir(dir: string, mode: number): void {
   try {
     if (mkdirSync(dir, { recursive: true, mode }) !== undefined) chmodSync(dir, mode);
   } catch (error) {
-    throw told(error, dir);
+    throw withRemedy(error, dir);
   }
 }
 
@@ -137,10 +137,13 @@ function removeLeftOvers(dir: string, nowMs: number): void {
 }
 
 /** Adds a remedy to a system error. */
-function told(error: unknown, dir: string): unknown {
+function withRemedy(error: unknown, dir: string): unknown {
   if (!(error instanceof Error) || !('syscall' in error)) return error;
-  const room = 'code' in error && error.code === 'ENOSPC' ? ' 120 MB are needed.' : '';
-  return new Error(`Cannot unpack Node and native addons to ${dir}: ${error.message}.${room} ${another}`, {
-    cause: error,
-  });
+  const spaceHint = 'code' in error && error.code === 'ENOSPC' ? ' 120 MB are needed.' : '';
+  return new Error(
+    `Cannot unpack Node and native addons to ${dir}: ${error.message}.${spaceHint} ${another}`,
+    {
+      cause: error,
+    },
+  );
 }

@@ -21,8 +21,8 @@ const readText = (path: string): string => readFileSync(path, 'utf8');
 const readJson = <T>(path: string): T => JSON.parse(readText(path)) as T;
 
 const once = <T>(make: () => T): (() => T) => {
-  let made: { value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
+  let cached: { value: T } | undefined;
+  return () => (cached ??= { value: make() }).value;
 };
 
 const sizes = once(() => readJson<Sizes>(sizesFile));

@@ -141,7 +141,7 @@ function answerText({ contract, route }: Call, chosen: boolean, library: Library
   const item = itemOfPage(schema);
   const { properties = {} } = item ?? schema;
   const type = library.typeIn(fileOf(contract), item ?? schema, true);
-  const shown = chosen ? `Chosen<${type}>` : type;
-  const received = 'description' in properties ? `Received<${shown}>` : shown;
+  const selected = chosen ? `Chosen<${type}>` : type;
+  const received = 'description' in properties ? `Received<${selected}>` : selected;
   return item ? `Page<${received}>` : received;
 }

@@ -5,11 +5,11 @@ import { createMe } from '../identity/me.ts';
 import { actionRoutes } from '../plugins/actions/routes.ts';
 import { backtestRoutes } from '../plugins/backtests/routes.ts';
 import { budgetRoutes } from '../plugins/budgets/routes.ts';
-import { catchUpRoutes } from '../plugins/catch-up/routes.ts';
+import { backfillRoutes } from '../plugins/backfill/routes.ts';
 import { inboundRoutes } from '../plugins/inbound/routes.ts';
 import { installRoutes } from '../plugins/installs/routes.ts';
 import { kvRoutes } from '../plugins/kv/routes.ts';
-import { scheduledRoutes } from '../plugins/once/routes.ts';
+import { scheduledRoutes } from '../plugins/one-time-jobs/routes.ts';
 import { createPublicTriage } from '../plugins/public-triage/triage.ts';
 import { recorderRoutes } from '../plugins/recorder/routes.ts';
 import { runRoutes } from '../plugins/runs/routes.ts';
@@ -44,7 +44,7 @@ const all: readonly Route[] = [
   ...shadowRoutes(nothing()),
   ...recorderRoutes(nothing()),
   ...budgetRoutes(nothing()),
-  ...catchUpRoutes(nothing()),
+  ...backfillRoutes(nothing()),
   ...actionRoutes(nothing()),
   ...scheduledRoutes,
   ...undoRoutes(nothing()),

@@ -7,12 +7,12 @@ export interface Library {
   /** Declares a type or alias from its text. */
   add(file: string, name: string, text: string): void;
   /** Returns the type of a schema as used in `file`. Named parts are declared in that file unless they are declared already. */
-  typeIn(file: string, schema: JsonSchema, isShown: boolean): string;
+  typeIn(file: string, schema: JsonSchema, isResponse: boolean): string;
   /** Returns the text of each file. */
   texts(): ReadonlyMap<string, string>;
 }
 
-interface How extends Pick<Printing, 'isShown'> {
+interface How extends Pick<Printing, 'isResponse'> {
   readonly doc: string;
 }
 
@@ -50,27 +50,27 @@ export function createLibrary(
     return declaration;
   };
 
-  const printing = (file: string, isShown: boolean): Printing => ({
-    isShown,
+  const printing = (file: string, isResponse: boolean): Printing => ({
+    isResponse,
     nameOf(schema: JsonSchema): string | null {
-      const given = schema['x-name'];
-      if (given === undefined) return listNames.get((schema.enum ?? []).toSorted().join()) ?? null;
-      const name = renamed[given] ?? given;
-      if (!declarations.has(name)) library.declare(file, name, schema, { isShown, doc: '' });
+      const explicitName = schema['x-name'];
+      if (explicitName === undefined) return listNames.get((schema.enum ?? []).toSorted().join()) ?? null;
+      const name = renamed[explicitName] ?? explicitName;
+      if (!declarations.has(name)) library.declare(file, name, schema, { isResponse, doc: '' });
       return name;
     },
   });
 
   const library: Library = {
-    declare(file, name, schema, { isShown, doc }) {
+    declare(file, name, schema, { isResponse, doc }) {
       const declaration = reserve(file, name);
-      const members = membersOf(schema, printing(file, isShown));
-      const base = baseOf(members, isShown ? declarations : new Map());
-      if (isShown) declaration.members = members;
+      const members = membersOf(schema, printing(file, isResponse));
+      const base = baseOf(members, isResponse ? declarations : new Map());
+      if (isResponse) declaration.members = members;
       declaration.text = `${docText(doc || schema.description)}export interface ${name} ${base.clause}${bodyText(base.others)}`;
     },
     add: (file, name, text) => void (reserve(file, name).text = text),
-    typeIn: (file, schema, isShown) => typeText(schema, printing(file, isShown)),
+    typeIn: (file, schema, isResponse) => typeText(schema, printing(file, isResponse)),
     texts() {
       const files = [...declarations.values()].filter(({ text }) => text !== '').map(({ file }) => file);
       return new Map([...new Set(files)].map((file) => [file, textOf(file, declarations)]));

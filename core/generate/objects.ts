@@ -26,8 +26,8 @@ export function writeObjects(library: Library): void {
   for (const contract of contracts) {
     // Search has no objects.
     if (Object.keys(contract.fields).length === 0) continue;
-    library.declare(fileOf(contract), contract.title, schemasOf(contract).shown as TSchema, {
-      isShown: true,
+    library.declare(fileOf(contract), contract.title, schemasOf(contract).response as TSchema, {
+      isResponse: true,
       doc: contract.doc,
     });
   }

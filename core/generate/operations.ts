@@ -40,7 +40,7 @@ function operationOf(route: Route): Operation {
 /** Declares the bodies and queries of the operations. */
 export function writeInputs(library: Library, routes: readonly Route[]): void {
   for (const { route, title, operation, file } of routes.map(operationOf)) {
-    const how = { isShown: false, doc: `${route.summary}.` };
+    const how = { isResponse: false, doc: `${route.summary}.` };
     if (route.body) library.declare(file, bodyName(title, operation), route.body, how);
     if (route.query) library.declare(file, queryName(title, operation), route.query, how);
   }
@@ -99,8 +99,8 @@ function argumentsText(one: Operation, query: string, needsQuery: boolean): stri
   const { route, title, operation } = one;
   const params = paramsOf(one).map((name) => `${name}: string`);
   const body = route.body ? [`body${isBodyNeeded(one) ? '' : '?'}: ${bodyName(title, operation)}`] : [];
-  const asked = route.query ? [`query${needsQuery ? '' : '?'}: ${query}`] : [];
-  return [...params, ...body, ...asked, `options?: ${optionsOf(route)}`].join(', ');
+  const queryParam = route.query ? [`query${needsQuery ? '' : '?'}: ${query}`] : [];
+  return [...params, ...body, ...queryParam, `options?: ${optionsOf(route)}`].join(', ');
 }
 
 /** An update needs a body, although all its fields are optional. */

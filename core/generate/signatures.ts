@@ -1,13 +1,13 @@
 // Shared parts of the signatures of host calls and client methods.
 import type { Contract } from '../contract/contract.ts';
 import type { Route } from '../http/route.ts';
-import { givenAs } from '../lib/schema.ts';
+import { inputForm } from '../lib/schema.ts';
 import type { JsonSchema } from './type-text.ts';
 
 /** Returns the name of the parameter that selects the fields of the response. */
 export function choosingOf({ query }: Route): string | undefined {
   const { properties = {} } = (query ?? {}) as JsonSchema;
-  return Object.keys(properties).find((name) => properties[name]?.[givenAs] === 'fields');
+  return Object.keys(properties).find((name) => properties[name]?.[inputForm] === 'fields');
 }
 
 /** Returns null if the schema is not a page of a list. */

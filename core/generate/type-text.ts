@@ -1,6 +1,6 @@
 // Converts a JSON schema to the text of a TypeScript type. It covers only keywords that the API uses; constraints such as bounds
 // are left to the description.
-import { givenAs, type GivenAs } from '../lib/schema.ts';
+import { inputForm, type InputForm } from '../lib/schema.ts';
 
 export interface JsonSchema {
   readonly 'x-name'?: string;
@@ -16,25 +16,25 @@ export interface JsonSchema {
   readonly required?: readonly string[];
   readonly patternProperties?: Readonly<Record<string, JsonSchema>>;
   readonly additionalProperties?: boolean | JsonSchema;
-  readonly [givenAs]?: GivenAs;
+  readonly [inputForm]?: InputForm;
 }
 
 export interface Printing {
   /** True for responses, whose members are read-only. */
-  readonly isShown: boolean;
+  readonly isResponse: boolean;
   /** Returns the name of a schema; null if its type is written inline. */
   nameOf(schema: JsonSchema): string | null;
 }
 
 /** Returns the type that a schema accepts, by name if it has one. */
 export function typeText(schema: JsonSchema, printing: Printing): string {
-  const given = schema[givenAs];
-  if (given !== undefined && !printing.isShown) return plainTypes[given];
+  const form = schema[inputForm];
+  if (form !== undefined && !printing.isResponse) return plainTypes[form];
   return printing.nameOf(schema) ?? structureText(schema, printing);
 }
 
 /** Types that callers may pass instead of the type in the schema. */
-const plainTypes: Readonly<Record<GivenAs, string>> = {
+const plainTypes: Readonly<Record<InputForm, string>> = {
   fields: 'string | readonly string[]',
   list: 'string | readonly string[]',
   json: 'string | IssueFilter',
@@ -48,11 +48,11 @@ const plainTypes: Readonly<Record<GivenAs, string>> = {
 export function membersOf(schema: JsonSchema, printing: Printing): ReadonlyMap<string, string> {
   const members = Object.entries(schema.properties ?? {}).map(([name, property]) => {
     const mark = schema.required?.includes(name) ? '' : '?';
-    const readonly = printing.isShown ? 'readonly ' : '';
+    const readonly = printing.isResponse ? 'readonly ' : '';
     // Undefined values are not sent, so callers may pass them.
     const type = unionText([
       typeText(property, printing),
-      ...(mark && !printing.isShown ? ['undefined'] : []),
+      ...(mark && !printing.isResponse ? ['undefined'] : []),
     ]);
     const doc = docText(property['x-doc'] ?? property.description);
     return [name, `${doc}${readonly}${nameText(name)}${mark}: ${type};`] as const;

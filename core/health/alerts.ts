@@ -2,7 +2,7 @@
 // while the database cannot be written, notifications are delayed.
 import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Directory } from '../context.ts';
-import { problemChanges, toldKinds, type ToldKind, type ToldProblem } from '../inbox/problem.ts';
+import { problemChanges, reportedKinds, type ReportedKind, type ReportedProblem } from '../inbox/problem.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
 import type { Ids } from '../lib/ids.ts';
@@ -17,12 +17,12 @@ const settledMs = 60_000;
 const againMs = 60_000;
 const pageWorkspaces = 100;
 
-const readTold = systemStatement<{ told_problems: string }>(
+const readReported = systemStatement<{ told_problems: string }>(
   'installation.told_problems',
   'reported problems are recorded once per installation',
   'SELECT told_problems FROM installation',
 );
-const writeTold = systemStatement(
+const writeReported = systemStatement(
   'installation.set_told_problems',
   'reported problems are recorded once per installation',
   'UPDATE installation SET told_problems = :told',
@@ -48,21 +48,21 @@ interface AlertsOptions {
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }
 
-async function toldBefore(store: Store): Promise<[ToldKind, number][]> {
-  const [row] = await store.readSystem(readTold);
-  return JSON.parse(row?.told_problems ?? '[]') as [ToldKind, number][];
+async function reportedBefore(store: Store): Promise<[ReportedKind, number][]> {
+  const [row] = await store.readSystem(readReported);
+  return JSON.parse(row?.told_problems ?? '[]') as [ReportedKind, number][];
 }
 
 export function createAlerts(options: AlertsOptions): Alerts {
   const { store, clock, problems } = options;
   /** Start time of each reported problem that has not ended; includes queued ones. */
-  const told = new Map<ToldKind, number>();
-  const queue: ToldProblem[] = [];
-  const timers = new Map<ToldKind | 'again', () => void>();
+  const reported = new Map<ReportedKind, number>();
+  const queue: ReportedProblem[] = [];
+  const timers = new Map<ReportedKind | 'again', () => void>();
   let stopped = false;
-  let telling: Promise<void> | null = null;
+  let notifying: Promise<void> | null = null;
 
-  const after = (key: ToldKind | 'again', delayMs: number, run: () => void): void => {
+  const after = (key: ReportedKind | 'again', delayMs: number, run: () => void): void => {
     if (stopped || timers.has(key)) return;
     const cancel = clock.after(delayMs, () => {
       timers.delete(key);
@@ -71,53 +71,54 @@ export function createAlerts(options: AlertsOptions): Alerts {
     timers.set(key, cancel);
   };
 
-  const tellQueue = async (): Promise<void> => {
+  const notifyQueue = async (): Promise<void> => {
     for (let problem = queue[0]; problem && !stopped; problem = queue[0]) {
-      if (!(await tellAll(options, problem, () => stopped))) return;
+      if (!(await notifyAll(options, problem, () => stopped))) return;
       // Recorded after the notifications: a duplicate after a crash is better than a lost notification.
-      if (queue.length === 1) await store.commit([systemOp(writeTold, { told: JSON.stringify([...told]) })]);
+      if (queue.length === 1)
+        await store.commit([systemOp(writeReported, { told: JSON.stringify([...reported]) })]);
       queue.shift();
     }
   };
 
-  const tell = (): void => {
+  const notify = (): void => {
     // An unwritable database cannot store notifications; log and readiness report the reason.
-    if (!store.status().writable) return after('again', againMs, tell);
-    telling ??= tellQueue()
+    if (!store.status().writable) return after('again', againMs, notify);
+    notifying ??= notifyQueue()
       .catch((error: unknown) => {
         options.log('warn', 'workspaces could not be notified of a problem', { error: errorForLog(error) });
-        after('again', againMs, tell);
+        after('again', againMs, notify);
       })
-      .finally(() => (telling = null));
+      .finally(() => (notifying = null));
   };
 
-  const consider = (kind: ToldKind): void => {
+  const consider = (kind: ReportedKind): void => {
     const now = problems.list().find((problem) => problem.kind === kind);
-    const sinceMs = told.get(kind);
+    const sinceMs = reported.get(kind);
     if (now && sinceMs === undefined) {
-      told.set(kind, now.sinceMs);
+      reported.set(kind, now.sinceMs);
       queue.push({ kind, sinceMs: now.sinceMs, untilMs: null });
     } else if (!now && sinceMs !== undefined) {
-      told.delete(kind);
+      reported.delete(kind);
       queue.push({ kind, sinceMs, untilMs: clock.nowMs() });
     } else return;
-    tell();
+    notify();
   };
 
   problems.onChange((changed) => {
-    const kind = toldKinds.find((one) => one === changed);
+    const kind = reportedKinds.find((one) => one === changed);
     if (kind) after(kind, settledMs, () => consider(kind));
   });
 
   return {
     async start() {
-      for (const [kind, sinceMs] of await toldBefore(store)) told.set(kind, sinceMs);
-      for (const kind of toldKinds) after(kind, settledMs, () => consider(kind));
+      for (const [kind, sinceMs] of await reportedBefore(store)) reported.set(kind, sinceMs);
+      for (const kind of reportedKinds) after(kind, settledMs, () => consider(kind));
     },
     async stop() {
       stopped = true;
       for (const cancel of timers.values()) cancel();
-      await telling;
+      await notifying;
     },
   };
 }
@@ -126,9 +127,9 @@ export function createAlerts(options: AlertsOptions): Alerts {
  * Commits one workspace after the other with a background delay, so that other work continues.
  * @returns false if stopped before the last workspace
  */
-async function tellAll(
+async function notifyAll(
   { store, committer, ids, clock, directoryOf }: AlertsOptions,
-  problem: ToldProblem,
+  problem: ReportedProblem,
   isStopped: () => boolean,
 ): Promise<boolean> {
   for (let after = '', isLast = false; !isLast;) {

@@ -6,13 +6,13 @@ const megabyte = 1024 * 1024;
 /** Hysteresis: a shortage ends only when this much more than the reserve is free, so that it does not flap with each file. */
 const enoughFactor = 1.1;
 
-export interface Room {
+export interface DiskSpace {
   /** Bytes available to this user. */
   readonly free: number;
   readonly total: number;
 }
 
-export function roomOf(dataDir: string): Room {
+export function diskSpaceOf(dataDir: string): DiskSpace {
   const { bavail, blocks, bsize } = statfsSync(dataDir);
   return { free: bavail * bsize, total: blocks * bsize };
 }
@@ -28,7 +28,7 @@ export function databaseBytes(dataDir: string): { database: number; log: number 
  * Returns a message if the disk is nearly full, else null.
  * @param reserveMb minimum of free megabytes; on a small disk a tenth of its size, if that is less
  */
-export function shortage({ free, total }: Room, reserveMb: number, wasShort: boolean): string | null {
+export function shortage({ free, total }: DiskSpace, reserveMb: number, wasShort: boolean): string | null {
   const reserve = Math.min(reserveMb * megabyte, total / 10) * (wasShort ? enoughFactor : 1);
   if (free >= reserve) return null;
   return `${inMegabytes(free)} of ${inMegabytes(total)} are free on the disk of the data directory. Free some space: writes are rejected once the disk is full.`;

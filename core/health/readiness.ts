@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../changes/operations.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { problemKinds, type Problem, type ProblemKind } from '../lib/problems.ts';
-import { Closed, described, enumeration, named, time } from '../lib/schema.ts';
+import { Closed, described, enumeration, namedSchema, time } from '../lib/schema.ts';
 
 export interface Readiness {
   (): { readonly store: boolean; readonly sandbox: string; readonly problems: readonly Problem[] };
@@ -12,12 +12,12 @@ export interface Readiness {
 /** Problems that make the service unready (503), so that traffic should go elsewhere. All others are warnings. */
 const blocking: ReadonlySet<ProblemKind> = new Set(['damage', 'read_only', 'key', 'files_moved', 'plugins']);
 
-const LivenessShown = named(
+const LivenessResponse = namedSchema(
   'Liveness',
   Closed({ status: Type.Enum(['ok'], { description: 'Liveness of the process, always `ok`.' }) }),
 );
 
-const ProblemShown = named(
+const ProblemResponse = namedSchema(
   'Problem',
   Closed({
     kind: enumeration('ProblemKind', problemKinds, 'Type of the problem.'),
@@ -26,7 +26,7 @@ const ProblemShown = named(
   }),
 );
 
-const ReadinessShown = named(
+const ReadinessResponse = namedSchema(
   'Readiness',
   Closed({
     status: enumeration(
@@ -38,7 +38,7 @@ const ReadinessShown = named(
     sandbox: Type.String({
       description: 'State of the plugin sandbox: `unused`, `starting`, `ready` or `down`.',
     }),
-    problems: Type.Array(ProblemShown, { description: 'Current problems.' }),
+    problems: Type.Array(ProblemResponse, { description: 'Current problems.' }),
   }),
 );
 
@@ -51,7 +51,7 @@ export function healthRoutes(readiness: Readiness): Route[] {
       summary: 'Check that the process responds',
       scope: null,
       limit: 'none',
-      responses: { 200: LivenessShown },
+      responses: { 200: LivenessResponse },
       raw: () => ({ contentType: 'application/json', body: '{"status":"ok"}' }),
     }),
     defineRoute({
@@ -61,10 +61,10 @@ export function healthRoutes(readiness: Readiness): Route[] {
       summary: 'Get readiness and current problems; 503 if requests should go elsewhere',
       scope: null,
       limit: 'none',
-      responses: { 200: ReadinessShown, 503: ReadinessShown },
+      responses: { 200: ReadinessResponse, 503: ReadinessResponse },
       raw: () => {
         const { problems, ...state } = readiness();
-        const shown = problems.map(({ kind, sinceMs, message }) => ({
+        const listed = problems.map(({ kind, sinceMs, message }) => ({
           kind,
           since: isoTime(sinceMs),
           message,
@@ -75,7 +75,7 @@ export function healthRoutes(readiness: Readiness): Route[] {
           body: JSON.stringify({
             status: problems.length === 0 ? 'ready' : 'degraded',
             ...state,
-            problems: shown,
+            problems: listed,
           }),
         };
       },

@@ -7,7 +7,7 @@ import { shortage } from './disk.ts';
 import { createHealthWatch } from './watch.ts';
 
 /** A stopped clock that exposes the last timer. */
-function standing() {
+function createStoppedClock() {
   let run = (): void => undefined;
   return {
     clock: {
@@ -22,7 +22,7 @@ function standing() {
 test('a store that refuses, a consumer that stands still and a sandbox that is down are told as long as they are so', async () => {
   const problems = createProblems(() => 1_000);
   const state = { reason: null as string | null, stalledMs: 0, sandbox: 'ready', probes: 0 };
-  const { clock, fire } = standing();
+  const { clock, fire } = createStoppedClock();
   const watch = createHealthWatch({
     clock,
     problems,
@@ -71,11 +71,11 @@ test('a store that refuses, a consumer that stands still and a sandbox that is d
 
 test('a disk is short below its reserve, a small one below a tenth, and until there is some more', () => {
   const megabyte = 1024 * 1024;
-  const room = (free: number, total: number) => ({ free: free * megabyte, total: total * megabyte });
-  expect(shortage(room(512, 100_000), 512, false)).toBeNull();
-  expect(shortage(room(511, 100_000), 512, false)).toStartWith('511 MB of 100000 MB are free');
-  expect(shortage(room(540, 100_000), 512, true)).toStartWith('540 MB');
-  expect(shortage(room(564, 100_000), 512, true)).toBeNull();
-  expect(shortage(room(10, 100), 512, false)).toBeNull();
-  expect(shortage(room(9, 100), 512, false)).toStartWith('9 MB');
+  const space = (free: number, total: number) => ({ free: free * megabyte, total: total * megabyte });
+  expect(shortage(space(512, 100_000), 512, false)).toBeNull();
+  expect(shortage(space(511, 100_000), 512, false)).toStartWith('511 MB of 100000 MB are free');
+  expect(shortage(space(540, 100_000), 512, true)).toStartWith('540 MB');
+  expect(shortage(space(564, 100_000), 512, true)).toBeNull();
+  expect(shortage(space(10, 100), 512, false)).toBeNull();
+  expect(shortage(space(9, 100), 512, false)).toStartWith('9 MB');
 });

@@ -7,7 +7,7 @@ import type { Log } from '../lib/log.ts';
 import type { ProblemKind, Problems } from '../lib/problems.ts';
 import { systemStatement } from '../store/statement.ts';
 import { systemOp, type Store } from '../store/store.ts';
-import { roomOf, shortage } from './disk.ts';
+import { diskSpaceOf, shortage } from './disk.ts';
 
 const lookMs = 30_000;
 /** A consumer with pending work counts as stuck after this time without progress. */
@@ -97,7 +97,7 @@ function refusal(reason: string | null): string {
 function shortageOf({ dataDir, diskReserveMb }: WatchOptions, wasShort: boolean): string | null {
   // The problem `files_moved` reports a missing directory.
   if (diskReserveMb === 0 || !existsSync(dataDir)) return null;
-  return shortage(roomOf(dataDir), diskReserveMb, wasShort);
+  return shortage(diskSpaceOf(dataDir), diskReserveMb, wasShort);
 }
 
 function stalled(consumers: readonly Progress[]): string | null {

@@ -3,7 +3,7 @@ import type { Blobs } from '../store/blobs.ts';
 import { systemStatement } from '../store/statement.ts';
 import type { Store } from '../store/store.ts';
 
-const named = systemStatement<{ sha256: string }>(
+const referencedBlobs = systemStatement<{ sha256: string }>(
   'attachments.blobs_named',
   'a content is shared by all workspaces, and remains while one of them references it',
   `SELECT DISTINCT sha256 FROM attachments INDEXED BY attachments_blob
@@ -13,7 +13,7 @@ const named = systemStatement<{ sha256: string }>(
 /** @returns the number of removed contents */
 export function sweepBlobs(store: Store, blobs: Blobs): Promise<number> {
   return blobs.sweep(async (names) => {
-    const rows = await store.readSystem(named, { names: JSON.stringify(names) });
+    const rows = await store.readSystem(referencedBlobs, { names: JSON.stringify(names) });
     return new Set(rows.map(({ sha256 }) => sha256));
   });
 }

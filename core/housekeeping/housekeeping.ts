@@ -7,10 +7,10 @@ import type { Blobs } from '../store/blobs.ts';
 import { StoreError, type Store } from '../store/store.ts';
 import { archiveOld } from './archive.ts';
 import { sweepBlobs } from './blobs.ts';
-import type { Kept } from './retention.ts';
+import type { RetentionSettings } from './retention.ts';
 import { removeSnapshots } from './snapshots.ts';
 import { giveSpaceBack } from './space.ts';
-import { sweepAway } from './sweeper.ts';
+import { runSweep } from './sweeper.ts';
 import { sweeps } from './sweeps.ts';
 import { tombstones } from './tombstones.ts';
 import { dayMs } from '../lib/time.ts';
@@ -30,14 +30,14 @@ interface HousekeepingOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  readonly kept: Kept;
+  readonly retention: RetentionSettings;
   readonly blobs: Blobs;
   /** Folder of the snapshots. */
   readonly snapshots: string;
 }
 
 export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
-  const { store, clock, log, kept, blobs, snapshots } = options;
+  const { store, clock, log, retention, blobs, snapshots } = options;
   let cancel: (() => void) | null = null;
   let stopped = false;
   let sweeping: Promise<void> = Promise.resolve();
@@ -52,12 +52,14 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
   const pass = async (): Promise<void> => {
     const removed: Record<string, number> = {};
     for (const sweep of [...sweeps, ...tombstones]) {
-      const rows = await sweepAway({ store, kept, nowMs: clock.nowMs, isStopped }, sweep).catch(apart);
+      const rows = await runSweep({ store, retention, nowMs: clock.nowMs, isStopped }, sweep).catch(apart);
       const { name } = sweep.removals.at(-1)!;
       if (rows) removed[name.slice(0, name.indexOf('.'))] = rows;
     }
     const old =
-      kept.snapshots === null ? [] : removeSnapshots(snapshots, clock.nowMs() - kept.snapshots * dayMs);
+      retention.snapshots === null
+        ? []
+        : removeSnapshots(snapshots, clock.nowMs() - retention.snapshots * dayMs);
     const events = (await archive().catch(apart)) ?? 0;
     const files = (await sweepBlobs(store, blobs).catch(apart)) ?? 0;
     const pages = await giveSpaceBack(store, isStopped);
@@ -72,9 +74,9 @@ export function createHousekeeping(options: HousekeepingOptions): Housekeeping {
   };
 
   const archive = async (): Promise<number> =>
-    kept.events === null
+    retention.events === null
       ? 0
-      : archiveOld({ store, nowMs: clock.nowMs, isStopped }, clock.nowMs() - kept.events * dayMs);
+      : archiveOld({ store, nowMs: clock.nowMs, isStopped }, clock.nowMs() - retention.events * dayMs);
 
   const schedule = (afterMs: number): void => {
     cancel = clock.after(afterMs, () => {

@@ -1,10 +1,10 @@
 // Takes what others kept of an issue out once that is gone for good: soon after, and once more when whatever was under way then has ended.
 import type { ForgetIssues } from '../plugins/purged/forget.ts';
 import { forgetInProposals } from '../proposals/purged.ts';
-import { alarmOp, type Alarm } from '../reactions/alarm.ts';
+import { timerOp, type DueTimer } from '../reactions/due-timer.ts';
 import { tenantStatement } from '../store/statement.ts';
 import { tenantOp } from '../store/store.ts';
-import { purgedAlarm } from '../tracker/issues/purged.ts';
+import { purgedTimerName } from '../tracker/issues/purged.ts';
 
 /** Longer than any attempt of a run takes. */
 const againMs = 15 * 60_000;
@@ -30,12 +30,12 @@ const done = tenantStatement(
   'DELETE FROM purged_issues WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))',
 );
 
-export function createPurgedAlarm(forgetIssues: ForgetIssues): Alarm {
+export function createPurgedTimer(forgetIssues: ForgetIssues): DueTimer {
   return {
-    name: purgedAlarm,
+    name: purgedTimerName,
     // A purge is the one change that leaves an object as it was.
     isSetBy: ({ kind, before, after }) => kind === 'issue' && before === after,
-    async ring(ctx, workspaceId) {
+    async fire(ctx, workspaceId) {
       const now = ctx.nowMs();
       const rows = await ctx.store.read(ctx.scope, due, { now });
       const later = (await ctx.store.readOne(ctx.scope, next, { now }))?.at ?? null;
@@ -57,7 +57,9 @@ export function createPurgedAlarm(forgetIssues: ForgetIssues): Alarm {
           ...ops,
           tenantOp(ctx.scope, putOff, { at, ids: idsOf(again) }),
           tenantOp(ctx.scope, done, { ids: idsOf(over) }),
-          ...(moments.length > 0 ? [alarmOp(ctx.scope, purgedAlarm, workspaceId, Math.min(...moments))] : []),
+          ...(moments.length > 0
+            ? [timerOp(ctx.scope, purgedTimerName, workspaceId, Math.min(...moments))]
+            : []),
         ],
       };
     },

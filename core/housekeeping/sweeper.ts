@@ -11,30 +11,30 @@ import {
   type Store,
 } from '../store/store.ts';
 import type { Params, Value } from '../store/statement.ts';
-import type { Kept } from './retention.ts';
+import type { RetentionSettings } from './retention.ts';
 import type { Sweep } from './sweeps.ts';
 import { dayMs } from '../lib/time.ts';
 
 /** Pause as a multiple of the duration of a step, within bounds: on a slow disk the step itself waited for others. */
-const restShare = 3;
+const pauseFactor = 3;
 const restMs = { least: 5, most: 50 };
 
 /** Pauses to let other work run. @param tookMs duration of the previous step */
 export async function rest(tookMs: number): Promise<void> {
-  const ms = Math.min(Math.max(tookMs * restShare, restMs.least), restMs.most);
+  const ms = Math.min(Math.max(tookMs * pauseFactor, restMs.least), restMs.most);
   await new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 interface Sweeping {
   readonly store: Store;
-  readonly kept: Kept;
+  readonly retention: RetentionSettings;
   readonly nowMs: () => number;
   readonly isStopped: () => boolean;
 }
 
 /** @returns the number of removed rows */
-export async function sweepAway(on: Sweeping, sweep: Sweep): Promise<number> {
-  const days = sweep.keptFor === null ? 0 : on.kept[sweep.keptFor];
+export async function runSweep(on: Sweeping, sweep: Sweep): Promise<number> {
+  const days = sweep.retainedFor === null ? 0 : on.retention[sweep.retainedFor];
   if (days === null) return 0;
   const before = on.nowMs() - days * dayMs;
   const { byId } = sweep;

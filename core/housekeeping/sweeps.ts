@@ -1,14 +1,14 @@
 // What is removed of the machinery's own rows: keys of requests, runs, deliveries, replays, gaps, and what removed plugins leave.
 import { idPrefixes } from '../lib/ids.ts';
 import { systemStatement, tenantStatement, type Statement } from '../store/statement.ts';
-import type { Kept } from './retention.ts';
+import type { RetentionSettings } from './retention.ts';
 
 type Removal = Statement<{ removed: number }>;
 
 /** Statements that run as one batch until none of them removes anything. Each removes up to `:limit` rows. */
 export interface Sweep {
   /** What is older than this setting; null: what is of no use any more. */
-  readonly keptFor: keyof Kept | null;
+  readonly retainedFor: keyof RetentionSettings | null;
   /** Where it is set, rows are sought one workspace after the other, by ids that begin with their time. */
   readonly byId?: {
     readonly prefix: string;
@@ -68,8 +68,8 @@ const removeOfRemoved = (table: string, install: string, key = 'id'): Removal =>
     `workspace_id, ${key}`,
   );
 
-const sweep = (keptFor: Sweep['keptFor'], removals: readonly Removal[], rows = usualRows): Sweep => ({
-  ...{ keptFor, removals, rows },
+const sweep = (retainedFor: Sweep['retainedFor'], removals: readonly Removal[], rows = usualRows): Sweep => ({
+  ...{ retainedFor, removals, rows },
 });
 
 export const sweeps: readonly Sweep[] = [

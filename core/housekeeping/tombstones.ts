@@ -1,7 +1,7 @@
 // What people deleted goes for good after a while: until then it can be restored. What something that is kept still refers to stays with it,
 // and history is in the event log, which does not need the rows.
 import { systemStatement } from '../store/statement.ts';
-import { purgedAlarm } from '../tracker/issues/purged.ts';
+import { purgedTimerName } from '../tracker/issues/purged.ts';
 import { remove, type Sweep, why } from './sweeps.ts';
 
 /** Objects in one step: each may have many rows beside it. */
@@ -57,7 +57,7 @@ const noteGone = [
     'purged_issues.set_alarm',
     why,
     `INSERT OR IGNORE INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
-     SELECT DISTINCT workspace_id, '${purgedAlarm}/' || workspace_id, '${purgedAlarm}', '${purgedAlarm}', created_at, 0, NULL, 1
+     SELECT DISTINCT workspace_id, '${purgedTimerName}/' || workspace_id, '${purgedTimerName}', '${purgedTimerName}', created_at, 0, NULL, 1
      FROM (${goneIssues})`,
   ),
 ];
@@ -67,7 +67,7 @@ const goneEndpoints = `SELECT e.workspace_id, e.id FROM endpoints AS e WHERE e.d
   AND NOT EXISTS (SELECT 1 FROM deliveries AS d WHERE d.workspace_id = e.workspace_id AND d.endpoint_id = e.id)
   AND NOT EXISTS (SELECT 1 FROM replays AS r WHERE r.workspace_id = e.workspace_id AND r.endpoint_id = e.id)`;
 
-const sweep = (removals: Sweep['removals']): Sweep => ({ keptFor: 'deleted', removals, rows });
+const sweep = (removals: Sweep['removals']): Sweep => ({ retainedFor: 'deleted', removals, rows });
 
 const removeDeleted = (table: string): Sweep['removals'][number] =>
   remove(`${table}.sweep`, table, `SELECT workspace_id, id FROM ${table} WHERE deleted_at <= :before`);

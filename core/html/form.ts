@@ -1,6 +1,6 @@
 // Reads submitted forms, with a size limit, and only from pages of this server.
 import { ApiError } from '../lib/errors.ts';
-import type { Arrival } from '../http/route.ts';
+import type { RawRequest } from '../http/route.ts';
 
 const formBytesMax = 65_536;
 
@@ -10,16 +10,16 @@ const formBytesMax = 65_536;
  * @param baseUrl of this server
  * @throws ApiError forbidden, unsupported_media_type, payload_too_large
  */
-export async function readForm(arrival: Arrival, baseUrl: string): Promise<URLSearchParams> {
-  requireOwnPage(arrival, baseUrl);
-  const type = arrival.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+export async function readForm(request: RawRequest, baseUrl: string): Promise<URLSearchParams> {
+  requireOwnPage(request, baseUrl);
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/x-www-form-urlencoded')
     throw new ApiError('unsupported_media_type', 'Send the form as application/x-www-form-urlencoded.');
-  return new URLSearchParams(new TextDecoder().decode(await arrival.read(formBytesMax)));
+  return new URLSearchParams(new TextDecoder().decode(await request.read(formBytesMax)));
 }
 
 /** @throws ApiError forbidden for a request that no page of this server sent */
-export function requireOwnPage({ headers }: Pick<Arrival, 'headers'>, baseUrl: string): void {
+export function requireOwnPage({ headers }: Pick<RawRequest, 'headers'>, baseUrl: string): void {
   const site = headers.get('sec-fetch-site');
   const origin = headers.get('origin');
   // Our pages send no referrer, so browsers send `null` as their origin (WHATWG Fetch §3.1.7).
@@ -33,11 +33,11 @@ export function requireOwnPage({ headers }: Pick<Arrival, 'headers'>, baseUrl: s
 }
 
 /** Returns true if a request names the host of the base URL. The port may be absent, as with `Host $host` in nginx. */
-export function isAtOwnHost({ headers }: Pick<Arrival, 'headers'>, baseUrl: string): boolean {
+export function isAtOwnHost({ headers }: Pick<RawRequest, 'headers'>, baseUrl: string): boolean {
   const own = new URL(baseUrl);
-  const given = `${own.protocol}//${headers.get('host') ?? ''}`;
-  if (!URL.canParse(given)) return false;
-  const { hostname, port } = new URL(given);
+  const hostUrl = `${own.protocol}//${headers.get('host') ?? ''}`;
+  if (!URL.canParse(hostUrl)) return false;
+  const { hostname, port } = new URL(hostUrl);
   return hostname === own.hostname && (port === '' || port === own.port);
 }
 

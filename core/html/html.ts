@@ -11,17 +11,17 @@ export class Html {
 }
 
 /** A value inserted into HTML. Null, undefined and false render nothing; an array renders its parts in order. */
-export type Part = Html | string | number | null | undefined | false | readonly Part[];
+export type HtmlContent = Html | string | number | null | undefined | false | readonly HtmlContent[];
 
 /** `html\`<p>${text}</p>\``: escapes every value, for content and for quoted attributes. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+export function html(strings: TemplateStringsArray, ...parts: readonly HtmlContent[]): Html {
   return new Html(strings.reduce((text, string, at) => text + textOf(parts[at - 1]) + string));
 }
 
 /** Marks our own HTML as safe, without escaping. */
 export const trusted = (text: string): Html => new Html(text);
 
-function textOf(part: Part): string {
+function textOf(part: HtmlContent): string {
   if (part instanceof Html) return part.text;
   if (Array.isArray(part)) return part.map(textOf).join('');
   if (part === null || part === undefined || part === false) return '';

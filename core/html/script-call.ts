@@ -1,22 +1,22 @@
 // Reads JSON requests of the scripts of our own pages.
 import { ApiError } from '../lib/errors.ts';
 import { parseJson } from '../lib/json.ts';
-import type { Arrival } from '../http/route.ts';
+import type { RawRequest } from '../http/route.ts';
 import { requireOwnPage } from './form.ts';
 
 const bytesMax = 65_536;
 
 /** @throws ApiError forbidden, unsupported_media_type, payload_too_large, malformed_request; validation_failed if it is no object */
 export async function readScriptCall(
-  arrival: Arrival,
+  request: RawRequest,
   baseUrl: string,
 ): Promise<Readonly<Record<string, unknown>>> {
-  requireOwnPage(arrival, baseUrl);
+  requireOwnPage(request, baseUrl);
   // A form of another site cannot send this type.
-  const type = arrival.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new ApiError('unsupported_media_type');
-  const given = parseJson(new TextDecoder().decode(await arrival.read(bytesMax)));
-  if (typeof given !== 'object' || given === null || Array.isArray(given))
+  const body = parseJson(new TextDecoder().decode(await request.read(bytesMax)));
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new ApiError('validation_failed', 'Send a JSON object.');
-  return given as Record<string, unknown>;
+  return body as Record<string, unknown>;
 }

@@ -5,11 +5,11 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../lib/errors.ts';
 import { authorityOf } from '../rights/authority.ts';
 import { effectsOf } from '../rights/effects.ts';
-import { readScopeOf, teamsNamed, type Narrowing } from '../rights/rights.ts';
+import { readScopeOf, teamIdsByKeys, type Narrowing } from '../rights/rights.ts';
 import { fieldsOf, narrowable, showsObjects, writtenFields } from '../rights/table.ts';
 import { holderOf } from '../rights/words.ts';
 import type { Principal } from './principal.ts';
-import { needsCaller, type Input, type Route } from './route.ts';
+import { needsCaller, type RouteInput, type Route } from './route.ts';
 import type { TObject, TSchema } from 'typebox';
 
 /** True if a plugin accesses its own install, for which it needs no grant. */
@@ -24,7 +24,7 @@ function isOwn({ own }: Route, { actor }: Principal, params: Readonly<Record<str
 function requireEffects({ name }: Pick<Route, 'name'>, principal: Principal): void {
   const effects = effectsOf(name);
   if (!effects) return;
-  const { standing } = principal;
+  const { membership } = principal;
   const { actor } = authorityOf(principal);
   const { kind } = actor;
   if (kind === 'plugin' || (kind === 'app' && effects.some(({ app }) => !app)))
@@ -32,11 +32,11 @@ function requireEffects({ name }: Pick<Route, 'name'>, principal: Principal): vo
       'forbidden',
       `${name} needs a key or a session of an admin, and ${actor.name} is ${kind === 'app' ? 'an app' : 'a plugin'}.`,
     );
-  const role = standing?.role;
+  const role = membership?.role;
   if ((role === 'member' || role === 'guest') && effects.some((effect) => !effect[role]))
     throw new ApiError(
       'forbidden',
-      `${name} needs the role admin or owner, and ${standing!.name} has the role ${role}.`,
+      `${name} needs the role admin or owner, and ${membership!.name} has the role ${role}.`,
     );
 }
 
@@ -115,7 +115,7 @@ export function requireFields(
   { body, query }: { readonly body: unknown; readonly query: unknown },
 ): void {
   if (fields === null) return;
-  if (route.kind === 'read') return requireShown(route, fields, query);
+  if (route.kind === 'read') return requireReadable(route, fields, query);
   // An operation that declares no written fields cannot be limited to some of them, so a narrowed caller may not use it.
   if (writtenFields(route).length === 0) throw beyond(route, fields, `${route.name} writes more than fields`);
   const outside = fieldsOf(route, body).find((name) => !fields.includes(name));
@@ -130,8 +130,8 @@ function beyond({ scope }: Route, fields: readonly string[], what: string): ApiE
 const anyCaller = ['limit', 'cursor', 'createdAt', 'updatedAt'];
 
 /** Other fields are redacted, so callers may not filter or sort by them either. @throws ApiError insufficient_scope */
-function requireShown(route: Route, fields: readonly string[], query: unknown): void {
-  const named = Object.entries(query ?? {}).flatMap(([name, value]): string[] => {
+function requireReadable(route: Route, fields: readonly string[], query: unknown): void {
+  const requestedFields = Object.entries(query ?? {}).flatMap(([name, value]): string[] => {
     if (value === undefined) return [];
     return name === 'sort'
       ? String(value)
@@ -141,7 +141,7 @@ function requireShown(route: Route, fields: readonly string[], query: unknown): 
   });
   if (!showsObjects(route))
     throw beyond(route, fields, `${route.name} returns more than fields, and needs the whole scope`);
-  const outside = named.find((name) => !fields.includes(name) && !anyCaller.includes(name));
+  const outside = requestedFields.find((name) => !fields.includes(name) && !anyCaller.includes(name));
   if (outside === undefined) return;
   const what = narrowable([route], route.scope ?? '').fields.includes(outside)
     ? `this requests the field ${outside}`
@@ -154,7 +154,7 @@ export async function requireAlso(
   route: Route,
   principal: Principal,
   ctx: Context,
-  input: Input<TObject, TObject, TSchema>,
+  input: RouteInput<TObject, TObject, TSchema>,
   proposes = false,
 ): Promise<void> {
   const { also } = route;
@@ -173,7 +173,7 @@ export async function requireAlso(
 export function requireRows({ scope }: Pick<Route, 'scope'>, ctx: Context, { changes }: ChangeSet): void {
   const narrowing = ctx.narrowed?.get(scope ?? '');
   if (!narrowing || narrowing.teams === null) return;
-  const ids = teamsNamed(narrowing.teams, ctx.directory);
+  const ids = teamIdsByKeys(narrowing.teams, ctx.directory);
   if (!changes.every((change) => change.isOfTeams?.(ids) ?? false))
     throw new ApiError(
       'insufficient_scope',

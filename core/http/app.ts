@@ -7,7 +7,7 @@ import type { Kernel, Serve } from './kernel.ts';
 import type { Requests } from './requests.ts';
 import type { Method, Route } from './route.ts';
 import { createUnrouted } from './unrouted.ts';
-import type { Outcome, Take, ValueCall, Values } from './values.ts';
+import type { Outcome, Take, ValueCall, ValueAdapterFactory } from './values.ts';
 
 /** Observer of HTTP responses, by the pattern of the route. */
 export interface Traffic {
@@ -30,15 +30,15 @@ export interface Caller<T> {
 }
 
 /** The kernel, its two adapters, and the CORS layer around HTTP. */
-export interface Entrances {
+export interface RequestAdapters {
   readonly kernel: Kernel;
   readonly requests: Requests;
-  readonly values: Values;
+  readonly values: ValueAdapterFactory;
   readonly crossOrigin: CrossOrigin;
 }
 
 export function createApp(
-  { kernel, requests, values, crossOrigin }: Entrances,
+  { kernel, requests, values, crossOrigin }: RequestAdapters,
   routes: readonly Route[],
   traffic: Traffic | null = null,
 ): App {
@@ -52,7 +52,7 @@ export function createApp(
     if (known.has(route.method)) throw new Error(`The route ${route.method} ${route.path} is defined twice.`);
     known.set(route.method, serve);
     served.set(route, serve);
-    const take = watched(traffic, route.method, route.path, ({ request, params }: Taken) =>
+    const take = watched(traffic, route.method, route.path, ({ request, params }: RoutedRequest) =>
       serve(requests, { request, params }),
     );
     app.route(route.method, path, take, { parse: 'none' });
@@ -73,7 +73,7 @@ export function createApp(
     app.all(path, ({ request }) => otherMethod(request), { parse: 'none' });
   }
   const unrouted = createUnrouted(routes);
-  const missing = watched(traffic, 'any', 'none', ({ request }: Taken) =>
+  const missing = watched(traffic, 'any', 'none', ({ request }: RoutedRequest) =>
     requests.refuseUnrouted(request, unrouted),
   );
   app.all('/*', missing, { parse: 'none' });
@@ -82,23 +82,23 @@ export function createApp(
   return {
     fetch: (request) => crossOrigin(request, app.fetch),
     caller(take) {
-      const entrance = values(take);
+      const adapter = values(take);
       return (route, call) => {
         const serve = served.get(route);
         if (!serve) throw new Error(`The route ${route.name} is not mounted.`);
-        return serve(entrance, call);
+        return serve(adapter, call);
       };
     },
     routes,
     route(name) {
-      const found = byName.get(name);
-      if (!found) throw new Error(`There is no route ${name}.`);
-      return found;
+      const match = byName.get(name);
+      if (!match) throw new Error(`There is no route ${name}.`);
+      return match;
     },
   };
 }
 
-interface Taken {
+interface RoutedRequest {
   readonly request: Request;
   readonly params: Record<string, string>;
 }
@@ -108,8 +108,8 @@ function watched(
   traffic: Traffic | null,
   method: string,
   route: string,
-  serve: (taken: Taken) => Promise<Response>,
-): (taken: Taken) => Promise<Response> {
+  serve: (taken: RoutedRequest) => Promise<Response>,
+): (taken: RoutedRequest) => Promise<Response> {
   const answered = traffic?.(method, route);
   if (!answered) return serve;
   // The router reads the parameters of this function to find out what to prepare.

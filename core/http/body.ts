@@ -2,16 +2,16 @@
 // decompressed, so that neither a missing Content-Length nor a coding exceeds it. Large bodies count against their sender and are parsed
 // in a fair queue.
 import { ApiError, tooManyAtOnce } from '../lib/errors.ts';
-import type { Payer } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/billing-account.ts';
 import { malformed, parseJson } from '../lib/json.ts';
 import { takeJson, tooLarge, type ValueLimits } from '../lib/json-value.ts';
 import { codingOf, type Coder } from './coding.ts';
-import { Shares } from '../lib/fairness/shares.ts';
-import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
+import { FairQuota } from '../lib/fairness/fair-quota.ts';
+import type { LoopQueue } from '../lib/fairness/loop-queue.ts';
 
 export const bodyBytesMaxDefault = 1024 * 1024;
 /** Memory for all large bodies of requests in progress. One caller may use a quarter of it. */
-const heldBytesMax = 128 * 1024 * 1024;
+const bodyMemoryBytesMax = 128 * 1024 * 1024;
 /** Smaller bodies are neither counted nor queued: either would cost more than parsing them. */
 const largeBytes = 64 * 1024;
 
@@ -37,14 +37,14 @@ export interface Bodies {
    * @throws ApiError unsupported_media_type, payload_too_large, malformed_request, rate_limited, and what `check` throws
    */
   read(
-    payer: Payer,
+    billingAccount: BillingAccount,
     request: Request,
     limits: BodyLimits,
     check: (value: unknown) => void,
   ): Promise<ReadBody>;
   /** Copies and checks a value. @throws ApiError payload_too_large, malformed_request, rate_limited, and what `check` throws */
   take(
-    payer: Payer,
+    billingAccount: BillingAccount,
     value: unknown,
     limits: BodyLimits,
     check: (value: unknown) => void,
@@ -60,17 +60,17 @@ function isSent(request: Request): boolean {
   return announcesBody(request) || request.headers.has('content-type');
 }
 
-export function createBodies(turns: LoopTurns, coder: Pick<Coder, 'decode'>): Bodies {
+export function createBodies(fairQueue: LoopQueue, coder: Pick<Coder, 'decode'>): Bodies {
   const hold = createHold();
   return {
-    async read(payer, request, { bytesMax, partsMax }, check) {
-      if (!isSent(request)) return this.take(payer, {}, { bytesMax, partsMax }, check);
+    async read(billingAccount, request, { bytesMax, partsMax }, check) {
+      if (!isSent(request)) return this.take(billingAccount, {}, { bytesMax, partsMax }, check);
       requireJson(request);
       const coding = codingOf(request);
       const announced = Number(request.headers.get('content-length') ?? Number.NaN);
       if (announced > bytesMax) throw tooLarge(bytesMax);
       // A body without a Content-Length may be as long as the limit.
-      let release = hold(payer, announced >= 0 ? announced : bytesMax);
+      let release = hold(billingAccount, announced >= 0 ? announced : bytesMax);
       const parse = (bytes: Uint8Array): ReadBody => {
         const text = decoded(bytes);
         const value = parseJson(text, partsMax);
@@ -80,38 +80,42 @@ export function createBodies(turns: LoopTurns, coder: Pick<Coder, 'decode'>): Bo
       try {
         const sent =
           announced >= 0 ? new Uint8Array(await request.arrayBuffer()) : await readCapped(request, bytesMax);
-        const bytes = coding === null ? sent : await coder.decode(payer, sent, coding, bytesMax);
+        const bytes = coding === null ? sent : await coder.decode(billingAccount, sent, coding, bytesMax);
         if (coding !== null) {
           release();
           release = holdsNothing;
-          release = hold(payer, bytes.length);
+          release = hold(billingAccount, bytes.length);
         }
-        return bytes.length < largeBytes ? parse(bytes) : await turns.run(payer, () => parse(bytes));
+        return bytes.length < largeBytes
+          ? parse(bytes)
+          : await fairQueue.run(billingAccount, () => parse(bytes));
       } catch (error) {
         release();
         throw error;
       }
     },
-    take(payer, given, limits, check) {
-      if (given === undefined) throw malformed('The body is not valid JSON.');
-      const { value, bytes } = takeJson(given, limits);
+    take(billingAccount, received, limits, check) {
+      if (received === undefined) throw malformed('The body is not valid JSON.');
+      const { value, bytes } = takeJson(received, limits);
       const taken = (release: () => void): ReadBody => {
         check(value);
         return { text: null, value, size: bytes, release };
       };
-      return bytes < largeBytes ? taken(holdsNothing) : inTurn(turns, payer, hold(payer, bytes), taken);
+      return bytes < largeBytes
+        ? taken(holdsNothing)
+        : parseInQueue(fairQueue, billingAccount, hold(billingAccount, bytes), taken);
     },
   };
 }
 
-async function inTurn(
-  turns: LoopTurns,
-  payer: Payer,
+async function parseInQueue(
+  fairQueue: LoopQueue,
+  billingAccount: BillingAccount,
   release: () => void,
   taken: (release: () => void) => ReadBody,
 ): Promise<ReadBody> {
   try {
-    return await turns.run(payer, () => taken(release));
+    return await fairQueue.run(billingAccount, () => taken(release));
   } catch (error) {
     release();
     throw error;
@@ -119,15 +123,15 @@ async function inTurn(
 }
 
 /** Returns a function that counts a large body until its result is called. */
-function createHold(): (payer: Payer, bytes: number) => () => void {
-  const held = new Shares(heldBytesMax);
-  return (payer, bytes) => {
+function createHold(): (billingAccount: BillingAccount, bytes: number) => () => void {
+  const memoryQuota = new FairQuota(bodyMemoryBytesMax);
+  return (billingAccount, bytes) => {
     if (bytes < largeBytes) return holdsNothing;
-    if (!held.hasRoomFor(payer, bytes))
+    if (!memoryQuota.hasCapacityFor(billingAccount, bytes))
       throw tooManyAtOnce(
         'Too many large bodies are being sent at the same time. Send them one after the other.',
       );
-    return held.hold(payer, bytes);
+    return memoryQuota.reserve(billingAccount, bytes);
   };
 }
 

@@ -6,7 +6,7 @@ import type { Staging } from '../changes/staging.ts';
 import type { Cause } from '../events/origin.ts';
 import type { Exchange } from './exchange.ts';
 import type { Principal } from './principal.ts';
-import type { Arrival, CheckedInput, Connection, RawAnswer } from './route.ts';
+import type { RawRequest, CheckedInput, HttpConnection, RawAnswer } from './route.ts';
 
 /** Modes of a write: it is committed, computed and discarded, or stored for approval. */
 export const writeModes = ['commit', 'simulate', 'propose'] as const;
@@ -16,11 +16,11 @@ export type WriteMode = (typeof writeModes)[number];
  * Decides from the change set of a write whether it waits for approval. It is called for every new plan, so that it judges exactly what
  * would be committed.
  */
-export interface Hold {
-  (now: Context, set: ChangeSet): Promise<Held>;
+export interface ApprovalCheck {
+  (now: Context, set: ChangeSet): Promise<ApprovalDecision>;
 }
 /** `ops` are internal rows that are committed with a write that does not wait. */
-type Held = { readonly waits: true } | { readonly waits: false; readonly ops: readonly Op[] };
+type ApprovalDecision = { readonly waits: true } | { readonly waits: false; readonly ops: readonly Op[] };
 
 /** Options of a request, beside its input. */
 export interface Terms {
@@ -30,7 +30,7 @@ export interface Terms {
   /** 1 to 255 characters; null if a repetition is a new request. */
   readonly idempotencyKey: string | null;
   /** Null if only requested proposals wait for approval. */
-  readonly hold: Hold | null;
+  readonly hold: ApprovalCheck | null;
 }
 
 /** Context that a request is part of. */
@@ -55,7 +55,7 @@ export interface IncomingFile {
   readonly source: AsyncIterable<Uint8Array>;
 }
 
-export interface Asked {
+export interface ParsedRequest {
   readonly exchange: Exchange;
   /** Null for a request without a token to a public route. */
   readonly principal: Principal | null;
@@ -65,19 +65,19 @@ export interface Asked {
   /** Uploaded file; null for other requests. */
   readonly file: IncomingFile | null;
   /** Request to an inbound route; null for other routes. */
-  readonly arrival: Arrival | null;
+  readonly rawRequest: RawRequest | null;
   /** Body as received; null if it came as a value, or not at all. */
   readonly bodyText: string | null;
 }
 
 /** Request with a known caller, which all kinds of route but `raw` and `inbound` need. */
-export interface Call extends Asked {
+export interface Call extends ParsedRequest {
   readonly principal: Principal;
 }
 
 /** @throws Error for a public route of a kind that needs a caller, because its declaration is wrong */
-export function requireCaller(asked: Asked): asserts asked is Call {
-  if (!asked.principal) throw new Error('A public route must be of the kind `raw` or `inbound`.');
+export function requireCaller(request: ParsedRequest): asserts request is Call {
+  if (!request.principal) throw new Error('A public route must be of the kind `raw` or `inbound`.');
 }
 
 export interface WrittenAnswer {
@@ -98,7 +98,7 @@ export interface WrittenAnswer {
 }
 
 /** Result of a successful request, by the kind of its route. Its objects may be shared with caches and are read-only. */
-export type Answer =
+export type HandlerAnswer =
   | { readonly kind: 'read'; readonly status: number; readonly body: unknown }
   | WrittenAnswer
   | { readonly kind: 'raw'; readonly raw: RawAnswer }
@@ -106,5 +106,5 @@ export type Answer =
       readonly kind: 'stream';
       /** Caller, with the rights at the time of the request. */
       readonly principal: Principal;
-      open(connection: Connection): Promise<ReadableStream<Uint8Array>>;
+      open(connection: HttpConnection): Promise<ReadableStream<Uint8Array>>;
     };

@@ -3,9 +3,9 @@
 import { promisify } from 'node:util';
 import { constants, gunzip, gzip, zstdCompress, zstdDecompress } from 'node:zlib';
 import { ApiError } from '../lib/errors.ts';
-import type { Lanes } from '../lib/fairness/lanes.ts';
+import type { FairPool } from '../lib/fairness/fair-pool.ts';
 import { tooLarge } from '../lib/json-value.ts';
-import type { Payer } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/billing-account.ts';
 import { isWholeZstd } from './zstd-frames.ts';
 
 /** Supported codings, in order of preference. */
@@ -53,9 +53,9 @@ function weightsOf(accepted: string): ReadonlyMap<string, number> {
 
 /** Returns the coding of a request body; null if it is uncompressed. @throws ApiError unsupported_media_type */
 export function codingOf({ headers }: Request): Coding | null {
-  const named = headers.get('content-encoding')?.trim().toLowerCase() ?? '';
-  if (named === '' || named === 'identity') return null;
-  const coding = codings.find((one) => one === named || `x-${one}` === named);
+  const contentCoding = headers.get('content-encoding')?.trim().toLowerCase() ?? '';
+  if (contentCoding === '' || contentCoding === 'identity') return null;
+  const coding = codings.find((one) => one === contentCoding || `x-${one}` === contentCoding);
   if (coding) return coding;
   throw new ApiError(
     'unsupported_media_type',
@@ -68,15 +68,21 @@ export const isLong = (text: string): boolean => text.length >= longFrom;
 
 /** Compression by threads. */
 export interface Coder {
-  encode(payer: Payer, text: string, coding: Coding): Promise<Bytes>;
+  encode(billingAccount: BillingAccount, text: string, coding: Coding): Promise<Bytes>;
   /** Returns the decompressed bytes, at most `bytesMax`. @throws ApiError payload_too_large, malformed_request */
-  decode(payer: Payer, coded: Uint8Array, coding: Coding, bytesMax: number): Promise<Uint8Array>;
+  decode(
+    billingAccount: BillingAccount,
+    coded: Uint8Array,
+    coding: Coding,
+    bytesMax: number,
+  ): Promise<Uint8Array>;
 }
 
-export function createCoder(lanes: Lanes): Coder {
+export function createCoder(fairPool: FairPool): Coder {
   return {
-    encode: (payer, text, coding) => lanes.run(payer, () => encodeAside(text, coding)),
-    decode: (payer, coded, coding, bytesMax) => lanes.run(payer, () => decodeAside(coded, coding, bytesMax)),
+    encode: (billingAccount, text, coding) => fairPool.run(billingAccount, () => encodeAside(text, coding)),
+    decode: (billingAccount, coded, coding, bytesMax) =>
+      fairPool.run(billingAccount, () => decodeAside(coded, coding, bytesMax)),
   };
 }
 
@@ -93,10 +99,10 @@ export async function encodeAside(
   coding: Coding,
   levels = { zstd: zstdLevel, gzip: gzipLevel },
 ): Promise<Bytes> {
-  const made = await (coding === 'zstd'
+  const compressed = await (coding === 'zstd'
     ? promisify(zstdCompress)(text, { params: { [constants.ZSTD_c_compressionLevel]: levels.zstd } })
     : promisify(gzip)(text, { level: levels.gzip }));
-  return new Uint8Array(made);
+  return new Uint8Array(compressed);
 }
 
 async function decodeAside(coded: Uint8Array, coding: Coding, bytesMax: number): Promise<Uint8Array> {

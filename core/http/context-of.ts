@@ -26,13 +26,13 @@ export function createContextOf(
 ): (call: Call) => Context | Promise<Context> {
   const contextIn = (directory: Directory, { principal, origin, exchange, terms }: Call): Context => ({
     ...services,
-    scope: { ...principal.scope, away: exchange.away },
+    scope: { ...principal.scope, waiting: exchange.waiting },
     workspaceId: principal.scope.workspaceId,
     directory,
     ...thenOf(origin.staged),
     actor: principal.actor,
     authority: authorityOf(principal),
-    standing: principal.standing,
+    membership: principal.membership,
     scopes: principal.scopes,
     narrowed: principal.narrowed,
     visibleTeams: teamsSeen(route.scope, principal, origin.staged?.past?.directory ?? directory),

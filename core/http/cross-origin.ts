@@ -67,11 +67,11 @@ const exposed = [
 export function createCrossOrigin(options: CrossOriginOptions): CrossOrigin {
   const { origins } = options;
   if (origins.length === 0) return (request, serve) => serve(request);
-  const named = origins === '*' ? null : new Set(origins);
+  const allowed = origins === '*' ? null : new Set(origins);
   /** Returns the value of `Access-Control-Allow-Origin` for pages of `origin`; null if they may not read the response. */
   const readerOf = (origin: string): string | null => {
-    if (!named) return '*';
-    return named.has(origin) ? origin : null;
+    if (!allowed) return '*';
+    return allowed.has(origin) ? origin : null;
   };
   const marked = (response: Response, origin: string | null): Response => {
     const reader = origin === null ? null : readerOf(origin);
@@ -79,13 +79,14 @@ export function createCrossOrigin(options: CrossOriginOptions): CrossOrigin {
       response.headers.set('access-control-allow-origin', reader);
       response.headers.set('access-control-expose-headers', exposed);
     }
-    if (named && !response.headers.get('vary')?.includes('Origin')) response.headers.append('vary', 'Origin');
+    if (allowed && !response.headers.get('vary')?.includes('Origin'))
+      response.headers.append('vary', 'Origin');
     return response;
   };
 
   return (request, serve) => {
     const origin = request.headers.get('origin');
-    if ((origin === null && !named) || !isCalled(pathOf(request.url))) return serve(request);
+    if ((origin === null && !allowed) || !isCalled(pathOf(request.url))) return serve(request);
     if (origin !== null && isPreflight(request))
       return marked(answerPreflight(options, request, origin, readerOf(origin) !== null), origin);
     const response = serve(request);

@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 // Relative paths, because a file import does not resolve package names.
 import scriptFile from '../../node_modules/swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' };
 import styleFile from '../../node_modules/swagger-ui-dist/swagger-ui.css' with { type: 'file' };
-import { keep, type Kept } from './kept.ts';
+import { cacheBody, type CachedBody } from './cached-body.ts';
 import { defineRoute, type Route } from './route.ts';
 
 /** Readers enter tokens here to try requests, so the page must not be framed, nor send anything elsewhere. */
@@ -74,7 +74,7 @@ interface File {
 }
 
 function file(path: string, { name, summary, contentType, headers, read }: File): Route {
-  let kept: Promise<Kept> | null = null;
+  let cachedFile: Promise<CachedBody> | null = null;
   return defineRoute({
     method: 'GET',
     path,
@@ -82,12 +82,12 @@ function file(path: string, { name, summary, contentType, headers, read }: File)
     summary,
     scope: null,
     limit: 'read',
-    kept: true,
+    cached: true,
     responses: { 200: Type.String() },
     contentType,
     raw: async () => ({
       contentType: `${contentType}; charset=utf-8`,
-      body: await (kept ??= keep(read)),
+      body: await (cachedFile ??= cacheBody(read)),
       headers,
     }),
   });

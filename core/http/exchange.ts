@@ -1,5 +1,5 @@
 // State of a request while it is being served, whatever its adapter.
-import type { Payer } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/billing-account.ts';
 import type { WriteMode } from './call.ts';
 import { unlimited, type RateVerdict } from './rate-limit.ts';
 
@@ -11,10 +11,10 @@ export interface Exchange {
   /** Name of the client (`peer.ts`), for an HTTP request without a token. */
   peer: string | null;
   /** Account that is charged, once it is known. */
-  payer: Payer | null;
+  billingAccount: BillingAccount | null;
   readonly startedMs: number;
   /** Wait time since then: for the body, the disk, queues, and reads outside of the event loop. */
-  readonly away: { ms: number };
+  readonly waiting: { ms: number };
   bytesIn: number;
   bytesOut: number;
   /** True if a person's browser requests a page; errors that have a page are then shown as one. */
@@ -29,9 +29,9 @@ export function newExchange(requestId: string): Exchange {
     verdict: unlimited,
     mode: null,
     peer: null,
-    payer: null,
+    billingAccount: null,
     startedMs: performance.now(),
-    away: { ms: 0 },
+    waiting: { ms: 0 },
     bytesIn: 0,
     bytesOut: 0,
     asksForPage: false,

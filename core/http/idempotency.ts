@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto';
 import { ApiError } from '../lib/errors.ts';
 import { sealedFor, type SealedFor } from '../lib/sealed-at-rest.ts';
 import type { Sealing } from '../lib/sealing.ts';
-import { completeText, waitsForCommit } from '../events/learning.ts';
-import { learnedOf } from '../events/log.ts';
+import { completeText, waitsForCommit } from '../events/commit-assigned.ts';
+import { findCommitAssigned } from '../events/log.ts';
 import type { WrittenAnswer } from './call.ts';
 import { etagOf, ifMatchVersion } from './etag.ts';
 import { recall, shorten, type Recalled } from './recall.ts';
@@ -42,7 +42,7 @@ const insert = tenantStatement(
 );
 
 /** Stored headers of a response. */
-interface KeptHeaders {
+interface StoredHeaders {
   readonly etag?: string;
   readonly location?: string;
 }
@@ -54,9 +54,9 @@ export interface KeyClaim {
   /**
    * Returns guards that store the response, ahead of the events in the batch. If one fails as a `duplicate`, another request was first.
    * @param answer with its text
-   * @param made objects for which the batch emits events, by id
+   * @param emitted objects for which the batch emits events, by id
    */
-  guards(answer: WrittenAnswer, made: ReadonlyMap<string, object>): Op[];
+  guards(answer: WrittenAnswer, emitted: ReadonlyMap<string, object>): Op[];
   release(): void;
 }
 
@@ -100,23 +100,23 @@ export function createIdempotencyKeys(options: KeysOptions): IdempotencyKeys {
     claim(scope, tokenId, request) {
       const id = sha256(JSON.stringify([tokenId, request.method, request.path, request.key]));
       const bodyHash = sha256(request.text);
-      const place = `${scope.workspaceId} ${id}`;
-      const running = inFlight.get(place);
+      const inFlightKey = `${scope.workspaceId} ${id}`;
+      const running = inFlight.get(inFlightKey);
       if (running !== undefined)
         throw new ApiError(running === bodyHash ? 'idempotency_in_progress' : 'idempotency_key_reused');
-      inFlight.set(place, bodyHash);
+      inFlight.set(inFlightKey, bodyHash);
       const purpose = sealedFor('idempotency', scope.workspaceId, id);
       const claimed: Claimed = { scope, request, id, bodyHash, purpose };
       return {
-        replay: () => keptAnswer(options, claimed),
-        guards: (answer, made) => keeping(options, claimed, answer, made),
-        release: () => void inFlight.delete(place),
+        replay: () => findStoredAnswer(options, claimed),
+        guards: (answer, emitted) => storeAnswerOps(options, claimed, answer, emitted),
+        release: () => void inFlight.delete(inFlightKey),
       };
     },
   };
 }
 
-async function keptAnswer(
+async function findStoredAnswer(
   { store, sealing, nowMs }: KeysOptions,
   { scope, request, id, bodyHash, purpose }: Claimed,
 ): Promise<WrittenAnswer | null> {
@@ -134,8 +134,9 @@ async function keptAnswer(
   const whole = recalled
     ? await recall(store, scope, { text: stored, recalled }, after, request.value)
     : stored;
-  const text = whole === '' ? null : await completeText(whole, (of) => learnedOf(store, scope, of, after));
-  const { etag, location } = JSON.parse(row.headers_json) as KeptHeaders;
+  const text =
+    whole === '' ? null : await completeText(whole, (of) => findCommitAssigned(store, scope, of, after));
+  const { etag, location } = JSON.parse(row.headers_json) as StoredHeaders;
   return {
     kind: 'written',
     status: row.status,
@@ -147,17 +148,17 @@ async function keptAnswer(
   };
 }
 
-function keeping(
+function storeAnswerOps(
   { sealing, nowMs }: KeysOptions,
   { scope, request, id, bodyHash, purpose }: Claimed,
   { status, body, text, version, location }: WrittenAnswer,
-  made: ReadonlyMap<string, object>,
+  emitted: ReadonlyMap<string, object>,
 ): Op[] {
   const now = nowMs();
-  const short = request.secret ? null : shorten(text ?? '', body, request.value, made);
-  const kept = short?.text ?? text ?? '';
-  const headers: KeptHeaders = {
-    ...(version === undefined ? {} : { etag: etagOf(version, kept) }),
+  const short = request.secret ? null : shorten(text ?? '', body, request.value, emitted);
+  const storedText = short?.text ?? text ?? '';
+  const headers: StoredHeaders = {
+    ...(version === undefined ? {} : { etag: etagOf(version, storedText) }),
     ...(location === undefined ? {} : { location }),
   };
   return [
@@ -167,10 +168,10 @@ function keeping(
       bodyHash,
       status,
       headers: JSON.stringify(headers),
-      body: request.secret ? sealing.seal(kept, purpose) : new TextEncoder().encode(kept),
+      body: request.secret ? sealing.seal(storedText, purpose) : new TextEncoder().encode(storedText),
       sealed: request.secret ? 1 : 0,
       recall: short && JSON.stringify(short.recalled),
-      learns: mayHaveLearned(status, kept) ? 1 : 0,
+      learns: mayHaveEarlierValue(status, storedText) ? 1 : 0,
       now,
       expiresAt: now + idempotencyHours * 3_600_000,
     }),
@@ -178,7 +179,7 @@ function keeping(
 }
 
 /** A created object gets its commit-assigned values in this commit; an existing one may have got them in an earlier commit. */
-function mayHaveLearned(status: number, text: string): boolean {
+function mayHaveEarlierValue(status: number, text: string): boolean {
   return status !== 201 && waitsForCommit(text);
 }
 

@@ -3,33 +3,33 @@ import type { TSchema } from 'typebox';
 import { ApiError } from '../lib/errors.ts';
 import { jsonPartsMax } from '../lib/json.ts';
 import { normalizerOf } from '../lib/one-line.ts';
-import type { Payer } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/billing-account.ts';
 import { bodyBytesMaxDefault, type ReadBody } from './body.ts';
-import type { Entrance, Incoming } from './entrance.ts';
+import type { RequestAdapter, Incoming } from './request-adapter.ts';
 import type { Exchange } from './exchange.ts';
 import type { Route } from './route.ts';
-import { compileCheck, compileQuery, nothingNamed, requireStorable } from './validate.ts';
+import { compileCheck, compileQuery, noInput, requireStorable } from './validate.ts';
 
 export interface InputReader {
   /** @throws ApiError malformed_request, not_found; for a PUT validation_failed */
-  checkParams<In extends Incoming>(entrance: Entrance<In, unknown>, incoming: In): void;
+  checkParams<In extends Incoming>(adapter: RequestAdapter<In, unknown>, incoming: In): void;
   /** @throws ApiError validation_failed */
   query(texts: Iterable<readonly [name: string, text: string]>): Record<string, unknown>;
   /** Returns null if the route reads no body. Throws, or rejects with, the errors of the adapter. */
   body<In extends Incoming>(
-    entrance: Entrance<In, unknown>,
+    adapter: RequestAdapter<In, unknown>,
     incoming: In,
     exchange: Exchange,
-    payer: Payer,
+    billingAccount: BillingAccount,
   ): ReadBody | Promise<ReadBody> | null;
 }
 
 export function createInputReader(route: Route): InputReader {
   const checkParams = route.params ? compileCheck(route.params) : null;
   return {
-    checkParams(entrance, incoming) {
+    checkParams(adapter, incoming) {
       if (!checkParams) return;
-      entrance.requirePath(incoming);
+      adapter.requirePath(incoming);
       // An id in a wrong format gets the same response as one that does not exist.
       orNotFound(() => checkParams(incoming.params));
       const requireEach = (): void => requireStorable(incoming.params);
@@ -37,7 +37,7 @@ export function createInputReader(route: Route): InputReader {
       return route.method === 'PUT' ? requireEach() : orNotFound(requireEach);
     },
     // The sender of an inbound request chooses its parameters.
-    query: route.kind === 'inbound' ? () => ({}) : compileQuery(route.query ?? nothingNamed),
+    query: route.kind === 'inbound' ? () => ({}) : compileQuery(route.query ?? noInput),
     body: createBodyReader(route),
   };
 }
@@ -66,25 +66,25 @@ function checkAndNormalize(schema: TSchema): (value: unknown) => void {
 function createBodyReader(route: Route): InputReader['body'] {
   const checkBody = route.body ? checkAndNormalize(route.body) : null;
   // A write without a body rejects fields that are sent, by name.
-  const checkNoBody = route.kind === 'write' && !route.body ? compileCheck(nothingNamed) : null;
+  const checkNoBody = route.kind === 'write' && !route.body ? compileCheck(noInput) : null;
   const limits = {
     bytesMax: (checkBody && route.bodyBytesMax) ?? bodyBytesMaxDefault,
     partsMax: route.bodyPartsMax ?? jsonPartsMax,
   };
-  return (entrance, incoming, exchange, payer) => {
-    const check = checkBody ?? (checkNoBody && entrance.bringsBody(incoming) ? checkNoBody : null);
+  return (adapter, incoming, exchange, billingAccount) => {
+    const check = checkBody ?? (checkNoBody && adapter.bringsBody(incoming) ? checkNoBody : null);
     if (!check) return null;
-    const reading = entrance.readBody(incoming, exchange, payer, limits, check);
+    const reading = adapter.readBody(incoming, exchange, billingAccount, limits, check);
     return reading instanceof Promise ? waited(exchange, reading) : noted(exchange, reading);
   };
 }
 
 async function waited(exchange: Exchange, reading: Promise<ReadBody>): Promise<ReadBody> {
-  const askedMs = performance.now();
+  const startedMs = performance.now();
   try {
     return noted(exchange, await reading);
   } finally {
-    exchange.away.ms += performance.now() - askedMs;
+    exchange.waiting.ms += performance.now() - startedMs;
   }
 }
 

@@ -4,9 +4,9 @@ import { ApiError } from '../lib/errors.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import { admitTo, admitToPropose, requireFields } from './admission.ts';
 import type { Narrowing } from '../rights/rights.ts';
-import { plainTerms, type Asked, type Terms } from './call.ts';
-import { strangerOf } from '../lib/payer.ts';
-import type { Entrance, Incoming } from './entrance.ts';
+import { plainTerms, type ParsedRequest, type Terms } from './call.ts';
+import { strangerOf } from '../lib/billing-account.ts';
+import type { RequestAdapter, Incoming } from './request-adapter.ts';
 import { newExchange, type Exchange } from './exchange.ts';
 import { createInputReader } from './input.ts';
 import type { Principal } from './principal.ts';
@@ -20,7 +20,7 @@ export interface Kernel {
 
 /** Serves a request to a route. Never rejects: errors become responses. */
 export interface Serve {
-  <In extends Incoming, Out>(entrance: Entrance<In, Out>, incoming: In): Promise<Out>;
+  <In extends Incoming, Out>(adapter: RequestAdapter<In, Out>, incoming: In): Promise<Out>;
 }
 
 export function createKernel(options: WorkOptions): Kernel {
@@ -29,15 +29,15 @@ export function createKernel(options: WorkOptions): Kernel {
     serve(route) {
       const ask = createAsk(route);
       const work = workOf(options.withIds(route), options);
-      return async (entrance, incoming) => {
+      return async (adapter, incoming) => {
         const exchange = newExchange(ids.next(idPrefixes.request));
         try {
-          return await entrance.show(incoming, exchange, await work(await ask(entrance, incoming, exchange)));
+          return await adapter.show(incoming, exchange, await work(await ask(adapter, incoming, exchange)));
         } catch (error) {
           const { requestId } = exchange;
           // The URL of an inbound request may be its only secret, so it is not logged.
           const path = (): string => (route.kind === 'inbound' ? route.path : pathOf(route, incoming.params));
-          return entrance.refuse(exchange, refusalOf(log, { requestId, method: route.method, path }, error));
+          return adapter.refuse(exchange, refusalOf(log, { requestId, method: route.method, path }, error));
         } finally {
           charge(ledger, exchange);
           exchange.release?.();
@@ -53,38 +53,38 @@ function createAsk(route: Route) {
   const admit = createAdmit(route);
   const termsOf = createTermsOf(route);
   return async <In extends Incoming>(
-    entrance: Entrance<In, unknown>,
+    adapter: RequestAdapter<In, unknown>,
     incoming: In,
     exchange: Exchange,
-  ): Promise<Asked> => {
+  ): Promise<ParsedRequest> => {
     const { params } = incoming;
-    const principal = await entrance.admit(incoming, exchange, route);
-    exchange.payer = principal?.scope ?? null;
-    const narrowing = admit(entrance, incoming, principal);
-    read.checkParams(entrance, incoming);
-    const query = read.query(entrance.queryOf(incoming));
-    const payer = exchange.payer ?? strangerOf(exchange.peer);
-    const reading = read.body(entrance, incoming, exchange, payer);
+    const principal = await adapter.admit(incoming, exchange, route);
+    exchange.billingAccount = principal?.scope ?? null;
+    const narrowing = admit(adapter, incoming, principal);
+    read.checkParams(adapter, incoming);
+    const query = read.query(adapter.queryOf(incoming));
+    const billingAccount = exchange.billingAccount ?? strangerOf(exchange.peer);
+    const reading = read.body(adapter, incoming, exchange, billingAccount);
     const body = reading instanceof Promise ? await reading : reading;
     if (narrowing) requireFields(route, narrowing, { body: body?.value, query });
-    const terms = termsOf(entrance, incoming);
+    const terms = termsOf(adapter, incoming);
     const input = { params, query, body: body?.value, ifMatch: terms.ifMatch };
-    const origin = entrance.originOf(incoming);
-    const file = route.kind === 'upload' ? entrance.fileOf(incoming, exchange, payer) : null;
-    const arrival =
-      route.kind === 'inbound' ? entrance.arrivalOf(incoming, exchange, route, principal) : null;
-    return { exchange, principal, origin, terms, input, file, arrival, bodyText: body?.text ?? null };
+    const origin = adapter.originOf(incoming);
+    const file = route.kind === 'upload' ? adapter.fileOf(incoming, exchange, billingAccount) : null;
+    const rawRequest =
+      route.kind === 'inbound' ? adapter.rawRequestOf(incoming, exchange, route, principal) : null;
+    return { exchange, principal, origin, terms, input, file, rawRequest, bodyText: body?.text ?? null };
   };
 }
 
 function createAdmit(route: Route) {
   const isWrite = writesRows(route);
   return <In extends Incoming>(
-    entrance: Entrance<In, unknown>,
+    adapter: RequestAdapter<In, unknown>,
     incoming: In,
     principal: Principal | null,
   ): Narrowing | null => {
-    if (!isWrite || !entrance.proposes(incoming)) return admitTo(route, principal, incoming.params);
+    if (!isWrite || !adapter.proposes(incoming)) return admitTo(route, principal, incoming.params);
     // A proposal writes nothing itself: narrowed fields apply to the approver.
     admitToPropose(route, principal);
     return null;
@@ -94,8 +94,8 @@ function createAdmit(route: Route) {
 function createTermsOf(route: Route) {
   const isWrite = writesRows(route);
   const isOfOneVersion = takesIfMatch(route);
-  return <In extends Incoming>(entrance: Entrance<In, unknown>, incoming: In): Terms => {
-    const terms = isWrite ? entrance.termsOf(incoming) : plainTerms;
+  return <In extends Incoming>(adapter: RequestAdapter<In, unknown>, incoming: In): Terms => {
+    const terms = isWrite ? adapter.termsOf(incoming) : plainTerms;
     if (!isOfOneVersion) requireUnconditional(terms);
     return terms;
   };
@@ -108,8 +108,8 @@ function requireUnconditional({ ifMatch }: Terms): void {
 }
 
 function charge(ledger: WorkOptions['services']['ledger'], exchange: Exchange): void {
-  const { payer, startedMs, away, bytesIn, bytesOut } = exchange;
-  if (!payer) return;
-  const cpuMs = Math.max(0, performance.now() - startedMs - away.ms);
-  ledger.chargeAll(payer, { requests: 1, cpuMs, bytesIn, bytesOut });
+  const { billingAccount, startedMs, waiting, bytesIn, bytesOut } = exchange;
+  if (!billingAccount) return;
+  const cpuMs = Math.max(0, performance.now() - startedMs - waiting.ms);
+  ledger.chargeAll(billingAccount, { requests: 1, cpuMs, bytesIn, bytesOut });
 }

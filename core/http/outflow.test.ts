@@ -3,29 +3,29 @@ import type { Clock } from '../lib/clock.ts';
 import { createOutflow } from './outflow.ts';
 
 const text = 'x'.repeat(1024 * 1024);
-const payer = { workspaceId: 'ws', payer: 'key_1' };
-const keepsOpen = () => ({ letGo: () => undefined, hangUp: () => undefined });
+const billingAccount = { workspaceId: 'ws', billingAccount: 'key_1' };
+const holdOpen = () => ({ letGo: () => undefined, hangUp: () => undefined });
 
 /** Timers never fire. */
 const clock: Clock = { nowMs: () => 0, monotonicMs: () => 0, after: () => () => undefined };
 
-test('answers that nobody takes are held up to a bound, and make room again when they are given up', async () => {
+test('unread responses are limited, and free their capacity when they are abandoned', async () => {
   const outflow = createOutflow(clock);
   const hold = (): (string | ReadableStream<Uint8Array>)[] => {
-    const held: (string | ReadableStream<Uint8Array>)[] = [];
+    const bodies: (string | ReadableStream<Uint8Array>)[] = [];
     for (let n = 0; n < 200; n++)
       try {
-        held.push(outflow.bodyOf(payer, text, keepsOpen));
+        bodies.push(outflow.bodyOf(billingAccount, text, holdOpen));
       } catch {
         break;
       }
-    return held;
+    return bodies;
   };
   const [first, ...others] = hold();
   // One caller may use a quarter of 160 MB.
   expect(1 + others.length).toBe(40);
-  expect(() => outflow.requireRoom(payer)).toThrow('Too many responses');
-  expect(() => outflow.requireRoom({ workspaceId: 'other', payer: null })).not.toThrow();
+  expect(() => outflow.requireCapacity(billingAccount)).toThrow('Too many responses');
+  expect(() => outflow.requireCapacity({ workspaceId: 'other', billingAccount: null })).not.toThrow();
 
   if (!(first instanceof ReadableStream)) throw new Error('A large answer is pulled.');
   await first.cancel();
@@ -34,6 +34,6 @@ test('answers that nobody takes are held up to a bound, and make room again when
   expect(hold()).toHaveLength(40);
 });
 
-test('a small answer is sent as it is', () => {
-  expect(createOutflow(clock).bodyOf(payer, 'small', keepsOpen)).toBe('small');
+test('a small response is sent unchanged', () => {
+  expect(createOutflow(clock).bodyOf(billingAccount, 'small', holdOpen)).toBe('small');
 });

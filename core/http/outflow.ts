@@ -2,8 +2,8 @@
 // bounded amount of memory and is disconnected. docs/decisions/0008 describes how Bun pulls.
 import type { Clock } from '../lib/clock.ts';
 import { tooManyAtOnce } from '../lib/errors.ts';
-import type { Payer } from '../lib/payer.ts';
-import { Shares } from '../lib/fairness/shares.ts';
+import type { BillingAccount } from '../lib/billing-account.ts';
+import { FairQuota } from '../lib/fairness/fair-quota.ts';
 
 /** Memory for all responses and stream chunks that wait to be read. One caller may use a quarter of it. */
 const unsentBytesMax = 160 * 1024 * 1024;
@@ -14,7 +14,7 @@ const pieceBytes = 64 * 1024;
 const stuckMs = 30_000;
 
 /** Connection that is exempt from the idle timeout. */
-export interface Held {
+export interface ExemptConnection {
   /** Ends the exemption, after the end of the response. */
   letGo(): void;
   hangUp(): void;
@@ -24,32 +24,40 @@ type Body = string | Uint8Array<ArrayBuffer>;
 
 export interface Outflow {
   /** Bytes that wait to be sent, of responses and event streams. */
-  readonly unsent: Shares;
+  readonly unsent: FairQuota;
   /** Must be called before data is read for a potentially large response. @throws ApiError rate_limited */
-  requireRoom(payer: Payer): void;
+  requireCapacity(billingAccount: BillingAccount): void;
   /** Counts a response that is being compressed, until the returned function is called. @throws ApiError rate_limited */
-  hold(payer: Payer, text: string): () => void;
+  hold(billingAccount: BillingAccount, text: string): () => void;
   /**
    * Returns the body to send: unchanged if small, as a stream at the pace of the reader if large.
-   * @param keepOpen exempts the connection from the idle timeout
+   * @param holdOpen exempts the connection from the idle timeout
    * @throws ApiError rate_limited
    */
-  bodyOf<B extends Body>(payer: Payer, body: B, keepOpen: () => Held): B | ReadableStream<Uint8Array>;
+  bodyOf<B extends Body>(
+    billingAccount: BillingAccount,
+    body: B,
+    holdOpen: () => ExemptConnection,
+  ): B | ReadableStream<Uint8Array>;
   /** Aborts the responses that are not read to the end. */
   stop(): void;
 }
 
 export function createOutflow(clock: Clock): Outflow {
-  const unsent = new Shares(unsentBytesMax);
+  const unsent = new FairQuota(unsentBytesMax);
   /** Aborts each response that is being sent. Each one is large and uses quota of `unsent`, which bounds their number. */
   const open = new Set<() => void>();
 
-  const hold = (payer: Payer, bytes: number): (() => void) => {
-    requireRoomIn(unsent, payer, bytes);
-    return unsent.hold(payer, bytes);
+  const hold = (billingAccount: BillingAccount, bytes: number): (() => void) => {
+    requireCapacityIn(unsent, billingAccount, bytes);
+    return unsent.reserve(billingAccount, bytes);
   };
 
-  const pulled = (bytes: Uint8Array, release: () => void, held: Held): ReadableStream<Uint8Array> => {
+  const pulled = (
+    bytes: Uint8Array,
+    release: () => void,
+    connection: ExemptConnection,
+  ): ReadableStream<Uint8Array> => {
     let at = 0;
     let cancelStuck = (): void => undefined;
     let breakOff = (): void => undefined;
@@ -64,7 +72,7 @@ export function createOutflow(clock: Clock): Outflow {
           breakOff = () => {
             end();
             controller.error(new Error('The client did not read the response in time.'));
-            held.hangUp();
+            connection.hangUp();
           };
           open.add(breakOff);
         },
@@ -73,7 +81,7 @@ export function createOutflow(clock: Clock): Outflow {
           if (at >= bytes.length) {
             end();
             controller.close();
-            return held.letGo();
+            return connection.letGo();
           }
           controller.enqueue(bytes.subarray(at, (at += pieceBytes)));
           cancelStuck = clock.after(stuckMs, breakOff);
@@ -86,12 +94,12 @@ export function createOutflow(clock: Clock): Outflow {
 
   return {
     unsent,
-    requireRoom: (payer) => requireRoomIn(unsent, payer, largeBytes),
-    hold: (payer, text) => hold(payer, text.length),
-    bodyOf(payer, body, keepOpen) {
+    requireCapacity: (billingAccount) => requireCapacityIn(unsent, billingAccount, largeBytes),
+    hold: (billingAccount, text) => hold(billingAccount, text.length),
+    bodyOf(billingAccount, body, holdOpen) {
       if (body.length < largeBytes) return body;
       const bytes = bytesOf(body);
-      return pulled(bytes, hold(payer, bytes.length), keepOpen());
+      return pulled(bytes, hold(billingAccount, bytes.length), holdOpen());
     },
     stop() {
       for (const breakOff of open) breakOff();
@@ -99,8 +107,8 @@ export function createOutflow(clock: Clock): Outflow {
   };
 }
 
-function requireRoomIn(unsent: Shares, payer: Payer, bytes: number): void {
-  if (!unsent.hasRoomFor(payer, bytes))
+function requireCapacityIn(unsent: FairQuota, billingAccount: BillingAccount, bytes: number): void {
+  if (!unsent.hasCapacityFor(billingAccount, bytes))
     throw tooManyAtOnce(
       'Too many responses are waiting to be read. Read them before you send more requests.',
     );

@@ -1,6 +1,6 @@
 // Identifies the client of a request without a token. Behind trusted proxies it is the last address in X-Forwarded-For that is not one of
 // them; addresses to its left are unverified claims of the client. Without trusted proxies the header is ignored.
-import { isWithin, parseAddress, type Address, type Cidr } from '../lib/cidr.ts';
+import { isWithin, parseAddress, type IpAddress, type Cidr } from '../lib/cidr.ts';
 
 /** More hops than any chain of proxies has; earlier entries are ignored. */
 const hopsMax = 32;
@@ -20,17 +20,17 @@ export function peerName(
   if (!peer) return socketAddress;
   const hops = forwardedFor === null ? [] : forwardedFor.split(',').slice(-hopsMax);
   for (let hop = hops.pop(); hop !== undefined && isWithin(peer, trusted); hop = hops.pop()) {
-    const named = plain(parseAddress(withoutPort(hop.trim())));
+    const client = plain(parseAddress(withoutPort(hop.trim())));
     // A trusted proxy that names no client counts as the client.
-    if (!named) break;
-    peer = named;
+    if (!client) break;
+    peer = client;
   }
   if (peer.kind() === 'ipv4') return peer.toString();
   return `${Buffer.from(peer.toByteArray().slice(0, networkBytes)).toString('hex')}/64`;
 }
 
 /** Maximum number of addresses that are reported, because each is a line in the log. */
-const toldMax = 8;
+const reportedMax = 8;
 
 /**
  * Returns `peerName` for these proxies.
@@ -40,12 +40,12 @@ export function createPeerNames(
   trusted: readonly Cidr[],
   untrusted: (address: string) => void,
 ): (socketAddress: string, forwardedFor: string | null) => string {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return (socketAddress, forwardedFor) => {
-    if (forwardedFor !== null && told.size < toldMax && !told.has(socketAddress)) {
+    if (forwardedFor !== null && reported.size < reportedMax && !reported.has(socketAddress)) {
       const address = plain(parseAddress(socketAddress));
       if (address && !isWithin(address, trusted)) {
-        told.add(socketAddress);
+        reported.add(socketAddress);
         untrusted(address.toString());
       }
     }
@@ -54,7 +54,7 @@ export function createPeerNames(
 }
 
 /** Converts an IPv4-mapped IPv6 address, as dual-stack sockets and proxies show it, to IPv4. */
-function plain(address: Address | undefined): Address | undefined {
+function plain(address: IpAddress | undefined): IpAddress | undefined {
   return address && 'isIPv4MappedAddress' in address && address.isIPv4MappedAddress()
     ? address.toIPv4Address()
     : address;

@@ -4,7 +4,7 @@ import type { Actor } from '../events/origin.ts';
 import type { GuardedClass } from '../lib/guarded.ts';
 import type { Authority } from '../rights/authority.ts';
 import type { Rights } from '../rights/rights.ts';
-import type { Standing } from '../rights/roles.ts';
+import type { Membership } from '../rights/roles.ts';
 import type { Scope } from '../store/store.ts';
 
 /** Grant that a token was issued for. */
@@ -28,7 +28,7 @@ export interface Principal extends Rights {
    */
   readonly tokenId: string;
   /** Membership of the member that it acts for; absent for plugins. */
-  readonly standing?: Standing;
+  readonly membership?: Membership;
   /** Absent for keys, sessions and plugins. */
   readonly grant?: Granted;
 }

@@ -15,9 +15,9 @@ export function respondFile(
   const { size } = file;
   headers['accept-ranges'] = 'bytes';
   if (knownTag(etag, request) !== null) return respond(exchange, 304, null, headers);
-  const asked = request.method === 'GET' ? request.headers.get('range') : null;
-  if (asked === null) return respond(exchange, 200, file, headers);
-  const range = isOfThis(etag, request) ? rangeIn(asked, size) : null;
+  const rangeHeader = request.method === 'GET' ? request.headers.get('range') : null;
+  if (rangeHeader === null) return respond(exchange, 200, file, headers);
+  const range = isOfThis(etag, request) ? rangeIn(rangeHeader, size) : null;
   if (range) {
     headers['content-range'] = `bytes ${range.start}-${range.end - 1}/${size}`;
     return respond(exchange, 206, file.slice(range.start, range.end), headers);

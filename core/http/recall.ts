@@ -8,7 +8,7 @@ import type { Scope, Store } from '../store/store.ts';
 const wholeCharsMax = 4_096;
 const longCharsMin = 512;
 
-type Shown = Readonly<Record<string, unknown>>;
+type ResponseObject = Readonly<Record<string, unknown>>;
 
 /** Source of a field that is not stored: a field of the response, or of the item `at` of its `data`. */
 export interface Recalled {
@@ -23,7 +23,7 @@ export interface Shortened {
   readonly recalled: readonly Recalled[];
 }
 
-const madeAfter = tenantStatement<{ sequence: number }>(
+const eventAfter = tenantStatement<{ sequence: number }>(
   'events.made_after',
   `SELECT sequence FROM events WHERE workspace_id = :ws AND sequence > :after AND entity_id = :id ORDER BY sequence LIMIT 1`,
 );
@@ -36,20 +36,20 @@ const stoodAt = tenantStatement<{ sequence: number }>(
 /**
  * Returns the response without its recallable fields; null if it is stored whole.
  * @param body the value that `text` is the JSON of
- * @param made objects for which the request emits events, by id
+ * @param emitted objects for which the request emits events, by id
  */
 export function shorten(
   text: string,
   body: unknown,
   request: unknown,
-  made: ReadonlyMap<string, object>,
+  emitted: ReadonlyMap<string, object>,
 ): Shortened | null {
   if (text.length <= wholeCharsMax || !isObject(body)) return null;
   const recalled: Recalled[] = [];
-  const shortenOne = (shown: Shown, at: number | null): Shown => {
-    const short: Record<string, unknown> = { ...shown };
-    for (const [field, value] of Object.entries(shown)) {
-      const from = sourceOf(shown, field, value, at === null ? request : null, made);
+  const shortenOne = (responseObject: ResponseObject, at: number | null): ResponseObject => {
+    const short: Record<string, unknown> = { ...responseObject };
+    for (const [field, value] of Object.entries(responseObject)) {
+      const from = sourceOf(responseObject, field, value, at === null ? request : null, emitted);
       if (!from) continue;
       recalled.push({ at, field, from });
       short[field] = null;
@@ -58,24 +58,24 @@ export function shorten(
   };
   const { data } = body as { data?: unknown };
   const short = Array.isArray(data)
-    ? { ...body, data: data.map((item: Shown, at) => shortenOne(item, at)) }
-    : shortenOne(body as Shown, null);
+    ? { ...body, data: data.map((item: ResponseObject, at) => shortenOne(item, at)) }
+    : shortenOne(body as ResponseObject, null);
   return recalled.length === 0 ? null : { text: JSON.stringify(short), recalled };
 }
 
 /** Returns the source of a field; null if the field is stored. */
 function sourceOf(
-  shown: Shown,
+  responseObject: ResponseObject,
   field: string,
   value: unknown,
   request: unknown,
-  made: ReadonlyMap<string, object>,
+  emitted: ReadonlyMap<string, object>,
 ): Recalled['from'] | null {
   if (!isLong(value)) return null;
   if (isSame(value, fieldOf(request, field))) return 'request';
-  const { id } = shown;
+  const { id } = responseObject;
   if (typeof value !== 'string' || typeof id !== 'string') return null;
-  const object = made.get(id);
+  const object = emitted.get(id);
   if (object) return fieldOf(object, field) === value ? 'made' : null;
   return id.startsWith('iss_') ? 'stood' : null;
 }
@@ -91,7 +91,7 @@ function isSame(value: unknown, sent: unknown): boolean {
 }
 
 function fieldOf(object: unknown, field: string): unknown {
-  return isObject(object) ? (object as Shown)[field] : undefined;
+  return isObject(object) ? (object as ResponseObject)[field] : undefined;
 }
 
 function isObject(value: unknown): value is object {
@@ -108,24 +108,25 @@ export async function recall(
 ): Promise<string> {
   const body = JSON.parse(text) as Record<string, unknown> & { data: Record<string, unknown>[] };
   // Lives for one response and holds at most the objects in it.
-  const objects = new Map<string, Shown>();
-  const objectOf = async (id: string, from: Recalled['from']): Promise<Shown> => {
+  const objects = new Map<string, ResponseObject>();
+  const objectOf = async (id: string, from: Recalled['from']): Promise<ResponseObject> => {
     const known = objects.get(id);
     if (known) return known;
-    const row = await store.readOne(scope, from === 'made' ? madeAfter : stoodAt, {
+    const row = await store.readOne(scope, from === 'made' ? eventAfter : stoodAt, {
       id,
       after: afterSequence,
     });
     if (!row) throw new Error(`The event that recorded ${id} for this response is missing.`);
-    const object = JSON.parse((await readParts(store, scope, row.sequence)).data) as Shown;
+    const object = JSON.parse((await readParts(store, scope, row.sequence)).data) as ResponseObject;
     objects.set(id, object);
     return object;
   };
   for (const { at, field, from } of recalled) {
-    const shown = at === null ? body : body.data[at]!;
-    const source = from === 'request' ? (request as Shown) : await objectOf(String(shown.id), from);
+    const responseObject = at === null ? body : body.data[at]!;
+    const source =
+      from === 'request' ? (request as ResponseObject) : await objectOf(String(responseObject.id), from);
     if (!(field in source)) throw new Error(`The recalled field ${field} is missing.`);
-    shown[field] = source[field];
+    responseObject[field] = source[field];
   }
   return JSON.stringify(body);
 }

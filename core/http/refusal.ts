@@ -5,14 +5,14 @@ import type { Log } from '../lib/log.ts';
 import { StoreError } from '../store/store.ts';
 
 /** Request as identified in the log. */
-export interface Named {
+export interface RequestIdentity {
   readonly requestId: string;
   readonly method: string;
   /** Path without the query. */
   path(): string;
 }
 
-export function refusalOf(log: Log, { requestId, method, path }: Named, error: unknown): ApiError {
+export function refusalOf(log: Log, { requestId, method, path }: RequestIdentity, error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof StoreError) {
     log('warn', 'store refused', { requestId, fault: error.fault, error: errorForLog(error) });

@@ -4,8 +4,8 @@ import { writeModes, type WriteMode } from './call.ts';
 
 /** `Tatami-Mode`. @throws ApiError validation_failed */
 export function modeOf(header: string | null): WriteMode {
-  const asked = header ?? 'commit';
-  const mode = writeModes.find((one) => one === asked);
+  const requested = header ?? 'commit';
+  const mode = writeModes.find((one) => one === requested);
   if (mode) return mode;
   const fix = `Use one of ${writeModes.join(', ')}.`;
   throw new ApiError('validation_failed', `Tatami-Mode: ${fix}`, {

@@ -4,7 +4,7 @@ import { idPrefixes } from '../lib/ids.ts';
 import type { Services } from '../context.ts';
 import { announcesBody, readCapped, type Bodies } from './body.ts';
 import { noOrigin } from './call.ts';
-import type { Entrance, Incoming } from './entrance.ts';
+import type { RequestAdapter, Incoming } from './request-adapter.ts';
 import { ifMatchVersion } from './etag.ts';
 import { newExchange, type Exchange } from './exchange.ts';
 import { createIdentify, type IdentifyOptions } from './identify.ts';
@@ -12,8 +12,8 @@ import { refusalOf } from './refusal.ts';
 import { checkedKey, modeOf, traceparentOf } from './request-headers.ts';
 import { pathOf } from './request-url.ts';
 import { respond, respondError } from './response.ts';
-import type { Arrival, RawAnswer } from './route.ts';
-import { shownOf } from './unrouted.ts';
+import type { RawRequest, RawAnswer } from './route.ts';
+import { displayPath } from './unrouted.ts';
 import type { Uploads } from './upload.ts';
 import { createSend, type SendOptions } from './send.ts';
 
@@ -29,7 +29,7 @@ export interface RequestsOptions extends IdentifyOptions, Omit<SendOptions, 'ide
   readonly errorPage: (error: ApiError) => RawAnswer | null;
 }
 
-export interface Requests extends Entrance<IncomingRequest, Response> {
+export interface Requests extends RequestAdapter<IncomingRequest, Response> {
   /** Responds to a request that no route matches. @param errorOf called unless the request exceeds its rate limit */
   refuseUnrouted(request: Request, errorOf: (request: Request) => ApiError): Promise<Response>;
 }
@@ -46,7 +46,7 @@ export function createRequests(options: RequestsOptions): Requests {
       if (route.contentType === 'text/html') exchange.asksForPage = asksForPage(request);
       const principal = await admit(request, exchange, route);
       // Checks the quota before data is read for a potentially large response.
-      if (principal && route.kind === 'read') outflow.requireRoom(principal.scope);
+      if (principal && route.kind === 'read') outflow.requireCapacity(principal.scope);
       return principal;
     },
     proposes: ({ request: { headers } }) => headers.get('tatami-mode') === 'propose',
@@ -56,14 +56,15 @@ export function createRequests(options: RequestsOptions): Requests {
       return mark < 0 ? noQuery : new URLSearchParams(url.slice(mark + 1));
     },
     bringsBody: ({ request }) => announcesBody(request),
-    readBody({ request }, exchange, payer, limits, check) {
+    readBody({ request }, exchange, billingAccount, limits, check) {
       // The announced size, in case the body is rejected.
       exchange.bytesIn = Number(request.headers.get('content-length') ?? 0);
-      return bodies.read(payer, request, limits, check);
+      return bodies.read(billingAccount, request, limits, check);
     },
-    fileOf: ({ request }, exchange, payer) => options.uploads.fileOf(request, exchange, payer),
-    arrivalOf: ({ request }, exchange, { resource }, principal) => ({
-      ...arrivalOf(request, exchange, options.peerOf(request)),
+    fileOf: ({ request }, exchange, billingAccount) =>
+      options.uploads.fileOf(request, exchange, billingAccount),
+    rawRequestOf: ({ request }, exchange, { resource }, principal) => ({
+      ...rawRequestOf(request, exchange, options.peerOf(request)),
       baseUrl: options.services.baseUrl,
       principal: resource ? principal : null,
       identify: () => (resource ? identify(request, resource).catch(() => null) : Promise.resolve(null)),
@@ -90,9 +91,9 @@ export function createRequests(options: RequestsOptions): Requests {
       } catch (refused) {
         if (refused instanceof ApiError && refused.code === 'unauthorized')
           return refuse(exchange, errorOf(request));
-        const path = (): string => shownOf(pathOf(request.url));
-        const named = { requestId: exchange.requestId, method: request.method, path };
-        return refuse(exchange, refusalOf(log, named, refused));
+        const path = (): string => displayPath(pathOf(request.url));
+        const identity = { requestId: exchange.requestId, method: request.method, path };
+        return refuse(exchange, refusalOf(log, identity, refused));
       }
     },
   };
@@ -117,11 +118,11 @@ function respondPage(exchange: Exchange, { status = 200, contentType, body, head
   return respond(exchange, status, body, { 'content-type': contentType, ...headers });
 }
 
-function arrivalOf(
+function rawRequestOf(
   request: Request,
   exchange: Exchange,
   peer: string,
-): Omit<Arrival, 'baseUrl' | 'principal' | 'identify' | 'holdOpen'> {
+): Omit<RawRequest, 'baseUrl' | 'principal' | 'identify' | 'holdOpen'> {
   return {
     method: request.method,
     path: pathOf(request.url),
@@ -129,9 +130,9 @@ function arrivalOf(
     query: new URL(request.url).searchParams,
     peer,
     async read(bytesMax) {
-      const askedMs = performance.now();
+      const startedMs = performance.now();
       const bytes = await readCapped(request, bytesMax);
-      exchange.away.ms += performance.now() - askedMs;
+      exchange.waiting.ms += performance.now() - startedMs;
       exchange.bytesIn = bytes.length;
       return bytes;
     },

@@ -4,11 +4,11 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { ErrorCode } from '../lib/errors.ts';
-import type { Connected } from '../lib/fairness/shares.ts';
-import type { Payer } from '../lib/payer.ts';
+import type { Connected } from '../lib/fairness/fair-quota.ts';
+import type { BillingAccount } from '../lib/billing-account.ts';
 import type { ArrivedBlob } from '../store/blobs.ts';
-import type { Kept } from './kept.ts';
-import type { Held } from './outflow.ts';
+import type { CachedBody } from './cached-body.ts';
+import type { ExemptConnection } from './outflow.ts';
 import type { Granted, Principal } from './principal.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -17,7 +17,7 @@ export type LimitClass = 'read' | 'write' | 'search' | 'none';
 
 type In<S extends TSchema | undefined> = S extends TSchema ? Static<S> : undefined;
 
-export interface Input<
+export interface RouteInput<
   P extends TObject | undefined,
   Q extends TObject | undefined,
   B extends TSchema | undefined,
@@ -30,7 +30,7 @@ export interface Input<
 }
 
 /** Validated input with the types of its schemas erased. */
-export type CheckedInput = Input<TObject, TObject, TSchema>;
+export type CheckedInput = RouteInput<TObject, TObject, TSchema>;
 
 interface RouteFacts<
   P extends TObject | undefined,
@@ -59,7 +59,7 @@ interface RouteFacts<
   /** Error codes in addition to those that every route can return. */
   readonly errors?: readonly ErrorCode[];
   /** Responds with a `Kept` body, so with an entity tag, and with 304 if the client has the body already. */
-  readonly kept?: true;
+  readonly cached?: true;
   /** Media type of the success body; default JSON. */
   readonly contentType?: string;
   /** Called only by scripts of this server's pages: not part of the API, whatever the media type. */
@@ -100,7 +100,7 @@ export interface AlsoNeeded {
 export interface RawAnswer {
   readonly contentType: string;
   /** A `Kept` body is sent compressed and with its entity tag. */
-  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | Blob | Kept;
+  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | Blob | CachedBody;
   /** Strong entity tag of a `Blob` body, which is then also served in ranges. */
   readonly etag?: string;
   /** A header with several values is sent as several lines. */
@@ -109,7 +109,7 @@ export interface RawAnswer {
 }
 
 /** Connection of an event stream. */
-export interface Connection extends Connected {
+export interface HttpConnection extends Connected {
   /** `Last-Event-ID` (WHATWG HTML § 9.2.4). */
   readonly lastEventId: string | null;
   /** True while the token of the request is valid with the same rights; a client whose rights changed must reconnect to read by them. */
@@ -126,7 +126,7 @@ export interface FileSent {
 }
 
 /** Unvalidated request in the sender's own format. */
-export interface Arrival {
+export interface RawRequest {
   /** Base URL of this server. */
   readonly baseUrl: string;
   readonly method: string;
@@ -143,36 +143,40 @@ export interface Arrival {
   /** Authenticates again: the token may have been revoked since. */
   identify(): Promise<Principal | null>;
   /** Exempts the connection from the idle timeout. */
-  holdOpen(): Held;
+  holdOpen(): ExemptConnection;
 }
 
 /** Handlers by the kind of route; a route has exactly one. */
 interface Works<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined> {
   /** Returns the response body. */
-  read(ctx: Context, input: Input<P, Q, B>): Promise<unknown>;
+  read(ctx: Context, input: RouteInput<P, Q, B>): Promise<unknown>;
   /** Returns a change set, which the kernel commits. */
-  write(ctx: Context, input: Input<P, Q, B>): Promise<ChangeSet>;
+  write(ctx: Context, input: RouteInput<P, Q, B>): Promise<ChangeSet>;
   /** Returns a page or a document. @param sender account whose quota of limited work the response uses */
-  raw(input: Input<P, Q, B>, sender: Payer): Promise<RawAnswer> | RawAnswer;
+  raw(input: RouteInput<P, Q, B>, sender: BillingAccount): Promise<RawAnswer> | RawAnswer;
   /** Like `write`, with a file as the body. */
-  upload(ctx: Context, input: Input<P, Q, B>, sent: FileSent): Promise<ChangeSet>;
+  upload(ctx: Context, input: RouteInput<P, Q, B>, sent: FileSent): Promise<ChangeSet>;
   /** Returns a file that the caller may read. */
-  file(ctx: Context, input: Input<P, Q, B>): Promise<RawAnswer>;
+  file(ctx: Context, input: RouteInput<P, Q, B>): Promise<RawAnswer>;
   /** Responds to a request in the sender's own format. The handler authenticates senders; tokens are ignored unless `resource` is set. */
-  inbound(input: Input<P, Q, B>, arrival: Arrival): Promise<RawAnswer>;
+  inbound(input: RouteInput<P, Q, B>, rawRequest: RawRequest): Promise<RawAnswer>;
   /** Returns a stream that lasts as long as the connection. */
-  stream(ctx: Context, input: Input<P, Q, B>, connection: Connection): Promise<ReadableStream<Uint8Array>>;
+  stream(
+    ctx: Context,
+    input: RouteInput<P, Q, B>,
+    connection: HttpConnection,
+  ): Promise<ReadableStream<Uint8Array>>;
 }
 
-type RouteKind = keyof Works<undefined, undefined, undefined>;
+type RouteType = keyof Works<undefined, undefined, undefined>;
 
 type OneWork<P extends TObject | undefined, Q extends TObject | undefined, B extends TSchema | undefined> = {
-  [K in RouteKind]: Pick<Works<P, Q, B>, K> & { readonly [Other in Exclude<RouteKind, K>]?: never };
-}[RouteKind];
+  [K in RouteType]: Pick<Works<P, Q, B>, K> & { readonly [Other in Exclude<RouteType, K>]?: never };
+}[RouteType];
 
 type AnyFacts = RouteFacts<TObject, TObject, TSchema>;
 type AnyWorks = Works<TObject, TObject, TSchema>;
-type RouteOf<K extends RouteKind> = AnyFacts & Readonly<Pick<AnyWorks, K>> & { readonly kind: K };
+type RouteOf<K extends RouteType> = AnyFacts & Readonly<Pick<AnyWorks, K>> & { readonly kind: K };
 
 export type ReadRoute = RouteOf<'read'>;
 export type WriteRoute = RouteOf<'write'>;
@@ -209,8 +213,8 @@ export function successStatusOf({ responses }: Pick<Route, 'responses'>): number
 /** True if the route accepts `If-Match`: a new object, or a response without a version, has none to compare. A PUT may find its object. */
 export function takesIfMatch(route: Route): boolean {
   if (route.kind !== 'write' || (makes(route) && route.method !== 'PUT')) return false;
-  const shown = route.responses[200];
-  return shown == null || hasVersion(shown);
+  const response = route.responses[200];
+  return response == null || hasVersion(response);
 }
 
 export function hasVersion(schema: TSchema | null): boolean {

@@ -1,34 +1,38 @@
 // Sends answers over HTTP: as JSON with an entity tag, compressed if the client accepts it, as a page, or as an event stream.
-import type { Answer, WrittenAnswer } from './call.ts';
+import type { HandlerAnswer, WrittenAnswer } from './call.ts';
 import { codedFrom, codingFor, encodeNow, isLong, type Coder, type Coding } from './coding.ts';
 import { etagAs, etagOf, knownTag } from './etag.ts';
-import { versionIn } from '../lib/shown-version.ts';
+import { versionIn } from '../lib/response-version.ts';
 import type { Exchange } from './exchange.ts';
 import type { Identify } from './identify.ts';
-import type { Held, Outflow } from './outflow.ts';
+import type { ExemptConnection, Outflow } from './outflow.ts';
 import { memberOf } from './principal.ts';
 import { respondFile } from './ranges.ts';
 import { respond, respondJson, type HeaderBag } from './response.ts';
-import type { Kept } from './kept.ts';
+import type { CachedBody } from './cached-body.ts';
 import { areSameRights } from '../rights/rights.ts';
-import type { Connection, RawAnswer } from './route.ts';
-import type { Payer } from '../lib/payer.ts';
+import type { HttpConnection, RawAnswer } from './route.ts';
+import type { BillingAccount } from '../lib/billing-account.ts';
 
 export interface SendOptions {
   readonly outflow: Outflow;
   readonly coder: Pick<Coder, 'encode'>;
   /** Exempts the connection of a request from the idle timeout. */
-  readonly holdOpen: (request: Request) => Held;
+  readonly holdOpen: (request: Request) => ExemptConnection;
   /** Authenticates the token of a request again. */
   readonly identify: Identify['identify'];
 }
 
-type Read = Extract<Answer, { kind: 'read' }>;
-type Opened = Extract<Answer, { kind: 'stream' }>;
+type Read = Extract<HandlerAnswer, { kind: 'read' }>;
+type Opened = Extract<HandlerAnswer, { kind: 'stream' }>;
 
 export function createSend(
   options: SendOptions,
-): (incoming: { request: Request }, exchange: Exchange, answer: Answer) => Response | Promise<Response> {
+): (
+  incoming: { request: Request },
+  exchange: Exchange,
+  answer: HandlerAnswer,
+) => Response | Promise<Response> {
   return ({ request }, exchange, answer) => {
     switch (answer.kind) {
       case 'read':
@@ -52,15 +56,15 @@ function sendRaw(
   if (etag !== undefined && body instanceof Blob)
     return respondFile(request, exchange, body, { ...own, etag });
   if (typeof body !== 'object' || !('etag' in body)) return respond(exchange, status, body, own);
-  return sendKept(request, exchange, status, body, own);
+  return sendCached(request, exchange, status, body, own);
 }
 
 /** Caches may store this response, so it has a `Vary` header. */
-async function sendKept(
+async function sendCached(
   request: Request,
   exchange: Exchange,
   status: number,
-  body: Kept,
+  body: CachedBody,
   own: HeaderBag,
 ): Promise<Response> {
   const coding = codingFor(request.headers.get('accept-encoding'));
@@ -125,10 +129,10 @@ function sendText(
 ): Response | Promise<Response> {
   if (coding === null) return sendBody(options, request, exchange, status, text, headers);
   headers['content-encoding'] = coding;
-  const { payer } = exchange;
-  if (!payer || !isLong(text))
+  const { billingAccount } = exchange;
+  if (!billingAccount || !isLong(text))
     return sendBody(options, request, exchange, status, encodeNow(text, coding), headers);
-  return encodeLong(options, payer, exchange, text, coding).then((coded) =>
+  return encodeLong(options, billingAccount, exchange, text, coding).then((coded) =>
     sendBody(options, request, exchange, status, coded, headers),
   );
 }
@@ -136,17 +140,17 @@ function sendText(
 /** Counts the text against the caller until it is compressed. */
 async function encodeLong(
   { coder, outflow }: SendOptions,
-  payer: Payer,
-  { away }: Exchange,
+  billingAccount: BillingAccount,
+  { waiting }: Exchange,
   text: string,
   coding: Coding,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const release = outflow.hold(payer, text);
+  const release = outflow.hold(billingAccount, text);
   const sinceMs = performance.now();
   try {
-    return await coder.encode(payer, text, coding);
+    return await coder.encode(billingAccount, text, coding);
   } finally {
-    away.ms += performance.now() - sinceMs;
+    waiting.ms += performance.now() - sinceMs;
     release();
   }
 }
@@ -161,9 +165,9 @@ function sendBody(
   headers: HeaderBag,
 ): Response {
   exchange.bytesOut = body.length;
-  const { payer } = exchange;
-  const isPulled = payer !== null && request.method !== 'HEAD';
-  const sent = isPulled ? outflow.bodyOf(payer, body, () => holdOpen(request)) : body;
+  const { billingAccount } = exchange;
+  const isPulled = billingAccount !== null && request.method !== 'HEAD';
+  const sent = isPulled ? outflow.bodyOf(billingAccount, body, () => holdOpen(request)) : body;
   return respondJson(exchange, status, sent, headers);
 }
 
@@ -173,7 +177,7 @@ async function sendStream(
   exchange: Exchange,
   { open, principal }: Opened,
 ): Promise<Response> {
-  const connect = (): Connection => ({
+  const connect = (): HttpConnection => ({
     tokenId: principal.tokenId,
     memberId: memberOf(principal),
     lastEventId: request.headers.get('last-event-id'),

@@ -6,13 +6,13 @@ import { pathOf } from './request-url.ts';
 import type { Route } from './route.ts';
 
 /** Longer paths are cut and longer segments replaced, so that a key sent in a path by mistake is not repeated. */
-const shownCharsMax = 200;
+const pathCharsMax = 200;
 const partCharsMax = 36;
 
 /** Returns a 404 error that suggests a similar route. */
 export type Unrouted = (request: Request) => ApiError;
 
-interface Known {
+interface KnownRoute {
   readonly path: string;
   readonly methods: readonly string[];
   readonly segments: readonly string[];
@@ -20,7 +20,7 @@ interface Known {
 
 export function createUnrouted(routes: readonly Pick<Route, 'method' | 'path'>[]): Unrouted {
   const byPath = Map.groupBy(routes, ({ path }) => path);
-  const known = [...byPath].map(([path, of]): Known => ({
+  const known = [...byPath].map(([path, of]): KnownRoute => ({
     path,
     methods: of.map(({ method }) => method),
     segments: segmentsOf(path),
@@ -30,16 +30,16 @@ export function createUnrouted(routes: readonly Pick<Route, 'method' | 'path'>[]
     const meant = meantBy(segmentsOf(path), known);
     return new ApiError(
       'not_found',
-      `There is no route ${method} ${shownOf(path)}.${meant ? ` Did you mean ${wordsOf(meant, method)}?` : ''}`,
+      `There is no route ${method} ${displayPath(path)}.${meant ? ` Did you mean ${wordsOf(meant, method)}?` : ''}`,
     );
   };
 }
 
 /** Returns the path without segments that may be secrets, cut to a readable length. */
-export function shownOf(path: string): string {
+export function displayPath(path: string): string {
   const parts = path.split('/').map((part) => (part.length > partCharsMax ? '…' : part));
-  const shown = parts.join('/');
-  return shown.length > shownCharsMax ? `${shown.slice(0, shownCharsMax)}…` : shown;
+  const displayed = parts.join('/');
+  return displayed.length > pathCharsMax ? `${displayed.slice(0, pathCharsMax)}…` : displayed;
 }
 
 /** Omits the trailing slash and the prefix that all operations share, which callers often leave out or mistype. */
@@ -51,18 +51,18 @@ function segmentsOf(path: string): string[] {
 }
 
 /** Finds the most similar route with as many segments; parameters match anything. */
-function meantBy(given: readonly string[], known: readonly Known[]): Known | undefined {
-  if (given.length === 0) return undefined;
-  const alike = known.filter(({ segments }) => segments.length === given.length);
+function meantBy(requestedSegments: readonly string[], known: readonly KnownRoute[]): KnownRoute | undefined {
+  if (requestedSegments.length === 0) return undefined;
+  const alike = known.filter(({ segments }) => segments.length === requestedSegments.length);
   const byShape = Map.groupBy(alike, ({ segments }) => segments.map(isParameter).join());
   const candidates = [...byShape.values()].flatMap((group) => {
-    const [{ segments: shape }] = group as [Known];
-    const asked = given.filter((_, index) => !isParameter(shape[index]!)).join('/');
-    const found = nearest(
-      asked,
+    const [{ segments: shape }] = group as [KnownRoute];
+    const requested = requestedSegments.filter((_, index) => !isParameter(shape[index]!)).join('/');
+    const match = nearest(
+      requested,
       group.map(({ segments }) => fixedOf(segments)),
     );
-    return group.filter(({ segments }) => found !== undefined && fixedOf(segments) === found).slice(0, 1);
+    return group.filter(({ segments }) => match !== undefined && fixedOf(segments) === match).slice(0, 1);
   });
   // A route that matches more of the path literally precedes one that takes part of it for a parameter.
   return candidates.sort((a, b) => fixedOf(b.segments).length - fixedOf(a.segments).length)[0];
@@ -76,7 +76,7 @@ function fixedOf(segments: readonly string[]): string {
   return segments.filter((segment) => !isParameter(segment)).join('/');
 }
 
-function wordsOf({ path, methods }: Known, method: string): string {
-  const asked = method === 'HEAD' ? 'GET' : method;
-  return methods.includes(asked) ? `${asked} ${path}` : `${path} (${methods.join(', ')})`;
+function wordsOf({ path, methods }: KnownRoute, method: string): string {
+  const requested = method === 'HEAD' ? 'GET' : method;
+  return methods.includes(requested) ? `${requested} ${path}` : `${path} (${methods.join(', ')})`;
 }

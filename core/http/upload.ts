@@ -1,27 +1,27 @@
 // Reads a file from a request body as it arrives, with a minimum rate and a quota of concurrent uploads by workspace and member.
 import type { Clock } from '../lib/clock.ts';
 import { ApiError, tooManyAtOnce } from '../lib/errors.ts';
-import { Shares } from '../lib/fairness/shares.ts';
-import type { Payer } from '../lib/payer.ts';
+import { FairQuota } from '../lib/fairness/fair-quota.ts';
+import type { BillingAccount } from '../lib/billing-account.ts';
 import type { IncomingFile } from './call.ts';
 import type { Exchange } from './exchange.ts';
-import type { Held } from './outflow.ts';
+import type { ExemptConnection } from './outflow.ts';
 
 /** Concurrent uploads on the server. One member may use a quarter, one workspace half. */
-const placesMax = 64;
+const slotsMax = 64;
 /** Minimum rate of a sender, 1 KiB/s: each further part of this size must arrive within this time. */
 const partBytes = 10 * 1024;
 const partMs = 10_000;
 
 export interface Uploads {
   /** @throws ApiError unsupported_media_type */
-  fileOf(request: Request, exchange: Exchange, payer: Payer): IncomingFile;
+  fileOf(request: Request, exchange: Exchange, billingAccount: BillingAccount): IncomingFile;
 }
 
-export function createUploads(clock: Clock, holdOpen: (request: Request) => Held): Uploads {
-  const places = new Shares(placesMax);
+export function createUploads(clock: Clock, holdOpen: (request: Request) => ExemptConnection): Uploads {
+  const slots = new FairQuota(slotsMax);
   return {
-    fileOf(request, exchange, payer) {
+    fileOf(request, exchange, billingAccount) {
       const { headers } = request;
       const coding = headers.get('content-encoding');
       if (coding !== null && coding !== 'identity')
@@ -35,30 +35,30 @@ export function createUploads(clock: Clock, holdOpen: (request: Request) => Held
       const length = headers.get('content-length');
       const announcedBytes = length === null ? null : Number(length);
       exchange.bytesIn = announcedBytes ?? 0;
-      const source = read(request, { clock, holdOpen, takePlace: () => takePlace(places, payer) });
+      const source = read(request, { clock, holdOpen, takeSlot: () => takeSlot(slots, billingAccount) });
       return { contentType: headers.get('content-type'), announcedBytes, source };
     },
   };
 }
 
 /** @returns a function that frees the upload slot @throws ApiError rate_limited */
-function takePlace(places: Shares, payer: Payer): () => void {
-  if (!places.hasRoomFor(payer, 1))
+function takeSlot(slots: FairQuota, billingAccount: BillingAccount): () => void {
+  if (!slots.hasCapacityFor(billingAccount, 1))
     throw tooManyAtOnce('Too many concurrent uploads. Send this file when another upload is done.');
-  return places.hold(payer, 1);
+  return slots.reserve(billingAccount, 1);
 }
 
 interface Reading {
   readonly clock: Clock;
-  readonly holdOpen: (request: Request) => Held;
-  readonly takePlace: () => () => void;
+  readonly holdOpen: (request: Request) => ExemptConnection;
+  readonly takeSlot: () => () => void;
 }
 
 /** Starts only when the first chunk is requested. @throws ApiError rate_limited, request_timeout, malformed_request */
-async function* read(request: Request, { clock, holdOpen, takePlace }: Reading): AsyncGenerator<Uint8Array> {
+async function* read(request: Request, { clock, holdOpen, takeSlot }: Reading): AsyncGenerator<Uint8Array> {
   if (!request.body) return;
-  const freePlace = takePlace();
-  const held = holdOpen(request);
+  const releaseSlot = takeSlot();
+  const connection = holdOpen(request);
   const reader = request.body.getReader();
   const pace = createPace(clock);
   try {
@@ -69,9 +69,9 @@ async function* read(request: Request, { clock, holdOpen, takePlace }: Reading):
       yield value;
     }
   } finally {
-    freePlace();
-    if (pace.isTooSlow()) held.hangUp();
-    else held.letGo();
+    releaseSlot();
+    if (pace.isTooSlow()) connection.hangUp();
+    else connection.letGo();
     reader.cancel().catch(() => undefined);
   }
 }

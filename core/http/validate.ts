@@ -105,12 +105,14 @@ function refusalOf(all: readonly ErrorDetail[], areAll: boolean): ApiError {
   if (!first) return new ApiError('validation_failed', 'The request is not valid.');
   // A value that breaks several rules counts once.
   const fields = [...new Set(all.map(({ path }) => path))];
-  const named = new Set(fields.slice(0, fieldsMax));
-  const count = `${areAll && named.size === fields.length ? '' : 'at least '}${fields.length - 1}`;
+  const reportedFields = new Set(fields.slice(0, fieldsMax));
+  const count = `${areAll && reportedFields.size === fields.length ? '' : 'at least '}${fields.length - 1}`;
   const more = count === '0' ? '' : ` (and ${count} more)`;
   const why = first.issue === 'required' ? 'This field is required. ' : '';
   const message = `${first.path || 'body'}: ${why}${first.fix ?? 'The value has the wrong format.'}${more}`;
-  return new ApiError('validation_failed', message, { details: all.filter(({ path }) => named.has(path)) });
+  return new ApiError('validation_failed', message, {
+    details: all.filter(({ path }) => reportedFields.has(path)),
+  });
 }
 
 function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[] {
@@ -286,7 +288,7 @@ export function compileQuery(
   schema: TObject,
 ): (texts: Iterable<readonly [name: string, text: string]>) => Record<string, unknown> {
   const check = compileCheck(schema);
-  const kinds = new Map(
+  const types = new Map(
     Object.entries(schema.properties).map(([name, property]) => [name, (property as { type?: string }).type]),
   );
   return (texts) => {
@@ -295,7 +297,7 @@ export function compileQuery(
     for (const [name, text] of texts) {
       requireNoNull(name, text);
       if (name in query) throw invalidField(name, 'conflict', 'Give this parameter once.');
-      query[name] = coerce(kinds.get(name), text);
+      query[name] = coerce(types.get(name), text);
     }
     check(query);
     return query;
@@ -311,4 +313,4 @@ function coerce(type: string | undefined, text: string): unknown {
 }
 
 /** Schema of an operation without input: every parameter or property is rejected by its name. */
-export const nothingNamed = Type.Object({}, { additionalProperties: false });
+export const noInput = Type.Object({}, { additionalProperties: false });

@@ -4,10 +4,16 @@ import type { Cause } from '../events/origin.ts';
 import type { Staging } from '../changes/staging.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Bodies } from './body.ts';
-import { plainTerms, type Answer, type Hold, type WriteMode, type WrittenAnswer } from './call.ts';
-import type { Entrance, Incoming } from './entrance.ts';
+import {
+  plainTerms,
+  type HandlerAnswer,
+  type ApprovalCheck,
+  type WriteMode,
+  type WrittenAnswer,
+} from './call.ts';
+import type { RequestAdapter, Incoming } from './request-adapter.ts';
 import type { Exchange } from './exchange.ts';
-import { versionIn } from '../lib/shown-version.ts';
+import { versionIn } from '../lib/response-version.ts';
 import { requireAdmitted } from './identify.ts';
 import type { Principal } from './principal.ts';
 import type { RateLimiter } from './rate-limit.ts';
@@ -26,7 +32,7 @@ export interface ValueCall extends Incoming {
   readonly mode?: WriteMode;
   readonly idempotencyKey?: string;
   /** Decides whether the changes of a commit wait for approval instead. */
-  readonly hold?: Hold;
+  readonly hold?: ApprovalCheck;
   readonly cause?: Cause | null;
   readonly staged?: Staging | null;
   readonly traceparent?: string | null;
@@ -51,11 +57,17 @@ export interface Take<T> {
 }
 
 /** Creates an adapter for callers that convert answers in the same way. */
-export interface Values {
-  <T>(take: Take<T>): Entrance<ValueCall, Outcome<T>>;
+export interface ValueAdapterFactory {
+  <T>(take: Take<T>): RequestAdapter<ValueCall, Outcome<T>>;
 }
 
-export function createValues({ limiter, bodies }: { limiter: RateLimiter; bodies: Bodies }): Values {
+export function createValues({
+  limiter,
+  bodies,
+}: {
+  limiter: RateLimiter;
+  bodies: Bodies;
+}): ValueAdapterFactory {
   return (take) => ({
     admit({ principal, isCounted }, exchange, route) {
       if (isCounted) {
@@ -71,10 +83,11 @@ export function createValues({ limiter, bodies }: { limiter: RateLimiter; bodies
     fileOf() {
       throw new ApiError('forbidden', 'Files can be sent only over HTTP.');
     },
-    arrivalOf() {
+    rawRequestOf() {
       throw new ApiError('forbidden', 'This operation is available only over HTTP.');
     },
-    readBody: ({ body }, _, payer, limits, check) => bodies.take(payer, body, limits, check),
+    readBody: ({ body }, _, billingAccount, limits, check) =>
+      bodies.take(billingAccount, body, limits, check),
     termsOf({ ifMatch = null, mode = 'commit', idempotencyKey, hold = null }) {
       if (ifMatch === null && mode === 'commit' && idempotencyKey === undefined && !hold) return plainTerms;
       return {
@@ -98,17 +111,17 @@ export function createValues({ limiter, bodies }: { limiter: RateLimiter; bodies
 /** Converts parameters to the texts of a URL, so that one rule defines the meaning of a text: lists with commas, objects as JSON. */
 export function textsOf(query: Readonly<Record<string, unknown>>): (readonly [string, string])[] {
   return Object.entries(query)
-    .filter(([, given]) => given !== undefined && given !== null)
-    .map(([name, given]) => [name.toWellFormed(), textOf(given).toWellFormed()]);
+    .filter(([, value]) => value !== undefined && value !== null)
+    .map(([name, value]) => [name.toWellFormed(), textOf(value).toWellFormed()]);
 }
 
-function textOf(given: unknown): string {
-  if (Array.isArray(given)) return given.join(',');
-  return typeof given === 'object' ? JSON.stringify(given) : String(given);
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 /** @throws ApiError forbidden */
-function outcomeOf<T>(take: Take<T>, exchange: Exchange, answer: Answer): Outcome<T> {
+function outcomeOf<T>(take: Take<T>, exchange: Exchange, answer: HandlerAnswer): Outcome<T> {
   const { requestId } = exchange;
   const bodyOf = (body: unknown): T => {
     const { taken, bytes } = take(body);

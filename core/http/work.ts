@@ -1,12 +1,12 @@
 // Executes an admitted request, by the kind of its route.
-import { hidePending } from '../events/learning.ts';
+import { hidePending } from '../events/commit-assigned.ts';
 import type { Context } from '../context.ts';
 import { narrowingOf, readScopeOf } from '../rights/rights.ts';
 import { ApiError } from '../lib/errors.ts';
-import { strangerOf, type Payer } from '../lib/payer.ts';
-import { veiled } from '../rights/veil.ts';
+import { strangerOf, type BillingAccount } from '../lib/billing-account.ts';
+import { redact } from '../rights/redact.ts';
 import { tooLargeFile } from '../store/blobs.ts';
-import { requireCaller, type Answer, type Asked, type WrittenAnswer } from './call.ts';
+import { requireCaller, type HandlerAnswer, type ParsedRequest, type WrittenAnswer } from './call.ts';
 import { createContextOf, type ContextOptions } from './context-of.ts';
 import {
   successStatusOf,
@@ -27,9 +27,9 @@ export interface WorkOptions extends ContextOptions, WriteOptions {
 }
 
 /** Rejects with the error for the caller. */
-export type Work = (asked: Asked) => Promise<Answer>;
+export type RouteHandler = (request: ParsedRequest) => Promise<HandlerAnswer>;
 
-export function workOf(route: Route, options: WorkOptions): Work {
+export function workOf(route: Route, options: WorkOptions): RouteHandler {
   switch (route.kind) {
     case 'raw':
       return rawWork(route);
@@ -48,49 +48,49 @@ export function workOf(route: Route, options: WorkOptions): Work {
   }
 }
 
-function rawWork(route: RawRoute): Work {
-  return async (asked) => ({ kind: 'raw', raw: await route.raw(asked.input, senderOf(asked)) });
+function rawWork(route: RawRoute): RouteHandler {
+  return async (request) => ({ kind: 'raw', raw: await route.raw(request.input, senderOf(request)) });
 }
 
 /** Returns the account for fair queues: the member, or the client address for a request without a token. */
-function senderOf({ principal, exchange: { peer } }: Asked): Payer {
+function senderOf({ principal, exchange: { peer } }: ParsedRequest): BillingAccount {
   return principal?.scope ?? strangerOf(peer);
 }
 
-function inboundWork(route: InboundRoute): Work {
-  return async ({ input, arrival, exchange }) => {
-    if (!arrival) throw new Error('An inbound route can be called only over HTTP.');
-    const askedMs = performance.now();
-    const raw = await route.inbound(input, arrival);
-    exchange.away.ms += performance.now() - askedMs;
+function inboundWork(route: InboundRoute): RouteHandler {
+  return async ({ input, rawRequest, exchange }) => {
+    if (!rawRequest) throw new Error('An inbound route can be called only over HTTP.');
+    const startedMs = performance.now();
+    const raw = await route.inbound(input, rawRequest);
+    exchange.waiting.ms += performance.now() - startedMs;
     return { kind: 'raw', raw };
   };
 }
 
-function readWork(route: ReadRoute, options: WorkOptions): Work {
+function readWork(route: ReadRoute, options: WorkOptions): RouteHandler {
   const contextOf = createContextOf(route, options);
   const status = successStatusOf(route);
-  return async (asked) => {
-    requireCaller(asked);
-    const ctx = await contextOf(asked);
-    const body = await route.read(ctx, asked.input);
-    return { kind: 'read', status, body: shownTo(ctx, route, ctx.staged ? hidePending(body) : body) };
+  return async (request) => {
+    requireCaller(request);
+    const ctx = await contextOf(request);
+    const body = await route.read(ctx, request.input);
+    return { kind: 'read', status, body: redactFor(ctx, route, ctx.staged ? hidePending(body) : body) };
   };
 }
 
 /** Redacts a response for a caller with narrowed scopes. */
-function shownTo(ctx: Context, { scope }: Route, body: unknown): unknown {
+function redactFor(ctx: Context, { scope }: Route, body: unknown): unknown {
   const narrowing = ctx.narrowed && scope !== null ? narrowingOf(ctx, readScopeOf(scope)) : null;
-  return narrowing ? veiled(body, narrowing) : body;
+  return narrowing ? redact(body, narrowing) : body;
 }
 
-function writeWork(route: WriteRoute, options: WorkOptions): Work {
+function writeWork(route: WriteRoute, options: WorkOptions): RouteHandler {
   const contextOf = createContextOf(route, options);
   const write = createWrite(route, options);
-  return async (asked) => {
-    requireCaller(asked);
-    const ctx = await contextOf(asked);
-    return writtenTo(ctx, route, await write(asked, ctx));
+  return async (request) => {
+    requireCaller(request);
+    const ctx = await contextOf(request);
+    return writtenTo(ctx, route, await write(request, ctx));
   };
 }
 
@@ -102,54 +102,54 @@ function writtenTo(ctx: Context, route: Route, answer: WrittenAnswer): WrittenAn
   if (ctx.narrowed === null) return answer;
   const body: unknown = answer.text === null ? answer.body : JSON.parse(answer.text);
   if (body === undefined) return answer;
-  const shown = shownTo(ctx, route, body);
-  if (answer.isReplay && shown === null) throw new ApiError('not_found');
-  return { ...answer, body: shown, text: null };
+  const visible = redactFor(ctx, route, body);
+  if (answer.isReplay && visible === null) throw new ApiError('not_found');
+  return { ...answer, body: visible, text: null };
 }
 
-function streamWork(route: StreamRoute, options: WorkOptions): Work {
+function streamWork(route: StreamRoute, options: WorkOptions): RouteHandler {
   const contextOf = createContextOf(route, options);
-  return async (asked) => {
-    requireCaller(asked);
-    const ctx = await contextOf(asked);
-    const { principal } = asked;
-    return { kind: 'stream', principal, open: (connection) => route.stream(ctx, asked.input, connection) };
+  return async (request) => {
+    requireCaller(request);
+    const ctx = await contextOf(request);
+    const { principal } = request;
+    return { kind: 'stream', principal, open: (connection) => route.stream(ctx, request.input, connection) };
   };
 }
 
-function fileWork(route: FileRoute, options: WorkOptions): Work {
+function fileWork(route: FileRoute, options: WorkOptions): RouteHandler {
   const contextOf = createContextOf(route, options);
-  return async (asked) => {
-    requireCaller(asked);
-    return { kind: 'raw', raw: await route.file(await contextOf(asked), asked.input) };
+  return async (request) => {
+    requireCaller(request);
+    return { kind: 'raw', raw: await route.file(await contextOf(request), request.input) };
   };
 }
 
 /** Receives the whole file before the write is planned, and releases it: unless a committed row refers to the file, it is discarded. */
-function uploadWork(route: UploadRoute, options: WorkOptions): Work {
+function uploadWork(route: UploadRoute, options: WorkOptions): RouteHandler {
   const contextOf = createContextOf(route, options);
   const { blobs } = options.services;
-  return async (asked) => {
-    requireCaller(asked);
-    const ctx = await contextOf(asked);
-    const { file, exchange, input } = asked;
+  return async (request) => {
+    requireCaller(request);
+    const ctx = await contextOf(request);
+    const { file, exchange, input } = request;
     if (!file) throw new Error('An upload must have a file.');
     await route.admitsFile?.(ctx, input, file.announcedBytes);
     if ((file.announcedBytes ?? 0) > blobs.limits.fileBytesMax) throw tooLargeFile(blobs.limits.fileBytesMax);
-    const askedMs = performance.now();
+    const startedMs = performance.now();
     const blob = await blobs.take(file.source).finally(() => {
-      exchange.away.ms += performance.now() - askedMs;
+      exchange.waiting.ms += performance.now() - startedMs;
     });
     exchange.bytesIn = blob.bytes;
     try {
       const sent = { contentType: file.contentType, blob };
       const write = createWrite(
-        { ...route, kind: 'write', write: (now, given) => route.upload(now, given, sent) },
+        { ...route, kind: 'write', write: (now, uploadInput) => route.upload(now, uploadInput, sent) },
         options,
       );
       // Compared by idempotency keys.
       const bodyText = JSON.stringify([sent.contentType, blob.sha256]);
-      return writtenTo(ctx, route, await write({ ...asked, bodyText }, ctx));
+      return writtenTo(ctx, route, await write({ ...request, bodyText }, ctx));
     } finally {
       blob.release();
     }

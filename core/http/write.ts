@@ -4,18 +4,18 @@ import type { ChangeSet } from '../changes/change.ts';
 import type { Committed, Committer } from '../changes/commit.ts';
 import type { StagedWrite, Staging } from '../changes/staging.ts';
 import type { Context } from '../context.ts';
-import { completeBody, hidePending } from '../events/learning.ts';
+import { completeBody, hidePending } from '../events/commit-assigned.ts';
 import { ApiError } from '../lib/errors.ts';
-import { keptIds } from '../lib/ids.ts';
+import { recordingIds } from '../lib/ids.ts';
 import { readScopeOf } from '../rights/rights.ts';
 import { requireRows } from './admission.ts';
-import type { Call, Hold, WrittenAnswer } from './call.ts';
+import type { Call, ApprovalCheck, WrittenAnswer } from './call.ts';
 import type { ContextOptions } from './context-of.ts';
 import type { Exchange } from './exchange.ts';
 import type { IdempotencyKeys, KeyClaim } from './idempotency.ts';
 import { pathOf, successStatusOf, type CheckedInput, type WriteRoute } from './route.ts';
 import { createResolvedNames } from './resolved-names.ts';
-import type { Turns } from './turns.ts';
+import type { ContentionQueues } from './contention-queues.ts';
 
 /** Number of times a write that loses races is planned, before the caller gets a conflict. */
 const plansMax = 8;
@@ -24,7 +24,7 @@ export interface WriteOptions {
   readonly committer: Committer;
   readonly idempotency: IdempotencyKeys;
   readonly directoryOf: ContextOptions['directoryOf'];
-  readonly raceTurns: Turns;
+  readonly contentionQueues: ContentionQueues;
   readonly propose: Propose;
 }
 
@@ -52,12 +52,12 @@ export function createWrite(
     staged: Staging,
     plan: Plan,
   ): Promise<WrittenAnswer> => {
-    const { ids, made } = keptIds(ctx.ids, origin.ids);
+    const { ids, created: generatedIds } = recordingIds(ctx.ids, origin.ids);
     const names = createResolvedNames();
     const set = await plan({ ...ctx, ids, resolved: names.note });
     if (set.ops && !staged.takesOps) throw new ApiError('forbidden', 'Plugins cannot call this operation.');
-    const asked = { operation: route.name, input: names.withIds(input), ids: made };
-    staged.add(set.changes, asked, set.ops);
+    const requestedWrite = { operation: route.name, input: names.withIds(input), ids: generatedIds };
+    staged.add(set.changes, requestedWrite, set.ops);
     return answerOf(set, hidePending(set.body));
   };
 
@@ -87,7 +87,7 @@ export function createWrite(
     const proposes = call.terms.mode === 'propose';
     const planned = planOf(route, ctx, call.input, proposes);
     const { hold } = call.terms;
-    const judge = proposes ? waiting : hold;
+    const judge = proposes ? alwaysPending : hold;
     const plan = judge ? proposing(route.name, options, call, planned, judge) : planned;
     if (ctx.staged) return stage(call, ctx, ctx.staged, plan);
     const { exchange, terms } = call;
@@ -109,50 +109,59 @@ function textOf({ terms, bodyText, input }: Call): string {
   ].join('');
 }
 
-const waiting: Hold = () => Promise.resolve({ waits: true });
+const alwaysPending: ApprovalCheck = () => Promise.resolve({ waits: true });
 
 /** Returns a plan that stores a proposal where `judge` decides that the write waits, and is the plan of the write otherwise. */
-function proposing(name: string, { propose }: WriteOptions, { input }: Call, plan: Plan, judge: Hold): Plan {
+function proposing(
+  name: string,
+  { propose }: WriteOptions,
+  { input }: Call,
+  plan: Plan,
+  judge: ApprovalCheck,
+): Plan {
   return async (now) => {
     const sinceMs = now.nowMs();
-    const { ids, made } = keptIds(now.ids);
+    const { ids, created: generatedIds } = recordingIds(now.ids);
     const names = createResolvedNames();
     const set = await plan({ ...now, ids, resolved: names.note });
-    const held = await judge(now, set);
-    if (!held.waits) return held.ops.length === 0 ? set : { ...set, ops: [...(set.ops ?? []), ...held.ops] };
+    const decision = await judge(now, set);
+    if (!decision.waits)
+      return decision.ops.length === 0 ? set : { ...set, ops: [...(set.ops ?? []), ...decision.ops] };
     if (set.beforeCommit ?? set.afterCommit)
       throw new ApiError(
         'forbidden',
         `${name} cannot be proposed: it has effects beside changes of objects.`,
       );
-    const asked = { operation: name, input: names.withIds(input), ids: made };
-    return propose(now, { ...asked, changes: set.changes, ops: set.ops ?? [] }, sinceMs);
+    const requestedWrite = { operation: name, input: names.withIds(input), ids: generatedIds };
+    return propose(now, { ...requestedWrite, changes: set.changes, ops: set.ops ?? [] }, sinceMs);
   };
 }
 
 /** Returns a function that plans and commits until no other writer interferes, and stores the response of a keyed request in the batch. */
 function createCommit(
   routeName: string,
-  { committer, directoryOf, raceTurns }: WriteOptions,
+  { committer, directoryOf, contentionQueues }: WriteOptions,
   answerOf: AnswerOf,
 ) {
   const committedAnswer = (
     set: ChangeSet,
     stored: WrittenAnswer,
-    { learned }: Extract<Committed, { ok: true }>,
+    { commitAssigned }: Extract<Committed, { ok: true }>,
   ): WrittenAnswer => {
     set.afterCommit?.();
-    const answer = learned.size === 0 ? stored : answerOf(set, completeBody(set.body, learned));
+    const answer = commitAssigned.size === 0 ? stored : answerOf(set, completeBody(set.body, commitAssigned));
     return set.completed ? { ...answer, completed: set.completed } : answer;
   };
 
   /** Writes to one order are planned one after the other: a request that arrives while others wait queues behind them. */
   const mustWait = ({ workspaceId }: Context, { changes }: ChangeSet): boolean =>
-    changes.some(({ order }) => order !== undefined && raceTurns.isTaken(`${workspaceId} ${order.id}`));
+    changes.some(
+      ({ order }) => order !== undefined && contentionQueues.isTaken(`${workspaceId} ${order.id}`),
+    );
 
   const tryOnce = async (
     now: Context,
-    { away }: Exchange,
+    { waiting }: Exchange,
     set: ChangeSet,
     claim: KeyClaim | null,
   ): Promise<Tried> => {
@@ -161,11 +170,11 @@ function createCommit(
       set.afterCommit?.();
       return { answer: planned };
     }
-    const { stored, guards } = claim ? keptUnder(claim, set, planned) : { stored: planned, guards: [] };
+    const { stored, guards } = claim ? storeUnderKey(claim, set, planned) : { stored: planned, guards: [] };
     await set.beforeCommit?.();
     const handedMs = performance.now();
     const committed = await committer.commit(now, set.changes, guards, set.ops ?? []);
-    away.ms += performance.now() - handedMs;
+    waiting.ms += performance.now() - handedMs;
     if (committed.ok) return { answer: committedAnswer(set, stored, committed) };
     const earlier = claim && committed.part === 'guard' ? await claim.replay() : null;
     return earlier ? { answer: earlier } : { lost: committed };
@@ -180,9 +189,9 @@ function createCommit(
     const first = await plan(ctx);
     const tried = mustWait(ctx, first) ? null : await tryOnce(ctx, exchange, first, claim);
     if (tried && 'answer' in tried) return tried.answer;
-    const askedMs = performance.now();
-    return raceTurns.take(`${ctx.workspaceId} ${contendedOf(first) ?? routeName}`, async () => {
-      exchange.away.ms += performance.now() - askedMs;
+    const startedMs = performance.now();
+    return contentionQueues.take(`${ctx.workspaceId} ${contendedOf(first) ?? routeName}`, async () => {
+      exchange.waiting.ms += performance.now() - startedMs;
       for (let plans = 1; ; plans++) {
         // The directory may have changed since the last attempt, for example by a rename.
         const now = { ...ctx, directory: await directoryOf(ctx.scope) };
@@ -195,10 +204,10 @@ function createCommit(
 }
 
 /** Waiting uses no CPU time. */
-async function completedOf(answer: WrittenAnswer, { away }: Exchange): Promise<WrittenAnswer> {
-  const askedMs = performance.now();
+async function completedOf(answer: WrittenAnswer, { waiting }: Exchange): Promise<WrittenAnswer> {
+  const startedMs = performance.now();
   const better = await answer.completed?.();
-  away.ms += performance.now() - askedMs;
+  waiting.ms += performance.now() - startedMs;
   if (!better) return answer;
   return { ...answer, body: better.body, status: better.status ?? answer.status, text: null };
 }
@@ -215,9 +224,9 @@ function contendedOf({ changes }: ChangeSet): string | undefined {
 }
 
 /** Returns the response with its text, and the guards that store it in the batch of the write. */
-function keptUnder(claim: KeyClaim, set: ChangeSet, planned: WrittenAnswer) {
+function storeUnderKey(claim: KeyClaim, set: ChangeSet, planned: WrittenAnswer) {
   const stored = { ...planned, text: jsonOf(set.body) };
-  return { stored, guards: claim.guards(stored, madeBy(set)) };
+  return { stored, guards: claim.guards(stored, emittedObjects(set)) };
 }
 
 /** Returns the error for a write that was not committed after all attempts. */
@@ -272,6 +281,6 @@ function versionOf({ changes }: ChangeSet, body: unknown): number | undefined {
 }
 
 /** Returns the objects for which a change set emits events, by id. */
-function madeBy({ changes }: ChangeSet): ReadonlyMap<string, object> {
+function emittedObjects({ changes }: ChangeSet): ReadonlyMap<string, object> {
   return new Map(changes.filter(({ isSilent }) => !isSilent).map(({ id, after }) => [id, after]));
 }

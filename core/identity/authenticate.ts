@@ -6,7 +6,7 @@ import type { Authenticate, Principal } from '../http/principal.ts';
 import { rightsForApp } from '../rights/roles.ts';
 import { usedEveryMs } from './last-used.ts';
 
-interface Found {
+interface AuthenticatedToken {
   readonly principal: Principal;
   /** Milliseconds since the epoch; Infinity for a token that does not expire. */
   readonly expiresAt: number;
@@ -17,7 +17,7 @@ interface Found {
 
 /** @returns null for a token of another type, and for an invalid, expired or revoked token */
 export interface FindToken {
-  (token: string): Promise<Found | null>;
+  (token: string): Promise<AuthenticatedToken | null>;
 }
 
 export interface Authentication {
@@ -43,35 +43,35 @@ export function createAuthentication(options: {
 }): Authentication {
   const { committer, nowMs, finders } = options;
   /** Keyed by the plain token, so that a hit needs no hashing. Tokens are in the memory of every request anyway. */
-  const known = new LRUCache<string, Found & { usedAt: number }>({ max: 10_000 });
-  const told: (() => void)[] = [];
+  const known = new LRUCache<string, AuthenticatedToken & { usedAt: number }>({ max: 10_000 });
+  const listeners: (() => void)[] = [];
   let generation = 0;
   const forget = (): void => {
     generation++;
     known.clear();
-    for (const callback of told) callback();
+    for (const callback of listeners) callback();
   };
   committer.onCommit((_, changes) => {
     if (changes.some(({ kind }) => deciding.has(kind))) forget();
   });
 
   /** Records the use of a token. @returns null if the token has expired */
-  const used = (found: Found & { usedAt: number }): Principal | null => {
+  const used = (authenticated: AuthenticatedToken & { usedAt: number }): Principal | null => {
     const now = nowMs();
-    if (now >= found.expiresAt) return null;
-    if (now - found.usedAt >= usedEveryMs) {
-      found.usedAt = now;
-      found.noteUse();
+    if (now >= authenticated.expiresAt) return null;
+    if (now - authenticated.usedAt >= usedEveryMs) {
+      authenticated.usedAt = now;
+      authenticated.noteUse();
     }
-    return found.principal;
+    return authenticated.principal;
   };
 
   const find = async (token: string): Promise<Principal | null> => {
     const started = generation;
     for (const finder of finders) {
-      const found = await finder(token);
-      if (!found) continue;
-      const mine = { ...found, principal: bounded(found.principal) };
+      const authenticated = await finder(token);
+      if (!authenticated) continue;
+      const mine = { ...authenticated, principal: bounded(authenticated.principal) };
       const principal = used(mine);
       if (principal && started === generation) known.set(token, mine);
       return principal;
@@ -88,6 +88,6 @@ export function createAuthentication(options: {
       return principal;
     },
     forget,
-    onForgotten: (callback) => void told.push(callback),
+    onForgotten: (callback) => void listeners.push(callback),
   };
 }

@@ -4,9 +4,9 @@ import type { Change } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { Role } from '../rights/roles.ts';
 import type { Op } from '../store/store.ts';
-import { endHandedBy, endMadeWith } from './api-keys/handed.ts';
+import { endHandedBy, endMintedWith } from './api-keys/handed.ts';
 import type { ApiKey } from './api-keys/kind.ts';
-import { withdrawHandedOp, withdrawMadeWithOp } from './invitations/invitations.ts';
+import { withdrawHandedOp, withdrawInvitedWithOp } from './invitations/invitations.ts';
 import { roles } from './members/contract.ts';
 
 export type Losing = Pick<Context, 'store' | 'scope' | 'ids' | 'nowMs' | 'directory'>;
@@ -28,12 +28,12 @@ export interface Loss {
 }
 
 /** Changes and operations for the commit that takes the right away. */
-export interface Ended {
+export interface RevocationEffects {
   readonly changes: readonly Change[];
   readonly ops: readonly Op[];
 }
 
-type Dependents = (losing: Losing, loss: Loss) => Promise<Ended>;
+type Dependents = (losing: Losing, loss: Loss) => Promise<RevocationEffects>;
 const dependents: Dependents[] = [];
 
 /** Registers a type of object that ends with the right of its creator. To be called once per type, when its module is loaded. */
@@ -48,7 +48,7 @@ function mayHandOut(role: Role | null): readonly Role[] {
 }
 
 /** Ends what a member created for others and may no longer create with the new role. */
-export async function lossOfMember(losing: Losing, member: Loser): Promise<Ended> {
+export async function lossOfMember(losing: Losing, member: Loser): Promise<RevocationEffects> {
   const { id, name, role } = member;
   const left = mayHandOut(role);
   const keys = await endHandedBy(losing, id, left);
@@ -57,8 +57,8 @@ export async function lossOfMember(losing: Losing, member: Loser): Promise<Ended
 }
 
 /** Ends what a revoked key created for others. If a live successor has replaced the key, it takes that over and nothing ends. */
-export async function lossOfKey(losing: Losing, key: ApiKey): Promise<Ended> {
-  const keys = await endMadeWith(losing, key);
+export async function lossOfKey(losing: Losing, key: ApiKey): Promise<RevocationEffects> {
+  const keys = await endMintedWith(losing, key);
   if (!keys) return { changes: [], ops: [] };
   const others = keys.changes.filter(({ id }) => id !== key.id);
   return withDependents(
@@ -71,16 +71,16 @@ export async function lossOfKey(losing: Losing, key: ApiKey): Promise<Ended> {
 async function withDependents(
   losing: Losing,
   loss: Loss,
-  keys: Ended,
+  keys: RevocationEffects,
   ops: readonly Op[] = [],
-): Promise<Ended> {
+): Promise<RevocationEffects> {
   const rest = await Promise.all(dependents.map((end) => end(losing, loss)));
   return {
     changes: [keys, ...rest].flatMap(({ changes }) => changes),
     ops: [
       ...[keys, ...rest].flatMap((one) => one.ops),
       ...ops,
-      withdrawMadeWithOp(losing.scope, loss.keyIds),
+      withdrawInvitedWithOp(losing.scope, loss.keyIds),
     ],
   };
 }

@@ -1,30 +1,30 @@
 // `GET /me`: member, credential, scopes and rate limits of the request. Every request that acts for a member may call it, with any scopes.
 import { Type } from 'typebox';
 import { getEntity, isoTime } from '../changes/operations.ts';
-import { shownProperties } from '../contract/schemas.ts';
+import { responseProperties } from '../contract/schemas.ts';
 import type { Context } from '../context.ts';
 import { defineRoute, type Route } from '../http/route.ts';
 import { ApiError } from '../lib/errors.ts';
-import { Closed, described, idOf, named, nullable, time } from '../lib/schema.ts';
+import { Closed, described, idOf, namedSchema, nullable, time } from '../lib/schema.ts';
 import { allScopes } from '../rights/scopes.ts';
 import { systemStatement } from '../store/statement.ts';
 import { apiKey } from './api-keys/contract.ts';
-import { apiKeyKind } from './api-keys/kind.ts';
+import { apiKeyModel } from './api-keys/kind.ts';
 import { grant } from './grants/contract.ts';
-import { grantKind } from './grants/kind.ts';
+import { grantModel } from './grants/kind.ts';
 import { member } from './members/contract.ts';
-import { memberKind } from './members/kind.ts';
+import { memberModel } from './members/kind.ts';
 import { sessionPrefix } from './sessions/sessions.ts';
 import { workspace } from './workspace/contract.ts';
-import { workspaceKind } from './workspace/workspace.ts';
+import { workspaceModel } from './workspace/workspace.ts';
 
-const of = (properties: ReturnType<typeof shownProperties>, ...names: string[]) =>
+const of = (properties: ReturnType<typeof responseProperties>, ...names: string[]) =>
   Object.fromEntries(names.map((name) => [name, properties[name]!]));
 
-const memberParts = of(shownProperties(member), 'id', 'name', 'email', 'role');
-const workspaceParts = of(shownProperties(workspace), 'id', 'name');
+const memberParts = of(responseProperties(member), 'id', 'name', 'email', 'role');
+const workspaceParts = of(responseProperties(workspace), 'id', 'name');
 const keyParts = of(
-  shownProperties(apiKey),
+  responseProperties(apiKey),
   'id',
   'name',
   'prefix',
@@ -34,7 +34,7 @@ const keyParts = of(
   'createdAt',
 );
 const grantParts = of(
-  shownProperties(grant),
+  responseProperties(grant),
   'id',
   'client',
   'resource',
@@ -52,7 +52,7 @@ const limit = nullable(
   Type.Integer({ minimum: 1, description: 'Limit in requests per minute; null if unlimited.' }),
 );
 
-const Me = named(
+const Me = namedSchema(
   'Me',
   Closed({
     member: Closed(memberParts, { description: 'Member that the request acts for.' }),
@@ -110,14 +110,14 @@ async function holderOf(ctx: Context) {
       'forbidden',
       'This request acts for no member. Send it with the API key or token of a member.',
     );
-  const [holder, place, means] = await Promise.all([
-    getEntity(ctx, memberKind, memberId),
-    getEntity(ctx, workspaceKind, ctx.workspaceId),
+  const [holder, ownWorkspace, means] = await Promise.all([
+    getEntity(ctx, memberModel, memberId),
+    getEntity(ctx, workspaceModel, ctx.workspaceId),
     meansOf(ctx),
   ]);
   return {
-    member: pick(memberKind.wire(holder, ctx), memberParts),
-    workspace: pick(workspaceKind.wire(place, ctx), workspaceParts),
+    member: pick(memberModel.wire(holder, ctx), memberParts),
+    workspace: pick(workspaceModel.wire(ownWorkspace, ctx), workspaceParts),
     // Implied reads that are not scopes of their own are left out.
     scopes: allScopes.filter((scope) => ctx.scopes.has(scope) || ctx.narrowed?.has(scope)),
     ...means,
@@ -135,21 +135,21 @@ async function meansOf(ctx: Context) {
   const none = { key: null, grant: null, session: null };
   const { kind, id } = ctx.actor;
   // The rate limits count a request against its credential, so the payer is the id of the grant or session.
-  const { payer } = ctx.scope;
+  const { billingAccount } = ctx.scope;
   if (kind === 'api_key') {
-    const key = await getEntity(ctx, apiKeyKind, id);
-    return { ...none, key: pick(apiKeyKind.wire(key, ctx), keyParts) };
+    const key = await getEntity(ctx, apiKeyModel, id);
+    return { ...none, key: pick(apiKeyModel.wire(key, ctx), keyParts) };
   }
-  if (kind === 'app' && payer !== null) {
-    const granted = await getEntity(ctx, grantKind, payer);
-    return { ...none, grant: pick(grantKind.wire(granted, ctx), grantParts) };
+  if (kind === 'app' && billingAccount !== null) {
+    const granted = await getEntity(ctx, grantModel, billingAccount);
+    return { ...none, grant: pick(grantModel.wire(granted, ctx), grantParts) };
   }
-  const [row] = await ctx.store.readSystem(findSession, { id: payer });
+  const [row] = await ctx.store.readSystem(findSession, { id: billingAccount });
   if (!row) return none;
   const times = { createdAt: isoTime(row.created_at), expiresAt: isoTime(row.expires_at) };
   return { ...none, session: { id: row.id, ...times } };
 }
 
-function pick(shown: Readonly<Record<string, unknown>>, parts: object): Record<string, unknown> {
-  return Object.fromEntries(Object.keys(parts).map((name) => [name, shown[name]]));
+function pick(object: Readonly<Record<string, unknown>>, parts: object): Record<string, unknown> {
+  return Object.fromEntries(Object.keys(parts).map((name) => [name, object[name]]));
 }

@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { isAtOwnHost, readForm } from '../html/form.ts';
 import { html, type Html } from '../html/html.ts';
 import { page, type PageOptions } from '../html/page.ts';
-import { defineRoute, type Arrival, type Method, type RawAnswer, type Route } from '../http/route.ts';
+import { defineRoute, type RawRequest, type Method, type RawAnswer, type Route } from '../http/route.ts';
 import { ApiError } from '../lib/errors.ts';
 import { Closed } from '../lib/schema.ts';
 import { Type } from 'typebox';
@@ -23,7 +23,7 @@ interface PageFacts {
 /** Route of a page, or of a form that a page sends. Errors are answered as pages too, because a person reads them. */
 export function pageRoute(
   { method, path, name, summary }: PageFacts,
-  answer: (arrival: Arrival, token: string) => Promise<RawAnswer>,
+  answer: (request: RawRequest, token: string) => Promise<RawAnswer>,
 ): Route {
   const token = Type.String({ maxLength: 200 });
   return defineRoute({
@@ -33,15 +33,15 @@ export function pageRoute(
     ...(path.includes('{token}') ? { params: Closed({ token }) } : {}),
     responses: { 200: Type.String() },
     contentType: 'text/html',
-    inbound: ({ params }, arrival) =>
-      answerPage(arrival, () => answer(arrival, (params as { token?: string } | undefined)?.token ?? '')),
+    inbound: ({ params }, request) =>
+      answerPage(request, () => answer(request, (params as { token?: string } | undefined)?.token ?? '')),
   });
 }
 
 /** Answers an `ApiError` as a page, and a page that is requested under another host name with a link to the base URL. */
-export async function answerPage(arrival: Arrival, answer: () => Promise<RawAnswer>): Promise<RawAnswer> {
-  const { method, baseUrl } = arrival;
-  if (method !== 'POST' && !isAtOwnHost(arrival, baseUrl)) return otherHostPage(arrival);
+export async function answerPage(request: RawRequest, answer: () => Promise<RawAnswer>): Promise<RawAnswer> {
+  const { method, baseUrl } = request;
+  if (method !== 'POST' && !isAtOwnHost(request, baseUrl)) return otherHostPage(request);
   try {
     return await answer();
   } catch (error) {
@@ -51,7 +51,7 @@ export async function answerPage(arrival: Arrival, answer: () => Promise<RawAnsw
 }
 
 /** A link and not a redirect: behind a proxy that changes `Host`, a redirect would loop. */
-function otherHostPage({ baseUrl, path, query }: Arrival): RawAnswer {
+function otherHostPage({ baseUrl, path, query }: RawRequest): RawAnswer {
   const address = baseUrl + path + (query.size === 0 ? '' : `?${query.toString()}`);
   return card(
     'Open this page at the address of the server',
@@ -122,11 +122,11 @@ export function isFresh({ provedAt }: Pick<SignedIn, 'provedAt'>, nowMs: number)
  * @throws ApiError forbidden, unsupported_media_type, payload_too_large
  */
 export async function readSignedForm(
-  arrival: Arrival,
+  request: RawRequest,
   baseUrl: string,
   { formToken }: Pick<SignedIn, 'formToken'>,
 ): Promise<URLSearchParams> {
-  const form = await readForm(arrival, baseUrl);
+  const form = await readForm(request, baseUrl);
   if (!isFormTokenOf({ formToken }, form.get('form_token')))
     throw new ApiError(
       'forbidden',
@@ -136,13 +136,13 @@ export async function readSignedForm(
 }
 
 /** Compares in constant time. */
-export function isFormTokenOf({ formToken }: Pick<SignedIn, 'formToken'>, given: unknown): boolean {
-  const [own, theirs] = [Buffer.from(formToken), Buffer.from(typeof given === 'string' ? given : '')];
+export function isFormTokenOf({ formToken }: Pick<SignedIn, 'formToken'>, token: unknown): boolean {
+  const [own, theirs] = [Buffer.from(formToken), Buffer.from(typeof token === 'string' ? token : '')];
   return own.length === theirs.length && timingSafeEqual(own, theirs);
 }
 
 /** Address and user agent of a request, as sessions store them. */
-export function deviceAt({ peer, headers }: Arrival): Device {
+export function deviceAt({ peer, headers }: RawRequest): Device {
   return { address: peer, agent: headers.get('user-agent') ?? '' };
 }
 

@@ -7,7 +7,7 @@ import { expandScopes } from '../rights/scopes.ts';
 import { systemStatement, tenantStatement } from '../store/statement.ts';
 import { systemOp, tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
 import { clientIsThere } from './grants/live.ts';
-import { standingOf } from './standing.ts';
+import { membershipOf } from './membership.ts';
 
 const liveKey = tenantStatement<{ scopes_json: string }>(
   'api_keys.scopes_now',
@@ -34,20 +34,20 @@ export async function rightsNow(
 ): Promise<Rights | null> {
   const { actor, rights: had } = authority;
   if (actor.kind === 'plugin' || actor.memberId === undefined) return had;
-  const standing = await standingOf(store, scope, actor.memberId);
-  if (!standing) return null;
-  const rights = commonRights(had, standing.rights);
+  const membership = await membershipOf(store, scope, actor.memberId);
+  if (!membership) return null;
+  const rights = commonRights(had, membership.rights);
   if (actor.kind === 'user') return rights;
-  const found =
+  const credential =
     actor.kind === 'app'
       ? (await store.readSystem(liveGrant, grantParams(scope, authority)))[0]
       : await store.readOne(scope, liveKey, { id: actor.id, now: nowMs });
-  if (!found) return null;
-  const held = commonRights(rights, {
-    scopes: expandScopes(JSON.parse(found.scopes_json) as string[]),
+  if (!credential) return null;
+  const current = commonRights(rights, {
+    scopes: expandScopes(JSON.parse(credential.scopes_json) as string[]),
     narrowed: null,
   });
-  return actor.kind === 'app' ? rightsForApp(held) : held;
+  return actor.kind === 'app' ? rightsForApp(current) : current;
 }
 
 /** Operations that make a commit fail if the key, grant or membership has ended by then. */

@@ -1,6 +1,6 @@
 // JSON routes for the scripts of our own pages. They are not part of the public API.
 import { Type } from 'typebox';
-import { defineRoute, type Arrival, type RawAnswer, type Route } from '../http/route.ts';
+import { defineRoute, type RawRequest, type RawAnswer, type Route } from '../http/route.ts';
 import { readScriptCall } from '../html/script-call.ts';
 
 interface ScriptFacts {
@@ -9,13 +9,13 @@ interface ScriptFacts {
   readonly summary: string;
 }
 
-type Given = Readonly<Record<string, unknown>>;
+type ScriptBody = Readonly<Record<string, unknown>>;
 
 /** Errors have the format of the API, and the script shows their message. @param baseUrl of this server */
 export function scriptRoute(
   facts: ScriptFacts,
   baseUrl: string,
-  answer: (given: Given, arrival: Arrival) => Promise<{ body: object; cookies?: readonly string[] }>,
+  answer: (body: ScriptBody, request: RawRequest) => Promise<{ body: object; cookies?: readonly string[] }>,
 ): Route {
   return defineRoute({
     ...facts,
@@ -24,8 +24,8 @@ export function scriptRoute(
     limit: 'write',
     ofPages: true,
     responses: { 200: Type.Object({}) },
-    inbound: async (_, arrival): Promise<RawAnswer> => {
-      const { body, cookies = [] } = await answer(await readScriptCall(arrival, baseUrl), arrival);
+    inbound: async (_, request): Promise<RawAnswer> => {
+      const { body, cookies = [] } = await answer(await readScriptCall(request, baseUrl), request);
       return {
         contentType: 'application/json',
         ...(cookies.length === 0 ? {} : { headers: { 'set-cookie': cookies } }),

@@ -5,7 +5,7 @@ import { firstIdOf } from '../lib/ids.ts';
 import { tenantStatement } from '../store/statement.ts';
 import { tenantOp, type Op } from '../store/store.ts';
 import { inboxItem } from './contract.ts';
-import { inboxItemKind, type InboxItem } from './kind.ts';
+import { inboxItemModel, type InboxItem } from './kind.ts';
 
 const ofTarget = tenantStatement<{ id: string }>(
   'inbox_items.of_proposal',
@@ -19,7 +19,7 @@ const allOfTarget = tenantStatement<{ id: string }>(
   `SELECT id FROM inbox_items WHERE workspace_id = :ws AND id > :first AND id < :last AND target_json = :target
      AND reason = 'proposal'`,
 );
-const madeWithinMs = 60_000;
+const createdWithinMs = 60_000;
 const say = tenantStatement(
   'inbox_items.say',
   'UPDATE inbox_items SET body = :body WHERE workspace_id = :ws AND id = :id',
@@ -31,7 +31,7 @@ export async function withoutTextOfItems(
   { target, createdAt }: { readonly target: InboxItem['target']; readonly createdAt: number },
   body: string,
 ): Promise<Op[]> {
-  const [first, last] = [createdAt, createdAt + madeWithinMs].map((at) => firstIdOf(inboxItem.id, at));
+  const [first, last] = [createdAt, createdAt + createdWithinMs].map((at) => firstIdOf(inboxItem.id, at));
   const rows = await ctx.store.read(ctx.scope, allOfTarget, {
     ...{ first: first!, last: last! },
     target: JSON.stringify(target),
@@ -42,13 +42,13 @@ export async function withoutTextOfItems(
 /** Must run in the batch that decides the proposal. */
 export async function archiveItemsAbout(ctx: Context, target: InboxItem['target']): Promise<Change[]> {
   const rows = await ctx.store.read(ctx.scope, ofTarget, { target: JSON.stringify(target) });
-  const items = await inboxItemKind.findMany(
+  const items = await inboxItemModel.findMany(
     ctx,
     rows.map(({ id }) => id),
   );
   const now = ctx.nowMs();
   const put = { archivedAt: now, snoozedUntil: null };
   return items.flatMap(
-    (item) => inboxItemKind.update(item, { ...put, readAt: item.readAt ?? now }, now) ?? [],
+    (item) => inboxItemModel.update(item, { ...put, readAt: item.readAt ?? now }, now) ?? [],
   );
 }

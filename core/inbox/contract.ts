@@ -4,7 +4,7 @@ import { defineContract } from '../contract/contract.ts';
 import { actor, choice, json, number, reference, string, time } from '../contract/field.ts';
 import { member } from '../identity/members/contract.ts';
 import { Closed } from '../lib/schema.ts';
-import { issueNamed } from '../tracker/issues/contract.ts';
+import { issueReference } from '../tracker/issues/contract.ts';
 
 /** Reasons that come from people and timers; members can switch each one off. */
 export const switchableReasons = [
@@ -62,7 +62,7 @@ export const inboxItem = defineContract({
     title: string(Type.String(), { write: 'never', doc: 'Summary of the notification in one line.' }),
     body: string(Type.String(), { write: 'never', doc: 'Body of the notification.' }),
     target: json(target, { write: 'never', doc: 'Object that the notification is about.' }),
-    issue: json(issueNamed, {
+    issue: json(issueReference, {
       nullable: true,
       write: 'never',
       doc: 'Issue that the notification is about; null if it is not about an issue.',
@@ -92,7 +92,7 @@ export const inboxItem = defineContract({
       doc: 'Time until which the notification is snoozed; it then returns as unread. Null unless snoozed.',
     }),
   },
-  heardBy: 'inboxes:read',
+  subscriptionScope: 'inboxes:read',
   undo: { never: 'Inbox items can be read or archived by their member only.' },
   operations: {
     list: 'List the items of your inbox, newest first',
@@ -100,7 +100,7 @@ export const inboxItem = defineContract({
     update: 'Mark an item as read, archived or snoozed, or reverse that',
   },
   events: {
-    told: ['inbox.item_created'],
+    announced: ['inbox.item_created'],
     other: ['inbox.item_updated', 'inbox.item_read', 'inbox.item_archived'],
   },
   examples: { update: { snoozedUntil: '2027-01-04T08:00:00Z' } },

@@ -1,6 +1,6 @@
 // Inbox of the calling member. Items of other members are not found.
 import type { ChangeSet } from '../changes/change.ts';
-import { listKind, type PageParameters } from '../changes/list.ts';
+import { listEntities, type PageParameters } from '../changes/list.ts';
 import { updated } from '../changes/operations.ts';
 import type { Patch } from '../contract/contract.ts';
 import type { Context } from '../context.ts';
@@ -10,7 +10,7 @@ import { teamsSeen } from '../rights/rights.ts';
 import type { Condition } from '../store/page.ts';
 import { tenantStatement } from '../store/statement.ts';
 import type { inboxItem } from './contract.ts';
-import { inboxItemKind, type InboxItem, type ShownItem } from './kind.ts';
+import { inboxItemModel, type InboxItem, type InboxItemResponse } from './kind.ts';
 
 /** Maximum number of items marked as read by one request. */
 export const readAtOnce = 500;
@@ -65,7 +65,10 @@ export function listInbox(ctx: Context, query: InboxQuery) {
   if (query.unread !== undefined)
     where.push({ sql: `read_at IS ${query.unread ? '' : 'NOT '}NULL`, params: {} });
   if (query.reason !== undefined) where.push({ sql: 'reason = :reason', params: { reason: query.reason } });
-  return listKind(ctx, inboxItemKind, query, { where, order: [{ sql: 'happened_at', direction: 'desc' }] });
+  return listEntities(ctx, inboxItemModel, query, {
+    where,
+    order: [{ sql: 'happened_at', direction: 'desc' }],
+  });
 }
 
 function onShelf(column: string, shelf: Shelf = 'exclude'): Condition[] {
@@ -75,15 +78,15 @@ function onShelf(column: string, shelf: Shelf = 'exclude'): Condition[] {
 
 /** @throws ApiError not_found, also for items of other members */
 async function findOwn(ctx: Context, id: string): Promise<InboxItem> {
-  const found = await inboxItemKind.find(ctx, id);
-  if (!found || found.memberId !== holderOf(ctx)) throw notFound();
+  const item = await inboxItemModel.find(ctx, id);
+  if (!item || item.memberId !== holderOf(ctx)) throw notFound();
   const teams = teamsOf(ctx);
   if (teams !== null && !(await ctx.store.readOne(ctx.scope, isOfTeams, { id, teams }))) throw notFound();
-  return found;
+  return item;
 }
 
-export async function getItem(ctx: Context, id: string): Promise<ShownItem> {
-  return inboxItemKind.wire(await findOwn(ctx, id), ctx);
+export async function getItem(ctx: Context, id: string): Promise<InboxItemResponse> {
+  return inboxItemModel.wire(await findOwn(ctx, id), ctx);
 }
 
 export type ItemPatch = Patch<typeof inboxItem> & { readonly read?: boolean; readonly archived?: boolean };
@@ -95,20 +98,20 @@ export async function updateItem(
   { read, archived, snoozedUntil }: ItemPatch,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const found = await findOwn(ctx, id);
+  const item = await findOwn(ctx, id);
   const now = ctx.nowMs();
   const patch: { -readonly [K in keyof InboxItem]?: InboxItem[K] } = {};
-  if (read !== undefined) patch.readAt = read ? (found.readAt ?? now) : null;
-  if (archived !== undefined) patch.archivedAt = archived ? (found.archivedAt ?? now) : null;
+  if (read !== undefined) patch.readAt = read ? (item.readAt ?? now) : null;
+  if (archived !== undefined) patch.archivedAt = archived ? (item.archivedAt ?? now) : null;
   if (snoozedUntil !== undefined) patch.snoozedUntil = restsUntil(snoozedUntil, now);
-  if (archived) Object.assign(patch, { readAt: found.readAt ?? now, snoozedUntil: null });
-  return updated(ctx, inboxItemKind, found, patch, ifMatch);
+  if (archived) Object.assign(patch, { readAt: item.readAt ?? now, snoozedUntil: null });
+  return updated(ctx, inboxItemModel, item, patch, ifMatch);
 }
 
 /** @throws ApiError validation_failed */
-function restsUntil(given: string | null, now: number): number | null {
-  if (given === null) return null;
-  const until = readTime(given, 'snoozedUntil');
+function restsUntil(input: string | null, now: number): number | null {
+  if (input === null) return null;
+  const until = readTime(input, 'snoozedUntil');
   if (until > now) return until;
   throw invalidField('snoozedUntil', 'too_small', 'Use a time in the future, or null to end the snooze.');
 }
@@ -130,9 +133,9 @@ export async function readAll(ctx: Context): Promise<ChangeSet> {
   });
   const ids = rows.slice(0, readAtOnce).map(({ id }) => id);
   const now = ctx.nowMs();
-  const items = await inboxItemKind.findMany(ctx, ids);
+  const items = await inboxItemModel.findMany(ctx, ids);
   const changes = items.flatMap(
-    (item) => inboxItemKind.update(item, { readAt: item.readAt ?? now }, now) ?? [],
+    (item) => inboxItemModel.update(item, { readAt: item.readAt ?? now }, now) ?? [],
   );
   return { changes, body: { read: changes.length, hasMore: rows.length > readAtOnce } };
 }

@@ -3,7 +3,7 @@ import type { Change } from '../changes/change.ts';
 import type { Directory } from '../context.ts';
 import type { Ids } from '../lib/ids.ts';
 import { inboxItem } from './contract.ts';
-import { inboxItemKind, type InboxItem, type ShownItem } from './kind.ts';
+import { inboxItemModel, type InboxItem, type InboxItemResponse } from './kind.ts';
 
 interface Making {
   readonly ids: Ids;
@@ -11,16 +11,16 @@ interface Making {
 }
 
 /** Caller-chosen fields; the rest is the same in every new item. */
-export type Told = Pick<
+export type InboxItemInput = Pick<
   InboxItem,
   'memberId' | 'reason' | 'kind' | 'title' | 'body' | 'target' | 'issueId' | 'issue'
 > &
   Pick<InboxItem, 'actorKind' | 'actorId' | 'actorName'>;
 
-export function newItem(told: Told, { ids, nowMs }: Making): Change {
-  return inboxItemKind.create({
+export function newItem(input: InboxItemInput, { ids, nowMs }: Making): Change {
+  return inboxItemModel.create({
     id: ids.next(inboxItem.id),
-    ...told,
+    ...input,
     count: 1,
     happenedAt: nowMs,
     readAt: null,
@@ -33,7 +33,7 @@ export function newItem(told: Told, { ids, nowMs }: Making): Change {
 
 const nobody = { actorKind: null, actorId: null, actorName: null } as const;
 
-type Item = Pick<ShownItem, 'kind' | 'title' | 'body' | 'target'> & {
+type Item = Pick<InboxItemResponse, 'kind' | 'title' | 'body' | 'target'> & {
   readonly reason: 'webhook' | 'plugin' | 'system' | 'proposal';
 };
 
@@ -46,8 +46,8 @@ export function itemsForAdmins(
 }
 
 export function itemsFor(memberIds: readonly string[], item: Item, at: Making): Change[] {
-  const told = { ...item, issueId: null, issue: null, ...nobody };
-  return memberIds.map((memberId) => newItem({ ...told, memberId }, at));
+  const input = { ...item, issueId: null, issue: null, ...nobody };
+  return memberIds.map((memberId) => newItem({ ...input, memberId }, at));
 }
 
 export function adminsOf({ members }: Directory): string[] {

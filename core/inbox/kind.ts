@@ -1,17 +1,17 @@
 // Storage and events of inbox items. The timer of a snoozed item is set and cleared in the batch that changes the snooze.
 import { plain } from '../changes/columns.ts';
-import type { Shown } from '../contract/contract.ts';
-import { alarmOp, type Alarm } from '../reactions/alarm.ts';
-import { kindOf } from '../resource/kind.ts';
+import type { EntityResponse } from '../contract/contract.ts';
+import { timerOp, type DueTimer } from '../reactions/due-timer.ts';
+import { modelOf } from '../resource/kind.ts';
 import { inboxItem } from './contract.ts';
 
-export type ShownItem = Shown<typeof inboxItem>;
+export type InboxItemResponse = EntityResponse<typeof inboxItem>;
 
-const alarm = 'inbox';
+const timerName = 'inbox';
 
-export const inboxItemKind = kindOf(inboxItem, {
+export const inboxItemModel = modelOf(inboxItem, {
   table: 'inbox_items',
-  kept: { issueId: plain<string | null>('issue_id') },
+  stored: { issueId: plain<string | null>('issue_id') },
   events(before, after) {
     if (!before) return ['inbox.item_created'];
     if (before.archivedAt === null && after.archivedAt !== null) return ['inbox.item_archived'];
@@ -20,22 +20,23 @@ export const inboxItemKind = kindOf(inboxItem, {
   },
   special: {
     related: (scope, before, { id, snoozedUntil }) => ({
-      last: (before?.snoozedUntil ?? null) === snoozedUntil ? [] : [alarmOp(scope, alarm, id, snoozedUntil)],
+      last:
+        (before?.snoozedUntil ?? null) === snoozedUntil ? [] : [timerOp(scope, timerName, id, snoozedUntil)],
     }),
   },
 });
 
-export type InboxItem = NonNullable<Awaited<ReturnType<typeof inboxItemKind.find>>>;
+export type InboxItem = NonNullable<Awaited<ReturnType<typeof inboxItemModel.find>>>;
 
 /** Ends a snooze: the item becomes unread and moves to the top. */
-export const snoozeAlarm: Alarm = {
-  name: alarm,
+export const snoozeTimer: DueTimer = {
+  name: timerName,
   isSetBy: ({ kind, after }) => kind === inboxItem.name && (after as InboxItem).snoozedUntil !== null,
-  async ring(ctx, id) {
-    const found = await inboxItemKind.find(ctx, id);
-    if (!found || found.snoozedUntil === null) return { changes: [] };
+  async fire(ctx, id) {
+    const item = await inboxItemModel.find(ctx, id);
+    if (!item || item.snoozedUntil === null) return { changes: [] };
     const now = ctx.nowMs();
-    const change = inboxItemKind.update(found, { snoozedUntil: null, readAt: null, happenedAt: now }, now);
+    const change = inboxItemModel.update(item, { snoozedUntil: null, readAt: null, happenedAt: now }, now);
     return { changes: change ? [change] : [] };
   },
 };

@@ -2,10 +2,10 @@
 import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../changes/change.ts';
 import { json } from '../changes/columns.ts';
-import { defineKind } from '../changes/kind.ts';
+import { defineModel } from '../changes/kind.ts';
 import type { Context, Directory } from '../context.ts';
 import { member } from '../identity/members/contract.ts';
-import { Closed, described, idAndName, idOf, named } from '../lib/schema.ts';
+import { Closed, described, idAndName, idOf, namedSchema } from '../lib/schema.ts';
 import { switchableReasons } from './contract.ts';
 
 type Reason = (typeof switchableReasons)[number];
@@ -26,12 +26,12 @@ const flagsOf = <F>(flag: (description: string) => F): Record<Reason, F> =>
   Object.fromEntries(switchableReasons.map((reason) => [reason, flag(words[reason])])) as Record<Reason, F>;
 const flags = flagsOf<Flag>((description) => Type.Boolean({ description }));
 
-export const InboxPreferences = named('InboxPreferences', Closed(flags));
-export const InboxPreferencesPut = named(
+export const InboxPreferences = namedSchema('InboxPreferences', Closed(flags));
+export const InboxPreferencesPut = namedSchema(
   'InboxPreferencesPut',
   Closed(flagsOf((description) => Type.Optional(Type.Boolean({ description })))),
 );
-export const InboxPreferencesTold = named(
+export const InboxPreferencesEvent = namedSchema(
   'InboxPreferencesTold',
   Closed({
     member: described(idAndName(idOf(member.id), 'the member'), 'Member the preferences belong to.'),
@@ -47,39 +47,42 @@ interface Stored {
   readonly off: readonly Reason[];
 }
 
-const preferencesKind = defineKind<Stored, Static<typeof InboxPreferencesTold>>({
+const preferencesModel = defineModel<Stored, Static<typeof InboxPreferencesEvent>>({
   name: 'inbox_preferences',
   table: 'inbox_preferences',
   fields: { off: json('off_json') },
-  isTold: true,
-  wire: ({ id, off }, { directory }) => ({ member: shownMember(id, directory), ...shownOf(off) }),
+  withoutPrevious: true,
+  wire: ({ id, off }, { directory }) => ({
+    member: toMemberResponse(id, directory),
+    ...toPreferencesResponse(off),
+  }),
   events: () => ['inbox.preferences_updated'],
 });
 
-const shownMember = (id: string, { members }: Directory) => ({ id, name: members.get(id)?.name ?? '' });
+const toMemberResponse = (id: string, { members }: Directory) => ({ id, name: members.get(id)?.name ?? '' });
 
-function shownOf(off: readonly Reason[]): Preferences {
+function toPreferencesResponse(off: readonly Reason[]): Preferences {
   return Object.fromEntries(
     switchableReasons.map((reason) => [reason, !off.includes(reason)]),
   ) as Preferences;
 }
 
 export async function getPreferences(ctx: Context, memberId: string): Promise<Preferences> {
-  return shownOf((await preferencesKind.find(ctx, memberId))?.off ?? []);
+  return toPreferencesResponse((await preferencesModel.find(ctx, memberId))?.off ?? []);
 }
 
 /** Omitted reasons are switched on. */
 export async function putPreferences(
   ctx: Context,
   memberId: string,
-  given: Partial<Preferences>,
+  input: Partial<Preferences>,
 ): Promise<ChangeSet> {
-  const off = switchableReasons.filter((reason) => given[reason] === false);
-  const known = await preferencesKind.find(ctx, memberId);
+  const off = switchableReasons.filter((reason) => input[reason] === false);
+  const known = await preferencesModel.find(ctx, memberId);
   const change = known
-    ? preferencesKind.update(known, { off }, ctx.nowMs())
-    : preferencesKind.create({ id: memberId, off });
-  return { changes: change && (known || off.length > 0) ? [change] : [], body: shownOf(off) };
+    ? preferencesModel.update(known, { off }, ctx.nowMs())
+    : preferencesModel.create({ id: memberId, off });
+  return { changes: change && (known || off.length > 0) ? [change] : [], body: toPreferencesResponse(off) };
 }
 
 /** Returns the members who want notifications for their reason. @param reasonOf reason by member id */
@@ -87,7 +90,7 @@ export async function listeningTo(
   ctx: Context,
   reasonOf: ReadonlyMap<string, Reason>,
 ): Promise<ReadonlySet<string>> {
-  const stored = await preferencesKind.findMany(ctx, [...reasonOf.keys()]);
+  const stored = await preferencesModel.findMany(ctx, [...reasonOf.keys()]);
   const deaf = stored.filter(({ id, off }) => off.includes(reasonOf.get(id)!)).map(({ id }) => id);
   return new Set([...reasonOf.keys()].filter((id) => !deaf.includes(id)));
 }

@@ -5,7 +5,7 @@ import { announce } from '../changes/announcement.ts';
 import type { Change } from '../changes/change.ts';
 import { isoTime } from '../changes/operations.ts';
 import type { ProblemKind } from '../lib/problems.ts';
-import { Closed, described, enumeration, named, nullable, time } from '../lib/schema.ts';
+import { Closed, described, enumeration, namedSchema, nullable, time } from '../lib/schema.ts';
 import { itemsForAdmins } from './items.ts';
 
 const texts = {
@@ -38,13 +38,13 @@ const texts = {
   },
 } as const satisfies Partial<Record<ProblemKind, { title: string; message: string }>>;
 
-export type ToldKind = keyof typeof texts;
-export const toldKinds = Object.keys(texts) as readonly ToldKind[];
+export type ReportedKind = keyof typeof texts;
+export const reportedKinds = Object.keys(texts) as readonly ReportedKind[];
 
-export const SystemProblemShown = named(
+export const SystemProblemResponse = namedSchema(
   'SystemProblem',
   Closed({
-    kind: enumeration('SystemProblemKind', toldKinds, 'Kind of the problem.'),
+    kind: enumeration('SystemProblemKind', reportedKinds, 'Kind of the problem.'),
     message: Type.String({ description: 'Effect of the problem on the workspace.' }),
     since: described(time, 'Time at which the problem began.'),
     until: nullable(
@@ -56,8 +56,8 @@ export const SystemProblemShown = named(
   }),
 );
 
-export interface ToldProblem {
-  readonly kind: ToldKind;
+export interface ReportedProblem {
+  readonly kind: ReportedKind;
   readonly sinceMs: number;
   /** Null while the problem lasts. */
   readonly untilMs: number | null;
@@ -65,20 +65,20 @@ export interface ToldProblem {
 
 /** Returns the changes that publish the start or the end of a problem to a workspace. */
 export function problemChanges(
-  { kind, sinceMs, untilMs }: ToldProblem,
+  { kind, sinceMs, untilMs }: ReportedProblem,
   at: Parameters<typeof itemsForAdmins>[1],
 ): Change[] {
   const { title, message } = texts[kind];
   const target = { kind: 'system', id: kind };
-  const shown: Static<typeof SystemProblemShown> = {
+  const response: Static<typeof SystemProblemResponse> = {
     kind,
     message,
     since: isoTime(sinceMs),
     until: isoTime(untilMs),
   };
-  if (untilMs !== null) return [announce(target, 'system.problem_cleared', shown)];
+  if (untilMs !== null) return [announce(target, 'system.problem_cleared', response)];
   return [
-    announce(target, 'system.problem_raised', shown),
+    announce(target, 'system.problem_raised', response),
     ...itemsForAdmins({ kind: 'system_problem', reason: 'system', title, body: message, target }, at),
   ];
 }

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { updateBodyWith } from '../contract/schemas.ts';
 import { defineRoute } from '../http/route.ts';
-import { Closed, enumeration, named } from '../lib/schema.ts';
+import { Closed, enumeration, namedSchema } from '../lib/schema.ts';
 import { defineResource } from '../resource/define.ts';
 import { inboxItem } from './contract.ts';
 import { getItem, holderOf, listInbox, readAll, readAtOnce, unreadCount, updateItem } from './inbox.ts';
-import { inboxItemKind } from './kind.ts';
+import { inboxItemModel } from './kind.ts';
 import { getPreferences, InboxPreferences, InboxPreferencesPut, putPreferences } from './preferences.ts';
 
 const shelf = (what: string) =>
@@ -29,7 +29,7 @@ const routes = [
     scope: 'inbox:read',
     limit: 'read',
     responses: {
-      200: named(
+      200: namedSchema(
         'InboxUnread',
         Closed({
           unread: Type.Integer({
@@ -51,7 +51,7 @@ const routes = [
     writes: ['readAt'],
     limit: 'write',
     responses: {
-      200: named(
+      200: namedSchema(
         'InboxRead',
         Closed({
           read: Type.Integer({ description: 'Number of items marked as read.' }),
@@ -90,7 +90,7 @@ const routes = [
   }),
 ];
 
-export const inbox = defineResource(inboxItem, inboxItemKind, {
+export const inbox = defineResource(inboxItem, inboxItemModel, {
   query: {
     unread: Type.Optional(
       Type.Boolean({ description: 'True for unread items only, false for read items only.' }),
@@ -98,7 +98,7 @@ export const inbox = defineResource(inboxItem, inboxItemKind, {
     archived: shelf('archived items'),
     snoozed: shelf('snoozed items'),
   },
-  updateBody: named(
+  updateBody: namedSchema(
     'InboxItemUpdate',
     updateBodyWith(inboxItem, {
       read: Type.Optional(Type.Boolean({ description: 'True to mark the item as read, false as unread.' })),

@@ -3,10 +3,10 @@ import { createLedger } from './ledger.ts';
 
 test('the ledger keeps a bounded number of payers, and forgets those first that cost nothing for longest', () => {
   const ledger = createLedger(() => 0);
-  const payer = (n: number) => ({ workspaceId: 'ws', payer: `key_${n}` });
+  const accountOf = (n: number) => ({ workspaceId: 'ws', billingAccount: `key_${n}` });
   for (let n = 0; n < 50_000; n++) {
-    ledger.charge(payer(n), 'requests', 1);
-    ledger.charge(payer(0), 'requests', 1);
+    ledger.charge(accountOf(n), 'requests', 1);
+    ledger.charge(accountOf(0), 'requests', 1);
   }
   const usage = ledger.usageOf('ws');
   expect(usage.size).toBe(20_000);

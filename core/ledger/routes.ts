@@ -1,5 +1,5 @@
 import { defineRoute } from '../http/route.ts';
-import { UsageShown } from './schema.ts';
+import { UsageResponse } from './schema.ts';
 import { getUsage } from './usage.ts';
 
 export const usageRoutes = [
@@ -10,7 +10,7 @@ export const usageRoutes = [
     summary: 'Get the usage of the workspace in the last hour, by caller',
     scope: 'workspace:read',
     limit: 'search',
-    responses: { 200: UsageShown },
+    responses: { 200: UsageResponse },
     read: (ctx) => getUsage(ctx),
   }),
 ];

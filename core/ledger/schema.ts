@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import { Closed, enumeration, named, nullable } from '../lib/schema.ts';
+import { Closed, enumeration, namedSchema, nullable } from '../lib/schema.ts';
 
 const amount = (description: string) => Type.Number({ minimum: 0, description });
 
-const amountsShown = {
+const amountProperties = {
   cpuMs: amount('CPU time of the server, milliseconds.'),
   sandboxMs: amount('CPU time of plugin handlers, milliseconds.'),
   queueMs: amount('Queue time of runs and long reads, milliseconds.'),
@@ -13,7 +13,7 @@ const amountsShown = {
   runs: amount('Number of attempts of plugin runs.'),
   deliveries: amount('Number of attempts of webhook deliveries.'),
 };
-const PayerShown = named(
+const AccountUsage = namedSchema(
   'Payer',
   Closed({
     kind: enumeration(
@@ -31,18 +31,18 @@ const PayerShown = named(
         description: 'Name of the caller; null for `workspace` and for callers you may not read.',
       }),
     ),
-    ...amountsShown,
+    ...amountProperties,
     storedBytes: amount("Size of the plugin's stored values and code, bytes; 0 for other callers."),
   }),
 );
-export const UsageShown = named(
+export const UsageResponse = namedSchema(
   'Usage',
   Closed({
     minutes: Type.Integer({ description: 'Length of the reported period, minutes.' }),
-    total: Closed(amountsShown, { description: 'Sum over all callers.' }),
+    total: Closed(amountProperties, { description: 'Sum over all callers.' }),
     storedBytes: amount(
       'Size of the stored values and code of plugins and of stored responses of idempotency keys, bytes.',
     ),
-    payers: Type.Array(PayerShown, { description: 'Callers, highest CPU time first; at most 200.' }),
+    payers: Type.Array(AccountUsage, { description: 'Callers, highest CPU time first; at most 200.' }),
   }),
 );

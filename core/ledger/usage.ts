@@ -1,34 +1,39 @@
 // Reports the recent usage and the stored bytes of a workspace, by caller.
 import type { Context } from '../context.ts';
 import { tenantStatement } from '../store/statement.ts';
-import { quantities, type Amounts, type Quantity } from './ledger.ts';
+import { quantities, type LedgerAmounts, type Quantity } from './ledger.ts';
 
-const payersShownMax = 200;
+const accountsListedMax = 200;
 /** Maximum number of idempotency rows that are summed; for more rows the sum is extrapolated. */
 const keysSummedMax = 5_000;
 const keysCountedMax = 50_000;
 
-const named = (name: string, table: string, shown: string) =>
+const namesStatement = (name: string, table: string, displayed: string) =>
   tenantStatement<{ id: string; name: string }>(
     name,
-    `SELECT id, ${shown} AS name FROM ${table} WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
+    `SELECT id, ${displayed} AS name FROM ${table} WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
   );
 /** A sealed address is stored together with its displayable part (`webhooks/endpoints/address.ts`). */
-const shownUrl = "CASE WHEN url LIKE '{%' THEN json_extract(url, '$.text') ELSE url END";
+const displayUrl = "CASE WHEN url LIKE '{%' THEN json_extract(url, '$.text') ELSE url END";
 /** Types of accounts, by the prefix of their ids. */
-const kinds = [
-  { prefix: 'key_', kind: 'token', scope: 'api-keys:read', names: named('usage.tokens', 'api_keys', 'name') },
+const accountTypes = [
+  {
+    prefix: 'key_',
+    kind: 'token',
+    scope: 'api-keys:read',
+    names: namesStatement('usage.tokens', 'api_keys', 'name'),
+  },
   {
     prefix: 'plg_',
     kind: 'plugin',
     scope: 'plugins:read',
-    names: named('usage.plugins', 'plugins', 'plugin_id'),
+    names: namesStatement('usage.plugins', 'plugins', 'plugin_id'),
   },
   {
     prefix: 'whe_',
     kind: 'webhook',
     scope: 'webhooks:read',
-    names: named('usage.webhooks', 'endpoints', shownUrl),
+    names: namesStatement('usage.webhooks', 'endpoints', displayUrl),
   },
 ] as const;
 
@@ -50,20 +55,20 @@ export async function getUsage(ctx: Context) {
   const stored = new Map((await store.read(scope, storedByPlugin)).map(({ id, bytes }) => [id, bytes]));
   const keys = await store.readOne(scope, storedByKeys, { limit: keysSummedMax, countLimit: keysCountedMax });
   const inKeys = keys?.summed ? ((keys.bytes ?? 0) * keys.kept) / keys.summed : 0;
-  const payers = [...new Set([...used.keys(), ...stored.keys()])]
+  const accounts = [...new Set([...used.keys(), ...stored.keys()])]
     .map((id) => ({ id, amounts: rounded(used.get(id)), storedBytes: stored.get(id ?? '') ?? 0 }))
     .toSorted((a, b) => b.amounts.cpuMs - a.amounts.cpuMs)
-    .slice(0, payersShownMax);
+    .slice(0, accountsListedMax);
   const names = await namesOf(
     ctx,
-    payers.flatMap(({ id }) => id ?? []),
+    accounts.flatMap(({ id }) => id ?? []),
   );
   return {
     minutes: 60,
     total: rounded(sumOf([...used.values()])),
     storedBytes: Math.round([...stored.values()].reduce((sum, bytes) => sum + bytes, inKeys)),
-    payers: payers.map(({ id, amounts, storedBytes }) => ({
-      kind: kinds.find(({ prefix }) => id?.startsWith(prefix))?.kind ?? 'workspace',
+    payers: accounts.map(({ id, amounts, storedBytes }) => ({
+      kind: accountTypes.find(({ prefix }) => id?.startsWith(prefix))?.kind ?? 'workspace',
       id,
       name: id === null ? null : (names.get(id) ?? null),
       ...amounts,
@@ -77,18 +82,18 @@ async function namesOf(
   { store, scope, scopes }: Context,
   ids: readonly string[],
 ): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  for (const { prefix, kind, names, scope: needed } of kinds) {
+  const namesById = new Map<string, string>();
+  for (const { prefix, kind, names, scope: needed } of accountTypes) {
     if (!scopes.has(needed)) continue;
     const wanted = JSON.stringify(ids.filter((id) => id.startsWith(prefix)));
     for (const { id, name } of await store.read(scope, names, { ids: wanted }))
       // The path of a URL may contain a secret, so only the host is shown.
-      found.set(id, kind === 'webhook' ? new URL(name).host : name);
+      namesById.set(id, kind === 'webhook' ? new URL(name).host : name);
   }
-  return found;
+  return namesById;
 }
 
-function sumOf(all: readonly Amounts[]): Amounts {
+function sumOf(all: readonly LedgerAmounts[]): LedgerAmounts {
   const sum = (quantity: Quantity): number => all.reduce((so, amounts) => so + amounts[quantity], 0);
   return Object.fromEntries(quantities.map((quantity) => [quantity, sum(quantity)])) as Record<
     Quantity,
@@ -97,9 +102,9 @@ function sumOf(all: readonly Amounts[]): Amounts {
 }
 
 /** Rounds to thousandths; returns zeros for an account without usage. */
-function rounded(amounts: Amounts | undefined): Amounts {
-  const shown = (quantity: Quantity): number => Math.round((amounts?.[quantity] ?? 0) * 1_000) / 1_000;
-  return Object.fromEntries(quantities.map((quantity) => [quantity, shown(quantity)])) as Record<
+function rounded(amounts: LedgerAmounts | undefined): LedgerAmounts {
+  const displayed = (quantity: Quantity): number => Math.round((amounts?.[quantity] ?? 0) * 1_000) / 1_000;
+  return Object.fromEntries(quantities.map((quantity) => [quantity, displayed(quantity)])) as Record<
     Quantity,
     number
   >;

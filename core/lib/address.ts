@@ -33,11 +33,11 @@ const onlyLikeLatin = new RegExp(
  * @returns null for an invalid or confusable address
  */
 export function addressKey(text: string): string | null {
-  const given = text.trim();
-  if (given.length > charsMax || invisible.test(given)) return null;
+  const trimmed = text.trim();
+  if (trimmed.length > charsMax || invisible.test(trimmed)) return null;
   // Other servers may map a character with a compatibility or canonical equivalent, such as the Kelvin sign, to another mailbox.
-  for (const char of given) if (char.normalize('NFKC') !== char) return null;
-  const address = given.normalize('NFC').toLowerCase().replaceAll('ς', 'σ');
+  for (const char of trimmed) if (char.normalize('NFKC') !== char) return null;
+  const address = trimmed.normalize('NFC').toLowerCase().replaceAll('ς', 'σ');
   const [local = '', domain = '', ...more] = address.split('@');
   if (more.length > 0 || !localPart.test(local)) return null;
   const ascii = asciiOf(domain);

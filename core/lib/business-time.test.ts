@@ -7,13 +7,13 @@ import { utcToWall } from './zone.ts';
 const minuteMs = 60_000;
 
 /** Counts how often the zone's clock is formatted. */
-function timesAsked(run: () => void): number {
+function countFormats(run: () => void): number {
   const format = Object.getOwnPropertyDescriptor(Intl.DateTimeFormat.prototype, 'format')!;
-  let asked = 0;
+  let formats = 0;
   Object.defineProperty(Intl.DateTimeFormat.prototype, 'format', {
     ...format,
     get(this: Intl.DateTimeFormat) {
-      asked++;
+      formats++;
       return format.get!.call(this) as Intl.DateTimeFormat['format'];
     },
   });
@@ -22,7 +22,7 @@ function timesAsked(run: () => void): number {
   } finally {
     Object.defineProperty(Intl.DateTimeFormat.prototype, 'format', format);
   }
-  return asked;
+  return formats;
 }
 
 const nineToFive: BusinessWeek = {
@@ -82,7 +82,7 @@ describe('business time', () => {
     };
     const days = 5 * 366;
     expect(
-      timesAsked(() => expect(addBusinessMs(scattered, at('2026-11-20T12:00Z'), 1e12)).toBe(null)),
+      countFormats(() => expect(addBusinessMs(scattered, at('2026-11-20T12:00Z'), 1e12)).toBe(null)),
     ).toBeLessThan(3 * days);
   });
 
@@ -109,9 +109,10 @@ function modelOf(week: BusinessWeek, from: number, end: number, minutes: number)
   for (let now = from; now < end; now += minuteMs) {
     const wall = utcToWall(week.timeZone, now);
     const day = new Date(Date.UTC(wall.year, wall.month - 1, wall.day)).toISOString().slice(0, 10);
-    const shown = wall.hour * 60 + wall.minute;
+    const minuteOfDay = wall.hour * 60 + wall.minute;
     const hours = week.hours[weekdays[wall.weekday - 1]!] ?? [];
-    const isAtWork = !week.holidays.has(day) && hours.some(([from, to]) => from <= shown && shown < to);
+    const isAtWork =
+      !week.holidays.has(day) && hours.some(([from, to]) => from <= minuteOfDay && minuteOfDay < to);
     if (isAtWork && --left === 0) return now + minuteMs;
   }
   return null;

@@ -30,10 +30,10 @@ export function checkCron(expression: string, tz: string | undefined): string | 
 function shortestMinutes(minutesField: string, hoursField: string): number {
   const minutes = timesOf(`${minutesField} 0 1 1 *`, (time) => time.getUTCMinutes());
   const hours = timesOf(`0 ${hoursField} 1 1 *`, (time) => time.getUTCHours());
-  const gaps = minutes.slice(1).map((minute, index) => minute - minutes[index]!);
+  const intervals = minutes.slice(1).map((minute, index) => minute - minutes[index]!);
   const followEachOther = hours.some((hour) => hours.includes((hour + 1) % 24));
-  if (followEachOther) gaps.push(60 - minutes.at(-1)! + minutes[0]!);
-  return Math.min(...gaps, 60);
+  if (followEachOther) intervals.push(60 - minutes.at(-1)! + minutes[0]!);
+  return Math.min(...intervals, 60);
 }
 
 /** Returns the values of a field in order; the expression runs on one day of the year. */

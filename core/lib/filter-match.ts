@@ -11,10 +11,10 @@ import type {
   Order,
 } from './filter.ts';
 import { searchedWay } from './filter-value.ts';
-import { foldCase, foldName } from './fold.ts';
+import { foldCase, foldName } from './case-folding.ts';
 
 /** @param nowMs base of relative times */
-export type Passes = (shown: unknown, searched: Searched, nowMs: number) => boolean;
+export type Passes = (entity: unknown, searched: Searched, nowMs: number) => boolean;
 
 /** Texts of one object for text search: each is folded once and searched once per part, however many filters ask. */
 export interface Searched {
@@ -25,12 +25,12 @@ export function createSearched(): Searched {
   const known = new Map<string, ReturnType<Searched['of']>>();
   const searched = (text: string): ReturnType<Searched['of']> => {
     const folded = foldCase(text);
-    const found = new Map<string, boolean>();
+    const matches = new Map<string, boolean>();
     return {
       folded,
       contains(part) {
-        let isThere = found.get(part);
-        if (isThere === undefined) found.set(part, (isThere = folded.includes(part)));
+        let isThere = matches.get(part);
+        if (isThere === undefined) matches.set(part, (isThere = folded.includes(part)));
         return isThere;
       },
     };
@@ -48,15 +48,15 @@ export function createSearched(): Searched {
 export function passesOf(filter: Filter, fields: FilterFields): Passes {
   if ('all' in filter) {
     const terms = filter.all.map((term) => passesOf(term, fields));
-    return (...given) => terms.every((passes) => passes(...given));
+    return (...args) => terms.every((passes) => passes(...args));
   }
   if ('any' in filter) {
     const terms = filter.any.map((term) => passesOf(term, fields));
-    return (...given) => terms.some((passes) => passes(...given));
+    return (...args) => terms.some((passes) => passes(...args));
   }
   if ('not' in filter) {
     const passes = passesOf(filter.not, fields);
-    return (...given) => !passes(...given);
+    return (...args) => !passes(...args);
   }
   const field = fields[filter.field];
   if (!field) throw new Error(`Unknown filter field ${filter.field}.`);
@@ -69,7 +69,7 @@ function passesTest(filter: FilterTest, field: FilterField): Passes {
       return listedIn(filter, field.path);
     case 'null': {
       const anyAt = valuesAt(field.path);
-      return (shown) => anyAt(shown, isThere) !== filter.value;
+      return (entity) => anyAt(entity, isThere) !== filter.value;
     }
     case 'contains':
     case 'startsWith':
@@ -86,17 +86,17 @@ function looked(field: FilterField, test: 'contains' | 'startsWith', part: strin
     return lookedInNames(searchedWay(field) ?? { path: field.path }, test, part);
   const anyAt = valuesAt(field.path);
   return test === 'contains'
-    ? (shown, searched) => anyAt(shown, (text) => searched.of(String(text)).contains(part))
-    : (shown, searched) => anyAt(shown, (text) => searched.of(String(text)).folded.startsWith(part));
+    ? (entity, searched) => anyAt(entity, (text) => searched.of(String(text)).contains(part))
+    : (entity, searched) => anyAt(entity, (text) => searched.of(String(text)).folded.startsWith(part));
 }
 
-function lookedInNames(way: Place, test: 'contains' | 'startsWith', part: string): Passes {
+function lookedInNames(way: ValuePath, test: 'contains' | 'startsWith', part: string): Passes {
   const anyAt = valuesOf(way);
   const passes = (name: FilterValue): boolean => {
     const folded = foldName(String(name));
     return test === 'contains' ? folded.includes(part) : folded.startsWith(part);
   };
-  return (shown) => anyAt(shown, passes);
+  return (entity) => anyAt(entity, passes);
 }
 
 function listedIn({ groups }: Listing, path: string): Passes {
@@ -109,14 +109,14 @@ function listedIn({ groups }: Listing, path: string): Passes {
       way?.by === 'name'
         ? (value: FilterValue) => known.has(value) || known.has(foldName(String(value)))
         : (value: FilterValue) => known.has(value);
-    if (relative.length === 0) return (shown) => anyAt(shown, isListed);
-    return (shown, _, nowMs) => {
+    if (relative.length === 0) return (entity) => anyAt(entity, isListed);
+    return (entity, _, nowMs) => {
       const then = relative.map((value) => value.at(nowMs));
-      return anyAt(shown, (value) => known.has(value) || then.includes(String(value)));
+      return anyAt(entity, (value) => known.has(value) || then.includes(String(value)));
     };
   });
   const [only] = each;
-  return only && each.length === 1 ? only : (...given) => each.some((passes) => passes(...given));
+  return only && each.length === 1 ? only : (...args) => each.some((passes) => passes(...args));
 }
 
 type Key = number | string;
@@ -137,22 +137,22 @@ function ordered(field: FilterField, test: Order, operand: Operand): Passes {
   };
   const isInOrder = compare[test];
   if (typeof operand === 'object')
-    return (shown, _, nowMs) => {
+    return (entity, _, nowMs) => {
       const than = operand.at(nowMs);
-      return anyAt(shown, (value) => isInOrder(keyOf(value), than));
+      return anyAt(entity, (value) => isInOrder(keyOf(value), than));
     };
   const than = keyOf(operand);
   const passes = (value: FilterValue): boolean => isInOrder(keyOf(value), than);
-  return (shown) => anyAt(shown, passes);
+  return (entity) => anyAt(entity, passes);
 }
 
-type AnyAt = (shown: unknown, passes: (value: FilterValue) => boolean) => boolean;
-type Place = Pick<FilterWay, 'path' | 'upTo'>;
+type AnyAt = (entity: unknown, passes: (value: FilterValue) => boolean) => boolean;
+type ValuePath = Pick<FilterWay, 'path' | 'upTo'>;
 
-function valuesOf({ path, upTo }: Place): AnyAt {
+function valuesOf({ path, upTo }: ValuePath): AnyAt {
   const anyAt = valuesAt(path);
   if (upTo === undefined) return anyAt;
-  return (shown, passes) => anyAt(shown, (value) => passes(String(value).split(upTo, 1)[0]!));
+  return (entity, passes) => anyAt(entity, (value) => passes(String(value).split(upTo, 1)[0]!));
 }
 
 /** Returns a function that is true if any value at a path passes; null and missing values never pass. */
@@ -162,14 +162,16 @@ function valuesAt(path: string): AnyAt {
     rest.length > 0
       ? valuesAt(rest.join('.'))
       : (value, passes) => value !== null && value !== undefined && passes(value as FilterValue);
-  if (!step.endsWith('[]')) return (shown, passes) => below(at(shown, step), passes);
+  if (!step.endsWith('[]')) return (entity, passes) => below(at(entity, step), passes);
   const name = step.slice(0, -2);
-  return (shown, passes) => {
-    const list = at(shown, name);
+  return (entity, passes) => {
+    const list = at(entity, name);
     return Array.isArray(list) && list.some((item) => below(item, passes));
   };
 }
 
-function at(shown: unknown, name: string): unknown {
-  return shown !== null && typeof shown === 'object' ? (shown as Record<string, unknown>)[name] : undefined;
+function at(entity: unknown, name: string): unknown {
+  return entity !== null && typeof entity === 'object'
+    ? (entity as Record<string, unknown>)[name]
+    : undefined;
 }

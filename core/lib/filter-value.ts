@@ -1,8 +1,8 @@
 // Parses filter values by field type. A value that no object can have is refused instead of matching nothing.
 import { invalidField } from './errors.ts';
 import type { FilterField, FilterValue, FilterWay, Operand, PlainField, ReferenceField } from './filter.ts';
-import { foldCase, foldName } from './fold.ts';
-import { identifierGivenPattern, teamKeyGivenPattern } from './issue-names.ts';
+import { foldCase, foldName } from './case-folding.ts';
+import { identifierInputPattern, teamKeyInputPattern } from './issue-names.ts';
 import { requireMe } from './me.ts';
 import { didYouMean } from './nearest.ts';
 import { looksRelative, relativeDay, relativeTime } from './relative.ts';
@@ -20,53 +20,53 @@ export interface Mention {
   readonly field: ReferenceField;
   readonly way: FilterWay;
   readonly value: string;
-  readonly given: string;
+  readonly input: string;
 }
 
 const textCharactersMax = 200;
 
 /** @param orders true if compared by order, so that the value may be outside the field's range. @throws ApiError validation_failed */
-export function readScalar(field: PlainField, given: unknown, path: string, orders: boolean): Operand {
+export function readScalar(field: PlainField, input: unknown, path: string, orders: boolean): Operand {
   switch (field.type) {
     case 'text':
-      return readWord(field, given, path);
+      return readWord(field, input, path);
     case 'number':
-      return readNumber(field, given, path, orders);
+      return readNumber(field, input, path, orders);
     case 'boolean':
-      if (typeof given !== 'boolean') throw invalidField(path, 'invalid_type', 'Give true or false.');
-      return given;
+      if (typeof input !== 'boolean') throw invalidField(path, 'invalid_type', 'Give true or false.');
+      return input;
     case 'day':
     case 'time':
-      return readMoment(field.type, given, path);
+      return readMoment(field.type, input, path);
   }
 }
 
-function readWord({ values, aliases, pattern }: PlainField, given: unknown, path: string): string {
-  if (typeof given !== 'string') throw invalidField(path, 'invalid_type', 'Give a string.');
-  const value = aliases && Object.hasOwn(aliases, given) ? aliases[given]! : given;
+function readWord({ values, aliases, pattern }: PlainField, input: unknown, path: string): string {
+  if (typeof input !== 'string') throw invalidField(path, 'invalid_type', 'Give a string.');
+  const value = aliases && Object.hasOwn(aliases, input) ? aliases[input]! : input;
   if (values && !values.includes(value))
-    throw invalidField(path, 'invalid_enum', `Use one of ${values.join(', ')}.${didYouMean(given, values)}`);
+    throw invalidField(path, 'invalid_enum', `Use one of ${values.join(', ')}.${didYouMean(input, values)}`);
   if (pattern !== undefined && !matcherOf(pattern).test(value))
     throw invalidField(path, 'invalid_format', { why: 'This is not a valid id.' });
   return value;
 }
 
-function readNumber(field: PlainField, given: unknown, path: string, orders: boolean): number {
-  if (typeof given !== 'number' || !Number.isFinite(given))
+function readNumber(field: PlainField, input: unknown, path: string, orders: boolean): number {
+  if (typeof input !== 'number' || !Number.isFinite(input))
     throw invalidField(path, 'invalid_type', 'Give a number.');
-  if (orders) return given;
+  if (orders) return input;
   const { integer = false, minimum = -Infinity, maximum = Infinity } = field;
-  if (integer && !Number.isInteger(given)) throw invalidField(path, 'invalid_type', 'Give a whole number.');
-  if (given < minimum) throw invalidField(path, 'too_small', `Give ${minimum} or more.`);
-  if (given > maximum) throw invalidField(path, 'too_big', `Give ${maximum} or less.`);
-  return given;
+  if (integer && !Number.isInteger(input)) throw invalidField(path, 'invalid_type', 'Give a whole number.');
+  if (input < minimum) throw invalidField(path, 'too_small', `Give ${minimum} or more.`);
+  if (input > maximum) throw invalidField(path, 'too_big', `Give ${maximum} or less.`);
+  return input;
 }
 
 /** @throws ApiError validation_failed */
-export function readMoment(type: 'day' | 'time', given: unknown, path: string): Operand {
-  if (typeof given !== 'string') throw invalidField(path, 'invalid_type', 'Give a string.');
-  if (looksRelative(given)) {
-    const relative = type === 'day' ? relativeDay(given) : relativeTime(given);
+export function readMoment(type: 'day' | 'time', input: unknown, path: string): Operand {
+  if (typeof input !== 'string') throw invalidField(path, 'invalid_type', 'Give a string.');
+  if (looksRelative(input)) {
+    const relative = type === 'day' ? relativeDay(input) : relativeTime(input);
     if (relative) return relative;
     const units = type === 'day' ? 'days, weeks, months or years' : 'ISO 8601';
     throw invalidField(
@@ -76,14 +76,14 @@ export function readMoment(type: 'day' | 'time', given: unknown, path: string): 
     );
   }
   if (type === 'day') {
-    if (isDay(given) && /^\d{4}-/.test(given)) return given;
+    if (isDay(input) && /^\d{4}-/.test(input)) return input;
     throw invalidField(
       path,
       'invalid_format',
       'Give a date such as 2027-03-01, or one relative to today: P0D, -P7D.',
     );
   }
-  if (isTime(given)) return new Date(given).toISOString();
+  if (isTime(input)) return new Date(input).toISOString();
   throw invalidField(
     path,
     'invalid_format',
@@ -96,23 +96,23 @@ interface Looked {
   readonly name: string;
   readonly field: FilterField;
   readonly test: 'contains' | 'startsWith';
-  readonly given: unknown;
+  readonly input: unknown;
   readonly path: string;
 }
 
 /** @returns the text, folded like the field's values. @throws ApiError validation_failed */
-export function readText({ name, field, test, given, path }: Looked): string {
+export function readText({ name, field, test, input, path }: Looked): string {
   const fold = foldOf(field);
   if (!fold) throw invalidField(path, 'unknown_field', `${name} does not support text search.`);
-  if (typeof given !== 'string') throw invalidField(path, 'invalid_type', 'Give a string.');
-  if (given.length > textCharactersMax)
+  if (typeof input !== 'string') throw invalidField(path, 'invalid_type', 'Give a string.');
+  if (input.length > textCharactersMax)
     throw invalidField(path, 'too_long', `Use at most ${textCharactersMax} characters.`);
-  if (field.type === 'day' && !/^[\d-]{0,10}$/.test(given))
+  if (field.type === 'day' && !/^[\d-]{0,10}$/.test(input))
     throw invalidField(path, 'invalid_format', {
       why: `No date ${test} this.`,
       fix: 'Give part of a date such as 2027-03-01.',
     });
-  return fold(given);
+  return fold(input);
 }
 
 /** Returns the folding function of a searchable field; undefined if the field is not searchable. */
@@ -128,30 +128,30 @@ export function searchedWay({ ways }: ReferenceField): FilterWay | undefined {
     : ways.find(({ by }) => by === 'name' || by === 'key');
 }
 
-interface NamedReading {
+interface ReferenceOptions {
   readonly me?: Me;
   readonly mentions?: Mention[];
 }
 
 /** @returns null if the value means that the field is empty. @throws ApiError validation_failed */
-export function readNamed(
+export function readReference(
   field: ReferenceField,
-  given: unknown,
+  input: unknown,
   path: string,
-  { me, mentions }: NamedReading,
+  { me, mentions }: ReferenceOptions,
 ): { way: FilterWay; value: FilterValue } | null {
-  if (typeof given !== 'string') throw invalidField(path, 'invalid_type', 'Give a string.');
-  if (given === 'none' && field.nullable) return null;
-  if (given === 'me' && field.isPerson) return { way: idWay(field), value: meOf(field, me, path) };
+  if (typeof input !== 'string') throw invalidField(path, 'invalid_type', 'Give a string.');
+  if (input === 'none' && field.nullable) return null;
+  if (input === 'me' && field.isPerson) return { way: idWay(field), value: meOf(field, me, path) };
   for (const way of field.ways) {
-    const value = readWay(way, given);
+    const value = readWay(way, input);
     if (value === undefined) continue;
     if (way.by === 'turn' && !me)
       throw invalidField(path, 'invalid_format', {
-        why: `\`${given}\` depends on the current time, but an event is matched by its own data.`,
+        why: `\`${input}\` depends on the current time, but an event is matched by its own data.`,
         fix: 'Give an id or a name.',
       });
-    mentions?.push({ path, field, way, value, given });
+    mentions?.push({ path, field, way, value, input });
     return { way, value };
   }
   throw invalidField(path, 'invalid_format', `Give ${waysText(field)}.`);
@@ -172,22 +172,22 @@ function idWay({ ways }: ReferenceField): FilterWay {
   return way;
 }
 
-const readers: Readonly<Record<FilterWay['by'], (way: FilterWay, given: string) => string | undefined>> = {
-  id: ({ pattern = '' }, given) => (matcherOf(pattern).test(given) ? given : undefined),
-  key: (_, given) => (matcherOf(teamKeyGivenPattern).test(given) ? given.toUpperCase() : undefined),
-  identifier: (_, given) => (matcherOf(identifierGivenPattern).test(given) ? given.toUpperCase() : undefined),
+const readers: Readonly<Record<FilterWay['by'], (way: FilterWay, input: string) => string | undefined>> = {
+  id: ({ pattern = '' }, input) => (matcherOf(pattern).test(input) ? input : undefined),
+  key: (_, input) => (matcherOf(teamKeyInputPattern).test(input) ? input.toUpperCase() : undefined),
+  identifier: (_, input) => (matcherOf(identifierInputPattern).test(input) ? input.toUpperCase() : undefined),
   word: readFoldedWord,
   turn: readFoldedWord,
-  name: (_, given) => (given !== '' && given.length <= textCharactersMax ? foldName(given) : undefined),
+  name: (_, input) => (input !== '' && input.length <= textCharactersMax ? foldName(input) : undefined),
 };
 
-function readFoldedWord({ words = {} }: FilterWay, given: string): string | undefined {
-  const folded = foldName(given);
+function readFoldedWord({ words = {} }: FilterWay, input: string): string | undefined {
+  const folded = foldName(input);
   return Object.hasOwn(words, folded) ? words[folded] : undefined;
 }
 
-function readWay(way: FilterWay, given: string): string | undefined {
-  return readers[way.by](way, given);
+function readWay(way: FilterWay, input: string): string | undefined {
+  return readers[way.by](way, input);
 }
 
 const wayWords: Readonly<Record<FilterWay['by'], string>> = {

@@ -3,7 +3,7 @@ import type { ApiError } from './errors.ts';
 import { isNever, parseFilter, type FilterFields, type ReadingOptions } from './filter.ts';
 import { createSearched, passesOf } from './filter-match.ts';
 import type { Mention } from './filter-value.ts';
-import { foldCase, foldName } from './fold.ts';
+import { foldCase, foldName } from './case-folding.ts';
 import { isDay, isTime } from './time.ts';
 
 const fields: FilterFields = {
@@ -65,7 +65,7 @@ const fields: FilterFields = {
   at: { type: 'time', path: 'at' },
 };
 const now = Date.parse('2027-03-01T00:00:00Z');
-const shown = {
+const issue = {
   title: 'Crash on Save',
   priority: 'high',
   state: { type: 'shut', name: 'In Review' },
@@ -82,7 +82,7 @@ const shown = {
   done: false,
   at: '2026-11-20T12:00:00.000Z',
 };
-const passes = (filter: unknown, object: object = shown, options: ReadingOptions = {}): boolean =>
+const passes = (filter: unknown, object: object = issue, options: ReadingOptions = {}): boolean =>
   passesOf(parseFilter(filter, fields, 'filter', options), fields)(object, createSearched(), now);
 
 test('each test of the language', () => {
@@ -241,7 +241,7 @@ test('what is no filter is refused at its place', () => {
     [{ not: [] }, 'filter.not invalid_type'],
     [{ not: { x: 1 } }, 'filter.not.x unknown_field'],
   ];
-  for (const [filter, place] of rows) {
+  for (const [filter, fault] of rows) {
     let refused: unknown;
     try {
       parseFilter(filter, fields);
@@ -249,7 +249,7 @@ test('what is no filter is refused at its place', () => {
       refused = error;
     }
     const [detail] = (refused as ApiError | undefined)?.details ?? [];
-    expect([filter, detail ? `${detail.path} ${detail.issue}` : '']).toEqual([filter, place]);
+    expect([filter, detail ? `${detail.path} ${detail.issue}` : '']).toEqual([filter, fault]);
   }
   let deep: object = { priority: 'high' };
   for (let level = 0; level < 8; level++) deep = { and: [deep] };
@@ -280,9 +280,9 @@ test('a name that is nearly known is named', () => {
 
 test('`me` is whoever asks: a member, and of what needs no member a plugin', () => {
   const me = { id: 'usr_1', memberId: 'usr_1' };
-  expect(passes({ person: 'me' }, shown, { me })).toBe(true);
-  expect(passes({ person: { nin: ['me'] } }, shown, { me })).toBe(false);
-  expect(() => passes({ person: 'me' }, shown, { me: { id: 'plg_1', memberId: null } })).toThrow(
+  expect(passes({ person: 'me' }, issue, { me })).toBe(true);
+  expect(passes({ person: { nin: ['me'] } }, issue, { me })).toBe(false);
+  expect(() => passes({ person: 'me' }, issue, { me: { id: 'plg_1', memberId: null } })).toThrow(
     'not a member',
   );
 });
@@ -309,8 +309,8 @@ test('what was taken once is read on: a value that would be refused now matches 
     [{ person: 'me' }, false],
     [{ parent: { contains: 'iss' } }, false],
   ] as const)
-    expect([filter, passes(filter, shown, taken)]).toEqual([filter, expected]);
-  expect(() => passes({ colour: 'red' }, shown, taken)).toThrow('colour');
+    expect([filter, passes(filter, issue, taken)]).toEqual([filter, expected]);
+  expect(() => passes({ colour: 'red' }, issue, taken)).toThrow('colour');
 });
 
 test('what can never pass is known for it', () => {

@@ -2,7 +2,7 @@
 // {eq|neq|in|nin|contains|startsWith|gt|gte|lt|lte|null: …}}`; `{field: [a, b]}` abbreviates `in`, `{field: a}` `eq`. Patterns are
 // not supported, so nothing backtracks; size and depth are bounded. Specified in docs/spec/api.md › Filters.
 import { ApiError, invalidField } from './errors.ts';
-import { readNamed, readScalar, readText, type Me, type Mention } from './filter-value.ts';
+import { readReference, readScalar, readText, type Me, type Mention } from './filter-value.ts';
 import { didYouMean } from './nearest.ts';
 import type { Relative } from './relative.ts';
 
@@ -161,7 +161,7 @@ interface Reading extends ReadingOptions {
 }
 
 /** The field of a condition, with its name in the filter. */
-interface Asked {
+interface ConditionField {
   readonly name: string;
   readonly field: FilterField;
 }
@@ -209,8 +209,8 @@ function parseCondition(reading: Reading, name: string, value: unknown, path: st
       alike: isOfWord ? ['and', 'or'] : names,
     });
   }
-  const asked = { name, field };
-  if (!isObject(value)) return anyOf(reading, asked, Array.isArray(value) ? value : [value], path);
+  const condition = { name, field };
+  if (!isObject(value)) return anyOf(reading, condition, Array.isArray(value) ? value : [value], path);
   const parsed = Object.entries(value).map(([test, operand]) => {
     const here = `${path}.${test}`;
     countTerm(reading, here);
@@ -219,7 +219,7 @@ function parseCondition(reading: Reading, name: string, value: unknown, path: st
       const known = Object.keys(tests);
       throw unknownName(here, test, `Unknown operator ${test}.`, { known, alike: known });
     }
-    return parse(reading, asked, operand, here);
+    return parse(reading, condition, operand, here);
   });
   if (parsed.length === 0) throw invalidField(path, 'required', 'Give an operator such as {"eq": …}.');
   return allOf(parsed);
@@ -250,21 +250,21 @@ function withoutValue(condition: unknown): Filter {
 /** @param alike candidates for a suggestion */
 function unknownName(
   path: string,
-  given: string,
+  input: string,
   why: string,
   { known, alike }: Readonly<Record<'known' | 'alike', readonly string[]>>,
 ): ApiError {
-  const fix = `${why}${didYouMean(given, alike)} Use ${known.join(', ')}.`;
+  const fix = `${why}${didYouMean(input, alike)} Use ${known.join(', ')}.`;
   return invalidField(path, 'unknown_field', fix);
 }
 
-type ParseTest = (reading: Reading, asked: Asked, operand: unknown, path: string) => Filter;
+type ParseTest = (reading: Reading, condition: ConditionField, operand: unknown, path: string) => Filter;
 
 const tests: Readonly<Record<string, ParseTest>> = {
-  eq: (reading, asked, operand, path) => anyOf(reading, asked, [operand], path),
-  neq: (reading, asked, operand, path) => ({ not: anyOf(reading, asked, [operand], path) }),
+  eq: (reading, condition, operand, path) => anyOf(reading, condition, [operand], path),
+  neq: (reading, condition, operand, path) => ({ not: anyOf(reading, condition, [operand], path) }),
   in: listed,
-  nin: (...given) => ({ not: listed(...given) }),
+  nin: (...input) => ({ not: listed(...input) }),
   contains: looked('contains'),
   startsWith: looked('startsWith'),
   gt: compared('gt'),
@@ -277,16 +277,16 @@ const tests: Readonly<Record<string, ParseTest>> = {
   },
 };
 
-function listed(...[reading, asked, operand, path]: Parameters<ParseTest>): Filter {
+function listed(...[reading, condition, operand, path]: Parameters<ParseTest>): Filter {
   if (!Array.isArray(operand)) throw invalidField(path, 'invalid_type', 'Give a list of values.');
-  return anyOf(reading, asked, operand, path, true);
+  return anyOf(reading, condition, operand, path, true);
 }
 
 function looked(test: 'contains' | 'startsWith'): ParseTest {
   return (reading, { name, field }, operand, path) =>
     orNever(reading, () => {
       countValue(reading, path);
-      const value = readText({ name, field, test, given: operand, path });
+      const value = readText({ name, field, test, input: operand, path });
       if (++reading.texts > textsMax)
         throw invalidField(path, 'too_long', `Use at most ${textsMax} text searches in one filter.`);
       return { field: name, test, value };
@@ -306,10 +306,10 @@ function compared(test: Order): ParseTest {
 
 function anyOf(
   reading: Reading,
-  { name, field }: Asked,
-  given: readonly unknown[],
+  { name, field }: ConditionField,
+  input: readonly unknown[],
   path: string,
-  isList = given.length > 1,
+  isList = input.length > 1,
 ): Filter {
   const groups = new Map<FilterWay | null, Operand[]>();
   let orMissing = false;
@@ -319,14 +319,14 @@ function anyOf(
       orMissing = true;
       return;
     }
-    const named =
+    const reference =
       field.type === 'reference'
-        ? readNamed(field, value, at, reading)
+        ? readReference(field, value, at, reading)
         : { way: null, value: readScalar(field, value, at, false) };
-    if (named === null) orMissing = true;
-    else groups.set(named.way, [...(groups.get(named.way) ?? []), named.value]);
+    if (reference === null) orMissing = true;
+    else groups.set(reference.way, [...(groups.get(reference.way) ?? []), reference.value]);
   };
-  for (const [index, value] of given.entries()) {
+  for (const [index, value] of input.entries()) {
     const at = isList ? `${path}.${index}` : path;
     orNever(reading, () => take(value, at));
   }

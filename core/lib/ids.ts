@@ -31,19 +31,19 @@ export interface Ids {
 }
 
 /** Records the created ids. @param again ids recorded earlier, returned first and in order */
-export function keptIds(
+export function recordingIds(
   ids: Ids,
   again: readonly string[] = [],
-): { readonly ids: Ids; readonly made: readonly string[] } {
-  const made: string[] = [];
-  const kept = (make: () => string): string => {
-    const id = again[made.length] ?? make();
-    made.push(id);
+): { readonly ids: Ids; readonly created: readonly string[] } {
+  const created: string[] = [];
+  const record = (make: () => string): string => {
+    const id = again[created.length] ?? make();
+    created.push(id);
     return id;
   };
   return {
-    ids: { next: (prefix) => kept(() => ids.next(prefix)), uuid: () => kept(() => ids.uuid()) },
-    made,
+    ids: { next: (prefix) => record(() => ids.next(prefix)), uuid: () => record(() => ids.uuid()) },
+    created,
   };
 }
 

@@ -5,5 +5,5 @@ const keyInAnyCase = '[A-Za-z][A-Za-z0-9]{0,9}';
 
 /** Pattern of the key of a new team. */
 export const teamKeyPattern = `^${key}$`;
-export const teamKeyGivenPattern = `^${keyInAnyCase}$`;
-export const identifierGivenPattern = `^${keyInAnyCase}-[1-9][0-9]{0,9}$`;
+export const teamKeyInputPattern = `^${keyInAnyCase}$`;
+export const identifierInputPattern = `^${keyInAnyCase}-[1-9][0-9]{0,9}$`;

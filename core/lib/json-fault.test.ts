@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { findJsonFault, placeIn } from './json-fault.ts';
+import { findJsonFault, positionText } from './json-fault.ts';
 
 const long = process.env.TATAMI_LONG === '1';
 
@@ -23,9 +23,13 @@ test('the place of a fault is the first character that no JSON could have there'
     ['[1}', 'line 1, column 3', 'a comma or ]'],
     ['{"a":1', 'line 1, column 7', 'a comma or }'],
   ];
-  for (const [text, place, expected] of rows) {
+  for (const [text, position, expected] of rows) {
     const fault = findJsonFault(text);
-    expect([text, fault && placeIn(text, fault.at), fault?.expected]).toEqual([text, place, expected]);
+    expect([text, fault && positionText(text, fault.at), fault?.expected]).toEqual([
+      text,
+      position,
+      expected,
+    ]);
   }
 });
 

@@ -102,7 +102,10 @@ function passString(text: string, start: number): number | JsonFault {
     if (next === at) return { at, expected: 'an escape such as \\n or \\u00e9' };
     at = next - 1;
   }
-  return { at: text.length, expected: `a closing double quote (the text begins at ${placeIn(text, start)})` };
+  return {
+    at: text.length,
+    expected: `a closing double quote (the text begins at ${positionText(text, start)})`,
+  };
 }
 
 function behindSpace(text: string, from: number): number {
@@ -124,14 +127,14 @@ export function parseJsonText(text: string): unknown {
   } catch (cause) {
     const fault = findJsonFault(text);
     const message = fault
-      ? `expected ${fault.expected} at ${placeIn(text, fault.at)}`
+      ? `expected ${fault.expected} at ${positionText(text, fault.at)}`
       : 'it is not valid JSON';
     throw new SyntaxError(message, { cause });
   }
 }
 
 /** Formats a position as `line 2, column 5`; both start at 1, columns count characters. */
-export function placeIn(text: string, at: number): string {
+export function positionText(text: string, at: number): string {
   const before = text.slice(0, at);
   const lines = before.split(/\r\n|\r|\n/);
   return `line ${lines.length}, column ${[...lines.at(-1)!].length + 1}`;

@@ -73,9 +73,9 @@ test('what no honest client sends as JSON is refused', () => {
 });
 
 test('what is taken is a copy to the last', () => {
-  const given = { list: [{ a: 1 }], object: { b: 'x' } };
-  const { value } = takeJson(given, limits);
-  given.list[0]!.a = 2;
-  given.object.b = 'y';
+  const input = { list: [{ a: 1 }], object: { b: 'x' } };
+  const { value } = takeJson(input, limits);
+  input.list[0]!.a = 2;
+  input.object.b = 'y';
   expect(value).toEqual({ list: [{ a: 1 }], object: { b: 'x' } });
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { ApiError } from './errors.ts';
 import { jsonDepthMax, jsonPartsMax, parseJson } from './json.ts';
-import { threadMs } from './processor.ts';
+import { threadMs } from './cpu.ts';
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 

@@ -1,7 +1,7 @@
 // Strict JSON for request bodies: refuses texts that `JSON.parse` accepts but parsers interpret differently, because such
 // differences are used to bypass checks (RFC 8259 §4 on duplicate names, §8.2 on lone surrogates).
 import { ApiError } from './errors.ts';
-import { findJsonFault, placeIn } from './json-fault.ts';
+import { findJsonFault, positionText } from './json-fault.ts';
 
 export const jsonDepthMax = 64;
 /** Maximum number of objects, lists and properties; scalar values in lists are bounded only by the length of the text. */
@@ -21,7 +21,7 @@ export function parseJson(text: string, partsMax: number = jsonPartsMax): unknow
 /** The message names the position and the expected token, and never the input, which may contain a secret. */
 function notJson(text: string): ApiError {
   const fault = findJsonFault(text);
-  const where = fault ? `: expected ${fault.expected} at ${placeIn(text, fault.at)}.` : '.';
+  const where = fault ? `: expected ${fault.expected} at ${positionText(text, fault.at)}.` : '.';
   return malformed(`The body is not valid JSON${where}`);
 }
 
@@ -65,7 +65,7 @@ function scan(text: string, partsMax: number): void {
   } catch (error) {
     if (error === brokenString) throw notJson(text);
     if (!(error instanceof ApiError)) throw error;
-    throw malformed(`${error.message} See ${placeIn(text, at)}.`);
+    throw malformed(`${error.message} See ${positionText(text, at)}.`);
   }
 }
 
@@ -147,13 +147,13 @@ function note(object: Open, name: string): void {
 function stringSkipper(
   text: string,
 ): (start: number) => { end: number; isEscaped: boolean; isCoded: boolean } {
-  const places = { '"': -1, '\\': -1, '\\u': -1 };
-  const next = (mark: keyof typeof places, from: number): number => {
-    if (places[mark] < from) {
+  const positions = { '"': -1, '\\': -1, '\\u': -1 };
+  const next = (mark: keyof typeof positions, from: number): number => {
+    if (positions[mark] < from) {
       const at = text.indexOf(mark, from);
-      places[mark] = at < 0 ? Infinity : at;
+      positions[mark] = at < 0 ? Infinity : at;
     }
-    return places[mark];
+    return positions[mark];
   };
   return (start) => {
     for (let at = start + 1, isEscaped = false; ; isEscaped = true) {

@@ -30,9 +30,9 @@ export function safeHtml(markdown: string): string {
 }
 
 function sanitize(element: HTMLRewriterTypes.Element): void {
-  const kept = allowed.get(element.tagName);
-  if (!kept) return void element.removeAndKeepContent();
-  for (const [name] of [...element.attributes]) if (!kept.includes(name)) element.removeAttribute(name);
+  const attributes = allowed.get(element.tagName);
+  if (!attributes) return void element.removeAndKeepContent();
+  for (const [name] of [...element.attributes]) if (!attributes.includes(name)) element.removeAttribute(name);
   if (element.tagName === 'img' && !loadable.test(element.getAttribute('src') ?? '')) element.remove();
   if (element.tagName !== 'a') return;
   if (linkable.test(element.getAttribute('href') ?? '')) element.setAttribute('rel', 'nofollow noopener');

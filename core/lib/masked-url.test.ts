@@ -2,19 +2,19 @@ import { expect, test } from 'bun:test';
 import { isMasked, maskedUrl } from './masked-url.ts';
 
 test('values of a query are masked, names and the rest are shown, and masking twice changes nothing', () => {
-  for (const [url, shown] of [
+  for (const [url, masked] of [
     ['https://h.example/x', 'https://h.example/x'],
     ['https://h.example/x?token=s3cret', 'https://h.example/x?token=…'],
     ['https://h.example/x?a=1&b=&s3cret', 'https://h.example/x?a=…&b=…&…'],
     ['https://h.example?a=b=c?d#part', 'https://h.example?a=…#part'],
     ['https://h.example/#x?a=b', 'https://h.example/#x?a=b'],
   ] as const) {
-    expect(maskedUrl(url)).toBe(shown);
-    expect(maskedUrl(shown)).toBe(shown);
-    expect([isMasked(url), isMasked(shown), isMasked(encodeURI(shown).toLowerCase())]).toEqual([
+    expect(maskedUrl(url)).toBe(masked);
+    expect(maskedUrl(masked)).toBe(masked);
+    expect([isMasked(url), isMasked(masked), isMasked(encodeURI(masked).toLowerCase())]).toEqual([
       false,
-      shown !== url,
-      shown !== url,
+      masked !== url,
+      masked !== url,
     ]);
   }
 });

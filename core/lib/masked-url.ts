@@ -5,11 +5,11 @@ const mask = '…';
 export function maskedUrl(url: string): string {
   const [, base = url, query, fragment = ''] = /^([^?#]*)\?([^#]*)(#.*)?$/s.exec(url) ?? [];
   if (query === undefined) return url;
-  const shown = query.split('&').map((part) => {
+  const masked = query.split('&').map((part) => {
     const end = part.indexOf('=');
     return end < 0 ? mask : part.slice(0, end + 1) + mask;
   });
-  return `${base}?${shown.join('&')}${fragment}`;
+  return `${base}?${masked.join('&')}${fragment}`;
 }
 
 /** Returns true if the URL was masked for display. */

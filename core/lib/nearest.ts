@@ -7,9 +7,9 @@ const lengthMax = 100;
 const lettersPerTypo = 3;
 
 /** @returns the closest of `known`, ignoring case; undefined if none is close enough */
-export function nearest(given: string, known: Iterable<string>): string | undefined {
-  if (given.length > lengthMax) return undefined;
-  const wanted = given.toLowerCase();
+export function nearest(input: string, known: Iterable<string>): string | undefined {
+  if (input.length > lengthMax) return undefined;
+  const wanted = input.toLowerCase();
   let best: string | undefined;
   let least = Infinity;
   for (const name of known) {
@@ -31,16 +31,16 @@ function typosBetween(one: string, other: string): number {
 }
 
 /** Returns " Did you mean x?" to append to a sentence; empty if no name is close. */
-export function didYouMean(given: string, known: Iterable<string>): string {
-  const near = nearest(given, known);
+export function didYouMean(input: string, known: Iterable<string>): string {
+  const near = nearest(input, known);
   return near === undefined ? '' : ` Did you mean ${near}?`;
 }
 
 /** Like `didYouMean`, with up to three names, closest first. */
-export function didYouMeanAny(given: string, known: Iterable<string>): string {
+export function didYouMeanAny(input: string, known: Iterable<string>): string {
   const left = new Set(known);
   const near: string[] = [];
-  for (let next = nearest(given, left); next !== undefined && near.length < 3; next = nearest(given, left)) {
+  for (let next = nearest(input, left); next !== undefined && near.length < 3; next = nearest(input, left)) {
     near.push(next);
     left.delete(next);
   }

@@ -3,7 +3,7 @@
 import type { TSchema } from 'typebox';
 import { invalidField } from './errors.ts';
 import { oneLine } from './schema.ts';
-import { unseen } from './shown-name.ts';
+import { unseen } from './display-name.ts';
 
 const lineBreaks = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
 const allUnseen = new RegExp(unseen.source, 'gu');
@@ -17,19 +17,19 @@ export function inOneLine(text: string): string {
   if (plain.test(text)) return text.trim();
   const cleaned = (part: string): string => part.replaceAll(allUnseen, '');
   const line = text.replaceAll(lineBreaks, ' ');
-  let [shown, after] = ['', 0];
-  for (const { 0: found, index } of line.matchAll(flag)) {
-    shown += cleaned(line.slice(after, index)) + found;
-    after = index + found.length;
+  let [result, after] = ['', 0];
+  for (const { 0: match, index } of line.matchAll(flag)) {
+    result += cleaned(line.slice(after, index)) + match;
+    after = index + match.length;
   }
-  return (shown + cleaned(line.slice(after))).trim();
+  return (result + cleaned(line.slice(after))).trim();
 }
 
 /** Paths of such texts in a value. */
-interface Places {
+interface LinePaths {
   readonly isLine: boolean;
-  readonly below: readonly (readonly [name: string, places: Places])[];
-  readonly items: Places | null;
+  readonly below: readonly (readonly [name: string, places: LinePaths])[];
+  readonly items: LinePaths | null;
   /** True for a list with unique items. */
   readonly isSet: boolean;
 }
@@ -39,28 +39,28 @@ interface Places {
  * ApiError validation_failed for a text without visible characters.
  */
 export function normalizerOf(schema: TSchema): ((value: unknown) => void) | null {
-  const places = placesOf(schema);
-  return places && ((value) => void normalized(places, value, ''));
+  const linePaths = linePathsOf(schema);
+  return linePaths && ((value) => void normalized(linePaths, value, ''));
 }
 
-function placesOf(schema: TSchema): Places | null {
+function linePathsOf(schema: TSchema): LinePaths | null {
   const { properties = {}, items, anyOf = [], uniqueItems: isSet = false } = schema as SchemaParts;
-  const below = Object.entries(properties).flatMap(([name, property]): [string, Places][] => {
-    const places = placesOf(property);
-    return places ? [[name, places]] : [];
+  const below = Object.entries(properties).flatMap(([name, property]): [string, LinePaths][] => {
+    const linePaths = linePathsOf(property);
+    return linePaths ? [[name, linePaths]] : [];
   });
-  const inItems = items ? placesOf(items) : null;
+  const inItems = items ? linePathsOf(items) : null;
   const own = { isLine: oneLine in schema, below, items: inItems, isSet };
   // A nullable value has a null branch; no union has branches that differ otherwise.
-  const all = [own, ...anyOf.flatMap((branch) => placesOf(branch) ?? [])].filter(hasAny);
+  const all = [own, ...anyOf.flatMap((branch) => linePathsOf(branch) ?? [])].filter(hasAny);
   return all.length === 0 ? null : all.reduce(both);
 }
 
-function hasAny({ isLine, below, items }: Places): boolean {
+function hasAny({ isLine, below, items }: LinePaths): boolean {
   return isLine || below.length > 0 || items !== null;
 }
 
-function both(one: Places, other: Places): Places {
+function both(one: LinePaths, other: LinePaths): LinePaths {
   return {
     isLine: one.isLine || other.isLine,
     below: [...one.below, ...other.below],
@@ -76,19 +76,19 @@ interface SchemaParts {
   readonly uniqueItems?: boolean;
 }
 
-function normalized(places: Places, value: unknown, path: string): unknown {
-  if (typeof value === 'string') return places.isLine ? seenLine(value, path) : value;
+function normalized(linePaths: LinePaths, value: unknown, path: string): unknown {
+  if (typeof value === 'string') return linePaths.isLine ? seenLine(value, path) : value;
   if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return normalizedList(places, value, path);
+  if (Array.isArray(value)) return normalizedList(linePaths, value, path);
   const parts = value as Record<string, unknown>;
-  for (const [name, below] of places.below)
+  for (const [name, below] of linePaths.below)
     if (Object.hasOwn(parts, name))
       parts[name] = normalized(below, parts[name], path === '' ? name : `${path}.${name}`);
   return value;
 }
 
 /** @throws ApiError validation_failed for items that normalization makes equal */
-function normalizedList({ items, isSet }: Places, list: unknown[], path: string): unknown[] {
+function normalizedList({ items, isSet }: LinePaths, list: unknown[], path: string): unknown[] {
   if (!items) return list;
   for (const [at, item] of list.entries()) list[at] = normalized(items, item, `${path}.${at}`);
   if (isSet && new Set(list).size < list.length)

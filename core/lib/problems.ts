@@ -49,7 +49,7 @@ export interface Problems {
 export function createProblems(nowMs: () => number): Problems {
   const problems = new Map<ProblemKind, Problem>();
   const listeners: ((kind: ProblemKind, problem: Problem | null) => void)[] = [];
-  const tell = (kind: ProblemKind, problem: Problem | null): void => {
+  const notify = (kind: ProblemKind, problem: Problem | null): void => {
     for (const listener of listeners) listener(kind, problem);
   };
   return {
@@ -57,10 +57,10 @@ export function createProblems(nowMs: () => number): Problems {
       const known = problems.get(kind);
       const problem = { kind, message, sinceMs: known?.sinceMs ?? nowMs() };
       problems.set(kind, problem);
-      if (!known) tell(kind, problem);
+      if (!known) notify(kind, problem);
     },
     clear(kind) {
-      if (problems.delete(kind)) tell(kind, null);
+      if (problems.delete(kind)) notify(kind, null);
     },
     list: () => [...problems.values()],
     onChange: (listener) => void listeners.push(listener),

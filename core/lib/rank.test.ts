@@ -57,16 +57,16 @@ test('an order stays one under ten thousand moves to any place', () => {
 
 test('ranks stay short at both ends, and grow slowly in one gap', () => {
   let [first, last, inside] = [rankBetween(null, null), rankBetween(null, null), 'a1'];
-  let inGap = 0;
+  let insertions = 0;
   for (let count = 0; count < 10_000; count++) {
     [first, last] = [rankBetween(null, first), rankBetween(last, null)];
     if (inside.length > rankLengthMax) continue;
     inside = rankBetween('a0', inside);
-    inGap += 1;
+    insertions += 1;
   }
   expect(first.length).toBeLessThanOrEqual(4);
   expect(last.length).toBeLessThanOrEqual(4);
-  expect(inGap).toBeGreaterThan(300);
+  expect(insertions).toBeGreaterThan(300);
 });
 
 test('a rank with a tail lies in its gap, and the same gap with another tail has another rank', () => {

@@ -70,9 +70,10 @@ function wholeOf(rank: string): string {
 /** Returns the next or previous integer; null beyond 26 digits. */
 function stepped(whole: string, by: 1 | -1): string | null {
   const [full, empty] = by === 1 ? [most, least] : [least, most];
-  const kept = whole.slice(1).replace(new RegExp(`${full}*$`), '');
-  const carried = empty.repeat(whole.length - 1 - kept.length);
-  if (kept !== '') return whole[0] + kept.slice(0, -1) + digits[digits.indexOf(kept.at(-1)!) + by]! + carried;
+  const digitsLeft = whole.slice(1).replace(new RegExp(`${full}*$`), '');
+  const carried = empty.repeat(whole.length - 1 - digitsLeft.length);
+  if (digitsLeft !== '')
+    return whole[0] + digitsLeft.slice(0, -1) + digits[digits.indexOf(digitsLeft.at(-1)!) + by]! + carried;
   return steppedHead(whole[0]!, carried, by);
 }
 

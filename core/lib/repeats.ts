@@ -6,7 +6,7 @@ import type { Log, LogLevel } from './log.ts';
 const writtenMax = 3;
 const countedMs = 60_000;
 /** Maximum number of request ids in a summary; clients were told that the log contains them. */
-const requestsNamed = 50;
+const requestIdsMax = 50;
 /** Maximum number of distinct entries counted at a time; entries beyond it are written. */
 const countedMax = 200;
 
@@ -48,7 +48,7 @@ export function createRepeats(after: (delayMs: number, run: () => void) => void,
       }
       repeated.times++;
       if (repeated.times <= writtenMax) return false;
-      if (typeof requestId === 'string' && repeated.requestIds.length < requestsNamed)
+      if (typeof requestId === 'string' && repeated.requestIds.length < requestIdsMax)
         repeated.requestIds.push(requestId);
       return true;
     },

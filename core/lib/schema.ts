@@ -110,7 +110,7 @@ export const uuid = Type.String({ pattern: uuidPattern, description: 'A UUID in 
 
 export const time = Type.String({ format: 'date-time', description: 'RFC 3339, UTC.' });
 /** Time in requests, parsed by `readTime`. */
-export const givenTime = Type.String({ maxLength: 40, description: 'An ISO 8601 time.' });
+export const requestTime = Type.String({ maxLength: 40, description: 'An ISO 8601 time.' });
 export const date = Type.String({
   pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$',
   description: 'A date as YYYY-MM-DD.',
@@ -143,12 +143,12 @@ export const limitDefault = 50;
 const limitMax = 100;
 
 /** Key of an input form that JSON Schema cannot express; the types of the SDK use it. */
-export const givenAs: unique symbol = Symbol('given as');
+export const inputForm: unique symbol = Symbol('given as');
 /**
  * Input forms: parameters with a comma-separated text that host calls also accept as values (field names, event types, words), and
  * issue filters. In bodies: an issue filter, a subscription filter, and the event types that the filter applies to.
  */
-export type GivenAs =
+export type InputForm =
   'fields' | 'list' | 'eventPatterns' | 'json' | 'issueFilter' | 'eventFilter' | 'eventPattern';
 
 /**
@@ -156,7 +156,7 @@ export type GivenAs =
  * Rights narrowed to fields use it.
  */
 export const writes: unique symbol = Symbol('writes');
-export type Writes = readonly string[] | 'inside';
+export type WrittenFields = readonly string[] | 'inside';
 
 /** Parameters of every list. */
 export const pageQuery = {
@@ -183,18 +183,21 @@ const pageInfo = {
 /** Page envelope (docs/spec/api.md › Lists). @param item schema whose name, if any, names the page */
 export function pageOf(item: TSchema): TSchema {
   const { 'x-name': name } = item as { 'x-name'?: string };
-  const PageInfo = named('PageInfo', Closed(pageInfo, { description: 'Position of the page in its list.' }));
+  const PageInfo = namedSchema(
+    'PageInfo',
+    Closed(pageInfo, { description: 'Position of the page in its list.' }),
+  );
   const page = Closed({ data: listOf(item), pageInfo: PageInfo });
-  return name === undefined ? page : named(`${name}Page`, page);
+  return name === undefined ? page : namedSchema(`${name}Page`, page);
 }
 
 /** A page with additional position information. */
 export function pageWith(name: string, item: TSchema, more: Record<string, TSchema>): TSchema {
-  const PageInfo = named(
+  const PageInfo = namedSchema(
     `${name}Info`,
     Closed({ ...pageInfo, ...more }, { description: 'Position of the page in its list.' }),
   );
-  return named(name, Closed({ data: listOf(item), pageInfo: PageInfo }));
+  return namedSchema(name, Closed({ data: listOf(item), pageInfo: PageInfo }));
 }
 
 function listOf(item: TSchema): TSchema {
@@ -202,6 +205,6 @@ function listOf(item: TSchema): TSchema {
 }
 
 /** Sets the name of a schema in the OpenAPI document. */
-export function named<S extends TSchema>(name: string, schema: S): S {
+export function namedSchema<S extends TSchema>(name: string, schema: S): S {
   return Object.assign(schema, { 'x-name': name });
 }

@@ -47,12 +47,12 @@ export function createSealing(masterKey: Uint8Array): Sealing {
     },
     sign: (text, purpose) => sign(text, purpose).toString('base64url'),
     verify(text, purpose, tag) {
-      const given = Buffer.from(tag, 'base64url');
+      const decoded = Buffer.from(tag, 'base64url');
       // Several base64url texts decode to the same bytes; only the canonical one is accepted.
       return (
-        given.length === 16 &&
-        given.toString('base64url') === tag &&
-        timingSafeEqual(given, sign(text, purpose))
+        decoded.length === 16 &&
+        decoded.toString('base64url') === tag &&
+        timingSafeEqual(decoded, sign(text, purpose))
       );
     },
   };

@@ -8,5 +8,5 @@ export const sequenceToCome = (path: string, end: number): ApiError =>
     fix: `Give ${end} or less.`,
   });
 
-export const timeToCome = (path: string, given: string): ApiError =>
-  invalidField(path, 'too_big', { why: `${given} is in the future.`, fix: 'Give an earlier time.' });
+export const timeToCome = (path: string, value: string): ApiError =>
+  invalidField(path, 'too_big', { why: `${value} is in the future.`, fix: 'Give an earlier time.' });

@@ -38,8 +38,8 @@ test.each([
 });
 
 test('the wall shows the time of its zone, with the day of the week', () => {
-  const shown = utcToWall('America/New_York', Date.parse('2027-11-07T05:30:09.999Z'));
-  expect(shown).toEqual({ year: 2027, month: 11, day: 7, hour: 1, minute: 30, second: 9, weekday: 7 });
+  const local = utcToWall('America/New_York', Date.parse('2027-11-07T05:30:09.999Z'));
+  expect(local).toEqual({ year: 2027, month: 11, day: 7, hour: 1, minute: 30, second: 9, weekday: 7 });
   expect(utcToWall('Asia/Tokyo', Date.parse('2026-12-31T15:00:00Z'))).toMatchObject({
     year: 2027,
     weekday: 5,

@@ -3,7 +3,7 @@ import { didYouMean } from './nearest.ts';
 
 const longestNameChars = 64;
 /** Number of cached formatters: more than there are zones, fewer than their possible spellings. */
-const keptMax = 1_000;
+const cachedMax = 1_000;
 /** Upper bound of UTC offsets, and lower bound between two clock changes of a zone. */
 const farthestMs = 24 * 3_600_000;
 
@@ -47,17 +47,17 @@ function formatterOf(zone: string): Intl.DateTimeFormat {
   const known = formatters.get(zone);
   if (known) return known;
   const two = '2-digit';
-  const made = new Intl.DateTimeFormat('en-US', {
+  const created = new Intl.DateTimeFormat('en-US', {
     ...{ timeZone: zone, calendar: 'gregory', numberingSystem: 'latn', hourCycle: 'h23' },
     ...{ year: 'numeric', month: two, day: two, hour: two, minute: two, second: two },
   });
-  if (formatters.size >= keptMax) formatters.clear();
-  formatters.set(zone, made);
-  return made;
+  if (formatters.size >= cachedMax) formatters.clear();
+  formatters.set(zone, created);
+  return created;
 }
 
 /** Returns the local time as if it were UTC, in whole seconds. */
-function shownMs(zone: string, ms: number): number {
+function localMs(zone: string, ms: number): number {
   const [date = '', time = ''] = formatterOf(zone).format(ms).split(', ');
   const [month, day, year] = date.split('/');
   const [hour, minute, second] = time.split(':');
@@ -67,20 +67,20 @@ function shownMs(zone: string, ms: number): number {
 /** Returns the UTC offset in milliseconds. */
 function offsetMs(zone: string, ms: number): number {
   const whole = Math.floor(ms / 1_000) * 1_000;
-  return shownMs(zone, whole) - whole;
+  return localMs(zone, whole) - whole;
 }
 
 /** Returns the local time at a moment. @throws RangeError if the zone does not exist */
 export function utcToWall(zone: string, ms: number): WallMoment {
-  const shown = new Date(shownMs(zone, ms));
+  const local = new Date(localMs(zone, ms));
   return {
-    year: shown.getUTCFullYear(),
-    month: shown.getUTCMonth() + 1,
-    day: shown.getUTCDate(),
-    hour: shown.getUTCHours(),
-    minute: shown.getUTCMinutes(),
-    second: shown.getUTCSeconds(),
-    weekday: shown.getUTCDay() || 7,
+    year: local.getUTCFullYear(),
+    month: local.getUTCMonth() + 1,
+    day: local.getUTCDate(),
+    hour: local.getUTCHours(),
+    minute: local.getUTCMinutes(),
+    second: local.getUTCSeconds(),
+    weekday: local.getUTCDay() || 7,
   };
 }
 
@@ -90,12 +90,12 @@ export function utcToWall(zone: string, ms: number): WallMoment {
  * @returns milliseconds since the epoch. @throws RangeError if the zone does not exist
  */
 export function wallToUtc(zone: string, { year, month, day, hour, minute }: WallTime): number {
-  const shown = Date.UTC(year, month - 1, day, hour, minute);
-  const before = offsetMs(zone, shown - farthestMs);
-  const after = offsetMs(zone, shown + farthestMs);
-  if (before === after) return shown - before;
-  const times = [shown - before, shown - after].filter((ms) => shownMs(zone, ms) === shown);
-  return times.length > 0 ? Math.min(...times) : leapMs(zone, shown - farthestMs, shown + farthestMs);
+  const local = Date.UTC(year, month - 1, day, hour, minute);
+  const before = offsetMs(zone, local - farthestMs);
+  const after = offsetMs(zone, local + farthestMs);
+  if (before === after) return local - before;
+  const times = [local - before, local - after].filter((ms) => localMs(zone, ms) === local);
+  return times.length > 0 ? Math.min(...times) : leapMs(zone, local - farthestMs, local + farthestMs);
 }
 
 /**
@@ -112,16 +112,16 @@ export function wallOf(zone: string): (midnight: number, minutes: number) => num
     return offset;
   };
   return (midnight, minutes) => {
-    const shown = new Date(midnight + minutes * 60_000);
+    const local = new Date(midnight + minutes * 60_000);
     const before = known(midnight - farthestMs);
     // The end of a day is the start of the next.
-    if (before === known(midnight + 2 * farthestMs)) return shown.getTime() - before;
+    if (before === known(midnight + 2 * farthestMs)) return local.getTime() - before;
     return wallToUtc(zone, {
-      year: shown.getUTCFullYear(),
-      month: shown.getUTCMonth() + 1,
-      day: shown.getUTCDate(),
-      hour: shown.getUTCHours(),
-      minute: shown.getUTCMinutes(),
+      year: local.getUTCFullYear(),
+      month: local.getUTCMonth() + 1,
+      day: local.getUTCDate(),
+      hour: local.getUTCHours(),
+      minute: local.getUTCMinutes(),
     });
   };
 }

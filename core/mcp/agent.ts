@@ -1,13 +1,13 @@
 // Calls API operations in process for an agent, with the rights and limits of its token.
 import type { App } from '../http/app.ts';
 import type { Principal } from '../http/principal.ts';
-import type { Arrival } from '../http/route.ts';
+import type { RawRequest } from '../http/route.ts';
 import type { Outcome, Take, ValueCall } from '../http/values.ts';
 import { ApiError } from '../lib/errors.ts';
-import { createHold } from './hold.ts';
+import { createApprovalCheck } from './approval-check.ts';
 
 /** Parameters of a call. */
-export type Given = Partial<
+export type CallInput = Partial<
   Pick<ValueCall, 'params' | 'query' | 'body' | 'ifMatch' | 'idempotencyKey' | 'traceparent'>
 >;
 
@@ -25,7 +25,7 @@ export interface Agent {
   /** Returns true if the agent has the scope of an operation. */
   may(operation: string): boolean;
   /** Calls an operation. A guarded write returns status 202 and its proposal. @throws Refused */
-  ask(operation: string, given?: Given): Promise<Answered>;
+  ask(operation: string, input?: CallInput): Promise<Answered>;
 }
 
 /** A call that failed with an API error. `requestId` identifies it in the log. */
@@ -45,11 +45,11 @@ const asText: Take<string | null> = (body) => {
   return { taken: text, bytes: text?.length ?? 0 };
 };
 
-export function createAgents(app: App): (principal: Principal, identify: Arrival['identify']) => Agent {
+export function createAgents(app: App): (principal: Principal, identify: RawRequest['identify']) => Agent {
   const call = app.caller(asText);
   return (first, identify) => {
     let principal = first;
-    let hold = createHold(principal);
+    let hold = createApprovalCheck(principal);
     return {
       get principal() {
         return principal;
@@ -58,16 +58,16 @@ export function createAgents(app: App): (principal: Principal, identify: Arrival
         const now = await identify();
         if (!now) throw new ApiError('unauthorized', 'The access token has expired or was revoked.');
         principal = now;
-        hold = createHold(principal);
+        hold = createApprovalCheck(principal);
       },
       may(operation) {
         const { scope } = app.route(operation);
         return scope === null || principal.scopes.has(scope) || (principal.narrowed?.has(scope) ?? false);
       },
-      async ask(operation, given = {}) {
+      async ask(operation, input = {}) {
         const outcome: Outcome<string | null> = await call(app.route(operation), {
           params: {},
-          ...given,
+          ...input,
           principal,
           isCounted: true,
           hold,

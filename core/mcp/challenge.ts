@@ -17,13 +17,13 @@ function challenge(baseUrl: string, scopes: Iterable<string>, error: string | nu
 
 /** Error for a request without a valid token for this endpoint. */
 export function noToken(headers: Headers, baseUrl: string, scopes: Iterable<string>): ApiError {
-  const isGiven = headers.has('authorization');
+  const hasToken = headers.has('authorization');
   return new ApiError(
     'unauthorized',
-    isGiven
+    hasToken
       ? 'The access token is unknown, expired, revoked, or not valid for the MCP endpoint. Request a new one.'
       : 'Send an access token: Authorization: Bearer ….',
-    { headers: challenge(baseUrl, scopes, isGiven ? 'invalid_token' : null) },
+    { headers: challenge(baseUrl, scopes, hasToken ? 'invalid_token' : null) },
   );
 }
 

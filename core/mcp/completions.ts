@@ -1,5 +1,5 @@
 // Completes arguments of resources and prompts with objects that the agent can see; no values if it lacks the scope.
-import { foldName } from '../lib/fold.ts';
+import { foldName } from '../lib/case-folding.ts';
 import { Refused, type Agent, type Json } from './agent.ts';
 
 const valuesMax = 50;
@@ -16,11 +16,11 @@ const itemsOf = async ({ agent }: Typed, operation: string, query: Json): Promis
   ((await agent.ask(operation, { query })).json as { data: Json[] }).data;
 
 /** Returns the ids or names of the items whose name contains, or whose id starts with, the typed text. */
-function named(items: readonly Json[], value: string, shown: 'id' | 'name'): string[] {
+function matching(items: readonly Json[], value: string, property: 'id' | 'name'): string[] {
   const wanted = foldName(value);
   return items
     .filter(({ id, name }) => String(id).startsWith(value) || foldName(String(name)).includes(wanted))
-    .map((item) => String(item[shown]));
+    .map((item) => String(item[property]));
 }
 
 const identifier: Completer = async (typed) => {
@@ -31,14 +31,14 @@ const identifier: Completer = async (typed) => {
       String((issue as Json).identifier),
     );
   const narrowed = team === undefined ? {} : { team };
-  const found = await itemsOf(typed, 'issues.list', {
+  const issues = await itemsOf(typed, 'issues.list', {
     ...narrowed,
     sort: '-updatedAt',
     limit: 100,
     fields: 'identifier',
   });
   const wanted = value.toUpperCase();
-  return found.map((issue) => String(issue.identifier)).filter((one) => one.startsWith(wanted));
+  return issues.map((issue) => String(issue.identifier)).filter((one) => one.startsWith(wanted));
 };
 const teamKey: Completer = async (typed) => {
   const teams = await itemsOf(typed, 'teams.list', { limit: 100 });
@@ -52,15 +52,17 @@ const teamKey: Completer = async (typed) => {
 const state: Completer = async (typed) => {
   const team = typed.others.team ? { team: typed.others.team } : {};
   return [
-    ...new Set(named(await itemsOf(typed, 'workflows.list', { ...team, limit: 100 }), typed.value, 'name')),
+    ...new Set(
+      matching(await itemsOf(typed, 'workflows.list', { ...team, limit: 100 }), typed.value, 'name'),
+    ),
   ];
 };
 const boardId: Completer = async (typed) =>
-  named(await itemsOf(typed, 'boards.list', { limit: 100 }), typed.value, 'id');
+  matching(await itemsOf(typed, 'boards.list', { limit: 100 }), typed.value, 'id');
 const projectId: Completer = async (typed) =>
-  named(await itemsOf(typed, 'projects.list', { limit: 100 }), typed.value, 'id');
+  matching(await itemsOf(typed, 'projects.list', { limit: 100 }), typed.value, 'id');
 const projectName: Completer = async (typed) =>
-  named(await itemsOf(typed, 'projects.list', { limit: 100 }), typed.value, 'name');
+  matching(await itemsOf(typed, 'projects.list', { limit: 100 }), typed.value, 'name');
 
 /** By URI template or prompt, then by argument. */
 const completers: Readonly<Record<string, Readonly<Record<string, Completer>>>> = {

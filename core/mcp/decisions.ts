@@ -2,7 +2,7 @@
 import type { FreshEvents } from '../events/fresh.ts';
 import type { EventRow } from '../events/event.ts';
 import type { Clock } from '../lib/clock.ts';
-import { mayConnect, type Connected } from '../lib/fairness/shares.ts';
+import { mayConnect, type Connected } from '../lib/fairness/fair-quota.ts';
 
 export interface Decisions {
   /** Returns the last event sequence of a workspace. To be called before the proposal is created or read, so that no decision is missed. */
@@ -46,7 +46,7 @@ export function createDecisions(fresh: FreshEvents, clock: Clock): Decisions {
     const event = (fresh.after(workspaceId, since, eventsMax) ?? []).find(
       ({ entityId, type }) => entityId === proposalId && decided.has(type),
     );
-    return event ? shownIn(event) : null;
+    return event ? toDecided(event) : null;
   };
 
   return {
@@ -60,16 +60,16 @@ export function createDecisions(fresh: FreshEvents, clock: Clock): Decisions {
         const looks = waiting.get(workspaceId) ?? new Map<() => void, Connected>();
         waiting.set(workspaceId, looks);
         let seen = since;
-        const end = (found: Decided | null): void => {
+        const end = (decision: Decided | null): void => {
           looks.delete(look);
           if (looks.size === 0) waiting.delete(workspaceId);
           cancel();
-          resolve(found);
+          resolve(decision);
         };
         const look = (): void => {
-          const found = decisionIn(of, seen);
+          const decision = decisionIn(of, seen);
           seen = Math.max(seen, fresh.newest(workspaceId));
-          if (found || stopped) end(found);
+          if (decision || stopped) end(decision);
         };
         const cancel = clock.after(ms, () => end(null));
         looks.set(look, of);
@@ -82,7 +82,7 @@ export function createDecisions(fresh: FreshEvents, clock: Clock): Decisions {
   };
 }
 
-function shownIn({ data, dataJson }: EventRow): Decided {
-  const shown = (dataJson === undefined ? data : JSON.parse(dataJson)) as Partial<Decided>;
-  return { status: shown.status ?? 'rejected', reason: shown.reason ?? null };
+function toDecided({ data, dataJson }: EventRow): Decided {
+  const fields = (dataJson === undefined ? data : JSON.parse(dataJson)) as Partial<Decided>;
+  return { status: fields.status ?? 'rejected', reason: fields.reason ?? null };
 }

@@ -6,7 +6,7 @@ import type { Services } from '../context.ts';
 import type { FreshEvents } from '../events/fresh.ts';
 import type { App } from '../http/app.ts';
 import type { Principal } from '../http/principal.ts';
-import { defineRoute, type Arrival, type RawAnswer, type Route } from '../http/route.ts';
+import { defineRoute, type RawRequest, type RawAnswer, type Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createAgents, type Agent } from './agent.ts';
 import { lackOf, mcpPath, noToken } from './challenge.ts';
@@ -14,7 +14,7 @@ import { createDecisions } from './decisions.ts';
 import { requireKnownHost, type Hosts } from './hosts.ts';
 import { bodyIn, toolsCalled, watchedBy } from './messages.ts';
 import { createServerOf, type Serving } from './server.ts';
-import { createSubscriptions, type Subscriptions } from './subscriptions.ts';
+import { createSubscriptions, type McpSubscriptions } from './subscriptions.ts';
 import { createTools } from './tools/tools.ts';
 import { bodyBytesMax, carry } from './transport.ts';
 
@@ -50,7 +50,7 @@ export interface Mcp {
 }
 
 interface Loaded extends Serving {
-  agentOf(principal: Principal, identify: Arrival['identify']): Agent;
+  agentOf(principal: Principal, identify: RawRequest['identify']): Agent;
 }
 
 export function createMcp(options: McpOptions): Mcp {
@@ -77,12 +77,12 @@ export function createMcp(options: McpOptions): Mcp {
       agentOf: createAgents(app),
     };
   };
-  const inbound = async (arrival: Arrival): Promise<RawAnswer> => {
-    requireKnownHost(arrival.headers, hosts);
-    const { principal } = arrival;
-    if (!principal) throw noToken(arrival.headers, baseUrl, firstScopes);
-    const bytes = await arrival.read(bodyBytesMax);
-    return serve(await (loading ??= load()), subscriptions, arrival, principal, bytes);
+  const inbound = async (rawRequest: RawRequest): Promise<RawAnswer> => {
+    requireKnownHost(rawRequest.headers, hosts);
+    const { principal } = rawRequest;
+    if (!principal) throw noToken(rawRequest.headers, baseUrl, firstScopes);
+    const bytes = await rawRequest.read(bodyBytesMax);
+    return serve(await (loading ??= load()), subscriptions, rawRequest, principal, bytes);
   };
   const routeOf = (method: 'GET' | 'POST' | 'DELETE', name: string, summary: string): Route =>
     defineRoute({
@@ -95,7 +95,7 @@ export function createMcp(options: McpOptions): Mcp {
       resource: 'mcp',
       contentType: 'application/json-rpc',
       responses: { 200: Type.Unknown() },
-      inbound: (_, arrival) => inbound(arrival),
+      inbound: (_, rawRequest) => inbound(rawRequest),
     });
   return {
     routes: [
@@ -113,8 +113,8 @@ export function createMcp(options: McpOptions): Mcp {
 /** @throws ApiError insufficient_scope, budget_exceeded, rate_limited */
 async function serve(
   loaded: Loaded,
-  subscriptions: Subscriptions,
-  arrival: Arrival,
+  subscriptions: McpSubscriptions,
+  rawRequest: RawRequest,
   principal: Principal,
   bytes: Uint8Array,
 ): Promise<RawAnswer> {
@@ -124,11 +124,11 @@ async function serve(
   const lack = lackOf(principal, needed, baseUrl);
   if (lack) throw lack;
   const uris = watchedBy(body);
-  const subscription = uris && subscriptions.open({ ...arrival, principal }, uris);
+  const subscription = uris && subscriptions.open({ ...rawRequest, principal }, uris);
   try {
-    const agent = loaded.agentOf(principal, arrival.identify);
+    const agent = loaded.agentOf(principal, rawRequest.identify);
     const makeServer = ({ era }: { era: 'legacy' | 'modern' }) => createServerOf(loaded, agent, era);
-    return await carry(loaded.sdk, makeServer, { baseUrl, arrival, bytes, body, subscription });
+    return await carry(loaded.sdk, makeServer, { baseUrl, rawRequest, bytes, body, subscription });
   } catch (error) {
     subscription?.end();
     throw error;

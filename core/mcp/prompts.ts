@@ -1,7 +1,7 @@
 // MCP prompts. They attach data of the workspace as separate documents with a size limit, because anybody can write titles and texts of
 // issues.
 import { ApiError } from '../lib/errors.ts';
-import { foldName } from '../lib/fold.ts';
+import { foldName } from '../lib/case-folding.ts';
 import { didYouMean } from '../lib/nearest.ts';
 import type { Agent, Json } from './agent.ts';
 import { uriOf } from './resources.ts';
@@ -16,7 +16,7 @@ interface Argument {
 }
 
 /** An attached document. */
-interface Brought {
+interface PromptResource {
   readonly uri: string;
   readonly data: unknown;
 }
@@ -27,7 +27,10 @@ interface Prompt {
   readonly description: string;
   readonly arguments: Argument[];
   /** @throws Refused, ApiError */
-  make(agent: Agent, args: Readonly<Record<string, string>>): Promise<{ task: string; brought: Brought[] }>;
+  make(
+    agent: Agent,
+    args: Readonly<Record<string, string>>,
+  ): Promise<{ task: string; brought: PromptResource[] }>;
 }
 
 const argument = (name: string, description: string, required = true): Argument => ({
@@ -117,13 +120,14 @@ const prompts: readonly Prompt[] = [
   },
 ];
 
-async function projectMeant(agent: Agent, given: string): Promise<Json> {
-  if (given.startsWith('prj_')) return (await agent.ask('projects.get', { params: { id: given } })).json;
+async function projectMeant(agent: Agent, nameOrId: string): Promise<Json> {
+  if (nameOrId.startsWith('prj_'))
+    return (await agent.ask('projects.get', { params: { id: nameOrId } })).json;
   const { data } = (await agent.ask('projects.list', { query: { limit: 100 } })).json as { data: Json[] };
-  const found = data.find(({ name }) => foldName(String(name)) === foldName(given));
+  const found = data.find(({ name }) => foldName(String(name)) === foldName(nameOrId));
   if (found) return found;
   const names = data.map(({ name }) => String(name));
-  throw new ApiError('not_found', `There is no project ${given}.${didYouMean(given, names)}`);
+  throw new ApiError('not_found', `There is no project ${nameOrId}.${didYouMean(nameOrId, names)}`);
 }
 
 export const listedPrompts = prompts.map(({ name, title, description, arguments: args }) => ({

@@ -1,11 +1,11 @@
 // Issues, boards and projects as MCP resources, with the content of the REST API.
 import { ApiError } from '../lib/errors.ts';
-import { Refused, type Agent, type Given, type Json } from './agent.ts';
+import { Refused, type Agent, type CallInput, type Json } from './agent.ts';
 
 const scheme = 'tatami';
 const pageMax = 50;
 
-interface Kind {
+interface ResourceType {
   readonly title: string;
   readonly description: string;
   /** Operation that lists the resources. */
@@ -20,7 +20,7 @@ interface Kind {
 const byName = ({ id, name }: Json) => ({ id: String(id), name: String(name) });
 
 /** In list order. */
-const kinds = {
+const resourceTypes = {
   boards: {
     title: 'Board',
     description: 'Columns of a board with their first cards, by board id.',
@@ -51,16 +51,16 @@ const kinds = {
     get: 'issues.get',
     argument: 'identifier',
   },
-} as const satisfies Readonly<Record<string, Kind>>;
-type KindName = keyof typeof kinds;
-const kindNames = Object.keys(kinds) as KindName[];
+} as const satisfies Readonly<Record<string, ResourceType>>;
+type ResourceTypeName = keyof typeof resourceTypes;
+const resourceTypeNames = Object.keys(resourceTypes) as ResourceTypeName[];
 
 /** URI host of the issues of a team in a state. */
 const stateOf = 'teams';
 
 export const templates = [
-  ...kindNames.map((name) => {
-    const { title, description, argument } = kinds[name];
+  ...resourceTypeNames.map((name) => {
+    const { title, description, argument } = resourceTypes[name];
     const uriTemplate = `${scheme}://${name}/{${argument}}`;
     return { name, title, description, uriTemplate, mimeType: 'application/json' };
   }),
@@ -73,7 +73,8 @@ export const templates = [
   },
 ];
 
-export const uriOf = (kind: KindName, id: string): string => `${scheme}://${kind}/${encodeURIComponent(id)}`;
+export const uriOf = (type: ResourceTypeName, id: string): string =>
+  `${scheme}://${type}/${encodeURIComponent(id)}`;
 
 interface ListedResource {
   readonly uri: string;
@@ -86,50 +87,55 @@ export async function listResources(
   agent: Agent,
   cursor: string | undefined,
 ): Promise<{ resources: ListedResource[]; nextCursor?: string }> {
-  const seen = kindNames.filter((name) => agent.may(kinds[name].list) && agent.may(kinds[name].get));
-  const [kind, after] = placeOf(cursor, seen);
-  if (kind === undefined) return { resources: [] };
-  const { list, listQuery, nameOf } = kinds[kind];
+  const seen = resourceTypeNames.filter(
+    (name) => agent.may(resourceTypes[name].list) && agent.may(resourceTypes[name].get),
+  );
+  const [type, after] = positionOf(cursor, seen);
+  if (type === undefined) return { resources: [] };
+  const { list, listQuery, nameOf } = resourceTypes[type];
   const { json } = await agent.ask(list, {
     query: { ...listQuery, limit: pageMax, ...(after ? { after } : {}) },
   });
   const { data, pageInfo } = json as { data: Json[]; pageInfo: { hasNextPage: boolean; endCursor: string } };
   const resources = data.map((item) => {
-    const { id, name } = (nameOf as Kind['nameOf'])(item);
-    return { uri: uriOf(kind, id), name, mimeType: 'application/json' };
+    const { id, name } = (nameOf as ResourceType['nameOf'])(item);
+    return { uri: uriOf(type, id), name, mimeType: 'application/json' };
   });
-  const next = pageInfo.hasNextPage ? kind : seen[seen.indexOf(kind) + 1];
+  const next = pageInfo.hasNextPage ? type : seen[seen.indexOf(type) + 1];
   if (next === undefined) return { resources };
-  const nextCursor = `${next}.${next === kind ? pageInfo.endCursor : ''}`;
+  const nextCursor = `${next}.${next === type ? pageInfo.endCursor : ''}`;
   // Skips empty pages, because some clients read only the first page.
   return resources.length > 0 ? { resources, nextCursor } : listResources(agent, nextCursor);
 }
 
-function placeOf(cursor: string | undefined, seen: readonly KindName[]): [KindName | undefined, string] {
+function positionOf(
+  cursor: string | undefined,
+  seen: readonly ResourceTypeName[],
+): [ResourceTypeName | undefined, string] {
   if (cursor === undefined) return [seen[0], ''];
   const dot = cursor.indexOf('.');
-  const kind = seen.find((name) => name === cursor.slice(0, Math.max(0, dot)));
-  if (kind === undefined) throw new ApiError('invalid_cursor');
-  return [kind, cursor.slice(dot + 1)];
+  const type = seen.find((name) => name === cursor.slice(0, Math.max(0, dot)));
+  if (type === undefined) throw new ApiError('invalid_cursor');
+  return [type, cursor.slice(dot + 1)];
 }
 
 /** Returns the operation and parameters that read a resource; null for an unknown URI. */
-export function behind(uri: string): (Given & { readonly operation: string }) | null {
-  const [, kind = '', first = '', second] =
+export function behind(uri: string): (CallInput & { readonly operation: string }) | null {
+  const [, type = '', first = '', second] =
     /^tatami:\/\/([a-z]+)\/([^/?#]{1,200})(?:\/([^/?#]{1,200}))?$/.exec(uri) ?? [];
   const [a, b] = [decoded(first), second === undefined ? undefined : decoded(second)];
   if (a === null || b === null) return null;
-  if (kind === stateOf && b !== undefined)
+  if (type === stateOf && b !== undefined)
     return {
       operation: 'issues.list',
       query: { team: a, state: b, sort: '-priority', limit: pageMax, fields },
     };
-  if (b !== undefined || !isKind(kind)) return null;
-  return { operation: kinds[kind].get, params: { id: a } };
+  if (b !== undefined || !isResourceType(type)) return null;
+  return { operation: resourceTypes[type].get, params: { id: a } };
 }
 
 const fields = 'identifier,title,state,priority,assignee,dueDate,updatedAt,url';
-const isKind = (name: string): name is KindName => Object.hasOwn(kinds, name);
+const isResourceType = (name: string): name is ResourceTypeName => Object.hasOwn(resourceTypes, name);
 
 function decoded(part: string): string | null {
   try {
@@ -141,11 +147,11 @@ function decoded(part: string): string | null {
 
 /** Returns the content of a resource; null if it does not exist or the agent cannot see it. @throws Refused */
 export async function readResource(agent: Agent, uri: string): Promise<Json | null> {
-  const asked = behind(uri);
-  if (!asked) return null;
+  const request = behind(uri);
+  if (!request) return null;
   try {
-    const { operation, ...given } = asked;
-    return (await agent.ask(operation, given)).json;
+    const { operation, ...input } = request;
+    return (await agent.ask(operation, input)).json;
   } catch (error) {
     // An invalid name counts as an unknown one.
     if (error instanceof Refused && /^(not_found|validation_failed)$/.test(error.error.code)) return null;

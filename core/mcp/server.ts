@@ -30,7 +30,7 @@ type Handlers = Pick<Sdk.Server, 'setRequestHandler'>;
 
 export function createServerOf(serving: Serving, agent: Agent, era: 'legacy' | 'modern'): Sdk.McpServer {
   const { sdk, version } = serving;
-  const made = new sdk.McpServer(
+  const mcpServer = new sdk.McpServer(
     { name: 'tatami', title: 'Tatami', version },
     {
       instructions,
@@ -43,12 +43,12 @@ export function createServerOf(serving: Serving, agent: Agent, era: 'legacy' | '
       },
     },
   );
-  const on = guardedHandlers(made.server, serving);
+  const on = guardedHandlers(mcpServer.server, serving);
   on('tools/list', () => ({ tools: [...serving.tools.listed] as Sdk.Tool[] }));
   on('tools/call', ({ params }, ctx) => callTool(serving, agent, params, ctx));
   serveResources(on, serving, agent);
   servePrompts(on, agent);
-  return made;
+  return mcpServer;
 }
 
 type On = <M extends Sdk.RequestMethod>(
@@ -159,9 +159,9 @@ function serveResources(on: On, { sdk }: Serving, agent: Agent): void {
   on('resources/list', ({ params }) => listResources(agent, params?.cursor));
   on('resources/templates/list', () => ({ resourceTemplates: templates }));
   on('resources/read', async ({ params: { uri } }) => {
-    const found = await readResource(agent, uri);
-    if (!found) throw new sdk.ResourceNotFoundError(uri);
-    return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(found) }] };
+    const resource = await readResource(agent, uri);
+    if (!resource) throw new sdk.ResourceNotFoundError(uri);
+    return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(resource) }] };
   });
 }
 

@@ -1,16 +1,16 @@
 // Streams that notify an agent of changes to its subscribed resources. They use the event log, and check the current rights of the agent.
 // A slow reader costs only the set of changed URIs.
 import type { Committer } from '../changes/commit.ts';
-import { shownData } from '../events/event.ts';
+import { renderData } from '../events/event.ts';
 import type { FreshEvents } from '../events/fresh.ts';
-import type { Held } from '../http/outflow.ts';
+import type { ExemptConnection } from '../http/outflow.ts';
 import { memberOf, type Principal } from '../http/principal.ts';
 import type { Clock } from '../lib/clock.ts';
 import { deciding } from '../identity/authenticate.ts';
 import { ApiError } from '../lib/errors.ts';
-import { mayConnect, tooManyConnections } from '../lib/fairness/shares.ts';
+import { mayConnect, tooManyConnections } from '../lib/fairness/fair-quota.ts';
 import { mayReadEvent } from '../rights/rights.ts';
-import { isTouched, watched, type Watched } from './touched.ts';
+import { isTouched, watched, type WatchedResource } from './touched.ts';
 
 const urisMax = 100;
 const eventsMax = 1_000;
@@ -22,7 +22,7 @@ interface Reader {
   readonly principal: Principal;
   /** Returns the current principal of the token; null after its revocation. */
   identify(): Promise<Principal | null>;
-  holdOpen(): Held;
+  holdOpen(): ExemptConnection;
 }
 
 /** Event bus in the interface of the SDK. */
@@ -31,7 +31,7 @@ interface Bus {
   subscribe(listener: (event: { kind: 'resource_updated'; uri: string }) => void): () => void;
 }
 
-export interface Subscription {
+export interface McpSubscription {
   readonly bus: Bus;
   /** Aborted when the subscription ends. */
   readonly signal: AbortSignal;
@@ -40,9 +40,9 @@ export interface Subscription {
   end(): void;
 }
 
-export interface Subscriptions {
+export interface McpSubscriptions {
   /** @throws ApiError rate_limited for too many open subscriptions; validation_failed */
-  open(reader: Reader, uris: readonly string[]): Subscription;
+  open(reader: Reader, uris: readonly string[]): McpSubscription;
   stop(): void;
 }
 
@@ -50,7 +50,7 @@ export function createSubscriptions(options: {
   fresh: FreshEvents;
   clock: Clock;
   committer: Pick<Committer, 'onCommit'>;
-}): Subscriptions {
+}): McpSubscriptions {
   const { fresh, clock, committer } = options;
   const open = new Set<Stream>();
   fresh.onAdded((workspaceId) => {
@@ -94,14 +94,14 @@ interface Setting {
 
 const heartbeat = new TextEncoder().encode(': still here\n\n');
 
-class Stream implements Subscription {
+class Stream implements McpSubscription {
   readonly workspaceId: string;
   readonly tokenId: string;
   readonly memberId: string;
   readonly bus: Bus;
   readonly #ended = new AbortController();
   readonly #reader: Reader;
-  readonly #watched: readonly Watched[];
+  readonly #watched: readonly WatchedResource[];
   readonly #setting: Setting;
   /** Changed URIs that were not sent yet. */
   readonly #changed = new Set<string>();
@@ -115,7 +115,7 @@ class Stream implements Subscription {
   #beatOut = (): void => undefined;
   #hangUp = (): void => undefined;
 
-  constructor(reader: Reader, watched: readonly Watched[], setting: Setting) {
+  constructor(reader: Reader, watched: readonly WatchedResource[], setting: Setting) {
     const { scope, tokenId } = reader.principal;
     this.workspaceId = scope.workspaceId;
     this.tokenId = tokenId;
@@ -162,7 +162,7 @@ class Stream implements Subscription {
         events === null ||
         events.some(
           (event) =>
-            isTouched(one, event) && mayReadEvent(principal, { type: event.type, data: shownData(event) }),
+            isTouched(one, event) && mayReadEvent(principal, { type: event.type, data: renderData(event) }),
         );
       if (isChanged) this.#changed.add(one.uri);
     }
@@ -177,8 +177,8 @@ class Stream implements Subscription {
 
   body(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
     const source = stream.getReader();
-    const held = this.#reader.holdOpen();
-    this.#hangUp = held.hangUp;
+    const connection = this.#reader.holdOpen();
+    this.#hangUp = connection.hangUp;
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {

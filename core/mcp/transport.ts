@@ -1,36 +1,36 @@
 // Converts our requests and responses to the `Request` and `Response` of the SDK.
 import type * as Sdk from '@modelcontextprotocol/server';
-import type { Held } from '../http/outflow.ts';
-import type { Arrival, RawAnswer } from '../http/route.ts';
+import type { ExemptConnection } from '../http/outflow.ts';
+import type { RawRequest, RawAnswer } from '../http/route.ts';
 import { mayWait, type Body } from './messages.ts';
-import type { Subscription } from './subscriptions.ts';
+import type { McpSubscription } from './subscriptions.ts';
 
 export const bodyBytesMax = 1024 * 1024;
 const keepAliveMs = 15_000;
 
 interface Carried {
   readonly baseUrl: string;
-  readonly arrival: Pick<Arrival, 'method' | 'path' | 'headers' | 'holdOpen'>;
+  readonly rawRequest: Pick<RawRequest, 'method' | 'path' | 'headers' | 'holdOpen'>;
   readonly bytes: Uint8Array;
   readonly body: Body;
   /** Null for a request that opens no subscription. */
-  readonly subscription: Subscription | null;
+  readonly subscription: McpSubscription | null;
 }
 
 /** @param makeServer called once for the request */
 export async function carry(
   { createMcpHandler }: typeof Sdk,
   makeServer: Sdk.McpServerFactory,
-  { baseUrl, arrival, bytes, body, subscription }: Carried,
+  { baseUrl, rawRequest, bytes, body, subscription }: Carried,
 ): Promise<RawAnswer> {
-  const held = mayWait(body) ? arrival.holdOpen() : null;
+  const connection = mayWait(body) ? rawRequest.holdOpen() : null;
   const handler = createMcpHandler(makeServer, {
     // A subscription sends its own heartbeats.
     keepAliveMs: subscription ? 0 : keepAliveMs,
     maxRequestBodySize: bodyBytesMax,
     ...(subscription ? { bus: subscription.bus } : {}),
   });
-  const { method, headers, path } = arrival;
+  const { method, headers, path } = rawRequest;
   const request = new Request(`${baseUrl}${path}`, {
     method,
     headers,
@@ -38,29 +38,32 @@ export async function carry(
     ...(subscription ? { signal: subscription.signal } : {}),
   });
   const response = await handler.fetch(request, body.parsed === undefined ? {} : { parsedBody: body.parsed });
-  return rawOf(response, subscription, held);
+  return rawOf(response, subscription, connection);
 }
 
 const ownHeaders = new Set(['content-type', 'content-length', 'cache-control', 'connection']);
 
 async function rawOf(
   { status, headers, body }: Response,
-  subscription: Subscription | null,
-  held: Held | null,
+  subscription: McpSubscription | null,
+  connection: ExemptConnection | null,
 ): Promise<RawAnswer> {
   const contentType = headers.get('content-type') ?? 'application/json';
   const others = Object.fromEntries([...headers].filter(([name]) => !ownHeaders.has(name)));
   const answered = { status, contentType, headers: others };
   if (body && contentType.startsWith('text/event-stream'))
-    return { ...answered, body: subscription ? subscription.body(body) : ending(body, held) };
+    return { ...answered, body: subscription ? subscription.body(body) : ending(body, connection) };
   subscription?.end();
   const text = body ? await new Response(body).text() : '';
-  held?.letGo();
+  connection?.letGo();
   return { ...answered, body: text };
 }
 
 /** Returns the stream, and releases the long-lived connection at its end. */
-function ending(stream: ReadableStream<Uint8Array>, held: Held | null): ReadableStream<Uint8Array> {
-  if (!held) return stream;
-  return stream.pipeThrough(new TransformStream({ flush: () => held.letGo() }));
+function ending(
+  stream: ReadableStream<Uint8Array>,
+  connection: ExemptConnection | null,
+): ReadableStream<Uint8Array> {
+  if (!connection) return stream;
+  return stream.pipeThrough(new TransformStream({ flush: () => connection.letGo() }));
 }

@@ -4,16 +4,16 @@ import type { GuardedClass } from '../lib/guarded.ts';
 import type { FindToken } from '../identity/authenticate.ts';
 import { clientIsThere, setGrantUsed } from '../identity/grants/live.ts';
 import type { Uses } from '../identity/last-used.ts';
-import { standingOf } from '../identity/standing.ts';
+import { membershipOf } from '../identity/membership.ts';
 import { commonRights, type Rights } from '../rights/rights.ts';
 import { expandScopes } from '../rights/scopes.ts';
 import { systemStatement } from '../store/statement.ts';
 import { scopeOf, type Store } from '../store/store.ts';
-import type { Resource } from './resources.ts';
+import type { ProtectedResource } from './resources.ts';
 import { looksIssued } from './token-text.ts';
 import { hashOf } from './tokens.ts';
 
-interface Row {
+interface AccessTokenRow {
   workspace_id: string;
   scope: string;
   expires_at: number;
@@ -21,13 +21,13 @@ interface Row {
   member_id: string;
   client_id: string;
   client_name: string;
-  resource: Resource;
+  resource: ProtectedResource;
   scopes_json: string;
   guarded_json: string;
   last_used_at: number | null;
 }
 
-const findAccess = systemStatement<Row>(
+const findAccess = systemStatement<AccessTokenRow>(
   'oauth_tokens.access',
   'the workspace of a token is known only after the look-up',
   `SELECT t.workspace_id, t.scope, t.expires_at, t.grant_id, g.member_id, g.client_id, g.client_name, g.resource, g.scopes_json,
@@ -43,14 +43,14 @@ export function createFindAccessToken(options: { store: Store; uses: Pick<Uses, 
     const [row] = await store.readSystem(findAccess, { hash: hashOf(token) });
     if (!row) return null;
     const scope = scopeOf(row.workspace_id, row.grant_id, `${row.member_id} apps`);
-    const standing = await standingOf(store, scope, row.member_id);
-    if (!standing) return null;
+    const membership = await membershipOf(store, scope, row.member_id);
+    if (!membership) return null;
     const granted = commonRights(whole(JSON.parse(row.scopes_json) as string[]), whole(row.scope.split(' ')));
     return {
       principal: {
         scope,
         actor: { kind: 'app', id: row.client_id, name: row.client_name, memberId: row.member_id },
-        ...commonRights(granted, standing.rights),
+        ...commonRights(granted, membership.rights),
         tokenId: row.grant_id,
         grant: {
           id: row.grant_id,

@@ -2,12 +2,12 @@
 import type { Committer } from '../changes/commit.ts';
 import { systemAuthor } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
-import { grantKind } from '../identity/grants/kind.ts';
+import { grantModel } from '../identity/grants/kind.ts';
 import { clientIsThere } from '../identity/grants/live.ts';
 import { dayMs } from '../lib/time.ts';
-import { systemStatement, tenantStatement, type Row } from '../store/statement.ts';
+import { systemStatement, tenantStatement, type SqlRow } from '../store/statement.ts';
 import { scopeOf, type Scope } from '../store/store.ts';
-import type { Resource } from './resources.ts';
+import type { ProtectedResource } from './resources.ts';
 
 /** Identifies a grant. */
 export interface GrantRef {
@@ -29,14 +29,14 @@ const longestMs = 365 * dayMs;
 interface LiveGrant {
   readonly memberId: string;
   readonly clientId: string;
-  readonly resource: Resource;
+  readonly resource: ProtectedResource;
   readonly scopes: readonly string[];
 }
 
 const findLive = systemStatement<{
   member_id: string;
   client_id: string;
-  resource: Resource;
+  resource: ProtectedResource;
   scopes_json: string;
 }>(
   'oauth.live_grant',
@@ -46,9 +46,9 @@ const findLive = systemStatement<{
    WHERE g.workspace_id = :workspace AND g.id = :id AND g.created_at > :since
      AND g.revoked_at IS NULL AND m.deleted_at IS NULL AND ${clientIsThere('g')}`,
 );
-const findRow = tenantStatement<Row>(
+const findRow = tenantStatement<SqlRow>(
   'grants.row',
-  `SELECT ${grantKind.select} FROM grants WHERE workspace_id = :ws AND id = :id`,
+  `SELECT ${grantModel.select} FROM grants WHERE workspace_id = :ws AND id = :id`,
 );
 
 export interface Grants {
@@ -83,9 +83,9 @@ export function createGrants(options: {
       // A concurrent change wins the version check, so the revocation retries until the grant has ended.
       for (;;) {
         const row = await store.readOne(scope, findRow, { id });
-        const grant = row && grantKind.fromRow(row);
+        const grant = row && grantModel.fromRow(row);
         if (!grant || grant.revokedAt !== null) return;
-        const change = grantKind.update(grant, { revokedAt: nowMs() }, nowMs());
+        const change = grantModel.update(grant, { revokedAt: nowMs() }, nowMs());
         const author = systemAuthor(scope, 'oauth', await directoryOf(scope));
         if (!change || (await committer.commit(author, [change])).ok) return;
       }

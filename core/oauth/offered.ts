@@ -12,7 +12,7 @@ const usual = new Set([
 const usualScopes: readonly string[] = offeredScopes.filter((scope) => usual.has(scope));
 
 /** Returns the supported scopes of a request without duplicates. Others are ignored (RFC 6749 §3.3). */
-export function askedScopes(scope: string | null | undefined): string[] {
-  const asked = new Set(scope?.split(' ').filter((word) => word !== ''));
-  return asked.size === 0 ? [...usualScopes] : offeredScopes.filter((one) => asked.has(one));
+export function requestedScopes(scope: string | null | undefined): string[] {
+  const requested = new Set(scope?.split(' ').filter((word) => word !== ''));
+  return requested.size === 0 ? [...usualScopes] : offeredScopes.filter((one) => requested.has(one));
 }

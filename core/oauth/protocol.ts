@@ -1,11 +1,11 @@
 // Protocol endpoints for clients and their browsers. The library answers them, with small additions here.
 import { Type } from 'typebox';
-import { defineRoute, type Arrival, type Method, type RawAnswer, type Route } from '../http/route.ts';
+import { defineRoute, type RawRequest, type Method, type RawAnswer, type Route } from '../http/route.ts';
 import { ApiError } from '../lib/errors.ts';
 import { Closed } from '../lib/schema.ts';
 import type { GrantType } from './clients/client.ts';
 import { createPollPace, pollSeconds } from './device/pace.ts';
-import type { Engine } from './engine/engine.ts';
+import type { OAuthEngine } from './engine/engine.ts';
 import { paths } from './paths.ts';
 
 /** RFCs define these responses, so they are not described as operations of the API. */
@@ -14,16 +14,19 @@ const contentType = 'application/json; charset=utf-8';
 const formBytesMax = 56 * 1024;
 const deviceGrantType: GrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
-type Answer = (arrival: Arrival) => Promise<RawAnswer>;
+type Answer = (request: RawRequest) => Promise<RawAnswer>;
 
-export function protocolRoutes(options: { engine: () => Promise<Engine>; nowMs: () => number }): Route[] {
+export function protocolRoutes(options: {
+  engine: () => Promise<OAuthEngine>;
+  nowMs: () => number;
+}): Route[] {
   const { engine, nowMs } = options;
   const pace = createPollPace(nowMs);
-  const answer: Answer = async (arrival) => (await engine()).answer(arrival);
+  const answer: Answer = async (request) => (await engine()).answer(request);
 
   /** Rejects polls of devices that are too frequent before any look-up. */
-  const token: Answer = async (arrival) => {
-    const bytes = await arrival.read(formBytesMax);
+  const token: Answer = async (request) => {
+    const bytes = await request.read(formBytesMax);
     const form = new URLSearchParams(new TextDecoder().decode(bytes));
     const code = form.get('grant_type') === deviceGrantType ? form.get('device_code') : null;
     if (code !== null && !pace.admits(code))
@@ -32,16 +35,16 @@ export function protocolRoutes(options: { engine: () => Promise<Engine>; nowMs: 
         'slow_down',
         `Poll at most every ${pollSeconds} seconds, and add five seconds after this error.`,
       );
-    return answer({ ...arrival, read: async () => bytes });
+    return answer({ ...request, read: async () => bytes });
   };
-  const device: Answer = async (arrival) => withInterval(await answer(arrival));
+  const device: Answer = async (request) => withInterval(await answer(request));
 
   const endpoint = (method: Method, path: string, name: string, summary: string, work: Answer): Route =>
     defineRoute({
       ...{ method, path, name: `oauth.${name}`, summary, scope: null, limit: 'write', contentType },
       responses: { 200: Type.String() },
       ...(path.includes('{') ? { params: Closed({ token: Type.String({ maxLength: 200 }) }) } : {}),
-      inbound: (_, arrival) => work(arrival).catch(oauthErrorOf),
+      inbound: (_, request) => work(request).catch(oauthErrorOf),
     });
   return [
     endpoint('GET', paths.authorize, 'authorize', 'Start an authorization (RFC 6749 §3.1)', answer),

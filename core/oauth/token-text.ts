@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 
 const prefixes = { AccessToken: 'tta_', RefreshToken: 'ttr_' } as const;
 
-export function mintText(kind: keyof typeof prefixes): string {
-  return prefixes[kind] + randomBytes(32).toString('base64url');
+export function mintText(tokenType: keyof typeof prefixes): string {
+  return prefixes[tokenType] + randomBytes(32).toString('base64url');
 }
 
-export function looksIssued(kind: keyof typeof prefixes, text: string): boolean {
-  return text.startsWith(prefixes[kind]) && text.length === 47;
+export function looksIssued(tokenType: keyof typeof prefixes, text: string): boolean {
+  return text.startsWith(prefixes[tokenType]) && text.length === 47;
 }

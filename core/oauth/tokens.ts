@@ -10,7 +10,7 @@ import { refOf, type GrantRef } from './grants.ts';
 /** Data of the protocol library. */
 type Payload = Readonly<Record<string, unknown>>;
 
-export interface KeptToken {
+export interface StoredToken {
   readonly payload: Payload;
   readonly grant: GrantRef | null;
   readonly isConsumed: boolean;
@@ -68,8 +68,8 @@ const useOp = ({ workspaceId, id }: GrantRef, now: number): Op =>
   tenantOp(scopeOf(workspaceId), setGrantUsed, { id, at: now });
 
 export interface Tokens {
-  find(kind: string, token: string): Promise<KeptToken | null>;
-  findByUserCode(kind: string, code: string): Promise<KeptToken | null>;
+  find(kind: string, token: string): Promise<StoredToken | null>;
+  findByUserCode(kind: string, code: string): Promise<StoredToken | null>;
   /** Inserts or updates a token. @param seconds lifetime from now; undefined for no expiry */
   put(kind: string, token: string, payload: Payload, seconds: number | undefined): Promise<void>;
   /** Marks a token as used. @returns false if it was used before; of concurrent calls exactly one returns true */
@@ -85,7 +85,7 @@ export function createTokens({
   nowMs,
 }: Pick<Services, 'store' | 'sealing' | 'nowMs'>): Tokens {
   const tagOf = (code: string): string => sealing.sign(code, 'oauth-user-code');
-  const opened = (row: TokenRow | undefined): KeptToken | null => {
+  const opened = (row: TokenRow | undefined): StoredToken | null => {
     if (!row) return null;
     const text = sealing.open(row.payload_sealed, sealedFor('oauth-token', row.workspace_id, row.id));
     const grant = row.grant_id === null ? null : { workspaceId: row.workspace_id, id: row.grant_id };

@@ -67,11 +67,11 @@ export const guideRoutes: Route[] = [
   }),
 ];
 
-const made = new Map<string, RawAnswer>();
+const rendered = new Map<string, RawAnswer>();
 
 function once(path: string, make: () => RawAnswer): RawAnswer {
-  const known = made.get(path) ?? make();
-  made.set(path, known);
+  const known = rendered.get(path) ?? make();
+  rendered.set(path, known);
   return known;
 }
 

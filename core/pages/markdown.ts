@@ -25,8 +25,8 @@ function anchorOf(words: string): string {
 /** Returns the text of the section `## title` with its subsections; null if there is none. */
 export function sectionOf(markdown: string, title: string): string | null {
   const sections = markdown.split(/^## /m).slice(1);
-  const found = sections.find((section) => section.startsWith(`${title}\n`));
-  return found === undefined ? null : found.slice(title.length + 1).trim();
+  const match = sections.find((section) => section.startsWith(`${title}\n`));
+  return match === undefined ? null : match.slice(title.length + 1).trim();
 }
 
 export function titleOf(markdown: string): string {

@@ -2,9 +2,9 @@
 // against the limits of the plugin (limits.ts, call-turns.ts), not against a client's rate limits.
 import type { Staging } from '../changes/staging.ts';
 import type { CallAnswer } from '../sandbox/supervisor.ts';
-import { CallError, doorCallOf } from './door-call.ts';
+import { CallError, gatewayCallOf } from './gateway-call.ts';
 import type { HostCall, HostCalls } from './host-calls.ts';
-import { askDoor, type BridgeCall } from './host-door.ts';
+import { callGateway, type BridgeCall } from './host-gateway.ts';
 import { ValueError } from './kv/own.ts';
 import { effectsMax } from './limits.ts';
 import { isNotedInFull } from './noted-reads.ts';
@@ -36,7 +36,7 @@ export async function callHost(call: BridgeCall, op: string, args: string): Prom
 async function answerOf(call: BridgeCall, op: string, args: readonly unknown[]): Promise<string> {
   const own = ownCalls.get(op);
   const value = await noted(call, () =>
-    own ? answerOwn(call, own, args) : answerAtDoor(call, hostCallOf(call.door.hostCalls, op), args),
+    own ? answerOwn(call, own, args) : answerByGateway(call, hostCallOf(call.gateway.hostCalls, op), args),
   );
   const most = own?.answerMax ?? answerMax;
   if (value.length > most)
@@ -61,18 +61,18 @@ async function noted({ staged }: BridgeCall, answer: () => Promise<string>): Pro
 }
 
 function answerOwn(call: BridgeCall, own: OwnCall, args: readonly unknown[]): Promise<string> {
-  if (!own.isRead) requireRoomToWrite(call.staged);
+  if (!own.isRead) requireWriteCapacity(call.staged);
   return own.answer(call, args);
 }
 
-function answerAtDoor(call: BridgeCall, hostCall: HostCall, args: readonly unknown[]): Promise<string> {
-  if (!hostCall.isRead) requireRoomToWrite(call.staged);
-  const asked = doorCallOf(hostCall, args);
-  if (hostCall.isRead && !isNotedInFull(hostCall.route, asked)) call.staged.reads?.everything();
-  return askDoor(call, hostCall.route, asked);
+function answerByGateway(call: BridgeCall, hostCall: HostCall, args: readonly unknown[]): Promise<string> {
+  if (!hostCall.isRead) requireWriteCapacity(call.staged);
+  const gatewayCall = gatewayCallOf(hostCall, args);
+  if (hostCall.isRead && !isNotedInFull(hostCall.route, gatewayCall)) call.staged.reads?.everything();
+  return callGateway(call, hostCall.route, gatewayCall);
 }
 
-function requireRoomToWrite({ effects, fullness }: Staging): void {
+function requireWriteCapacity({ effects, fullness }: Staging): void {
   if (effects >= effectsMax)
     throw new CallError(
       'quota_exceeded',

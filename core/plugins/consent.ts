@@ -10,23 +10,23 @@ export interface Replaced {
 
 /** @param replaced null if the plugin is not installed. A manifest holds no control characters (`parsePackage`) */
 export function consentLines(pluginId: string, consent: Consent, replaced: Replaced | null): string[] {
-  const asked = everything(consent);
-  const isSame = asked.every((one) => signOf(one) === ' ') && consent.removed.length === 0;
+  const entries = everything(consent);
+  const isSame = entries.every((one) => signOf(one) === ' ') && consent.removed.length === 0;
   return [
     headline(pluginId, consent, replaced),
-    ...asked.flatMap((one) => askedLines(one, replaced !== null)),
+    ...entries.flatMap((one) => entryLines(one, replaced !== null)),
     ...consent.removed.map((sentence) => `  - ${sentence}`),
     ...consent.unhandled.map((sentence) => `  ! ${sentence}`),
-    ...(asked.length === 0 ? ['  nothing'] : []),
+    ...(entries.length === 0 ? ['  nothing'] : []),
     ...(replaced && isSame ? ['  the same as before'] : []),
     `  ${consent.signature}`,
     `  sha256 ${consent.sha256}`,
   ];
 }
 
-type Asked = ReturnType<typeof everything>[number];
+type ConsentEntry = ReturnType<typeof everything>[number];
 
-function askedLines(one: Asked, isUpgrade: boolean): string[] {
+function entryLines(one: ConsentEntry, isUpgrade: boolean): string[] {
   const why = 'why' in one && one.why !== '' ? one.why : null;
   // Only grants have a scope.
   const more = [...('scope' in one ? [one.scope] : []), ...(why === null ? [] : [why])].join(': ');
@@ -37,7 +37,7 @@ function askedLines(one: Asked, isUpgrade: boolean): string[] {
 }
 
 /** A permission that was requested but never granted counts as new. */
-function signOf(one: Asked): '+' | '~' | ' ' {
+function signOf(one: ConsentEntry): '+' | '~' | ' ' {
   if (one.added || ('granted' in one && !one.granted)) return '+';
   return one.before === null ? ' ' : '~';
 }

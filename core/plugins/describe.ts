@@ -1,7 +1,7 @@
 // Evaluates the definition of a plugin for packing, and maps a failure to the line in the author's source.
 import { PackageError, type PackageSourceMap } from '../../sdk/plugin/manifest.ts';
 import { DefinitionError, describePlugin } from '../sandbox/describe.ts';
-import { placesOf, placeText, readStack, withPlaces } from './source-places.ts';
+import { sourceMapLookupOf, positionText, readStack, withSourcePositions } from './source-positions.ts';
 
 /** @throws PackageError if the definition cannot be evaluated */
 export async function describePackage(code: string, sourceMap: PackageSourceMap | null): Promise<unknown> {
@@ -9,11 +9,11 @@ export async function describePackage(code: string, sourceMap: PackageSourceMap 
     return await describePlugin(code);
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error;
-    const find = placesOf(sourceMap);
-    const message = withPlaces(error.message, find);
+    const find = sourceMapLookupOf(sourceMap);
+    const message = withSourcePositions(error.message, find);
     const { at } = readStack(error.thrownStack, find);
     if (!at) throw new PackageError(pathOf(error.message), message);
-    throw new PackageError('', `${placeText(at)}: ${message}`, [{ ...at, message }]);
+    throw new PackageError('', `${positionText(at)}: ${message}`, [{ ...at, message }]);
   }
 }
 

@@ -7,7 +7,7 @@ import type { Ids } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { Op, Scope } from '../store/store.ts';
 import type { DisableReason } from './failures.ts';
-import { installKind, type Install } from './installs/schema.ts';
+import { installModel, type Install } from './installs/schema.ts';
 
 export interface DisableOptions {
   readonly clock: Clock;
@@ -24,7 +24,7 @@ export type Disable = (scope: Scope, install: Install, why: DisableReason) => Pr
 export function createDisable(options: DisableOptions): Disable {
   const { clock, ids, committer } = options;
   return async (scope, install, { state, reason }) => {
-    const change = installKind.update(install, { state, stateReason: reason }, clock.nowMs());
+    const change = installModel.update(install, { state, stateReason: reason }, clock.nowMs());
     if (!change) return;
     const directory = await options.directoryOf(scope);
     const author = systemAuthor(scope, 'sandbox', directory);
@@ -46,6 +46,6 @@ function noteOf(install: Install, reason: string) {
     reason: 'plugin' as const,
     title: `The plugin ${install.manifest.name ?? install.pluginId} was disabled`,
     body: `${reason} Check its runs, fix the cause, then install a new version or enable it again. Missed events are counted and can be backfilled.`,
-    target: { kind: installKind.name, id: install.id },
+    target: { kind: installModel.name, id: install.id },
   };
 }

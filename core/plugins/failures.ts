@@ -5,16 +5,16 @@ import { LRUCache } from 'lru-cache';
 const windowMs = 3_600_000;
 /** Endings stored for one install, and for all. Beyond the total, the install whose runs ended longest ago loses its counts. */
 const endingsMax = 1_000;
-const endingsHeldMax = 500_000;
+const trackedEndingsMax = 500_000;
 const failedRunsMin = 20;
-const failedShareMax = 0.95;
+const failedRatioMax = 0.95;
 /**
  * A killed run costs its full limits, a new isolate (3 ms) and a second attempt. One in ten such runs about doubles the cost of a
  * plugin, which its neighbors can bear; more is no accident. The share is of the latest runs only, so that a plugin which starts to
  * kill its sandbox after thousands of good runs is disabled after ten kills, not after hundreds.
  */
 const killsMin = 3;
-const killedShareMax = 0.1;
+const killedRatioMax = 0.1;
 const killsAmong = 100;
 
 export type DisableReason = {
@@ -33,10 +33,13 @@ export interface FailureWatch {
   forget(installId: string): void;
 }
 
-/** @param heldMax endings stored for all installs together */
-export function createFailureWatch(nowMs: () => number, heldMax: number = endingsHeldMax): FailureWatch {
+/** @param trackedMax endings stored for all installs together */
+export function createFailureWatch(
+  nowMs: () => number,
+  trackedMax: number = trackedEndingsMax,
+): FailureWatch {
   const endings = new LRUCache<string, (Ending & { readonly atMs: number })[]>({
-    maxSize: heldMax,
+    maxSize: trackedMax,
     sizeCalculation: (ofOne) => ofOne.length,
   });
   return {
@@ -51,13 +54,13 @@ export function createFailureWatch(nowMs: () => number, heldMax: number = ending
       if (!failed) return null;
       const latest = recent.slice(-killsAmong);
       const kills = latest.filter((one) => one.killed).length;
-      if (killed && kills >= killsMin && kills >= latest.length * killedShareMax)
+      if (killed && kills >= killsMin && kills >= latest.length * killedRatioMax)
         return {
           state: 'disabled_sandbox',
           reason: `${kills} of the last ${latest.length} runs had to be killed.`,
         };
       const failures = recent.filter((one) => one.failed).length;
-      if (recent.length >= failedRunsMin && failures >= recent.length * failedShareMax)
+      if (recent.length >= failedRunsMin && failures >= recent.length * failedRatioMax)
         return {
           state: 'disabled_failures',
           reason: `${failures} of the last ${recent.length} runs failed.`,

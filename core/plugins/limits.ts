@@ -23,7 +23,7 @@ export function limitsOf(
   handler: { readonly kind: HandlerKind; readonly name: string },
 ): RunLimits {
   const { cpuMs: caps, wallMs, isFresh } = traitsOf[handler.kind];
-  const cpuMs = Math.min(askedLimits(manifest, handler)?.cpuMs ?? caps.default, caps.most);
+  const cpuMs = Math.min(requestedLimits(manifest, handler)?.cpuMs ?? caps.default, caps.most);
   return {
     cpuMs,
     entryMs: isFresh ? cpuMs : entryMs,
@@ -37,7 +37,7 @@ export function limitsOf(
   };
 }
 
-function askedLimits(manifest: PluginManifest, { kind, name }: { kind: HandlerKind; name: string }) {
+function requestedLimits(manifest: PluginManifest, { kind, name }: { kind: HandlerKind; name: string }) {
   if (kind === 'schedule') return manifest.schedules?.[name]?.limits;
   if (kind === 'action') return manifest.actions?.[name]?.limits;
   return manifest.limits;

@@ -1,7 +1,7 @@
 // Lists the API reads whose rows and lists are tracked one by one, so that a commit can check them precisely. After any other read,
 // every change in the workspace counts as a conflict: see core/changes/reads.ts.
 import type { Route } from '../http/route.ts';
-import type { DoorCall } from './door-call.ts';
+import type { GatewayCall } from './gateway-call.ts';
 
 /** Objects read only by the finders and lists of their entity, and whose every change is an event of that entity. */
 const listed = [
@@ -16,6 +16,6 @@ const noted: ReadonlySet<string> = new Set([
 ]);
 
 /** Reads with `asOf` come from the event log, not from rows, so they are not tracked. */
-export function isNotedInFull({ name }: Route, { query }: DoorCall): boolean {
+export function isNotedInFull({ name }: Route, { query }: GatewayCall): boolean {
   return noted.has(name) && query?.asOf === undefined;
 }

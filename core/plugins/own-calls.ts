@@ -1,7 +1,7 @@
 // Host calls for the plugin's own values, jobs and requests. They are no API operations and need no grant; the host answers them
 // directly.
-import { CallError, queryOf } from './door-call.ts';
-import { askDoor, type BridgeCall } from './host-door.ts';
+import { CallError, queryOf } from './gateway-call.ts';
+import { callGateway, type BridgeCall } from './host-gateway.ts';
 
 export interface OwnCall {
   readonly isRead: boolean;
@@ -14,7 +14,7 @@ export interface OwnCall {
 /** A write that only stages changes, so it can be repeated without the run that made it. */
 interface OwnWrite extends OwnCall {
   readonly isRead: false;
-  answer(call: Pick<BridgeCall, 'values' | 'oneOffs'>, args: readonly unknown[]): Promise<string>;
+  answer(call: Pick<BridgeCall, 'values' | 'oneTimeJobs'>, args: readonly unknown[]): Promise<string>;
 }
 
 /** Covers the largest stored value, 2 MiB, and its JSON overhead. */
@@ -31,7 +31,10 @@ const reads: Readonly<Record<string, OwnCall>> = {
     answerMax: valueMax,
     async answer(call, [query]) {
       await call.values.noteList();
-      return askDoor(call, call.door.listKeys, { params: { id: call.installId }, query: queryOf(query) });
+      return callGateway(call, call.gateway.listKeys, {
+        params: { id: call.installId },
+        query: queryOf(query),
+      });
     },
   },
   // Stages nothing, so it does not count as a write.
@@ -68,14 +71,14 @@ const writes: Readonly<Record<string, OwnWrite>> = {
   },
   'schedule.once': {
     isRead: false,
-    async answer({ oneOffs }, [name, at, data]) {
-      await oneOffs.once(name, at, data);
+    async answer({ oneTimeJobs }, [name, at, data]) {
+      await oneTimeJobs.schedule(name, at, data);
       return 'null';
     },
   },
   'schedule.cancel': {
     isRead: false,
-    answer: async ({ oneOffs }, [name]) => JSON.stringify(await oneOffs.cancel(name)),
+    answer: async ({ oneTimeJobs }, [name]) => JSON.stringify(await oneTimeJobs.cancel(name)),
   },
 };
 

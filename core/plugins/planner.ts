@@ -4,7 +4,7 @@ import type { ConsumerOptions } from '../events/consumer.ts';
 import { renderEvent, type EventRow } from '../events/event.ts';
 import type { Leases, UnitQueue } from '../events/work.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
+import type { LoopQueue } from '../lib/fairness/loop-queue.ts';
 import { createSearched } from '../lib/filter-match.ts';
 import { derivedId, idPrefixes } from '../lib/ids.ts';
 import type { Op, Scope, Store } from '../store/store.ts';
@@ -14,9 +14,9 @@ import { findCut } from './loops.ts';
 import type { Registry, Subscription } from './registry.ts';
 import type { Runner } from './runner.ts';
 import { deadRunOp, insertRunsOp, keyOf, queueRunOp, type NewRun, type RunRow } from './runs/rows.ts';
-import type { TellLoop } from './tell-loop.ts';
+import type { NotifyLoop } from './notify-loop.ts';
 import { runUnit, type RunUnit } from './runs/units.ts';
-import { createWants } from './wants.ts';
+import { createMatcher } from './subscription-matcher.ts';
 
 export interface Planner {
   /** Plans the runs of new events. */
@@ -40,16 +40,16 @@ export interface PlannerOptions {
   readonly clock: Clock;
   readonly registry: Registry;
   readonly queue: UnitQueue<RunUnit>;
-  readonly turns: LoopTurns;
+  readonly fairQueue: LoopQueue;
   readonly perform: Runner['performPlanned'];
-  readonly tellLoop: TellLoop;
+  readonly notifyLoop: NotifyLoop;
   /** Caches a queued run and its event, so that the first attempt need not read them again. */
   remember(run: RunRow, event: EventRow): void;
 }
 
 export function createPlanner(options: PlannerOptions): Planner {
   const { registry, queue } = options;
-  const wants = createWants(options.turns);
+  const matches = createMatcher(options.fairQueue);
 
   const planFor = async (
     scope: Scope,
@@ -62,10 +62,10 @@ export function createPlanner(options: PlannerOptions): Planner {
     for (const event of events) {
       const subscriptions = await subscribed(event);
       if (subscriptions.length === 0) continue;
-      const shown = renderEvent(event);
+      const envelope = renderEvent(event);
       const searched = createSearched();
       for (const one of subscriptions)
-        if (isDue(one.install, event) && (await wants(scope, one, event, { shown, searched })))
+        if (isDue(one.install, event) && (await matches(scope, one, event, { envelope, searched })))
           await addRun(options, draft, scope, event, one, isNew);
     }
     return draft;
@@ -99,7 +99,7 @@ export function createPlanner(options: PlannerOptions): Planner {
         const own = subscriptions.find(({ install }) => install.id === installId);
         if (
           own &&
-          (await wants(scope, own, event, { shown: renderEvent(event), searched: createSearched() }))
+          (await matches(scope, own, event, { envelope: renderEvent(event), searched: createSearched() }))
         )
           wanting.push(event);
       }
@@ -132,12 +132,12 @@ async function addRun(
     () => planned + unstoredOfRoot(queue, scope, root),
   );
   if (cut) {
-    await options.tellLoop(scope, event, cut);
+    await options.notifyLoop(scope, event, cut);
     const { code, message } = cut;
     return void draft.notes.push(deadRunOp(scope, run, { code, message }, nowMs));
   }
   draft.perRoot.set(root, planned + 1);
-  const perform: Parameters<typeof runUnit>[0]['perform'] = (...given) => options.perform(...given, queue);
+  const perform: Parameters<typeof runUnit>[0]['perform'] = (...args) => options.perform(...args, queue);
   draft.units.push(runUnit({ perform }, scope, { run, event, nowMs }));
 }
 

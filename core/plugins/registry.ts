@@ -4,19 +4,19 @@ import { LRUCache } from 'lru-cache';
 import type { PackageSourceMap } from '../../sdk/plugin/manifest.ts';
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import type { Directory } from '../context.ts';
-import { erasOf, readPastWants, type Eras } from '../events/past-wants.ts';
+import { erasOf, readPastSubscriptions, type Eras } from '../events/past-subscriptions.ts';
 import { errorForLog } from '../lib/failures.ts';
 import { parseFilter, type FilterFields } from '../lib/filter.ts';
 import { passesOf, type Passes } from '../lib/filter-match.ts';
 import type { Rights } from '../rights/rights.ts';
 import type { Log } from '../lib/log.ts';
-import { tenantStatement, type Row } from '../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 import { field } from '../tracker/fields/contract.ts';
-import { heardTypes, rightsOfInstall } from './installs/hearing.ts';
-import { installKind, type Install } from './installs/schema.ts';
-import { noPlaces, placesOf, type FindPlace } from './source-places.ts';
-import { asItWanted, consumerName, type InstallWants } from './installs/wants.ts';
+import { matchingTypes, rightsOfInstall } from './installs/matching-types.ts';
+import { installModel, type Install } from './installs/schema.ts';
+import { emptyLookup, sourceMapLookupOf, type SourceMapLookup } from './source-positions.ts';
+import { withPastSubscription, consumerName, type InstallSubscription } from './installs/subscription.ts';
 
 export interface Subscription {
   readonly install: Install;
@@ -39,14 +39,14 @@ export interface Registry {
   active(scope: Scope, installId: string): Promise<Install | undefined>;
   source(scope: Scope, sha256: string): Promise<string>;
   /** Returns the source map lookup of code; finds nothing if the map cannot be read. Never rejects. */
-  places(scope: Scope, sha256: string): Promise<FindPlace>;
+  sourceMapLookup(scope: Scope, sha256: string): Promise<SourceMapLookup>;
   /** Drops the cached source map of code that was stored again, perhaps with another map. */
-  codeKept(scope: Scope, sha256: string): void;
+  codeStored(scope: Scope, sha256: string): void;
 }
 
-const activeInstalls = tenantStatement<Row>(
+const activeInstalls = tenantStatement<SqlRow>(
   'plugins.active',
-  `SELECT ${installKind.select} FROM plugins WHERE workspace_id = :ws AND deleted_at IS NULL AND state = 'active' ORDER BY created_at, id`,
+  `SELECT ${installModel.select} FROM plugins WHERE workspace_id = :ws AND deleted_at IS NULL AND state = 'active' ORDER BY created_at, id`,
 );
 const readCode = tenantStatement<{ source: string }>(
   'plugin_code.read',
@@ -82,18 +82,18 @@ export function createRegistry(options: {
   const { store, log } = options;
   const { of } = options.cache.section<Listeners>({
     // The filterable fields depend on the custom fields of the workspace.
-    kinds: new Set([installKind.name, field.name]),
+    kinds: new Set([installModel.name, field.name]),
     load: async (scope) => {
       const directory = await options.directoryOf(scope);
       const filterFields = (type: string): FilterFields => options.filterFields(type, directory);
-      const installs = (await store.read(scope, activeInstalls)).map(installKind.fromRow);
-      const past = await readPastWants<InstallWants>(store, scope, consumerName);
+      const installs = (await store.read(scope, activeInstalls)).map(installModel.fromRow);
+      const past = await readPastSubscriptions<InstallSubscription>(store, scope, consumerName);
       return {
         installs: new Map(installs.map((install) => [install.id, install])),
-        byType: erasOf<Install, InstallWants, ByType>(
+        byType: erasOf<Install, InstallSubscription, ByType>(
           installs,
           past,
-          ({ wants }, install) => install && asItWanted(install, wants),
+          ({ subscription }, install) => install && withPastSubscription(install, subscription),
           (wanting) => byTypeOf({ log, filterFields }, wanting),
         ),
       };
@@ -110,7 +110,7 @@ export function createRegistry(options: {
     subscriptions: async (scope, eventType) => (await of(scope)).byType.now.get(eventType) ?? none,
     active: async (scope, installId) => (await of(scope)).installs.get(installId),
     source: createSources(store),
-    ...createPlaces(store, log),
+    ...createLookupCache(store, log),
   };
 }
 
@@ -119,7 +119,7 @@ export function byTypeOf(reading: Reading, installs: readonly Install[]): ByType
   const byType = new Map<string, Subscription[]>();
   for (const install of installs) {
     const rights = rightsOfInstall(install);
-    for (const type of heardTypes(install)) {
+    for (const type of matchingTypes(install)) {
       const subscription = subscriptionOf(reading, install, rights, type);
       byType.set(type, [...(byType.get(type) ?? []), subscription]);
     }
@@ -176,17 +176,17 @@ const sourceMapCharsMax = 2 * 1024 * 1024;
 const readingMsMax = 50;
 
 /** Caches the source maps of installs whose runs failed, least recently used first out. */
-function createPlaces(store: Store, log: Log): Pick<Registry, 'places' | 'codeKept'> {
-  const known = new LRUCache<string, { find: FindPlace; chars: number }>({
+function createLookupCache(store: Store, log: Log): Pick<Registry, 'sourceMapLookup' | 'codeStored'> {
+  const known = new LRUCache<string, { find: SourceMapLookup; chars: number }>({
     maxSize: sourceMapCharsMax,
     sizeCalculation: ({ chars }) => chars + 1,
   });
   let spent = { second: 0, ms: 0 };
-  let keptTimes = 0;
-  const read = (text: string): FindPlace => {
+  let storedTimes = 0;
+  const read = (text: string): SourceMapLookup => {
     const fromMs = performance.now();
     try {
-      const find = placesOf(JSON.parse(text) as PackageSourceMap);
+      const find = sourceMapLookupOf(JSON.parse(text) as PackageSourceMap);
       // The map is decoded lazily: the lookup forces it here, inside the measured time.
       find(1, 1);
       return find;
@@ -194,32 +194,32 @@ function createPlaces(store: Store, log: Log): Pick<Registry, 'places' | 'codeKe
       spent.ms += performance.now() - fromMs;
     }
   };
-  const find = async (scope: Scope, sha256: string): Promise<FindPlace> => {
+  const find = async (scope: Scope, sha256: string): Promise<SourceMapLookup> => {
     const key = `${scope.workspaceId} ${sha256}`;
-    const found = known.get(key);
-    if (found) return found.find;
+    const cached = known.get(key);
+    if (cached) return cached.find;
     const second = Math.floor(performance.now() / 1000);
     if (spent.second !== second) spent = { second, ms: 0 };
-    if (spent.ms > readingMsMax) return noPlaces;
-    const keptBefore = keptTimes;
+    if (spent.ms > readingMsMax) return emptyLookup;
+    const storedBefore = storedTimes;
     const text = (await store.readOne(scope, readSourceMap, { sha256 }))?.source_map ?? null;
-    const places = text === null ? noPlaces : read(text);
+    const sourceMapLookup = text === null ? emptyLookup : read(text);
     // A map that was read while code was stored may be the previous one, so it is not cached.
-    if (keptTimes === keptBefore) known.set(key, { find: places, chars: text?.length ?? 0 });
-    return places;
+    if (storedTimes === storedBefore) known.set(key, { find: sourceMapLookup, chars: text?.length ?? 0 });
+    return sourceMapLookup;
   };
   return {
-    async places(scope, sha256) {
+    async sourceMapLookup(scope, sha256) {
       try {
         return await find(scope, sha256);
       } catch (error) {
         // The run still ends, with places in the bundle.
         log('warn', 'source map could not be read', { sha256, error: errorForLog(error) });
-        return noPlaces;
+        return emptyLookup;
       }
     },
-    codeKept(scope, sha256) {
-      keptTimes++;
+    codeStored(scope, sha256) {
+      storedTimes++;
       known.delete(`${scope.workspaceId} ${sha256}`);
     },
   };

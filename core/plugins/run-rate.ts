@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 
 const windowMs = 60_000;
 /** Installs counted at once. An evicted install starts a new minute. */
-const installsHeldMax = 10_000;
+const trackedInstallsMax = 10_000;
 
 export interface RunRate {
   /** Counts a run. Returns null if it can start now, else the wait time in milliseconds. */
@@ -13,14 +13,14 @@ export interface RunRate {
 /**
  * @param perMinute 0 disables the limit
  * @param nowMs monotonic
- * @param heldMax installs counted at once
+ * @param trackedMax installs counted at once
  */
 export function createRunRate(
   perMinute: number,
   nowMs: () => number,
-  heldMax: number = installsHeldMax,
+  trackedMax: number = trackedInstallsMax,
 ): RunRate {
-  const windows = new LRUCache<string, { readonly startedMs: number; runs: number }>({ max: heldMax });
+  const windows = new LRUCache<string, { readonly startedMs: number; runs: number }>({ max: trackedMax });
   return {
     take(installId) {
       if (perMinute === 0) return null;

@@ -6,10 +6,10 @@ import { runsPerMinuteMax } from './limits.ts';
 import { createGate, type GateOptions } from './budgets/gate.ts';
 import type { BudgetWaits } from './budgets/waits.ts';
 import { createRunRate } from './run-rate.ts';
-import { createHoldBack, type HoldBackOptions } from './proposals/hold-back.ts';
+import { createApplyModes, type ApplyModesOptions } from './proposals/apply-modes.ts';
 import { createPluginSource } from './proposals/source.ts';
 import type { Source } from '../proposals/again.ts';
-import { createAttempts, type AttemptOptions, type HeldRun } from './runs/attempt.ts';
+import { createAttempts, type AttemptOptions, type LeasedRun } from './runs/attempt.ts';
 import { createEndAttempt, type EndingOptions } from './runs/ending.ts';
 import type { Install } from './installs/schema.ts';
 import { createLater } from './runs/later.ts';
@@ -23,8 +23,8 @@ const repeatsMax = 5;
 
 export type RunnerOptions = AttemptOptions &
   EndingOptions &
-  Omit<VerdictOptions, 'end' | 'later' | 'holdBack'> &
-  HoldBackOptions &
+  Omit<VerdictOptions, 'end' | 'later' | 'applyModes'> &
+  ApplyModesOptions &
   GateOptions &
   Pick<TryOptions, 'isStopping'> & {
     readonly random: () => number;
@@ -52,7 +52,7 @@ export function createRunner(options: RunnerOptions): Runner {
   const attempts = createAttempts(options);
   const end = createEndAttempt(options);
   const later = createLater({ ...options, end });
-  const verdicts = createVerdicts({ ...options, end, later, holdBack: createHoldBack(options) });
+  const verdicts = createVerdicts({ ...options, end, later, applyModes: createApplyModes(options) });
   const tryRun = createTryRun({ ...options, attempts, end, later, verdicts });
   const planned = createPlannedRuns(store);
   /** Runs in progress, bounded by the capacity of their work queue. */
@@ -60,33 +60,33 @@ export function createRunner(options: RunnerOptions): Runner {
   const gate = createGate(options);
   const rate = createRunRate(runsPerMinuteMax, clock.monotonicMs);
 
-  const putOff = async ({ item, queue }: HeldRun, startAtMs: number): Promise<void> => {
+  const putOff = async ({ item, queue }: LeasedRun, startAtMs: number): Promise<void> => {
     const { ok } = await queue.whileSealed(item, () => store.commit(queue.putOff(item, startAtMs)));
     return ok ? queue.wake() : queue.drop(item);
   };
 
-  const tryUntilEnded = async (held: HeldRun): Promise<void> => {
-    for (let repeats = 0; await tryRun(held, repeats < repeatsMax); repeats++);
+  const tryUntilEnded = async (leased: LeasedRun): Promise<void> => {
+    for (let repeats = 0; await tryRun(leased, repeats < repeatsMax); repeats++);
   };
 
   /** Performs the run, or defers it if the budget of its install is exhausted. */
-  const withinBudget = async (held: HeldRun, install: Install): Promise<void> => {
-    const { scope } = held.item;
-    const { heldUpBy, spent, end: ended } = await gate(scope, install);
+  const withinBudget = async (leased: LeasedRun, install: Install): Promise<void> => {
+    const { scope } = leased.item;
+    const { deferredBy, spent, end: ended } = await gate(scope, install);
     try {
-      if (heldUpBy) await putOff(held, heldUpBy.untilMs);
-      else await tryUntilEnded({ ...held, isSpent: spent !== null });
+      if (deferredBy) await putOff(leased, deferredBy.untilMs);
+      else await tryUntilEnded({ ...leased, isSpent: spent !== null });
     } finally {
       // The second case: the budget may have changed before the run was deferred.
-      if (ended() || heldUpBy) options.waits.look(scope, install.id);
+      if (ended() || deferredBy) options.waits.look(scope, install.id);
     }
   };
 
-  const perform = async (held: HeldRun): Promise<void> => {
-    const waitMs = rate.take(held.run.install_id);
-    if (waitMs !== null) return putOff(held, clock.nowMs() + waitMs);
-    const install = await options.registry.active(held.item.scope, held.run.install_id);
-    await (install ? withinBudget(held, install) : tryUntilEnded(held));
+  const perform = async (leased: LeasedRun): Promise<void> => {
+    const waitMs = rate.take(leased.run.install_id);
+    if (waitMs !== null) return putOff(leased, clock.nowMs() + waitMs);
+    const install = await options.registry.active(leased.item.scope, leased.run.install_id);
+    await (install ? withinBudget(leased, install) : tryUntilEnded(leased));
   };
 
   /** Marks the run as active for the duration of `work`. */
@@ -104,8 +104,9 @@ export function createRunner(options: RunnerOptions): Runner {
   return {
     perform: (item, queue) =>
       whileActive(item.id, async (signal) => {
-        const found = await planned.find(item);
-        await (found ? perform({ item, queue, ...found, signal }) : store.commit([queue.finish(item)]));
+        const plannedRun = await planned.find(item);
+        if (plannedRun) await perform({ item, queue, ...plannedRun, signal });
+        else await store.commit([queue.finish(item)]);
       }),
     performPlanned: (item, run, event, queue) =>
       whileActive(item.id, (signal) => perform({ item, queue, run, event, signal })),

@@ -10,20 +10,20 @@ import { systemStatement } from '../store/statement.ts';
 import { scopeOf } from '../store/store.ts';
 import { budgetRoutes } from './budgets/routes.ts';
 import { createUsage, type Usage } from './budgets/usage.ts';
-import { heldUpBy } from './budgets/waits.ts';
+import { deferringBudget } from './budgets/waits.ts';
 import { backtestRoutes } from './backtests/routes.ts';
-import { catchUpRoutes } from './catch-up/routes.ts';
+import { backfillRoutes } from './backfill/routes.ts';
 import { createFailureWatch, type FailureWatch } from './failures.ts';
 import { inboundRoutes } from './inbound/routes.ts';
 import { checkEngines } from './installs/engines.ts';
 import { installRoutes } from './installs/routes.ts';
 import type { InstallModes } from './installs/contract.ts';
-import { installKind, type Install } from './installs/schema.ts';
+import { installModel, type Install } from './installs/schema.ts';
 import type { PluginTrust } from './installs/trust.ts';
-import { tellUnheard } from './installs/unheard.ts';
-import { oneOffKindName } from './once/entries.ts';
+import { notifyUnmatched } from './installs/notify-unmatched.ts';
+import { oneTimeJobModelName } from './one-time-jobs/entries.ts';
 import { actionRoutes } from './actions/routes.ts';
-import { scheduledRoutes } from './once/routes.ts';
+import { scheduledRoutes } from './one-time-jobs/routes.ts';
 import { kvRoutes } from './kv/routes.ts';
 import { createReplays } from './recorder/replays.ts';
 import { recorderRoutes } from './recorder/routes.ts';
@@ -36,12 +36,12 @@ import { createForgetIssues, type ForgetIssues } from './purged/forget.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import { runRoutes } from './runs/routes.ts';
 import { trailRoute } from './trail/routes.ts';
-import { keepChangesOps } from './undo/kept.ts';
-import { undoKindsOf, type AllKinds } from './undo/kinds.ts';
+import { storeChangesOps } from './undo/stored-changes.ts';
+import { undoModelsOf, type AllModels } from './undo/models.ts';
 import { undoRoutes } from './undo/routes.ts';
 import { secretRoutes } from './secrets/routes.ts';
 import { shadowRoutes } from './shadows/routes.ts';
-import { createWorkers, type Workers, type WorkersOptions } from './workers.ts';
+import { createWorkers, type PluginWorkers, type PluginWorkersOptions } from './workers.ts';
 
 /** Time that runs in progress get when the process stops, in ms. */
 const stopGraceMs = 5_000;
@@ -66,12 +66,12 @@ export interface PluginRuntime {
 }
 
 export interface PluginRuntimeOptions extends Omit<
-  WorkersOptions,
+  PluginWorkersOptions,
   'registry' | 'failures' | 'usage' | 'isStopping'
 > {
   readonly cache: WorkspaceCache;
   /** All entities of the domain, by name. */
-  readonly kinds: AllKinds;
+  readonly models: AllModels;
   readonly addedFields: (eventType: string) => string | null;
   readonly checkFilter: CheckFilter;
   /** Semantic version of this server. */
@@ -87,8 +87,8 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
   const usage = createUsage({ store, log, clock });
   let stopping = false;
   const workers = createWorkers({ ...options, registry, failures, usage, isStopping: () => stopping });
-  const { runs, schedules, oneOffs, catchUps, consumer, backtests, shadows, waits } = workers;
-  const queues = [schedules.queue, oneOffs, catchUps, backtests.queue];
+  const { runs, schedules, oneTimeJobs, backfills, consumer, backtests, shadows, waits } = workers;
+  const queues = [schedules.queue, oneTimeJobs, backfills, backtests.queue];
 
   followInstalls(options, workers, failures);
 
@@ -137,17 +137,17 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
 /** Brings work and caches of an install up to date after each change of it. */
 function followInstalls(
   options: PluginRuntimeOptions,
-  { shadows, catchUps, oneOffs, runs, waits }: Workers,
+  { shadows, backfills, oneTimeJobs, runs, waits }: PluginWorkers,
   failures: Pick<FailureWatch, 'forget'>,
 ): void {
   options.committer.onCommit((workspaceId, changes) => {
     for (const { kind, id, after } of changes) {
-      if (kind === oneOffKindName) oneOffs.wake();
-      if (kind !== installKind.name) continue;
+      if (kind === oneTimeJobModelName) oneTimeJobs.wake();
+      if (kind !== installModel.name) continue;
       options.sandbox.evict(id);
       failures.forget(id);
       shadows.follow(after as Install);
-      for (const queue of [catchUps, oneOffs, runs]) queue.wake();
+      for (const queue of [backfills, oneTimeJobs, runs]) queue.wake();
       waits.look(scopeOf(workspaceId), id);
       warmUp(options);
     }
@@ -162,23 +162,23 @@ function warmUp({ sandbox, services: { log } }: PluginRuntimeOptions): void {
 }
 
 /** Repairs or disables installs that an earlier server version stored and this one does not support. */
-async function lookThrough(options: PluginRuntimeOptions, { stateOps }: Workers): Promise<void> {
+async function lookThrough(options: PluginRuntimeOptions, { stateOps }: PluginWorkers): Promise<void> {
   const { committer, directoryOf, serverVersion } = options;
   const { store, ids } = options.services;
   const system = { store, committer, ids, directoryOf, nowMs: options.clock.nowMs };
-  await tellUnheard(system);
+  await notifyUnmatched(system);
   await checkEngines({ ...system, serverVersion, stateOps });
 }
 
 function routesOf(
   options: PluginRuntimeOptions,
-  registry: Pick<Registry, 'codeKept' | 'source' | 'active'>,
-  { runner, ends, runs, consumer, catchUps, backtests, shadows, stateOps }: Workers,
+  registry: Pick<Registry, 'codeStored' | 'source' | 'active'>,
+  { runner, ends, runs, consumer, backfills, backtests, shadows, stateOps }: PluginWorkers,
   usage: Usage,
 ): Route[] {
   const { app, services, clock, filterFields, addedFields, checkFilter, serverVersion, trust, committer } =
     options;
-  const undoKinds = undoKindsOf(options.kinds, app);
+  const undoModels = undoModelsOf(options.models, app);
   const sources = { plugin_run: runner.proposed, request: sourceOfRequests(app) };
   const rules = {
     ...{ filterFields, addedFields, checkFilter, serverVersion, trust, usage },
@@ -189,15 +189,15 @@ function routesOf(
   };
   const { queue, work } = backtests;
   return [
-    ...installRoutes({ ...rules, codeKept: registry.codeKept, stateOps }),
+    ...installRoutes({ ...rules, codeStored: registry.codeStored, stateOps }),
     ...backtestRoutes({ ...rules, queue, work, source: registry.source }),
     ...shadowRoutes({ ...rules, shadows }),
     ...runRoutes({
       queue: runs,
       isActive: runner.isActive,
-      async heldUp(scope, installId) {
+      async deferredBy(scope, installId) {
         const install = await registry.active(scope, installId);
-        return install ? heldUpBy(usage, scope, install) : null;
+        return install ? deferringBudget(usage, scope, install) : null;
       },
       stopAttempt(runId) {
         runner.stopAttempt(runId);
@@ -207,17 +207,17 @@ function routesOf(
     }),
     ...recorderRoutes(createReplays({ ...options, registry })),
     ...budgetRoutes(usage),
-    ...catchUpRoutes(catchUps),
+    ...backfillRoutes(backfills),
     ...actionRoutes({ app, queue: runs, ends, isActive: runner.isActive, usage }),
     ...scheduledRoutes,
-    ...undoRoutes(undoKinds),
-    trailRoute(undoKinds),
+    ...undoRoutes(undoModels),
+    trailRoute(undoModels),
     ...inboundRoutes({
       ...{ services, registry, queue: runs, ends, usage },
       rate: createRunRate(inboundPerMinuteMax, clock.monotonicMs),
     }),
     ...kvRoutes,
     ...secretRoutes,
-    ...proposalRoutes(app, { committer, sources, keep: keepChangesOps }),
+    ...proposalRoutes(app, { committer, sources, storeForUndo: storeChangesOps }),
   ];
 }

@@ -17,7 +17,7 @@ import type { Install } from './installs/schema.ts';
 import type { Registry } from './registry.ts';
 import { findOpenRun, queueRunOps, scheduledRun } from './runs/rows.ts';
 
-const schedulesHeld = 8;
+const concurrentSchedules = 8;
 
 const replanAtOnce = 200;
 
@@ -81,7 +81,7 @@ export function createSchedules(options: {
     owner: options.owner,
     mayWork: options.mayWork,
     seen: options.seen,
-    room: schedulesHeld,
+    capacity: concurrentSchedules,
     perform,
     onSetBack: () => replanning.replan(),
   });
@@ -134,9 +134,9 @@ function createReplanning(options: {
   };
 
   const lookThrough = async (): Promise<void> => {
-    let place = { after: clock.nowMs(), workspaceId: '', id: '' };
+    let position = { after: clock.nowMs(), workspaceId: '', id: '' };
     for (let more = true; more && !options.isStopping();) {
-      const rows = await store.readSystem(planned, { ...place, limit: replanAtOnce });
+      const rows = await store.readSystem(planned, { ...position, limit: replanAtOnce });
       const ops: Op[] = [];
       for (const row of rows) ops.push(...(await opFor(row)));
       if (ops.length > 0) {
@@ -146,7 +146,7 @@ function createReplanning(options: {
         await store.commit(ops);
       }
       const last = rows.at(-1);
-      if (last) place = { after: last.due_at, workspaceId: last.workspace_id, id: last.id };
+      if (last) position = { after: last.due_at, workspaceId: last.workspace_id, id: last.id };
       more = rows.length === replanAtOnce;
     }
     options.onMoved();

@@ -15,14 +15,14 @@ import type { Usage } from './budgets/usage.ts';
 import { createBudgetWaits, type BudgetWaits } from './budgets/waits.ts';
 import type { FilterFields } from '../lib/filter.ts';
 import { createBacktests, type Backtests } from './backtests/runtime.ts';
-import { createCallTurns } from './call-turns.ts';
-import { gapOps } from './catch-up/rows.ts';
-import { createCatchUpWorker } from './catch-up/worker.ts';
+import { createCallQueue } from './call-queue.ts';
+import { backfillOps } from './backfill/rows.ts';
+import { createBackfillWorker } from './backfill/worker.ts';
 import { createDisable, type DisableOptions } from './disable.ts';
 import type { FailureWatch } from './failures.ts';
-import { consumerName } from './installs/wants.ts';
-import { oneOffsAfterOps, onceWork } from './once/entries.ts';
-import { createOneOffWorker } from './once/worker.ts';
+import { consumerName } from './installs/subscription.ts';
+import { oneTimeJobsAfterOps, oneTimeWork } from './one-time-jobs/entries.ts';
+import { createOneTimeWorker } from './one-time-jobs/worker.ts';
 import { createOutsides } from './outside/fetch.ts';
 import { routesAfterOps } from './inbound/rows.ts';
 import { createPlanner } from './planner.ts';
@@ -33,18 +33,18 @@ import type { SandboxOnDemand } from './sandbox-on-demand.ts';
 import { createRunEnds, type RunEnds } from './runs/ends.ts';
 import { findRun } from './runs/rows.ts';
 import { createShadowWork, type ShadowWork } from './shadows/work.ts';
-import { createTellLoop } from './tell-loop.ts';
+import { createNotifyLoop } from './notify-loop.ts';
 import { runRows, type RunUnit } from './runs/units.ts';
 import { createSchedules, type Schedules } from './schedules.ts';
 
 /** Runs held in memory with their events. The sandbox runs one at a time per partition and decides how many in parallel. */
-const runsHeld = 512;
+const runsInMemory = 512;
 /** Backfills that are counted or performed at once. */
-const catchUpsHeld = 16;
+const concurrentBackfills = 16;
 /** One-time jobs that are queued at once. */
-const oneOffsHeld = 64;
+const concurrentOneTimeJobs = 64;
 
-export interface WorkersOptions {
+export interface PluginWorkersOptions {
   readonly services: Services;
   readonly clock: Clock;
   readonly random: () => number;
@@ -69,14 +69,14 @@ export interface WorkersOptions {
   readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
 }
 
-export interface Workers {
+export interface PluginWorkers {
   readonly runner: Runner;
   readonly ends: RunEnds;
   readonly runs: WorkQueue;
   readonly schedules: Schedules;
   /** Queue of one-time jobs. */
-  readonly oneOffs: WorkQueue;
-  readonly catchUps: WorkQueue;
+  readonly oneTimeJobs: WorkQueue;
+  readonly backfills: WorkQueue;
   readonly consumer: Consumer;
   readonly backtests: Backtests;
   readonly shadows: ShadowWork;
@@ -84,35 +84,35 @@ export interface Workers {
   readonly stateOps: DisableOptions['stateOps'];
 }
 
-export function createWorkers(options: WorkersOptions): Workers {
+export function createWorkers(options: PluginWorkersOptions): PluginWorkers {
   const { clock, owner, seen, registry, isStopping } = options;
-  const { store, sealing, log, ids, ledger, turns, tally, mayWork, baseUrl } = options.services;
+  const { store, sealing, log, ids, ledger, fairQueue, outcomeCounter, mayWork, baseUrl } = options.services;
   /** Due times of this work are relative, so nothing else moves when the clock is set back. */
   const queueOptions = { store, clock, log, owner, seen, mayWork, setBack: () => [] };
 
-  const stateOps: Workers['stateOps'] = (install, { scope }): readonly Op[] => [
-    ...oneOffsAfterOps(scope, install),
+  const stateOps: PluginWorkers['stateOps'] = (install, { scope }): readonly Op[] => [
+    ...oneTimeJobsAfterOps(scope, install),
     ...routesAfterOps(scope, install),
     ...schedules.opsFor(install, { scope }),
-    ...gapOps(catchUps, scope, install, { gapId: ids.next(idPrefixes.gap), nowMs: clock.nowMs() }),
+    ...backfillOps(backfills, scope, install, { backfillId: ids.next(idPrefixes.gap), nowMs: clock.nowMs() }),
   ];
   const ends = createRunEnds(clock);
   const attempting = {
     ...{ ...options, store, ledger },
-    callTurns: createCallTurns({ ledger }),
+    callQueue: createCallQueue({ ledger }),
     recorder: createRecorder({ record: options.record, nowMs: clock.nowMs }),
     outside: createOutsides({ store, sealing, nowMs: clock.nowMs, egress: options.egress, baseUrl }),
   };
   const waits = createBudgetWaits({ ...options, store, log, queue: () => runs });
   const runner = createRunner({
-    ...{ ...attempting, log, ids, sealing, tally, ends, waits },
+    ...{ ...attempting, log, ids, sealing, outcomeCounter, ends, waits },
     ended: (ended) => shadows.note(ended),
     disable: createDisable({ ...options, ids, log, stateOps }),
   });
   const runs: UnitQueue<RunUnit> = createUnitQueue({
     ...queueOptions,
     kind: 'run',
-    room: runsHeld,
+    capacity: runsInMemory,
     perform: runner.perform,
     rows: runRows(store, runner.remember, () => runs),
   });
@@ -120,29 +120,29 @@ export function createWorkers(options: WorkersOptions): Workers {
     ...{ store, clock, log, ids, owner, seen, mayWork, registry, runs, isStopping },
   });
   const { remember, performPlanned: perform } = runner;
-  const tellLoop = createTellLoop({ ...options, store, ids, nowMs: clock.nowMs });
-  const planner = createPlanner({ store, clock, registry, turns, queue: runs, perform, remember, tellLoop });
+  const notifyLoop = createNotifyLoop({ ...options, store, ids, nowMs: clock.nowMs });
+  const planner = createPlanner({
+    ...{ store, clock, registry, fairQueue, queue: runs, perform, remember, notifyLoop },
+  });
   const consumer = createConsumer({
     ...{ store, clock, name: consumerName, log, fresh: options.fresh, queue: runs },
     listens: registry.listens,
     plan: planner.plan,
     isStored: async (scope, id) => (await findRun(store, scope, id)) !== undefined,
   });
-  const catchUps = createWorkQueue({
+  const backfilling = { store, ids, planner, runs, storeWork: consumer.storeWork, stopped: isStopping };
+  const backfills = createWorkQueue({
     ...queueOptions,
     kind: 'catch-up',
-    room: catchUpsHeld,
-    perform: createCatchUpWorker({
-      ...{ ...options, store, ids, planner, runs },
-      storeWork: consumer.storeWork,
-      stopped: isStopping,
-    }),
+    capacity: concurrentBackfills,
+    perform: createBackfillWorker({ ...options, ...backfilling }),
   });
-  const oneOffs = createWorkQueue({
-    ...{ store, clock, log, owner, seen, mayWork, kind: onceWork, room: oneOffsHeld },
-    perform: createOneOffWorker({ store, clock, ids, registry, runs }),
+  const oneTimeJobs = createWorkQueue({
+    ...{ store, clock, log, owner, seen, mayWork, kind: oneTimeWork, capacity: concurrentOneTimeJobs },
+    perform: createOneTimeWorker({ store, clock, ids, registry, runs }),
   });
   const backtests = createBacktests({ ...attempting, isBusy: runner.isBusy });
   const shadows: ShadowWork = createShadowWork({ ...attempting, engine: backtests.engine });
-  return { runner, ends, runs, schedules, oneOffs, catchUps, consumer, backtests, shadows, waits, stateOps };
+  const queues = { runs, schedules, oneTimeJobs, backfills };
+  return { ...queues, runner, ends, consumer, backtests, shadows, waits, stateOps };
 }

@@ -1,18 +1,18 @@
 // Executes the writes of a proposal again into a fresh staging, with the ids allocated the first time and with
 // current permissions.
-import { Staging, stagedCharsMax, type AskedWrite, type StagedWrite } from '../changes/staging.ts';
+import { Staging, stagedCharsMax, type RequestedWrite, type StagedWrite } from '../changes/staging.ts';
 import type { Change } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { App, Caller } from '../http/app.ts';
 import type { Principal } from '../http/principal.ts';
 import type { ValueCall } from '../http/values.ts';
 import { ApiError } from '../lib/errors.ts';
-import { Shares } from '../lib/fairness/shares.ts';
+import { FairQuota } from '../lib/fairness/fair-quota.ts';
 import type { Op } from '../store/store.ts';
 import type { Proposal } from './kind.ts';
 
 /** Result of executing the writes again. A refusal discards everything staged. */
-export type AskedAgain =
+export type ReplayOutcome =
   | {
       readonly refusal: null;
       readonly writes: readonly StagedWrite[];
@@ -24,33 +24,33 @@ export type AskedAgain =
 
 /** Executes the writes of one source of proposals. */
 export interface Source {
-  ask(ctx: Context, proposal: Proposal, writes: readonly AskedWrite[]): Promise<AskedAgain>;
+  ask(ctx: Context, proposal: Proposal, writes: readonly RequestedWrite[]): Promise<ReplayOutcome>;
   /** Recalculates the writes against the current state. */
-  anew(ctx: Context, proposal: Proposal, writes: readonly AskedWrite[]): Promise<AskedAgain>;
+  anew(ctx: Context, proposal: Proposal, writes: readonly RequestedWrite[]): Promise<ReplayOutcome>;
   /** Further changes for the commit that approves a whole proposal. */
   approved?(ctx: Context, proposal: Proposal): Promise<readonly Change[]>;
 }
 
 /** Executes one write. @returns the refusal; null if the write is staged */
-export type Ask = (write: AskedWrite, staged: Staging) => Promise<ApiError | null>;
+export type Ask = (write: RequestedWrite, staged: Staging) => Promise<ApiError | null>;
 
-const room = new Shares(stagedCharsMax);
+const quota = new FairQuota(stagedCharsMax);
 
 /** @param owner account charged for the staged data: a plugin install or a token */
 export async function askAll(
   workspaceId: string,
   owner: string,
-  writes: readonly AskedWrite[],
+  writes: readonly RequestedWrite[],
   ask: Ask,
-): Promise<AskedAgain> {
-  const staged = new Staging(room, workspaceId, owner, { takesOps: true });
+): Promise<ReplayOutcome> {
+  const staged = new Staging(quota, workspaceId, owner, { takesOps: true });
   try {
     for (const write of writes) {
       const refusal = await ask(write, staged);
       if (refusal) return { refusal };
     }
-    const { changes, writes: made } = staged;
-    return { refusal: null, writes: made, changes, ops: made.flatMap(({ ops }) => ops) };
+    const { changes, writes: stagedWrites } = staged;
+    return { refusal: null, writes: stagedWrites, changes, ops: stagedWrites.flatMap(({ ops }) => ops) };
   } finally {
     staged.release();
   }
@@ -65,39 +65,47 @@ type RecordedInput = Partial<
 >;
 
 /** Permissions, cause and staging of a write. */
-type AskedAs = Pick<ValueCall, 'principal' | 'cause' | 'staged'>;
+type ReplayContext = Pick<ValueCall, 'principal' | 'cause' | 'staged'>;
 
 /** Executes API writes through the in-process route caller. */
-export function createDoorAsk(app: () => App) {
+export function createWriteReplay(app: () => App) {
   let call: Caller<null> | undefined;
-  return async ({ operation, input, ids }: AskedWrite, as: AskedAs): Promise<ApiError | null> => {
+  return async ({ operation, input, ids }: RequestedWrite, as: ReplayContext): Promise<ApiError | null> => {
     const route = app().routes.find(({ name }) => name === operation);
     // A proposal may be older than this version of the server.
     if (!route) return new ApiError('conflict', `This version of Tatami has no operation ${operation}.`);
     call ??= app().caller(() => ({ taken: null, bytes: 0 }));
     const { params = {}, query = {}, body, ifMatch = null } = input as RecordedInput;
-    const given = body === undefined ? {} : { body };
-    const { error } = await call(route, { ...as, params, query, ...given, ifMatch, ids, isCounted: false });
+    const bodyInput = body === undefined ? {} : { body };
+    const { error } = await call(route, {
+      ...as,
+      params,
+      query,
+      ...bodyInput,
+      ifMatch,
+      ids,
+      isCounted: false,
+    });
     return error;
   };
 }
 
 /** Returns the principal of a context, for the in-process route caller. */
-export function principalIn({ scope, actor, authority, scopes, narrowed, standing }: Context): Principal {
+export function principalIn({ scope, actor, authority, scopes, narrowed, membership }: Context): Principal {
   return {
     ...{ scope, actor, authority, scopes, narrowed },
-    ...(standing ? { standing } : {}),
+    ...(membership ? { membership } : {}),
     tokenId: authority.actor.id,
   };
 }
 
 /** Executes the writes of a request with the approver's permissions and the proposer as actor. */
 export function sourceOfRequests(app: () => App): Source {
-  const askAtDoor = createDoorAsk(app);
+  const replayWrite = createWriteReplay(app);
   const ask: Source['ask'] = (ctx, { actor, cause }, writes) => {
     const principal: Principal = { ...principalIn(ctx), actor };
     return askAll(ctx.workspaceId, ctx.actor.id, writes, (write, staged) =>
-      askAtDoor(write, { principal, cause, staged }),
+      replayWrite(write, { principal, cause, staged }),
     );
   };
   return { ask, anew: ask };

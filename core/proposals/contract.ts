@@ -117,6 +117,6 @@ export const proposal = defineContract({
     list: 'List proposals, newest first',
     get: 'Get a proposal with its proposed values',
   },
-  events: { told: ['automation.proposed', 'automation.approved', 'automation.rejected'] },
+  events: { announced: ['automation.proposed', 'automation.approved', 'automation.rejected'] },
   order: 'newest',
 });

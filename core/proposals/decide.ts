@@ -3,7 +3,7 @@
 import { withoutCommit, type Change, type ChangeSet } from '../changes/change.ts';
 import type { Committer } from '../changes/commit.ts';
 import { getEntity, requireVersion } from '../changes/operations.ts';
-import type { AskedWrite } from '../changes/staging.ts';
+import type { RequestedWrite } from '../changes/staging.ts';
 import type { Context } from '../context.ts';
 import type { Cause } from '../events/origin.ts';
 import { authorityGuards } from '../identity/rights-now.ts';
@@ -13,10 +13,10 @@ import { archiveItemsAbout } from '../inbox/about.ts';
 import { authorOf } from '../resource/author.ts';
 import { requirePerson } from '../rights/person.ts';
 import type { Op, Scope } from '../store/store.ts';
-import type { AskedAgain, Source } from './again.ts';
+import type { ReplayOutcome, Source } from './again.ts';
 import { diffOf, isSameDiff } from './diff.ts';
 import { nameOfProposer, proposerOf, proposerRights } from './ends.ts';
-import { proposalKind, showWhole, type KeptEffect, type Proposal } from './kind.ts';
+import { proposalModel, showWhole, type StoredEffect, type Proposal } from './kind.ts';
 import { contentOf, makingIn, targetOf } from './make.ts';
 import { openWrites } from './writes.ts';
 
@@ -24,10 +24,15 @@ export interface Deciding {
   readonly committer: Pick<Committer, 'preview' | 'commit'>;
   readonly sources: Readonly<Record<Proposal['source'], Source>>;
   /** Returns ops that store the changes of an approval, for its undo. */
-  readonly keep: (scope: Scope, proposalId: string, changes: readonly Change[], of: Kept) => readonly Op[];
+  readonly storeForUndo: (
+    scope: Scope,
+    proposalId: string,
+    changes: readonly Change[],
+    of: UndoOrigin,
+  ) => readonly Op[];
 }
 
-interface Kept {
+interface UndoOrigin {
   /** Null for a request. */
   readonly installId: string | null;
   readonly cause: Cause;
@@ -41,20 +46,21 @@ export interface Approval {
   readonly revision?: number;
 }
 
-type Again = Extract<AskedAgain, { refusal: null }>;
+type Again = Extract<ReplayOutcome, { refusal: null }>;
 
 /** Proposal to decide on, and its required version; null for any. */
-interface Asked {
+interface DecisionTarget {
   readonly id: string;
   readonly ifMatch: number | null;
 }
 
 /** @throws ApiError not_found, precondition_failed, and conflict for one that is decided */
-async function findOpen(ctx: Context, { id, ifMatch }: Asked): Promise<Proposal> {
-  const found = await getEntity(ctx, proposalKind, id);
-  requireVersion(found, ifMatch);
-  const status = found.status === 'open' && found.expiresAt <= ctx.nowMs() ? 'expired' : found.status;
-  if (status === 'open') return found;
+async function findOpen(ctx: Context, { id, ifMatch }: DecisionTarget): Promise<Proposal> {
+  const proposal = await getEntity(ctx, proposalModel, id);
+  requireVersion(proposal, ifMatch);
+  const status =
+    proposal.status === 'open' && proposal.expiresAt <= ctx.nowMs() ? 'expired' : proposal.status;
+  if (status === 'open') return proposal;
   throw new ApiError(
     'conflict',
     `This proposal is ${status.replace('_', ' ')} and accepts no more decisions.`,
@@ -105,20 +111,20 @@ export function chosenWrites(
 
 /** Returns the chosen writes, and the writes without effects (the plugin's own values), which are always applied. */
 function partOf(
-  writes: readonly AskedWrite[],
+  writes: readonly RequestedWrite[],
   { diff }: Proposal,
   chosen: ReadonlySet<number>,
-): AskedWrite[] {
-  const shown = new Set(diff.map(({ write }) => write));
-  return writes.filter((_, at) => chosen.has(at) || !shown.has(at));
+): RequestedWrite[] {
+  const displayed = new Set(diff.map(({ write }) => write));
+  return writes.filter((_, at) => chosen.has(at) || !displayed.has(at));
 }
 
-const movesSame = (a: KeptEffect, b: KeptEffect): boolean =>
+const movesSame = (a: StoredEffect, b: StoredEffect): boolean =>
   a.entityId === b.entityId && Object.keys(a.values).some((name) => name in b.values);
 
 /** @throws ApiError for effects that depend on effects left out */
 function requireGrounds(
-  writes: readonly AskedWrite[],
+  writes: readonly RequestedWrite[],
   { diff }: Proposal,
   chosen: ReadonlySet<number>,
 ): void {
@@ -149,43 +155,43 @@ const isDenied = ({ code }: ApiError): boolean => code === 'insufficient_scope' 
  * Approved changes are written as the proposer, so the proposer's credential must still be valid.
  * @throws ApiError forbidden if the key, the grant or the membership has ended
  */
-async function requireProposer(ctx: Context, found: Proposal): Promise<void> {
-  if (found.source === 'plugin_run') return;
-  if ((await proposerRights(ctx, found)) === null)
+async function requireProposer(ctx: Context, proposal: Proposal): Promise<void> {
+  if (proposal.source === 'plugin_run') return;
+  if ((await proposerRights(ctx, proposal)) === null)
     throw new ApiError(
       'forbidden',
-      `${nameOfProposer(found)} no longer has write access to this workspace. Reject the proposal, and make the change yourself if you still want it.`,
+      `${nameOfProposer(proposal)} no longer has write access to this workspace. Reject the proposal, and make the change yourself if you still want it.`,
     );
 }
 
 export async function approve(
   ctx: Context,
-  asked: Asked,
+  target: DecisionTarget,
   { effects, revision = 1 }: Approval,
   deciding: Deciding,
 ): Promise<ChangeSet> {
   requirePerson(ctx, 'approve proposals');
-  const found = await findOpen(ctx, asked);
-  requireAnother(found, ctx);
-  if (revision !== found.revision)
+  const proposal = await findOpen(ctx, target);
+  requireAnother(proposal, ctx);
+  if (revision !== proposal.revision)
     throw new ApiError(
       'conflict',
-      `The proposal is at revision ${found.revision}. Review it, and approve that revision.`,
+      `The proposal is at revision ${proposal.revision}. Review it, and approve that revision.`,
     );
-  await requireProposer(ctx, found);
-  const chosen = chosenWrites(found, effects);
-  const writes = openWrites(ctx.sealing, ctx.workspaceId, found);
-  requireGrounds(writes, found, chosen);
+  await requireProposer(ctx, proposal);
+  const chosen = chosenWrites(proposal, effects);
+  const writes = openWrites(ctx.sealing, ctx.workspaceId, proposal);
+  requireGrounds(writes, proposal, chosen);
   const since = ctx.nowMs();
-  const again = await deciding.sources[found.source].ask(ctx, found, partOf(writes, found, chosen));
+  const again = await deciding.sources[proposal.source].ask(ctx, proposal, partOf(writes, proposal, chosen));
   if (again.refusal && isDenied(again.refusal)) throw again.refusal;
-  const shown = found.diff.filter(({ write }) => chosen.has(write));
-  if (again.refusal || !isSameDiff(shown, diffNow(ctx, again, since, deciding)))
-    return moved(ctx, found, writes, deciding);
-  return approved(ctx, found, chosen, again, deciding);
+  const displayed = proposal.diff.filter(({ write }) => chosen.has(write));
+  if (again.refusal || !isSameDiff(displayed, diffNow(ctx, again, since, deciding)))
+    return moved(ctx, proposal, writes, deciding);
+  return approved(ctx, proposal, chosen, again, deciding);
 }
 
-function diffNow(ctx: Context, { writes }: Again, since: number, { committer }: Deciding): KeptEffect[] {
+function diffNow(ctx: Context, { writes }: Again, since: number, { committer }: Deciding): StoredEffect[] {
   const planned = { since, until: ctx.nowMs() };
   return diffOf(writes, { committer, directory: ctx.directory, planned });
 }
@@ -193,21 +199,21 @@ function diffNow(ctx: Context, { writes }: Again, since: number, { committer }: 
 /** One batch: the effects with the proposer as actor, and the decision with the approver as actor. */
 async function approved(
   ctx: Context,
-  found: Proposal,
+  proposal: Proposal,
   chosen: ReadonlySet<number>,
   again: Again,
-  { keep, sources }: Deciding,
+  { storeForUndo, sources }: Deciding,
 ): Promise<ChangeSet> {
   const now = ctx.nowMs();
-  const named = again.changes.map((change) => inNameOf(ctx, found, change));
-  const diff = found.diff.map((effect) => ({
+  const attributed = again.changes.map((change) => inNameOf(ctx, proposal, change));
+  const diff = proposal.diff.map((effect) => ({
     ...effect,
     decision: chosen.has(effect.write) ? ('approved' as const) : ('rejected' as const),
   }));
   const isWhole = diff.every(({ decision }) => decision === 'approved');
-  const events = named.flatMap((one) => one.events);
-  const decision = proposalKind.update(
-    found,
+  const events = attributed.flatMap((one) => one.events);
+  const decision = proposalModel.update(
+    proposal,
     {
       status: isWhole ? 'approved' : 'partly_approved',
       diff,
@@ -217,22 +223,27 @@ async function approved(
     },
     now,
   )!;
-  const items = await archiveItemsAbout(ctx, targetOf(found));
-  const beside = isWhole ? ((await sources[found.source].approved?.(ctx, found)) ?? []) : [];
-  const kept = { installId: found.installId, cause: found.cause ?? begunBy(events), nowMs: now };
+  const items = await archiveItemsAbout(ctx, targetOf(proposal));
+  const beside = isWhole ? ((await sources[proposal.source].approved?.(ctx, proposal)) ?? []) : [];
+  const origin = { installId: proposal.installId, cause: proposal.cause ?? begunBy(events), nowMs: now };
   return {
-    changes: [...named.map(({ change }) => change), { ...decision, ...causeOf(found) }, ...beside, ...items],
+    changes: [
+      ...attributed.map(({ change }) => change),
+      { ...decision, ...causeOf(proposal) },
+      ...beside,
+      ...items,
+    ],
     ops: [
-      ...authorityGuards(ctx.scope, proposerOf(found), now),
+      ...authorityGuards(ctx.scope, proposerOf(proposal), now),
       ...again.ops,
-      ...keep(ctx.scope, found.id, again.changes, kept),
+      ...storeForUndo(ctx.scope, proposal.id, again.changes, origin),
     ],
     body: showWhole(decision.after, ctx),
   };
 }
 
 /** Returns the change with its actor, and the ids of its events, which the decision lists. */
-function inNameOf(ctx: Context, found: Proposal, change: Change) {
+function inNameOf(ctx: Context, proposal: Proposal, change: Change) {
   const events = change
     .events(withoutCommit(ctx))
     .map(({ id = ctx.ids.next(idPrefixes.event), type }) => ({ id, type }));
@@ -240,8 +251,8 @@ function inNameOf(ctx: Context, found: Proposal, change: Change) {
     events,
     change: {
       ...change,
-      actor: found.actor,
-      ...causeOf(found),
+      actor: proposal.actor,
+      ...causeOf(proposal),
       events: (view: Parameters<Change['events']>[0]) =>
         change.events(view).map((draft, at) => ({ ...draft, id: events[at]!.id })),
     },
@@ -260,20 +271,20 @@ function causeOf({ cause }: Proposal): Pick<Change, 'cause'> {
 /** Stores only the recalculated diff for another review; the approval fails with `conflict`. */
 async function moved(
   ctx: Context,
-  found: Proposal,
-  writes: readonly AskedWrite[],
+  proposal: Proposal,
+  writes: readonly RequestedWrite[],
   deciding: Deciding,
 ): Promise<ChangeSet> {
-  const { change, isOver } = await renewed(ctx, found, writes, deciding);
+  const { change, isOver } = await renewed(ctx, proposal, writes, deciding);
   const said = isOver
     ? 'The data has changed and nothing is left to do, so the proposal was closed.'
-    : `The data has changed since the proposal was made. Review revision ${found.revision + 1}, which shows the new effects.`;
+    : `The data has changed since the proposal was made. Review revision ${proposal.revision + 1}, which shows the new effects.`;
   return {
     changes: [],
     ops: [],
     body: showWhole(change.after, ctx),
     async beforeCommit() {
-      const items = isOver ? await archiveItemsAbout(ctx, targetOf(found)) : [];
+      const items = isOver ? await archiveItemsAbout(ctx, targetOf(proposal)) : [];
       await deciding.committer.commit(ctx, [change, ...items]);
       throw new ApiError('conflict', said);
     },
@@ -281,9 +292,14 @@ async function moved(
 }
 
 /** @throws ApiError conflict if the effects cannot be recalculated */
-async function renewed(ctx: Context, found: Proposal, writes: readonly AskedWrite[], deciding: Deciding) {
+async function renewed(
+  ctx: Context,
+  proposal: Proposal,
+  writes: readonly RequestedWrite[],
+  deciding: Deciding,
+) {
   const since = ctx.nowMs();
-  const again = await deciding.sources[found.source].anew(ctx, found, writes);
+  const again = await deciding.sources[proposal.source].anew(ctx, proposal, writes);
   if (again.refusal)
     throw isDenied(again.refusal)
       ? again.refusal
@@ -297,29 +313,29 @@ async function renewed(ctx: Context, found: Proposal, writes: readonly AskedWrit
   const patch = isOver
     ? { status: 'rejected' as const, reason: 'Nothing is left to change.', decidedAt: now }
     : {
-        ...contentOf(again.writes, diff, { making: makingIn(ctx), id: found.id, actor: found.actor }),
-        revision: found.revision + 1,
+        ...contentOf(again.writes, diff, { making: makingIn(ctx), id: proposal.id, actor: proposal.actor }),
+        revision: proposal.revision + 1,
       };
-  const change = proposalKind.update(found, patch, now)!;
-  return { isOver, change: { ...change, actor: found.actor, ...causeOf(found) } };
+  const change = proposalModel.update(proposal, patch, now)!;
+  return { isOver, change: { ...change, actor: proposal.actor, ...causeOf(proposal) } };
 }
 
 /** Recalculates a proposal against the current state. */
-export async function rerun(ctx: Context, asked: Asked, deciding: Deciding): Promise<ChangeSet> {
+export async function rerun(ctx: Context, target: DecisionTarget, deciding: Deciding): Promise<ChangeSet> {
   requirePerson(ctx, 'run proposals again');
-  const found = await findOpen(ctx, asked);
-  await requireProposer(ctx, found);
-  const writes = openWrites(ctx.sealing, ctx.workspaceId, found);
-  const { change, isOver } = await renewed(ctx, found, writes, deciding);
-  const items = isOver ? await archiveItemsAbout(ctx, targetOf(found)) : [];
+  const proposal = await findOpen(ctx, target);
+  await requireProposer(ctx, proposal);
+  const writes = openWrites(ctx.sealing, ctx.workspaceId, proposal);
+  const { change, isOver } = await renewed(ctx, proposal, writes, deciding);
+  const items = isOver ? await archiveItemsAbout(ctx, targetOf(proposal)) : [];
   return { changes: [change, ...items], body: showWhole(change.after, ctx) };
 }
 
-export async function reject(ctx: Context, asked: Asked, reason: string): Promise<ChangeSet> {
+export async function reject(ctx: Context, target: DecisionTarget, reason: string): Promise<ChangeSet> {
   requirePerson(ctx, 'reject proposals');
-  const found = await findOpen(ctx, asked);
+  const proposal = await findOpen(ctx, target);
   const now = ctx.nowMs();
-  const diff = found.diff.map((effect) => ({ ...effect, decision: 'rejected' as const }));
+  const diff = proposal.diff.map((effect) => ({ ...effect, decision: 'rejected' as const }));
   const decided = {
     status: 'rejected' as const,
     reason,
@@ -327,9 +343,9 @@ export async function reject(ctx: Context, asked: Asked, reason: string): Promis
     ...authorOf(ctx, 'decidedBy'),
     decidedAt: now,
   };
-  const change = proposalKind.update(found, decided, now)!;
+  const change = proposalModel.update(proposal, decided, now)!;
   return {
-    changes: [{ ...change, ...causeOf(found) }, ...(await archiveItemsAbout(ctx, targetOf(found)))],
+    changes: [{ ...change, ...causeOf(proposal) }, ...(await archiveItemsAbout(ctx, targetOf(proposal)))],
     body: showWhole(change.after, ctx),
   };
 }

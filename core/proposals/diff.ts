@@ -1,12 +1,12 @@
 // Computes the effects of a proposal's writes, and compares two such diffs.
 import type { Change } from '../changes/change.ts';
 import type { Committer } from '../changes/commit.ts';
-import { actionOf, digestOf, shownValues, valuesOf } from '../changes/diff.ts';
+import { actionOf, digestOf, displayChanges, valuesOf } from '../changes/diff.ts';
 import { issueOf, nameOf } from '../changes/object-name.ts';
 import type { StagedWrite } from '../changes/staging.ts';
 import type { Directory } from '../context.ts';
 import type { EffectClass } from './contract.ts';
-import type { KeptEffect } from './kind.ts';
+import type { StoredEffect } from './kind.ts';
 
 export interface Differ {
   readonly committer: Pick<Committer, 'preview'>;
@@ -19,24 +19,24 @@ export interface Differ {
 export function diffOf(
   writes: readonly StagedWrite[],
   { committer, directory, planned }: Differ,
-): KeptEffect[] {
-  const shown = committer.preview(
+): StoredEffect[] {
+  const previewed = committer.preview(
     directory,
     writes.flatMap(({ changes }) => changes.filter(({ isSilent }) => !isSilent)),
   );
-  const effects: KeptEffect[] = [];
+  const effects: StoredEffect[] = [];
   for (const [write, { operation, changes }] of writes.entries())
     for (const change of changes) {
-      const told = shown.get(change);
-      if (!told) continue;
-      const values = valuesOf(change, told);
-      const { id: issueId, identifier: issue } = issueOf(change, told);
+      const eventData = previewed.get(change);
+      if (!eventData) continue;
+      const values = valuesOf(change, eventData);
+      const { id: issueId, identifier: issue } = issueOf(change, eventData);
       effects.push({
         id: String(effects.length + 1),
         ...{ write, operation, kind: change.kind, entityId: change.id },
-        ...{ name: nameOf(change, told), issue, issueId },
+        ...{ name: nameOf(change, eventData), issue, issueId },
         class: classOf(change),
-        values: shownValues(change.kind, values, whole),
+        values: displayChanges(change.kind, values, whole),
         digest: digestOf(values, planned),
         baseVersion: change.baseVersion,
         decision: null,
@@ -51,17 +51,19 @@ export function classOf(change: Pick<Change, 'kind' | 'before' | 'after'>): Effe
 }
 
 /** Returns true if both diffs change the same objects from the same values to the same values. */
-export function isSameDiff(shown: readonly KeptEffect[], now: readonly KeptEffect[]): boolean {
-  const facts = ({ operation, kind, entityId, class: does, digest }: KeptEffect): string =>
+export function isSameDiff(previewed: readonly StoredEffect[], now: readonly StoredEffect[]): boolean {
+  const facts = ({ operation, kind, entityId, class: does, digest }: StoredEffect): string =>
     [operation, kind, entityId, does, digest].join(' ');
-  return shown.length === now.length && shown.every((effect, at) => facts(effect) === facts(now[at]!));
+  return (
+    previewed.length === now.length && previewed.every((effect, at) => facts(effect) === facts(now[at]!))
+  );
 }
 
 /** Approved values are written, so they are shown in full. */
 const whole = (value: unknown): unknown => value ?? null;
 
 /** Returns a one-line title. */
-export function titleOf(effects: readonly KeptEffect[], by: string | null): string {
+export function titleOf(effects: readonly StoredEffect[], by: string | null): string {
   const [first] = effects;
   if (!first) return 'Nothing';
   const { class: does, values } = first;
@@ -72,12 +74,12 @@ export function titleOf(effects: readonly KeptEffect[], by: string | null): stri
   return by === null ? `${text[0]!.toUpperCase()}${text.slice(1)}` : `${by}: ${text}`;
 }
 
-function objectOf(effect: KeptEffect): string {
+function objectOf(effect: StoredEffect): string {
   const { kind, name } = effect;
   return `${kind.replaceAll('_', ' ')}${name ? ` ${name}` : ''}${onIssue(effect)}`;
 }
 
 /** The name of an issue or a relation already identifies the issue. */
-function onIssue({ kind, issue }: KeptEffect): string {
+function onIssue({ kind, issue }: StoredEffect): string {
   return issue === null || kind === 'issue' || kind === 'relation' ? '' : ` on ${issue}`;
 }

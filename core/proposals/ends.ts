@@ -6,23 +6,23 @@ import type { EventRow } from '../events/event.ts';
 import type { Actor } from '../events/origin.ts';
 import { rightsNow } from '../identity/rights-now.ts';
 import { archiveItemsAbout } from '../inbox/about.ts';
-import type { Alarm } from '../reactions/alarm.ts';
+import type { DueTimer } from '../reactions/due-timer.ts';
 import { nothing, type Reaction } from '../reactions/reaction.ts';
 import type { Authority } from '../rights/authority.ts';
 import type { Rights } from '../rights/rights.ts';
 import { allScopes } from '../rights/scopes.ts';
 import { tenantStatement } from '../store/statement.ts';
 import { proposal } from './contract.ts';
-import { expiryAlarmName, proposalKind, type Proposal } from './kind.ts';
+import { expiryTimerName, proposalModel, type Proposal } from './kind.ts';
 import { targetOf } from './make.ts';
 
-export const expiryAlarm: Alarm = {
-  name: expiryAlarmName,
+export const expiryTimer: DueTimer = {
+  name: expiryTimerName,
   isSetBy: ({ kind, after }) => kind === proposal.name && (after as Proposal).status === 'open',
-  async ring(ctx, id) {
-    const found = await proposalKind.find(ctx, id);
-    if (!found || found.status !== 'open' || found.expiresAt > ctx.nowMs()) return { changes: [] };
-    return { changes: await ended(ctx, found, { status: 'expired', reason: 'expired' }) };
+  async fire(ctx, id) {
+    const current = await proposalModel.find(ctx, id);
+    if (!current || current.status !== 'open' || current.expiresAt > ctx.nowMs()) return { changes: [] };
+    return { changes: await ended(ctx, current, { status: 'expired', reason: 'expired' }) };
   },
 };
 
@@ -58,7 +58,7 @@ const everything: Rights = { scopes: new Set(allScopes), narrowed: null };
  */
 export const proposalsOfEnded: Reaction = {
   name: 'proposals',
-  wants: (type) => endings.has(type),
+  subscribesTo: (type) => endings.has(type),
   async react(ctx, event) {
     const author = authorIn(event);
     if (author === null) return nothing;
@@ -67,7 +67,7 @@ export const proposalsOfEnded: Reaction = {
     const rows = await ctx.store.read(ctx.scope, openOfAuthor, { author });
     const ids = isOfPlugin ? rows.map(({ id }) => id) : await withoutRights(ctx, rows);
     const changes: Change[] = [];
-    for (const one of await proposalKind.findMany(ctx, ids)) {
+    for (const one of await proposalModel.findMany(ctx, ids)) {
       const reason = isOfPlugin
         ? `The plugin ${one.authorName} was uninstalled.`
         : `${nameOfProposer(one)} no longer has write access to this workspace.`;
@@ -80,10 +80,10 @@ export const proposalsOfEnded: Reaction = {
 /** Returns the proposals whose credential has ended. Each credential is looked up once for all of its proposals. */
 async function withoutRights(ctx: Context, rows: readonly OpenRow[]): Promise<string[]> {
   const ids: string[] = [];
-  for (const made of Map.groupBy(rows, (row) => `${row.actor_json} ${row.grant_id}`).values()) {
-    const [{ actor_json: actor, grant_id: grantId }] = made as [OpenRow];
+  for (const group of Map.groupBy(rows, (row) => `${row.actor_json} ${row.grant_id}`).values()) {
+    const [{ actor_json: actor, grant_id: grantId }] = group as [OpenRow];
     const credential = { actor: JSON.parse(actor) as Actor, grantId };
-    if (!(await proposerRights(ctx, credential))) ids.push(...made.map(({ id }) => id));
+    if (!(await proposerRights(ctx, credential))) ids.push(...group.map(({ id }) => id));
   }
   return ids;
 }
@@ -91,9 +91,9 @@ async function withoutRights(ctx: Context, rows: readonly OpenRow[]): Promise<st
 /** @returns null once the proposing key, grant or membership has ended */
 export function proposerRights(
   { store, scope, nowMs }: Pick<Context, 'store' | 'scope' | 'nowMs'>,
-  found: Pick<Proposal, 'actor' | 'grantId'>,
+  current: Pick<Proposal, 'actor' | 'grantId'>,
 ): Promise<Rights | null> {
-  return rightsNow(store, scope, { ...proposerOf(found), rights: everything }, nowMs());
+  return rightsNow(store, scope, { ...proposerOf(current), rights: everything }, nowMs());
 }
 
 /** Returns the credential that proposed. */
@@ -109,12 +109,12 @@ export function nameOfProposer({ actor, authorName }: Pick<Proposal, 'actor' | '
 
 async function ended(
   ctx: Context,
-  found: Proposal,
+  current: Proposal,
   how: Pick<Proposal, 'status' | 'reason'>,
 ): Promise<Change[]> {
   const now = ctx.nowMs();
-  const change = proposalKind.update(found, { ...how, decidedAt: now }, now);
-  return [...(change ? [change] : []), ...(await archiveItemsAbout(ctx, targetOf(found)))];
+  const change = proposalModel.update(current, { ...how, decidedAt: now }, now);
+  return [...(change ? [change] : []), ...(await archiveItemsAbout(ctx, targetOf(current)))];
 }
 
 function authorIn({ type, entityKind, entityId, data }: EventRow): string | null {

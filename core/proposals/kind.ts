@@ -1,18 +1,18 @@
 // Storage and API representation of proposals. An open proposal has an expiry timer.
 import { json, plain, type Column } from '../changes/columns.ts';
-import type { Values } from '../changes/diff.ts';
-import { scopeOfContract, type Shown } from '../contract/contract.ts';
+import type { FieldChanges } from '../changes/diff.ts';
+import { scopeOfContract, type EntityResponse } from '../contract/contract.ts';
 import type { Context } from '../context.ts';
 import { contracts } from '../contracts.ts';
 import type { Actor, Cause } from '../events/origin.ts';
-import { alarmOp } from '../reactions/alarm.ts';
-import { kindOf, type EntityOf } from '../resource/kind.ts';
+import { timerOp } from '../reactions/due-timer.ts';
+import { modelOf, type EntityOf } from '../resource/kind.ts';
 import { proposal, type EffectClass } from './contract.ts';
 
-export const expiryAlarmName = 'proposal';
+export const expiryTimerName = 'proposal';
 
 /** Stored effect. Effects of one write are decided together. */
-export interface KeptEffect {
+export interface StoredEffect {
   readonly id: string;
   /** Index of the write that the effect belongs to. */
   readonly write: number;
@@ -25,19 +25,19 @@ export interface KeptEffect {
   readonly issueId: string | null;
   readonly class: EffectClass;
   /** Only the names of the fields if the values were purged. */
-  readonly values: Readonly<Record<string, Partial<Values[string]>>>;
+  readonly values: Readonly<Record<string, Partial<FieldChanges[string]>>>;
   /** Digest of the values, without the times at which they are applied. */
   readonly digest: string;
   readonly baseVersion: number | null;
   readonly decision: 'approved' | 'rejected' | null;
 }
 
-const kept = {
+const storedFields = {
   actor: json<Actor>('actor_json'),
   /** Grant through which an app proposed; null for other proposers. */
   grantId: plain<string | null>('grant_id'),
   cause: json<Cause | null>('cause_json'),
-  diff: json<readonly KeptEffect[]>('diff_json'),
+  diff: json<readonly StoredEffect[]>('diff_json'),
   issueIds: json<readonly string[]>('issue_ids_json'),
   /** See `writes.ts`. */
   writesSealed: json<string>('writes_sealed_json'),
@@ -45,13 +45,13 @@ const kept = {
     select: `(SELECT k.undone_by FROM kept_changes AS k WHERE k.workspace_id = proposals.workspace_id AND k.id = proposals.id)`,
   } as Column<string | null>,
 };
-export type Proposal = EntityOf<typeof proposal, typeof kept>;
-export type ShownProposal = Shown<typeof proposal>;
+export type Proposal = EntityOf<typeof proposal, typeof storedFields>;
+export type ProposalResponse = EntityResponse<typeof proposal>;
 
-export const proposalKind = kindOf(proposal, {
-  kept,
+export const proposalModel = modelOf(proposal, {
+  stored: storedFields,
   shows: {
-    effects: ({ diff }) => diff.map((effect) => shownEffect(effect, false)),
+    effects: ({ diff }) => diff.map((effect) => toEffectResponse(effect, false)),
     undoneBy: ({ undoneBy }) => undoneBy,
     through: ({ actor: { kind, name } }) => (kind === 'app' || kind === 'api_key' ? { kind, name } : null),
   },
@@ -62,12 +62,12 @@ export const proposalKind = kindOf(proposal, {
     ];
   },
   special: {
-    isTold: true,
+    withoutPrevious: true,
     related: (scope, before, { id, status, expiresAt }) => ({
       last:
         before?.status === status
           ? []
-          : [alarmOp(scope, expiryAlarmName, id, status === 'open' ? expiresAt : null)],
+          : [timerOp(scope, expiryTimerName, id, status === 'open' ? expiresAt : null)],
     }),
   },
 });
@@ -76,19 +76,21 @@ export const proposalKind = kindOf(proposal, {
  * Returns the proposal with its values, which lists and events leave out. A write can also change objects that the
  * caller may not read; of these only the field names are shown.
  */
-export function showWhole(found: Proposal, ctx: Context): ShownProposal {
+export function showWhole(current: Proposal, ctx: Context): ProposalResponse {
   return {
-    ...proposalKind.wire(found, ctx),
-    effects: found.diff.map((effect) => shownEffect(effect, mayRead(ctx, effect))),
+    ...proposalModel.wire(current, ctx),
+    effects: current.diff.map((effect) => toEffectResponse(effect, mayRead(ctx, effect))),
   };
 }
 
-function mayRead({ scopes }: Context, { kind }: KeptEffect): boolean {
+function mayRead({ scopes }: Context, { kind }: StoredEffect): boolean {
   const contract = contracts.find(({ name }) => name === kind);
-  return contract !== undefined && scopes.has(contract.heardBy ?? scopeOfContract(contract, 'read'));
+  return (
+    contract !== undefined && scopes.has(contract.subscriptionScope ?? scopeOfContract(contract, 'read'))
+  );
 }
 
-function shownEffect(
+function toEffectResponse(
   {
     id,
     operation,
@@ -100,9 +102,9 @@ function shownEffect(
     values,
     baseVersion,
     decision,
-  }: KeptEffect,
+  }: StoredEffect,
   whole: boolean,
-): ShownProposal['effects'][number] {
+): ProposalResponse['effects'][number] {
   const fields = Object.entries(values).map(([name, value]) => (whole ? { name, ...value } : { name }));
   return { id, operation, kind, entityId, name, issue, class: does, fields, baseVersion, decision };
 }

@@ -10,7 +10,7 @@ import { dayMs } from '../lib/time.ts';
 import { authorOf } from '../resource/author.ts';
 import { proposal } from './contract.ts';
 import { diffOf, titleOf, type Differ } from './diff.ts';
-import { proposalKind, type Proposal } from './kind.ts';
+import { proposalModel, type Proposal } from './kind.ts';
 import { sealWrites } from './writes.ts';
 
 /** Time until an undecided proposal expires. */
@@ -36,19 +36,19 @@ export interface Proposing extends Pick<Differ, 'committer' | 'planned'> {
   readonly note?: string | undefined;
 }
 
-export interface Made {
+export interface ProposalChanges {
   readonly proposal: Change & { readonly after: Proposal };
   readonly items: readonly Change[];
 }
 
 /** Returns null if the writes change nothing that a proposal can show. */
-export function makeProposal(proposing: Proposing, making: Making): Made | null {
+export function makeProposal(proposing: Proposing, making: Making): ProposalChanges | null {
   const { actor, cause, run, writes } = proposing;
   const { directory, nowMs } = making;
   const diff = diffOf(writes, { ...proposing, directory });
   if (diff.length === 0) return null;
   const id = making.ids.next(proposal.id);
-  const made = proposalKind.create({
+  const created = proposalModel.create({
     id,
     status: 'open',
     source: run ? 'plugin_run' : 'request',
@@ -67,7 +67,7 @@ export function makeProposal(proposing: Proposing, making: Making): Made | null 
     undoneBy: null,
     updatedAt: nowMs,
   });
-  return { proposal: made, items: itemsAbout(made.after, proposing.note, making) };
+  return { proposal: created, items: itemsAbout(created.after, proposing.note, making) };
 }
 
 /** Returns the parts of a proposal that depend on its writes. */
@@ -96,17 +96,21 @@ export function makingIn(ctx: Context): Making {
 export const targetOf = ({ id }: Pick<Proposal, 'id'>) => ({ kind: proposal.name, id });
 
 /** Creates inbox items for those who may decide, and for the member an app or a key acted for. */
-function itemsAbout(made: Proposal, note: string | undefined, { ids, directory, nowMs }: Making): Change[] {
-  const { kind, memberId, name } = made.actor;
-  const who = kind === 'app' ? `${name}, for ${made.authorName},` : made.authorName;
+function itemsAbout(
+  created: Proposal,
+  note: string | undefined,
+  { ids, directory, nowMs }: Making,
+): Change[] {
+  const { kind, memberId, name } = created.actor;
+  const who = kind === 'app' ? `${name}, for ${created.authorName},` : created.authorName;
   const item = {
     kind: 'proposal_made' as const,
     reason: 'proposal' as const,
     title: `${who} proposes a change`,
-    body: `${made.title}. Approve or reject it; it expires after seven days.${note === undefined ? '' : ` ${note}`}`,
-    target: targetOf(made),
+    body: `${created.title}. Approve or reject it; it expires after seven days.${note === undefined ? '' : ` ${note}`}`,
+    target: targetOf(created),
   };
   const admins = adminsOf(directory).filter((id) => kind !== 'user' || id !== memberId);
-  const askedFor = (kind === 'app' || kind === 'api_key') && memberId !== undefined ? [memberId] : [];
-  return itemsFor([...new Set([...admins, ...askedFor])], item, { ids, nowMs });
+  const requesters = (kind === 'app' || kind === 'api_key') && memberId !== undefined ? [memberId] : [];
+  return itemsFor([...new Set([...admins, ...requesters])], item, { ids, nowMs });
 }

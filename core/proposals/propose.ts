@@ -9,18 +9,18 @@ export function createPropose(committer: Pick<Committer, 'preview'>): Propose {
   return (now, write, sinceMs) => {
     const { actor, cause, authority } = now;
     const planned = { since: sinceMs, until: now.nowMs() };
-    const made = makeProposal(
+    const created = makeProposal(
       { committer, planned, actor, grantId: authority.grantId, cause, run: null, writes: [write] },
       makingIn(now),
     );
-    if (!made)
+    if (!created)
       throw new ApiError(
         'conflict',
         'Nothing to propose: this request changes no object that a proposal can show.',
       );
-    const { after, id } = made.proposal;
+    const { after, id } = created.proposal;
     return {
-      changes: [made.proposal, ...made.items],
+      changes: [created.proposal, ...created.items],
       body: showWhole(after, now),
       status: 202,
       location: `${now.baseUrl}/api/v1/proposals/${id}`,

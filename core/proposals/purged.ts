@@ -7,7 +7,7 @@ import { archiveItemsAbout, withoutTextOfItems } from '../inbox/about.ts';
 import { tenantStatement } from '../store/statement.ts';
 import { tenantOp, type Op } from '../store/store.ts';
 import { titleOf } from './diff.ts';
-import { proposalKind, type KeptEffect, type Proposal } from './kind.ts';
+import { proposalModel, type StoredEffect, type Proposal } from './kind.ts';
 import { targetOf } from './make.ts';
 import { sealWrites } from './writes.ts';
 
@@ -35,11 +35,11 @@ export async function forgetInProposals(
   const all = { changes: [] as ChangeSet['changes'][number][], ops: [] as Op[] };
   for (let rows = await ctx.store.read(ctx.scope, page, { after: '' }); rows.length > 0;) {
     const about = rows.filter(({ issue_ids_json, diff_json }) => isAbout(issue_ids_json + diff_json));
-    const found = await proposalKind.findMany(
+    const current = await proposalModel.findMany(
       ctx,
       about.map(({ id }) => id),
     );
-    for (const one of found) {
+    for (const one of current) {
       const { changes, ops } = await forgetIn(ctx, one, (effect) => isOf(effect, ids, isAbout));
       all.changes.push(...changes);
       all.ops.push(...ops);
@@ -50,7 +50,7 @@ export async function forgetInProposals(
 }
 
 function isOf(
-  { kind, entityId, issueId, values }: KeptEffect,
+  { kind, entityId, issueId, values }: StoredEffect,
   ids: ReadonlySet<string>,
   isAbout: (text: string) => boolean,
 ): boolean {
@@ -58,28 +58,32 @@ function isOf(
   return isAbout(JSON.stringify(values));
 }
 
-async function forgetIn(ctx: Context, found: Proposal, isGone: (effect: KeptEffect) => boolean) {
-  const diff = found.diff.map((effect) => (isGone(effect) ? withoutWords(effect) : effect));
-  const title = titleOf(diff, found.actor.kind === 'plugin' ? found.actor.name : null);
-  const writes = sealWrites(ctx.sealing, ctx.workspaceId, found.id, []);
-  const said = { id: found.id, title, diff: JSON.stringify(diff), writes: JSON.stringify(writes) };
+async function forgetIn(ctx: Context, current: Proposal, isGone: (effect: StoredEffect) => boolean) {
+  const diff = current.diff.map((effect) => (isGone(effect) ? withoutWords(effect) : effect));
+  const title = titleOf(diff, current.actor.kind === 'plugin' ? current.actor.name : null);
+  const writes = sealWrites(ctx.sealing, ctx.workspaceId, current.id, []);
+  const said = { id: current.id, title, diff: JSON.stringify(diff), writes: JSON.stringify(writes) };
   const ops = [
     tenantOp(ctx.scope, forget, said),
-    ...(await withoutTextOfItems(ctx, { target: targetOf(found), createdAt: found.createdAt }, purgedReason)),
+    ...(await withoutTextOfItems(
+      ctx,
+      { target: targetOf(current), createdAt: current.createdAt },
+      purgedReason,
+    )),
   ];
-  if (found.status !== 'open') return { changes: [], ops };
+  if (current.status !== 'open') return { changes: [], ops };
   const now = ctx.nowMs();
-  const change = proposalKind.update(
-    found,
+  const change = proposalModel.update(
+    current,
     { status: 'rejected', reason: purgedReason, title, diff, decidedAt: now },
     now,
   )!;
-  const cause = found.cause ? { cause: found.cause } : {};
-  return { changes: [{ ...change, ...cause }, ...(await archiveItemsAbout(ctx, targetOf(found)))], ops };
+  const cause = current.cause ? { cause: current.cause } : {};
+  return { changes: [{ ...change, ...cause }, ...(await archiveItemsAbout(ctx, targetOf(current)))], ops };
 }
 
 /** What has no number yet is called by its title. */
-function withoutWords(effect: KeptEffect): KeptEffect {
+function withoutWords(effect: StoredEffect): StoredEffect {
   return {
     ...effect,
     name: null,

@@ -4,20 +4,20 @@ import { schemasOf } from '../contract/schemas.ts';
 import type { Context } from '../context.ts';
 import type { App } from '../http/app.ts';
 import { defineRoute, type AlsoNeeded, type Route } from '../http/route.ts';
-import { Closed, idOf, named } from '../lib/schema.ts';
+import { Closed, idOf, namedSchema } from '../lib/schema.ts';
 import { getEntity } from '../changes/operations.ts';
 import { defineResource } from '../resource/define.ts';
 import { readScopeOf } from '../rights/rights.ts';
 import type { Condition } from '../store/page.ts';
 import { proposal } from './contract.ts';
 import { approve, chosenWrites, reject, rerun, type Approval, type Deciding } from './decide.ts';
-import { proposalKind, showWhole } from './kind.ts';
+import { proposalModel, showWhole } from './kind.ts';
 
 const params = Closed({ id: idOf(proposal.id) });
 const path = '/api/v1/proposals/{id}';
-const shown = schemasOf(proposal).shown;
+const responseSchema = schemasOf(proposal).response;
 
-const ProposalApproval = named(
+const ProposalApproval = namedSchema(
   'ProposalApproval',
   Closed({
     effects: Type.Optional(
@@ -31,7 +31,7 @@ const ProposalApproval = named(
     revision: Type.Optional(Type.Integer({ minimum: 1, description: 'Reviewed revision; default 1.' })),
   }),
 );
-const ProposalRejection = named(
+const ProposalRejection = namedSchema(
   'ProposalRejection',
   Closed({
     reason: Type.String({
@@ -49,12 +49,12 @@ const ProposalRejection = named(
 const scopesOf = (app: () => App, map: (scope: string) => string, words: string): AlsoNeeded => ({
   words,
   async scopes(ctx, { params, body }) {
-    const found = await proposalKind.find(ctx, (params as { id: string }).id);
-    if (!found) return [];
+    const current = await proposalModel.find(ctx, (params as { id: string }).id);
+    if (!current) return [];
     const { effects } = (body ?? {}) as Approval;
-    const chosen = chosenWrites(found, effects);
+    const chosen = chosenWrites(current, effects);
     const operations = new Set(
-      found.diff.filter(({ write }) => chosen.has(write)).map(({ operation }) => operation),
+      current.diff.filter(({ write }) => chosen.has(write)).map(({ operation }) => operation),
     );
     const scopes = app()
       .routes.filter(({ name }) => operations.has(name))
@@ -67,9 +67,9 @@ const filters = {
   install: { column: 'install_id', doc: 'Only proposals of this plugin install (id).' },
   author: { column: 'author_id', doc: 'Only proposals of this author (id of a member or plugin install).' },
 } as const;
-type Asked = Partial<Record<keyof typeof filters | 'issue', string>>;
+type ProposalFilters = Partial<Record<keyof typeof filters | 'issue', string>>;
 
-function conditionsOf(query: Asked): Condition[] {
+function conditionsOf(query: ProposalFilters): Condition[] {
   const plain = (Object.keys(filters) as (keyof typeof filters)[]).flatMap((name) =>
     query[name] === undefined
       ? []
@@ -85,19 +85,19 @@ function conditionsOf(query: Asked): Condition[] {
   ];
 }
 
-const nameGiven = (description: string) => Type.Optional(Type.String({ maxLength: 60, description }));
+const nameQuery = (description: string) => Type.Optional(Type.String({ maxLength: 60, description }));
 
 export function proposalRoutes(app: () => App, deciding: Deciding): readonly Route[] {
   const writing = scopesOf(app, (scope) => scope, 'the scopes of the approved operations');
   const reading = scopesOf(app, readScopeOf, 'the read scopes of the proposed changes');
-  const get = async (ctx: Context, id: string) => showWhole(await getEntity(ctx, proposalKind, id), ctx);
-  return defineResource(proposal, proposalKind, {
+  const get = async (ctx: Context, id: string) => showWhole(await getEntity(ctx, proposalModel, id), ctx);
+  return defineResource(proposal, proposalModel, {
     query: {
-      install: nameGiven(filters.install.doc),
-      author: nameGiven(filters.author.doc),
-      issue: nameGiven('Only proposals that concern this issue (id).'),
+      install: nameQuery(filters.install.doc),
+      author: nameQuery(filters.author.doc),
+      issue: nameQuery('Only proposals that concern this issue (id).'),
     },
-    where: (_ctx, query) => conditionsOf(query as Asked),
+    where: (_ctx, query) => conditionsOf(query as ProposalFilters),
     operations: { get },
     routes: [
       defineRoute({
@@ -109,7 +109,7 @@ export function proposalRoutes(app: () => App, deciding: Deciding): readonly Rou
         also: reading,
         limit: 'read',
         params,
-        responses: { 200: shown },
+        responses: { 200: responseSchema },
         read: (ctx, { params: { id } }) => get(ctx, id),
       }),
       ...decisions(writing, deciding),
@@ -118,7 +118,12 @@ export function proposalRoutes(app: () => App, deciding: Deciding): readonly Rou
 }
 
 function decisions(also: AlsoNeeded, deciding: Deciding): Route[] {
-  const facts = { scope: 'approvals:write', limit: 'write', params, responses: { 200: shown } } as const;
+  const facts = {
+    scope: 'approvals:write',
+    limit: 'write',
+    params,
+    responses: { 200: responseSchema },
+  } as const;
   return [
     defineRoute({
       ...facts,

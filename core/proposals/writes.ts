@@ -1,5 +1,5 @@
 // Seals the recorded writes of a proposal, because a body may contain secrets that are shown masked.
-import type { AskedWrite } from '../changes/staging.ts';
+import type { RequestedWrite } from '../changes/staging.ts';
 import { sealedFor, type SealedFor } from '../lib/sealed-at-rest.ts';
 import type { Sealing } from '../lib/sealing.ts';
 
@@ -7,18 +7,18 @@ export function sealWrites(
   sealing: Sealing,
   workspaceId: string,
   id: string,
-  writes: readonly AskedWrite[],
+  writes: readonly RequestedWrite[],
 ): string {
-  const asked = writes.map(({ operation, input, ids }) => ({ operation, input, ids }));
-  return seal(sealing, JSON.stringify(asked), sealedFor('proposal', workspaceId, id));
+  const requests = writes.map(({ operation, input, ids }) => ({ operation, input, ids }));
+  return seal(sealing, JSON.stringify(requests), sealedFor('proposal', workspaceId, id));
 }
 
 export function openWrites(
   sealing: Sealing,
   workspaceId: string,
   { id, writesSealed }: { readonly id: string; readonly writesSealed: string },
-): readonly AskedWrite[] {
-  return JSON.parse(open(sealing, writesSealed, sealedFor('proposal', workspaceId, id))) as AskedWrite[];
+): readonly RequestedWrite[] {
+  return JSON.parse(open(sealing, writesSealed, sealedFor('proposal', workspaceId, id))) as RequestedWrite[];
 }
 
 const seal = (sealing: Sealing, text: string, purpose: SealedFor): string =>

@@ -10,8 +10,8 @@ import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
 import { backgroundCommitDelayMs, StoreError, type Op, type Scope } from '../store/store.ts';
 import { acting } from './context.ts';
-import { createPlaces } from './places.ts';
-import type { Answer, Reaction } from './reaction.ts';
+import { createReactionCursors } from './cursors.ts';
+import type { ReactionResult, Reaction } from './reaction.ts';
 
 const pageEvents = 200;
 /** Events processed per commit; it bounds the time a commit blocks the event loop. */
@@ -97,21 +97,21 @@ function createReader(options: ReactionOptions, reaction: Reaction) {
   const { clock } = options;
   const { store, log } = options.services;
   const consumer = `reaction ${reaction.name}`;
-  const places = createPlaces({ store, clock, log, consumer });
+  const cursors = createReactionCursors({ store, clock, log, consumer });
   const answering = { ...options, reaction };
 
   const step = async (scope: Scope): Promise<boolean> => {
-    const { at } = await places.of(scope);
+    const { at } = await cursors.of(scope);
     const page = await nextEvents(options, scope, at, reaction);
     for (const batch of batchesOf(page.events))
       for (let open = batch; open.length > 0;) {
         const { answered, hasWritten } = await answer(answering, scope, open, (to) =>
-          places.moveOp(scope, to),
+          cursors.moveOp(scope, to),
         );
-        await places.moved(scope, open[answered - 1]!.sequence, hasWritten);
+        await cursors.moved(scope, open[answered - 1]!.sequence, hasWritten);
         open = open.slice(answered);
       }
-    if (page.through > (await places.of(scope)).at) await places.moved(scope, page.through, false);
+    if (page.through > (await cursors.of(scope)).at) await cursors.moved(scope, page.through, false);
     return page.more;
   };
 
@@ -122,18 +122,18 @@ function createReader(options: ReactionOptions, reaction: Reaction) {
       try {
         return await step(scope);
       } catch (error) {
-        places.forget(scope.workspaceId);
+        cursors.forget(scope.workspaceId);
         throw error;
       }
     },
-    onRest: places.rest,
+    onRest: cursors.rest,
   });
   return {
     wake: loops.wake,
     rest: loops.rest,
     async stop() {
       await loops.stop();
-      await places.stop();
+      await cursors.stop();
     },
   };
 }
@@ -147,14 +147,14 @@ async function nextEvents(
   const handed = fresh.after(scope.workspaceId, after, pageEvents);
   if (handed) {
     const through = handed.at(-1)?.sequence ?? after;
-    const events = handed.filter(({ type }) => reaction.wants(type));
+    const events = handed.filter(({ type }) => reaction.subscribesTo(type));
     // Events appended meanwhile wake the reader again.
     return { events, through, more: handed.length === pageEvents };
   }
   if ((await lastSequence(store, scope)) <= after) return { events: [], through: after, more: false };
   return pageAfter(store, scope, after, {
     limit: pageEvents,
-    wants: ({ type }) => reaction.wants(type as EventRow['type']),
+    matches: ({ type }) => reaction.subscribesTo(type as EventRow['type']),
   });
 }
 
@@ -219,8 +219,12 @@ async function answer(
  * Stops before the first event whose changes touch an object of an earlier one, because it must read the committed
  * changes.
  */
-async function answersTo(on: Answering, ctx: Context, events: readonly EventRow[]): Promise<Answer[]> {
-  const answers: Answer[] = [];
+async function answersTo(
+  on: Answering,
+  ctx: Context,
+  events: readonly EventRow[],
+): Promise<ReactionResult[]> {
+  const answers: ReactionResult[] = [];
   const changed = new Set<string>();
   let sinceMs = performance.now();
   for (const event of events) {
@@ -236,7 +240,11 @@ async function answersTo(on: Answering, ctx: Context, events: readonly EventRow[
 }
 
 /** A failing event is logged and skipped: it would fail again, and events behind it would wait. */
-async function answerTo({ reaction, services }: Answering, ctx: Context, event: EventRow): Promise<Answer> {
+async function answerTo(
+  { reaction, services }: Answering,
+  ctx: Context,
+  event: EventRow,
+): Promise<ReactionResult> {
   try {
     const { changes, ops = [] } = await reaction.react(ctx, event);
     return { changes: changes.map((change) => ({ ...change, cause: event.cause })), ops };

@@ -1,7 +1,7 @@
 // Archived objects: lists omit them by default, but they stay readable.
 import { Type, type TObject } from 'typebox';
 import type { Entity } from '../changes/change.ts';
-import type { Kind } from '../changes/kind.ts';
+import type { EntityModel } from '../changes/kind.ts';
 import { getEntity, updated } from '../changes/operations.ts';
 import { scopeOfContract, type Contract } from '../contract/contract.ts';
 import { schemasOf } from '../contract/schemas.ts';
@@ -42,7 +42,7 @@ type Archivable = Entity & { readonly archivedAt: number | null };
 /** Archives or unarchives an object; one already in the requested state gets no new version. */
 export function archiving<E extends Archivable, W>(
   contract: Contract,
-  kind: Kind<E, W>,
+  model: EntityModel<E, W>,
   verb: 'archive' | 'unarchive',
   words: { readonly summary: string; readonly description?: string },
 ) {
@@ -56,13 +56,13 @@ export function archiving<E extends Archivable, W>(
     writes: ['archivedAt'],
     limit: 'write',
     params: Closed({ id: nameOf(contract) }),
-    responses: { 200: schemasOf(contract).shown },
+    responses: { 200: schemasOf(contract).response },
     async write(ctx, { params, ifMatch }) {
-      const found = await getEntity(ctx, kind, params.id);
+      const entity = await getEntity(ctx, model, params.id);
       const isArchived = verb === 'archive';
-      const already = (found.archivedAt !== null) === isArchived;
+      const already = (entity.archivedAt !== null) === isArchived;
       const patch = already ? {} : { archivedAt: isArchived ? ctx.nowMs() : null };
-      return updated(ctx, kind, found, patch as Partial<E>, ifMatch);
+      return updated(ctx, model, entity, patch as Partial<E>, ifMatch);
     },
   });
 }

@@ -1,7 +1,7 @@
 // Author as an `actor` field stores it: the member behind a key, with the current name.
 import type { Context } from '../context.ts';
 
-type Kept<Name extends string> = { readonly [K in `${Name}Kind`]: 'user' | 'plugin' | 'system' } & {
+type StoredAuthor<Name extends string> = { readonly [K in `${Name}Kind`]: 'user' | 'plugin' | 'system' } & {
   readonly [K in `${Name}Id` | `${Name}Name`]: string;
 };
 
@@ -9,12 +9,12 @@ type Kept<Name extends string> = { readonly [K in `${Name}Kind`]: 'user' | 'plug
 export function authorOf<const Name extends string>(
   { actor, directory }: Pick<Context, 'actor' | 'directory'>,
   field: Name,
-): Kept<Name> {
-  const kept = {
+): StoredAuthor<Name> {
+  const author = {
     [`${field}Kind`]: actor.kind === 'plugin' || actor.kind === 'system' ? actor.kind : 'user',
     [`${field}Id`]: actor.memberId ?? actor.id,
     [`${field}Name`]: (actor.memberId && directory.members.get(actor.memberId)?.name) || actor.name,
   };
   // A computed name is a plain string to the compiler.
-  return kept as Kept<Name>;
+  return author as StoredAuthor<Name>;
 }

@@ -1,9 +1,9 @@
 // Defines a resource by its contract and the code beyond the default operations. Custom code is in the folder of the resource as plain
 // functions, and overrides derived code.
 import type { TObject, TUnsafe } from 'typebox';
-import type { AnyKind, Kind } from '../changes/kind.ts';
+import type { AnyModel, EntityModel } from '../changes/kind.ts';
 import type { Entity } from '../changes/change.ts';
-import type { Contract, Patch, Shown } from '../contract/contract.ts';
+import type { Contract, Patch, EntityResponse } from '../contract/contract.ts';
 import type { Route } from '../http/route.ts';
 import { directoryLoaderOf, type DirectoryLoader } from './directory.ts';
 import { filteringOf, type Filtering } from './filtering.ts';
@@ -26,7 +26,7 @@ export interface Definition<C extends Contract, E extends Entity> extends Rules<
 /** Resource with its types erased, for the registry. */
 export interface Resource {
   readonly contract: Contract;
-  readonly kind: AnyKind;
+  readonly model: AnyModel;
   /** Loader of its section in the directory; undefined without one. */
   readonly directory: DirectoryLoader | undefined;
   readonly routes: readonly Route[];
@@ -35,12 +35,12 @@ export interface Resource {
 
 export function defineResource<C extends Contract, E extends Entity>(
   contract: C,
-  kind: Kind<E, Shown<C>>,
+  model: EntityModel<E, EntityResponse<C>>,
   definition: Definition<C, E> = {},
 ): Resource {
   checkPlain(contract, definition.operations ?? {});
-  const filtering = definition.filtering ?? filteringOf(contract, kind);
-  const plain = plainOperations(contract, kind, definition, filtering);
+  const filtering = definition.filtering ?? filteringOf(contract, model);
+  const plain = plainOperations(contract, model, definition, filtering);
   const operations = { ...plain, ...definition.operations };
   const special = definition.routes ?? [];
   const names = new Set(special.map(({ name }) => name));
@@ -52,23 +52,23 @@ export function defineResource<C extends Contract, E extends Entity>(
   });
   return {
     contract,
-    kind,
-    directory: directoryLoaderOf(kind),
+    model,
+    directory: directoryLoaderOf(model),
     routes: inOrder([...derived.filter(({ name }) => !names.has(name)), ...special]),
     filtering,
   };
 }
 
 /** @throws Error if a default operation could only fail */
-function checkPlain({ name, operations, events, keepsDeleted }: Contract, own: object): void {
+function checkPlain({ name, operations, events, retainsDeleted }: Contract, own: object): void {
   const { created, updated, deleted, restored } = events;
   const eventOf = { create: created, update: updated, delete: deleted, restore: restored };
   for (const [operation, event] of Object.entries(eventOf)) {
     if (!(operation in operations) || operation in own) continue;
     if (event === undefined) throw new Error(`${name} has the operation ${operation}: name its event.`);
-    if (!keepsDeleted && /^(delete|restore)$/.test(operation))
+    if (!retainsDeleted && /^(delete|restore)$/.test(operation))
       throw new Error(
-        `${name} has the operation ${operation}: set keepsDeleted, and give its table deleted_at.`,
+        `${name} has the operation ${operation}: set retainsDeleted, and give its table deleted_at.`,
       );
   }
 }
@@ -77,9 +77,9 @@ const plainOrder = ['list', 'create', 'get', 'update', 'delete', 'restore'];
 
 /** Lists the default operations first, even if custom routes replace them. */
 function inOrder(routes: readonly Route[]): Route[] {
-  const place = ({ name }: Route): number => {
+  const rank = ({ name }: Route): number => {
     const at = plainOrder.indexOf(name.slice(name.indexOf('.') + 1));
     return at < 0 ? plainOrder.length : at;
   };
-  return routes.toSorted((a, b) => place(a) - place(b));
+  return routes.toSorted((a, b) => rank(a) - rank(b));
 }

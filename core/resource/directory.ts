@@ -1,10 +1,10 @@
 // Directory of a workspace: its small, often read objects by id, in memory because every response and validation needs them. Contracts
 // define the objects and their fields.
 import type { Change } from '../changes/change.ts';
-import type { AnyKind } from '../changes/kind.ts';
+import type { AnyModel } from '../changes/kind.ts';
 import type { Section } from '../changes/workspace-cache.ts';
 import { contracts, type Directory } from '../contracts.ts';
-import { tenantStatement, type Row } from '../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 
 /** Fields of one object. */
@@ -15,7 +15,7 @@ type Entries = ReadonlyMap<string, DirectoryEntry>;
 
 interface SectionFacts {
   readonly as: string;
-  readonly keeps: readonly string[];
+  readonly entryFields: readonly string[];
   readonly withDeleted: boolean;
 }
 
@@ -51,13 +51,13 @@ export interface DirectoryLoader {
 }
 
 /** Returns undefined for a model that is not in the directory. Must be called once for each model. */
-export function directoryLoaderOf(kind: AnyKind): DirectoryLoader | undefined {
+export function directoryLoaderOf(kind: AnyModel): DirectoryLoader | undefined {
   const facts = sections.get(kind.name);
   if (!facts) return undefined;
-  const { as, keeps, withDeleted } = facts;
-  const fields = kind.pick([...keeps, ...(kind.keepsDeleted ? ['deletedAt'] : [])]);
-  const where = kind.keepsDeleted && !withDeleted ? ' AND deleted_at IS NULL' : '';
-  const statement = tenantStatement<Row>(
+  const { as, entryFields, withDeleted } = facts;
+  const fields = kind.pick([...entryFields, ...(kind.retainsDeleted ? ['deletedAt'] : [])]);
+  const where = kind.retainsDeleted && !withDeleted ? ' AND deleted_at IS NULL' : '';
+  const statement = tenantStatement<SqlRow>(
     `directory.${as}`,
     `SELECT ${fields.select} FROM ${kind.table} WHERE workspace_id = :ws${where} ORDER BY created_at, id`,
   );
@@ -82,10 +82,10 @@ export function directorySection(store: Store, loaders: readonly DirectoryLoader
   };
 }
 
-function entryOf({ keeps, withDeleted }: SectionFacts, entity: object): DirectoryEntry {
+function entryOf({ entryFields, withDeleted }: SectionFacts, entity: object): DirectoryEntry {
   const fields = entity as Readonly<Record<string, unknown>>;
   const entry: Record<string, unknown> & { id: string } = { id: String(fields.id) };
-  for (const name of keeps) entry[name] = fields[name];
+  for (const name of entryFields) entry[name] = fields[name];
   if (withDeleted) entry.removed = fields.deletedAt !== null;
   return entry;
 }

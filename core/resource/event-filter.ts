@@ -23,11 +23,11 @@ export function eventFilteringOf(
   find: FindMentioned,
 ): EventFiltering {
   const { fields = {}, added } = listed ?? {};
-  const told = toldFieldsOf(contract);
+  const emitted = emittedFieldsOf(contract);
   const all = {
-    ...told,
+    ...emitted,
     ...fields,
-    ...eitherId(told, fields),
+    ...eitherId(emitted, fields),
     ...teamThroughIssue(contract, fields['team']),
   };
   return createEventFiltering({ fields: all, added, find });
@@ -40,11 +40,11 @@ function eitherId(...of: readonly FilterFields[]): FilterFields {
 }
 
 /** Returns the fields by their names in events. */
-function toldFieldsOf(contract: Contract): FilterFields {
-  const own = Object.entries(contract.fields).filter(([, { options }]) => isTold(options));
+function emittedFieldsOf(contract: Contract): FilterFields {
+  const own = Object.entries(contract.fields).filter(([, { options }]) => isEmitted(options));
   return {
     id: { type: 'text', path: 'id', pattern: idPattern(contract.id) },
-    ...comparable(own.map(([name, field]) => [name, toldField(name, field)])),
+    ...comparable(own.map(([name, field]) => [name, emittedField(name, field)])),
     createdAt: { type: 'time', path: 'createdAt' },
     updatedAt: { type: 'time', path: 'updatedAt' },
   };
@@ -60,13 +60,13 @@ function comparable(all: readonly (readonly [string, FilterField | null])[]): Fi
 }
 
 /** A value that may be missing in the log would be filtered by an outdated one. */
-function isTold({ filter, unlogged }: Field['options']): boolean {
+function isEmitted({ filter, unlogged }: Field['options']): boolean {
   return filter === undefined ? !unlogged : filter !== false;
 }
 
-function toldField(name: string, field: Field): FilterField | null {
-  const { type, shown, options } = field;
-  if (type === 'json' || type === 'text') return fieldOfSchema(name, shown, options.nullable);
+function emittedField(name: string, field: Field): FilterField | null {
+  const { type, response, options } = field;
+  if (type === 'json' || type === 'text') return fieldOfSchema(name, response, options.nullable);
   return filterFieldOf({ name, field, by: typeof options.filter === 'string' ? options.filter : 'id' });
 }
 
@@ -136,7 +136,7 @@ function referred(
   const to = ownerOf(pattern);
   if (!to || pattern === undefined) return null;
   const path = `${at}.id`;
-  const isNamed = name !== undefined && to.directory?.keeps.includes('name');
+  const isFoundByName = name !== undefined && to.directory?.entryFields.includes('name');
   const byName = (by: 'identifier' | 'name'): FilterWay => ({ by, path: `${at}.${by}`, property: by });
   return {
     type: 'reference',
@@ -145,7 +145,7 @@ function referred(
     ways: [
       { by: 'id', path, pattern, property: 'id' },
       ...(identifier ? [byName('identifier')] : []),
-      ...(isNamed ? [byName('name')] : []),
+      ...(isFoundByName ? [byName('name')] : []),
     ],
     ...(nullable ? { nullable: true } : {}),
     ...(to.name === member.name ? { isPerson: true } : {}),
@@ -155,7 +155,7 @@ function referred(
 /** An object of an issue belongs to the team of the issue, with whose key the identifier begins. */
 function teamThroughIssue({ fields }: Contract, listed: FilterField | undefined): FilterFields {
   const { issue } = fields;
-  if (!issue || fields['team'] || !('identifier' in (withoutNull(issue.shown).plain.properties ?? {})))
+  if (!issue || fields['team'] || !('identifier' in (withoutNull(issue.response).plain.properties ?? {})))
     return {};
   const path = 'issue.identifier';
   const key: FilterWay = { by: 'key', path, property: 'key', upTo: '-' };

@@ -2,8 +2,8 @@
 // mapping to SQL.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
-import type { Field, FieldOptions, FieldType, Reference, Target } from '../contract/field.ts';
-import { isReference, keptName } from '../contract/schemas.ts';
+import type { Field, FieldOptions, FieldType, Reference, ReferenceTarget } from '../contract/field.ts';
+import { isReference, storedName } from '../contract/schemas.ts';
 import type { Directory } from '../context.ts';
 import { member } from '../identity/members/contract.ts';
 import type {
@@ -14,13 +14,13 @@ import type {
   PlainField,
   ReferenceField,
 } from '../lib/filter.ts';
-import { foldName } from '../lib/fold.ts';
+import { foldName } from '../lib/case-folding.ts';
 import { idPattern } from '../lib/schema.ts';
 import { plugin } from '../plugins/installs/contract.ts';
 import type { FilterColumn } from '../store/filter-sql.ts';
 import { entriesOf } from './directory.ts';
 import { snake } from '../lib/words.ts';
-import { idsNamed } from './names.ts';
+import { idsByName } from './names.ts';
 
 /** Filterable field, with the property that references are found by. */
 export interface Filterable {
@@ -29,7 +29,7 @@ export interface Filterable {
   readonly by: string;
 }
 
-type AnyReference = Reference<Target, string, unknown, FieldOptions>;
+type AnyReference = Reference<ReferenceTarget, string, unknown, FieldOptions>;
 
 function filterablesOf({ fields }: Contract): Filterable[] {
   return Object.entries(fields).flatMap(([name, field]) => {
@@ -64,7 +64,7 @@ export function filterFieldOf({ name, field, by }: Filterable): FilterField {
     const words = wordsOf(field);
     return { type: 'text', path: name, ...words, rank: words.values };
   }
-  const { minimum, maximum, type } = field.given as { minimum?: number; maximum?: number; type?: string };
+  const { minimum, maximum, type } = field.input as { minimum?: number; maximum?: number; type?: string };
   return {
     type: comparedAs[field.type] ?? 'text',
     path: name,
@@ -94,23 +94,23 @@ function referenceField(name: string, field: AnyReference, by: string): Referenc
     ...(field.options.nullable ? { nullable: true as const } : {}),
     ...(field.to.name === member.name ? { isPerson: true as const } : {}),
   };
-  if (field.by !== 'id') return { ...shape, path: name, ways: [namedWay(name, field.by, field.to)] };
+  if (field.by !== 'id') return { ...shape, path: name, ways: [wayByName(name, field.by, field.to)] };
   const path = `${name}.id`;
   const id: FilterWay = { by: 'id', path, pattern: idPattern(field.to.id), property: 'id' };
-  const named = [by, 'name'].filter((property) => property !== 'id' && shows(field, property));
+  const byName = [by, 'name'].filter((property) => property !== 'id' && shows(field, property));
   // A key is already a name, and the shorter one.
-  const properties = named.includes('key') ? ['key'] : [...new Set(named)];
-  const ways = properties.map((property) => namedWay(`${name}.${property}`, property, field.to));
+  const properties = byName.includes('key') ? ['key'] : [...new Set(byName)];
+  const ways = properties.map((property) => wayByName(`${name}.${property}`, property, field.to));
   return { ...shape, path, ways: [id, ...ways] };
 }
 
 /** True for a property that is shown and is in the directory for all objects. */
-function shows({ shown, to }: AnyReference, property: string): boolean {
-  const { properties = {} } = shown as Partial<TObject>;
-  return property in properties && (to.directory?.keeps.includes(property) ?? false);
+function shows({ response, to }: AnyReference, property: string): boolean {
+  const { properties = {} } = response as Partial<TObject>;
+  return property in properties && (to.directory?.entryFields.includes(property) ?? false);
 }
 
-function namedWay(path: string, property: string, to: Target): FilterWay {
+function wayByName(path: string, property: string, to: ReferenceTarget): FilterWay {
   const target = (to as Partial<Contract>).fields?.[property];
   if (target?.type === 'choice') {
     const { values, aliases = {} } = wordsOf(target);
@@ -121,7 +121,7 @@ function namedWay(path: string, property: string, to: Target): FilterWay {
 }
 
 function wordsOf(field: Field): Pick<PlainField, 'aliases'> & { readonly values: readonly string[] } {
-  const { enum: values = [] } = field.shown as { enum?: readonly string[] };
+  const { enum: values = [] } = field.response as { enum?: readonly string[] };
   const { aliases } = field.options as { aliases?: Readonly<Record<string, string>> };
   return aliases ? { values, aliases } : { values };
 }
@@ -148,7 +148,7 @@ export function filterColumnsOf(contract: Contract): FilterColumns {
 }
 
 function filterColumnOf({ name, field, by }: Filterable): (directory: Directory) => FilterColumn {
-  const sql = snake(field.type === 'actor' ? `${name}Id` : keptName(name, field));
+  const sql = snake(field.type === 'actor' ? `${name}Id` : storedName(name, field));
   const column: FilterColumn = {
     sql,
     ...(field.type === 'time' && { value: time }),
@@ -163,15 +163,15 @@ function filterColumnOf({ name, field, by }: Filterable): (directory: Directory)
 /** Returns lookups by name for a section of the directory. */
 export function namesIn(
   directory: Directory,
-  to: Target,
+  to: ReferenceTarget,
   searched: string,
-): Required<Pick<FilterColumn, 'ids' | 'named'>> {
+): Required<Pick<FilterColumn, 'ids' | 'idsByName'>> {
   const entries = entriesOf(directory, to);
   return {
     ids: ({ property }, values) => [
-      ...new Set(values.flatMap((value) => idsNamed(entries, property, value))),
+      ...new Set(values.flatMap((value) => idsByName(entries, property, value))),
     ],
-    named: (passes) =>
+    idsByName: (passes) =>
       [...entries.values()].filter((entry) => passes(String(entry[searched]))).map(({ id }) => id),
   };
 }
@@ -184,25 +184,25 @@ export function filterQueryOf(contract: Contract): TObject['properties'] {
 /** Returns the schema of the compared value; for a reference, of its id or name. */
 function valueOf(one: Filterable): TSchema {
   const field = filterFieldOf(one);
-  if (field.type === 'reference') return namedText(byIdAsWell(one, field));
+  if (field.type === 'reference') return referenceText(byIdAsWell(one, field));
   if (field.type === 'day') return text('A date as YYYY-MM-DD, or relative to today, such as `-P7D`.');
   if (field.type === 'time') return text('An ISO 8601 time, or relative to now, such as `-P7D`.');
-  return one.field.given;
+  return one.field.input;
 }
 
-function byIdAsWell({ field }: Filterable, named: ReferenceField): ReferenceField {
-  if (!isReference(field) || field.by === 'id') return named;
-  return { ...named, ways: [...named.ways, { by: 'id', path: named.path, property: 'id' }] };
+function byIdAsWell({ field }: Filterable, byName: ReferenceField): ReferenceField {
+  if (!isReference(field) || field.by === 'id') return byName;
+  return { ...byName, ways: [...byName.ways, { by: 'id', path: byName.path, property: 'id' }] };
 }
 
 /** Returns the schema of a parameter that names a referenced object. */
-export function namedText({ to, ways, nullable, isPerson }: ReferenceField): TSchema {
+export function referenceText({ to, ways, nullable, isPerson }: ReferenceField): TSchema {
   const by = ways
     .filter((way) => way.by !== 'turn')
     .map((way) => (way.by === 'word' ? way.property : way.by))
     .join(' or ');
-  const turns = ways.flatMap((way) => (way.by === 'turn' ? Object.keys(way.words ?? {}) : []));
-  const words = [...(isPerson ? ['me'] : []), ...turns, ...(nullable ? ['none'] : [])];
+  const relativeWords = ways.flatMap((way) => (way.by === 'turn' ? Object.keys(way.words ?? {}) : []));
+  const words = [...(isPerson ? ['me'] : []), ...relativeWords, ...(nullable ? ['none'] : [])];
   const also = words.length > 0 ? `; also ${words.map((word) => `\`${word}\``).join(' and ')}` : '';
   return text(`The ${by} of the ${to.name}${also}.`);
 }
@@ -210,19 +210,21 @@ export function namedText({ to, ways, nullable, isPerson }: ReferenceField): TSc
 const text = (description: string): TSchema => Type.String({ minLength: 1, maxLength: 200, description });
 
 /** Returns a function that builds a filter from the parameters of a list. */
-export function askedBy(
+export function createQueryFilter(
   contract: Contract,
 ): (directory: Directory, query: Readonly<Record<string, unknown>>) => object | null {
   const all = filterablesOf(contract);
   return (directory, query) => {
-    const asked = all.filter(({ name }) => query[name] !== undefined);
-    if (asked.length === 0) return null;
-    return Object.fromEntries(asked.map(({ name, field }) => [name, asShown(directory, field, query[name])]));
+    const requested = all.filter(({ name }) => query[name] !== undefined);
+    if (requested.length === 0) return null;
+    return Object.fromEntries(
+      requested.map(({ name, field }) => [name, toResponseValue(directory, field, query[name])]),
+    );
   };
 }
 
 /** Converts an id to the key that the field shows and is compared by. */
-function asShown(directory: Directory, field: Field, given: unknown): unknown {
-  if (!isReference(field) || field.by === 'id') return given;
-  return entriesOf(directory, field.to).get(String(given))?.[field.by] ?? given;
+function toResponseValue(directory: Directory, field: Field, input: unknown): unknown {
+  if (!isReference(field) || field.by === 'id') return input;
+  return entriesOf(directory, field.to).get(String(input))?.[field.by] ?? input;
 }

@@ -1,7 +1,7 @@
 // Validates the filters of a resource: objects that they name must exist when a list is requested or a subscription is created. An object
 // that is deleted later no longer matches.
 import type { Entity } from '../changes/change.ts';
-import type { Kind } from '../changes/kind.ts';
+import type { EntityModel } from '../changes/kind.ts';
 import type { Context, Directory } from '../context.ts';
 import type { Contract } from '../contract/contract.ts';
 import { invalidField } from '../lib/errors.ts';
@@ -13,12 +13,12 @@ import { filterConditions } from '../store/filter-sql.ts';
 import type { Condition } from '../store/page.ts';
 import { entriesOf } from './directory.ts';
 import { filterColumnsOf, filterFieldsOf, type FilterColumns } from './filter.ts';
-import { idsNamed, isSeen, namesSeen } from './names.ts';
+import { idsByName, isSeen, namesSeen } from './names.ts';
 
 type Columns = ReturnType<FilterColumns>;
 
 /** Filter of a list: a tree and its path in the request, or a parsed filter. */
-export type Asked =
+export type FilterRequest =
   | {
       readonly tree: unknown;
       readonly at: string;
@@ -48,9 +48,9 @@ export interface Filtering extends EventFiltering {
   readonly added: Added | undefined;
   readonly find: FindMentioned | undefined;
   /** Returns the conditions of a list. @throws ApiError validation_failed */
-  conditions(ctx: Context, asked: readonly Asked[]): Promise<readonly Condition[]>;
+  conditions(ctx: Context, requested: readonly FilterRequest[]): Promise<readonly Condition[]>;
   /** Returns a predicate for objects in their public representation. @throws ApiError validation_failed */
-  passes(ctx: Context, asked: readonly Asked[]): Promise<(shown: unknown) => boolean>;
+  passes(ctx: Context, requested: readonly FilterRequest[]): Promise<(object: unknown) => boolean>;
 }
 
 /** Checks the filter of a subscription to a type of event before the subscription is created. @throws ApiError validation_failed */
@@ -104,32 +104,34 @@ export function createFiltering(options: FilteringOptions & { readonly columns: 
   const ofEvents = createEventFiltering(options);
   const { fieldsIn } = ofEvents;
   // The columns stay the same for all lists until the directory changes.
-  const made = new WeakMap<Directory, Columns>();
+  const columnsCache = new WeakMap<Directory, Columns>();
   const columnsIn = (directory: Directory, found: ReadonlyMap<string, string>): Columns => {
     if (found.size > 0) return columns(directory, found);
-    const known = made.get(directory) ?? columns(directory, found);
-    made.set(directory, known);
+    const known = columnsCache.get(directory) ?? columns(directory, found);
+    columnsCache.set(directory, known);
     return known;
   };
   return {
     ...ofEvents,
     added,
     find,
-    async conditions(ctx, asked) {
-      if (asked.length === 0) return none;
-      const { filters, mentions, taken } = filtersIn(ctx, asked, fieldsIn(ctx.directory));
+    async conditions(ctx, requested) {
+      if (requested.length === 0) return none;
+      const { filters, mentions, taken } = filtersIn(ctx, requested, fieldsIn(ctx.directory));
       const found = await requireKnown(ctx, mentions, find);
-      for (const mention of taken) await addFound(ctx, mention, find, found);
+      for (const mention of taken) await addMatch(ctx, mention, find, found);
       return filterConditions(filters, columnsIn(ctx.directory, found), ctx.nowMs());
     },
-    async passes(ctx, asked) {
+    async passes(ctx, requested) {
       const known = fieldsIn(ctx.directory);
-      const { filters, mentions } = filtersIn(ctx, asked, known);
+      const { filters, mentions } = filtersIn(ctx, requested, known);
       await requireKnown(ctx, mentions, find);
-      const meant = filters.map((filter) => withTurns(filter, columnsIn(ctx.directory, new Map())));
+      const meant = filters.map((filter) =>
+        resolveRelativeWords(filter, columnsIn(ctx.directory, new Map())),
+      );
       const passes = passesOf({ all: meant }, known);
       const nowMs = ctx.nowMs();
-      return (shown) => passes(shown, createSearched(), nowMs);
+      return (object) => passes(object, createSearched(), nowMs);
     },
   };
 }
@@ -137,12 +139,12 @@ export function createFiltering(options: FilteringOptions & { readonly columns: 
 /** @throws ApiError validation_failed */
 function filtersIn(
   ctx: Context,
-  asked: readonly Asked[],
+  requested: readonly FilterRequest[],
   fields: FilterFields,
 ): { filters: Filter[]; mentions: Mention[]; taken: Mention[] } {
   const mentions: Mention[] = [];
   const taken: Mention[] = [];
-  const filters = asked.map((one) => {
+  const filters = requested.map((one) => {
     if ('filter' in one) return one.filter;
     const { wasTaken = false } = one;
     const reading = { me: meOf(ctx), mentions: wasTaken ? taken : mentions, wasTaken };
@@ -158,10 +160,10 @@ function filtersIn(
 }
 
 /** Replaces words such as `current`, which no object shows, by ids. */
-function withTurns(filter: Filter, columns: Columns): Filter {
-  if ('all' in filter) return { all: filter.all.map((one) => withTurns(one, columns)) };
-  if ('any' in filter) return { any: filter.any.map((one) => withTurns(one, columns)) };
-  if ('not' in filter) return { not: withTurns(filter.not, columns) };
+function resolveRelativeWords(filter: Filter, columns: Columns): Filter {
+  if ('all' in filter) return { all: filter.all.map((one) => resolveRelativeWords(one, columns)) };
+  if ('any' in filter) return { any: filter.any.map((one) => resolveRelativeWords(one, columns)) };
+  if ('not' in filter) return { not: resolveRelativeWords(filter.not, columns) };
   if (filter.test !== 'in') return filter;
   const groups = filter.groups.map(({ way, values }) =>
     way?.by === 'turn'
@@ -172,7 +174,7 @@ function withTurns(filter: Filter, columns: Columns): Filter {
 }
 
 /** Returns the filters that the contract alone defines. */
-export function filteringOf<E extends Entity, W>(contract: Contract, kind: Kind<E, W>): Filtering {
+export function filteringOf<E extends Entity, W>(contract: Contract, model: EntityModel<E, W>): Filtering {
   const isLive = (entity: E): boolean => !('deletedAt' in entity) || entity.deletedAt === null;
   return createFiltering({
     fields: filterFieldsOf(contract),
@@ -180,7 +182,7 @@ export function filteringOf<E extends Entity, W>(contract: Contract, kind: Kind<
     // References to objects of other contracts outside of the directory are compared as given.
     async find(ctx, { field, value }) {
       if (field.to.name !== contract.name) return value;
-      const found = await kind.find(ctx, value);
+      const found = await model.find(ctx, value);
       return found && isLive(found) ? found.id : undefined;
     },
   });
@@ -203,14 +205,14 @@ async function requireKnown(
     const { field } = mention;
     const isKnown = field.to.directory
       ? isInDirectory(ctx, mention)
-      : !find || (await addFound(ctx, mention, find, found)) || field.isSelf;
+      : !find || (await addMatch(ctx, mention, find, found)) || field.isSelf;
     if (!isKnown) throw unknown(ctx, mention);
   }
   return found;
 }
 
 /** Looks up an object outside of the directory. @returns true if it exists */
-async function addFound(
+async function addMatch(
   ctx: Context,
   mention: Mention,
   find: FindMentioned | undefined,
@@ -229,7 +231,7 @@ function isInDirectory(ctx: Context, { field, way, value }: Mention): boolean {
   // Actors that are not members, such as plugins, are not in the directory.
   if (way.by === 'id' && to.id !== null && !value.startsWith(`${to.id}_`)) return true;
   const entries = entriesOf(ctx.directory, to);
-  const ids = way.by === 'id' ? [value] : idsNamed(entries, way.property, value);
+  const ids = way.by === 'id' ? [value] : idsByName(entries, way.property, value);
   return ids.some((id) => {
     const entry = entries.get(id);
     // Removed members are still shown on their objects.
@@ -237,13 +239,13 @@ function isInDirectory(ctx: Context, { field, way, value }: Mention): boolean {
   });
 }
 
-function unknown(ctx: Context, { path, field, way, given }: Mention): Error {
+function unknown(ctx: Context, { path, field, way, input }: Mention): Error {
   const words = [...new Set(field.ways.flatMap(({ words = {} }) => Object.values(words)))];
   const names = way.by === 'id' ? [] : namesSeen(ctx, field.to, way.property);
   const types = words.length === 0 ? '' : ` Its types are ${words.join(', ')}.`;
-  const meant = didYouMean(given, [...words, ...names]);
+  const meant = didYouMean(input, [...words, ...names]);
   return invalidField(path, 'not_found', {
-    why: `There is no ${field.to.name} ${given}.`,
+    why: `There is no ${field.to.name} ${input}.`,
     fix: `Name an existing one.${meant}${types}`,
   });
 }

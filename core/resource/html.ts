@@ -5,24 +5,24 @@ import type { Contract } from '../contract/contract.ts';
 import { invalidField } from '../lib/errors.ts';
 import { safeHtml } from '../lib/markdown.ts';
 import { didYouMean } from '../lib/nearest.ts';
-import { givenAs } from '../lib/schema.ts';
+import { inputForm } from '../lib/schema.ts';
 
-type Shown = Readonly<Record<string, unknown>>;
+type ResponseFields = Readonly<Record<string, unknown>>;
 
 /** Returns the parameter of the operations that list and get objects. */
 export function htmlQueryOf(contract: Contract): TObject['properties'] {
   const names = [...htmlFieldsOf(contract).keys()];
   if (names.length === 0) return {};
   const description = `Optional fields to include, comma-separated: ${names.join(', ')}.`;
-  return { include: Type.Optional(Type.String({ maxLength: 100, description, [givenAs]: 'list' })) };
+  return { include: Type.Optional(Type.String({ maxLength: 100, description, [inputForm]: 'list' })) };
 }
 
 /** Returns a function that adds the requested HTML. Must be called before anything is read. @throws ApiError validation_failed */
 export function includedHtml(
   contract: Contract,
   { include }: { readonly include?: unknown },
-): <S>(shown: S) => S {
-  if (include === undefined) return (shown) => shown;
+): <S>(response: S) => S {
+  if (include === undefined) return (response) => response;
   const fields = htmlFieldsOf(contract);
   const names = String(include).split(',');
   const unknown = names.find((name) => !fields.has(name));
@@ -31,9 +31,9 @@ export function includedHtml(
     const fix = `${unknown} cannot be included.${didYouMean(unknown, known)} Choose from ${known.join(', ')}.`;
     throw invalidField('include', 'invalid_enum', fix);
   }
-  return (shown) => {
-    const all: Record<string, unknown> = { ...(shown as Shown) };
+  return (response) => {
+    const all: Record<string, unknown> = { ...(response as ResponseFields) };
     for (const name of names) all[name] = safeHtml(String(all[fields.get(name)!] ?? ''));
-    return all as typeof shown;
+    return all as typeof response;
   };
 }

@@ -1,10 +1,10 @@
 // Derives the model of a resource from its contract: the columns of its fields, its representation, and the events of its changes. The
 // column of a field has its name in snake case.
 import type { TObject } from 'typebox';
-import { isRestorable, type Contract, type Kept, type Shown } from '../contract/contract.ts';
-import { actorParts, isReference, keptName } from '../contract/schemas.ts';
-import type { Field, FieldOptions, Reference, Target } from '../contract/field.ts';
-import { defineKind, type Kind, type KindSpec } from '../changes/kind.ts';
+import { isRestorable, type Contract, type StoredEntity, type EntityResponse } from '../contract/contract.ts';
+import { actorParts, isReference, storedName } from '../contract/schemas.ts';
+import type { Field, FieldOptions, Reference, ReferenceTarget } from '../contract/field.ts';
+import { defineModel, type EntityModel, type ModelSpec } from '../changes/kind.ts';
 import { snake } from '../lib/words.ts';
 import { flag, json, plain, type Column } from '../changes/columns.ts';
 import { isoTime } from '../changes/operations.ts';
@@ -15,60 +15,64 @@ import { entriesOf } from './directory.ts';
 import type { EventType } from '../events/catalogue.ts';
 
 /** Columns beside those of the fields in the contract. */
-export type KeptBeside = Readonly<Record<string, Column>>;
+export type ExtraColumns = Readonly<Record<string, Column>>;
 type Beside<X> = { readonly [K in keyof X]: X[K] extends Column<infer T> ? T : never };
 
 /** Object of a resource as operations use it. */
-export type EntityOf<C, X = unknown> = Kept<C> & Beside<X> & Entity;
+export type EntityOf<C, X = unknown> = StoredEntity<C> & Beside<X> & Entity;
 
 type Wire = Readonly<Record<string, unknown>>;
 
 /** Parts of a model that do not follow from the contract. */
-export interface Storage<C extends Contract, X extends KeptBeside, E extends Entity> {
+export interface Storage<C extends Contract, X extends ExtraColumns, E extends Entity> {
   /** Name of the table; default the path of the contract. */
   readonly table?: string;
-  readonly kept?: X;
+  readonly stored?: X;
   /** Columns of fields that need a mapping of their own, by the name of the field in the row. */
   readonly columns?: Readonly<Record<string, Column>>;
   /** Representation of computed fields. */
-  readonly shows?: { readonly [K in keyof Shown<C>]?: (entity: E, view: View) => Shown<C>[K] };
+  readonly shows?: {
+    readonly [K in keyof EntityResponse<C>]?: (entity: E, view: View) => EntityResponse<C>[K];
+  };
   /** Whole representation, if written by hand for speed or shape. */
-  readonly wire?: (entity: E, view: View) => Shown<C>;
+  readonly wire?: (entity: E, view: View) => EntityResponse<C>;
   /** Representation in events, if it shows less than the API. */
-  readonly told?: (entity: E, shown: Shown<C>) => Shown<C>;
+  readonly toEventData?: (entity: E, rendered: EntityResponse<C>) => EntityResponse<C>;
   /** Values of a past row that do not follow from the contract. */
   readonly asItWas?: (was: Wire, view: Pick<View, 'directory'>) => Partial<E>;
-  readonly events?: KindSpec<E, Wire>['events'];
+  readonly events?: ModelSpec<E, Wire>['events'];
   readonly special?: Pick<
-    KindSpec<E, Wire>,
-    | 'isTold'
+    ModelSpec<E, Wire>,
+    | 'withoutPrevious'
     | 'subjectId'
     | 'team'
     | 'alias'
     | 'purged'
     | 'follows'
-    | 'learns'
+    | 'commitAssigned'
     | 'insertExpressions'
     | 'related'
     | 'comesBack'
   >;
 }
 
-export function kindOf<C extends Contract, const X extends KeptBeside = Record<never, never>>(
+export function modelOf<C extends Contract, const X extends ExtraColumns = Record<never, never>>(
   contract: C,
   storage: Storage<C, X, EntityOf<C, X>> = {},
-): Kind<EntityOf<C, X>, Shown<C>> {
+): EntityModel<EntityOf<C, X>, EntityResponse<C>> {
   type E = EntityOf<C, X>;
-  const wire = (storage.wire ?? wireOf<E>(contract, storage.shows ?? {})) as KindSpec<E, Wire>['wire'];
-  const { told } = storage;
-  const spec: KindSpec<E, Wire> = {
+  const wire = (storage.wire ?? wireOf<E>(contract, storage.shows ?? {})) as ModelSpec<E, Wire>['wire'];
+  const { toEventData } = storage;
+  const spec: ModelSpec<E, Wire> = {
     name: contract.name,
     table: storage.table ?? contract.path,
-    fields: columnsOf(contract, storage) as KindSpec<E, Wire>['fields'],
+    fields: columnsOf(contract, storage) as ModelSpec<E, Wire>['fields'],
     wire,
     // A past row cannot be derived from events that show less than the API.
-    ...(!told && { asItWas: rowAsItWas<E>(contract, storage.asItWas) }),
-    ...(told && { told: (entity, view) => told(entity, wire(entity, view) as Shown<C>) }),
+    ...(!toEventData && { asItWas: rowAsItWas<E>(contract, storage.asItWas) }),
+    ...(toEventData && {
+      toEventData: (entity, view) => toEventData(entity, wire(entity, view) as EntityResponse<C>),
+    }),
     events: storage.events ?? ((before, after) => [plainEvent(contract, before, after)]),
     ...teamOf<E>(contract),
     ...aliasOf(contract),
@@ -76,11 +80,11 @@ export function kindOf<C extends Contract, const X extends KeptBeside = Record<n
   };
   if (contract.ofTeam && !spec.team)
     throw new Error(`Objects of ${contract.name} belong to a team: define it by a field or by \`team\`.`);
-  return defineKind(spec) as Kind<E, Shown<C>>;
+  return defineModel(spec) as EntityModel<E, EntityResponse<C>>;
 }
 
 /** An object is also found by its alias field, which has a unique index. */
-function aliasOf({ alias }: Contract): Pick<KindSpec<Entity, Wire>, 'alias'> {
+function aliasOf({ alias }: Contract): Pick<ModelSpec<Entity, Wire>, 'alias'> {
   if (!alias?.field) return {};
   const column = snake(alias.field);
   const isAlias = new RegExp(alias.pattern);
@@ -89,10 +93,10 @@ function aliasOf({ alias }: Contract): Pick<KindSpec<Entity, Wire>, 'alias'> {
 }
 
 /** An object that refers to a team belongs to it. */
-function teamOf<E extends Entity>({ ofTeam, fields }: Contract): Pick<KindSpec<E, Wire>, 'team'> {
+function teamOf<E extends Entity>({ ofTeam, fields }: Contract): Pick<ModelSpec<E, Wire>, 'team'> {
   const { team } = fields;
   if (!ofTeam || !team || !isReference(team)) return {};
-  const key = keptName('team', team);
+  const key = storedName('team', team);
   const column = snake(key);
   if (!team.options.nullable)
     return {
@@ -108,17 +112,17 @@ function teamOf<E extends Entity>({ ofTeam, fields }: Contract): Pick<KindSpec<E
 
 function columnsOf(
   contract: Contract,
-  { kept = {}, columns = {} }: { kept?: KeptBeside; columns?: Readonly<Record<string, Column>> },
+  { stored = {}, columns = {} }: { stored?: ExtraColumns; columns?: Readonly<Record<string, Column>> },
 ): Record<string, Column> {
   const all: Record<string, Column> = {};
   for (const [name, field] of Object.entries(contract.fields)) {
     if (field.options.computed) continue;
-    if (field.type === 'actor') for (const kept of actorParts(name)) all[kept] = plain(snake(kept));
-    else all[keptName(name, field)] = columnOf(keptName(name, field), field);
+    if (field.type === 'actor') for (const stored of actorParts(name)) all[stored] = plain(snake(stored));
+    else all[storedName(name, field)] = columnOf(storedName(name, field), field);
   }
-  const deleted = contract.keepsDeleted ? { deletedAt: plain('deleted_at') } : {};
+  const deleted = contract.retainsDeleted ? { deletedAt: plain('deleted_at') } : {};
   const times = { createdAt: plain('created_at'), updatedAt: plain('updated_at'), ...deleted };
-  return { ...all, ...kept, ...columns, ...times };
+  return { ...all, ...stored, ...columns, ...times };
 }
 
 function columnOf(name: string, { type }: Field): Column {
@@ -157,15 +161,15 @@ function wireOf<E extends Entity>(
   );
   const restorable = isRestorable(contract);
   return (entity, view) => {
-    const shown = { ...empty };
-    shown.id = entity.id;
-    for (let i = 0; i < names.length; i++) shown[names[i]!] = showers[i]!(entity, view);
+    const rendered = { ...empty };
+    rendered.id = entity.id;
+    for (let i = 0; i < names.length; i++) rendered[names[i]!] = showers[i]!(entity, view);
     const { createdAt, updatedAt } = entity as E & { createdAt: number; updatedAt: number };
-    shown.version = entity.version;
-    shown.createdAt = isoTime(createdAt);
-    shown.updatedAt = isoTime(updatedAt);
-    if (restorable) shown.deletedAt = isoTime(deletedAtOf(entity));
-    return shown;
+    rendered.version = entity.version;
+    rendered.createdAt = isoTime(createdAt);
+    rendered.updatedAt = isoTime(updatedAt);
+    if (restorable) rendered.deletedAt = isoTime(deletedAtOf(entity));
+    return rendered;
   };
 }
 
@@ -177,7 +181,7 @@ function showerOf<E extends Entity>(
   if (field.options.computed)
     throw new Error(`${contract.name}.${name} is computed: define it in \`shows\`.`);
   const valueOf = (entity: E, key: string): unknown => entity[key as keyof E];
-  const key = keptName(name, field);
+  const key = storedName(name, field);
   if (field.type === 'time') return (entity) => isoTime(valueOf(entity, key) as number | null);
   if (field.type === 'actor')
     return (entity) => {
@@ -193,16 +197,16 @@ function showerOf<E extends Entity>(
 function referenceShower<E extends Entity>(
   contract: Contract,
   name: string,
-  field: Reference<Target, string, unknown, FieldOptions>,
+  field: Reference<ReferenceTarget, string, unknown, FieldOptions>,
 ): (entity: E, view: View) => unknown {
   const { to, by } = field;
-  const key = keptName(name, field);
+  const key = storedName(name, field);
   const missing = field.options.nullable ? null : '';
-  const parts = Object.keys((field.shown as Partial<TObject>).properties ?? {}).filter(
+  const parts = Object.keys((field.response as Partial<TObject>).properties ?? {}).filter(
     (part) => part !== 'id',
   );
-  const shown = by === 'id' ? parts : [by];
-  const unknown = shown.filter((part) => !to.directory?.keeps.includes(part));
+  const rendered = by === 'id' ? parts : [by];
+  const unknown = rendered.filter((part) => !to.directory?.entryFields.includes(part));
   if (unknown.length > 0)
     throw new Error(
       `${contract.name}.${name} shows ${unknown.join(', ')} of ${to.name}, which the directory does not contain.`,

@@ -22,12 +22,12 @@ export function lastPositionIn({ kind, table, owner, max }: List) {
     `SELECT max(position) AS position FROM ${table} WHERE workspace_id = :ws ${ofOwner} AND deleted_at IS NULL`,
   );
   return async ({ store, scope, staged }: Context, ownerId: string): Promise<number> => {
-    const found = await store.readOne(scope, last, owner === null ? {} : { owner: ownerId });
+    const row = await store.readOne(scope, last, owner === null ? {} : { owner: ownerId });
     const own = (staged?.changes ?? [])
       .filter((change) => change.kind === kind)
       .map(({ after }) => after as Entity & Readonly<Record<string, unknown>>)
       .filter((after) => after.deletedAt === null && (owner === null || after[owner] === ownerId))
       .map(({ position }) => Number(position));
-    return Math.min(Math.floor(Math.max(-1, found?.position ?? -1, ...own)) + 1, max);
+    return Math.min(Math.floor(Math.max(-1, row?.position ?? -1, ...own)) + 1, max);
   };
 }

@@ -1,7 +1,7 @@
 // Replaces names and `me` in request bodies by ids, and other names of properties by the name that the operation uses, so that handlers
 // receive only ids. Names within a team or a project are resolved by the operation, which knows the team (names.ts).
 import type { TSchema } from 'typebox';
-import type { Target } from '../contract/field.ts';
+import type { ReferenceTarget } from '../contract/field.ts';
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../lib/errors.ts';
 import type { CheckedInput, Route } from '../http/route.ts';
@@ -10,11 +10,11 @@ import { alsoCalled, refersTo, takesMe } from '../lib/schema.ts';
 import { idOfName } from './names.ts';
 
 /** Path of a property by the name that the operation uses → its path in the request. */
-type Sent = Map<string, string>;
+type SentPaths = Map<string, string>;
 
 interface Reading {
   readonly ctx: Context;
-  readonly sent: Sent;
+  readonly sent: SentPaths;
   /** Error of the first name that cannot be resolved. */
   refusal: ApiError | null;
 }
@@ -50,11 +50,11 @@ function asking<T>(
 ): Handler<T> {
   return async (ctx, input) => {
     const reading: Reading = { ctx, sent: new Map(), refusal: null };
-    const named = read(reading, input);
+    const resolvedInput = read(reading, input);
     const { sent, refusal } = reading;
-    if (sent.size === 0 && !refusal) return handle(ctx, named);
+    if (sent.size === 0 && !refusal) return handle(ctx, resolvedInput);
     try {
-      const answer = await handle(notingAsSent(ctx, sent), named);
+      const answer = await handle(notingAsSent(ctx, sent), resolvedInput);
       if (refusal) throw refusal;
       return answer;
     } catch (error) {
@@ -65,13 +65,13 @@ function asking<T>(
   };
 }
 
-function notingAsSent(ctx: Context, sent: Sent): Context {
+function notingAsSent(ctx: Context, sent: SentPaths): Context {
   const { resolved } = ctx;
   return resolved ? { ...ctx, resolved: (path, value) => resolved(sent.get(path) ?? path, value) } : ctx;
 }
 
 /** Returns the error with the paths of the request. */
-function asSent(error: ApiError, sent: Sent): ApiError {
+function asSent(error: ApiError, sent: SentPaths): ApiError {
   const [from, to] = [...sent].find(([path]) => error.message.startsWith(`${path}: `)) ?? ['', ''];
   return new ApiError(error.code, to + error.message.slice(from.length), {
     details: error.details.map((detail) => ({ ...detail, path: sent.get(detail.path) ?? detail.path })),
@@ -93,7 +93,7 @@ interface Shape {
   readonly properties?: Readonly<Record<string, TSchema>>;
   readonly items?: TSchema;
   readonly anyOf?: readonly TSchema[];
-  readonly [refersTo]?: Target;
+  readonly [refersTo]?: ReferenceTarget;
 }
 
 /** Returns null if no value of the schema contains names. */
@@ -112,7 +112,7 @@ function resolveIn(schema: TSchema | undefined): Resolve | null {
 }
 
 /** Returns an unresolved name unchanged: it is rejected after the operation has found its object. */
-function idOrNothing(reading: Reading, to: Target, name: string, path: string): string {
+function idOrNothing(reading: Reading, to: ReferenceTarget, name: string, path: string): string {
   try {
     return idOfName(reading.ctx, to, name, path);
   } catch (error) {
@@ -143,15 +143,15 @@ function resolveProperties(properties: Readonly<Record<string, TSchema>>): Resol
   if (all.length === 0) return null;
   return (value, reading, path) => {
     if (value === null || typeof value !== 'object') return value;
-    const given = value as Readonly<Record<string, unknown>>;
+    const input = value as Readonly<Record<string, unknown>>;
     const inside = (name: string): string => (path === '' ? name : `${path}.${name}`);
     let after: Record<string, unknown> | null = null;
     for (const { name, of = name, resolve } of all) {
-      const is = given[name];
+      const is = input[name];
       if (is === undefined) continue;
       const becomes = resolve ? resolve(is, reading, inside(name)) : is;
       if (of === name && becomes === is) continue;
-      after ??= { ...given };
+      after ??= { ...input };
       if (of !== name) rename(after, reading, inside, { name, of });
       after[of] = becomes;
     }
@@ -165,12 +165,12 @@ function rename(
   inside: (name: string) => string,
   { name, of }: { readonly name: string; readonly of: string },
 ): void {
-  if (after[of] !== undefined) reading.refusal ??= bothGiven(inside(name), of);
+  if (after[of] !== undefined) reading.refusal ??= bothNamesSent(inside(name), of);
   reading.sent.set(inside(of), inside(name));
   delete after[name];
 }
 
-function bothGiven(path: string, of: string): ApiError {
+function bothNamesSent(path: string, of: string): ApiError {
   return invalidField(path, 'conflict', {
     why: `This is another name for ${of}, which is also given.`,
     fix: 'Remove one of the two.',

@@ -1,11 +1,11 @@
 // Resolves names to ids of objects in the directory, ignoring case: the only place that does. Indexes are built once for each version of
 // a section.
 import { listPathOf, type Contract } from '../contract/contract.ts';
-import type { Target } from '../contract/field.ts';
+import type { ReferenceTarget } from '../contract/field.ts';
 import type { Context } from '../context.ts';
 import { addressKey } from '../lib/address.ts';
 import { invalidField } from '../lib/errors.ts';
-import { foldName } from '../lib/fold.ts';
+import { foldName } from '../lib/case-folding.ts';
 import { requireMe } from '../lib/me.ts';
 import { didYouMeanAny } from '../lib/nearest.ts';
 import { inOneLine } from '../lib/one-line.ts';
@@ -19,12 +19,12 @@ const indexes = new WeakMap<Entries, Map<string, Index>>();
 const nobody: readonly string[] = [];
 
 /** Returns the ids of the objects with a name, which may be several. A name is also found in the form that a write would store. */
-export function idsNamed(entries: Entries, property: string, name: string): readonly string[] {
+export function idsByName(entries: Entries, property: string, name: string): readonly string[] {
   const known = indexes.get(entries) ?? new Map<string, Index>();
   indexes.set(entries, known);
   const index = known.get(property) ?? indexOf(entries, property);
   known.set(property, index);
-  return index.get(folded(property, name)) ?? index.get(folded(property, inOneLine(name))) ?? nobody;
+  return index.get(normalized(property, name)) ?? index.get(normalized(property, inOneLine(name))) ?? nobody;
 }
 
 function indexOf(entries: Entries, property: string): Index {
@@ -32,7 +32,7 @@ function indexOf(entries: Entries, property: string): Index {
   for (const entry of entries.values()) {
     const value = entry[property];
     if (value === null || value === undefined) continue;
-    const name = folded(property, String(value));
+    const name = normalized(property, String(value));
     const ids = index.get(name);
     if (ids) ids.push(entry.id);
     else index.set(name, [entry.id]);
@@ -40,7 +40,7 @@ function indexOf(entries: Entries, property: string): Index {
   return index;
 }
 
-const folded = (property: string, name: string): string =>
+const normalized = (property: string, name: string): string =>
   (property === 'email' ? addressKey(name) : null) ?? foldName(name);
 
 /** Restricts a name to some objects, such as the states of the issue's team. */
@@ -56,8 +56,8 @@ export interface Among {
   readonly entries?: Entries;
 }
 
-type Named = Pick<Contract, 'name' | 'path' | 'parent' | 'scope' | 'names' | 'directory'> &
-  Pick<Target, 'id'>;
+type NamedTarget = Pick<Contract, 'name' | 'path' | 'parent' | 'scope' | 'names' | 'directory'> &
+  Pick<ReferenceTarget, 'id'>;
 export type Naming = Pick<
   Context,
   'directory' | 'scopes' | 'narrowed' | 'visibleTeams' | 'actor' | 'resolved'
@@ -67,7 +67,7 @@ const anywhere: Among = { has: () => true, words: '' };
 const shapes = new Map<string | null, RegExp>();
 
 /** True for a text in the form of an id of the contract, which is never looked up as a name. */
-export function isIdOf({ id }: Pick<Target, 'id'>, text: string): boolean {
+export function isIdOf({ id }: Pick<ReferenceTarget, 'id'>, text: string): boolean {
   const shape = shapes.get(id) ?? new RegExp(idPattern(id));
   shapes.set(id, shape);
   return shape.test(text);
@@ -80,49 +80,54 @@ export function isIdOf({ id }: Pick<Target, 'id'>, text: string): boolean {
  */
 export function idOfName(
   ctx: Naming,
-  to: Target,
-  given: string,
+  to: ReferenceTarget,
+  name: string,
   path: string,
   among: Among = anywhere,
 ): string {
-  if (isIdOf(to, given)) return given;
-  if (given === 'me' && to.alias?.isCaller) return requireMe(ctx.actor.memberId, path);
-  const target = to as Named;
-  const place = { ...among, entries: among.entries ?? entriesOf(ctx.directory, target) };
-  const found = foundBy(ctx, target, given, place);
-  const [only] = found;
-  if (!only) throw unknown(ctx, target, given, path, place);
-  if (found.length > 1) throw ambiguous(target, path, found);
+  if (isIdOf(to, name)) return name;
+  if (name === 'me' && to.alias?.isCaller) return requireMe(ctx.actor.memberId, path);
+  const target = to as NamedTarget;
+  const searchScope = { ...among, entries: among.entries ?? entriesOf(ctx.directory, target) };
+  const matches = matchesBy(ctx, target, name, searchScope);
+  const [only] = matches;
+  if (!only) throw unknown(ctx, target, name, path, searchScope);
+  if (matches.length > 1) throw ambiguous(target, path, matches);
   ctx.resolved?.(path, only.id);
   return only.id;
 }
 
-type Place = Among & { readonly entries: Entries };
+type SearchScope = Among & { readonly entries: Entries };
 
 /** Returns the entries that match by the first property with any match. */
-function foundBy(ctx: Naming, to: Named, name: string, place: Place): readonly DirectoryEntry[] {
-  const { entries } = place;
-  const isOpen = place.isOpen || isKnownByKey(to);
+function matchesBy(
+  ctx: Naming,
+  to: NamedTarget,
+  name: string,
+  searchScope: SearchScope,
+): readonly DirectoryEntry[] {
+  const { entries } = searchScope;
+  const isOpen = searchScope.isOpen || isKnownByKey(to);
   for (const property of to.names?.by ?? []) {
     if (!isOpen && !mayReadProperty(ctx, to, property)) continue;
-    const found = idsNamed(entries, property, name)
+    const matches = idsByName(entries, property, name)
       .map((id) => entries.get(id)!)
-      .filter((entry) => isThere(ctx, to, entry) && place.has(entry));
-    if (found.length > 0) return lowest(found, place);
+      .filter((entry) => isThere(ctx, to, entry) && searchScope.has(entry));
+    if (matches.length > 0) return lowest(matches, searchScope);
   }
   return [];
 }
 
-function lowest(found: readonly DirectoryEntry[], { rank }: Among): readonly DirectoryEntry[] {
-  if (!rank || found.length === 1) return found;
-  const least = Math.min(...found.map(rank));
-  return found.filter((entry) => rank(entry) === least);
+function lowest(matches: readonly DirectoryEntry[], { rank }: Among): readonly DirectoryEntry[] {
+  if (!rank || matches.length === 1) return matches;
+  const least = Math.min(...matches.map(rank));
+  return matches.filter((entry) => rank(entry) === least);
 }
 
 /** Identifiers of issues begin with the key of their team, so whoever sees the issues of a team knows its key. */
-const isKnownByKey = ({ name }: Named): boolean => name === 'team';
+const isKnownByKey = ({ name }: NamedTarget): boolean => name === 'team';
 
-function isThere(ctx: Naming, to: Named, entry: DirectoryEntry): boolean {
+function isThere(ctx: Naming, to: NamedTarget, entry: DirectoryEntry): boolean {
   if (entry.removed) return false;
   return isSeen(ctx, entry) || (to.name === 'team' && ctx.scopes.has('teams:read'));
 }
@@ -142,9 +147,9 @@ function teamIdOf({ teams }: Context['directory'], entry: DirectoryEntry): strin
   return typeof entry.teamId === 'string' ? entry.teamId : null;
 }
 
-const readScopeOf = ({ path, scope = path }: Pick<Named, 'path' | 'scope'>): string => `${scope}:read`;
+const readScopeOf = ({ path, scope = path }: Pick<NamedTarget, 'path' | 'scope'>): string => `${scope}:read`;
 
-function mayReadProperty({ scopes, narrowed }: Naming, to: Named, property: string): boolean {
+function mayReadProperty({ scopes, narrowed }: Naming, to: NamedTarget, property: string): boolean {
   const scope = readScopeOf(to);
   if (scopes.has(scope)) return true;
   const part = narrowed?.get(scope);
@@ -152,7 +157,7 @@ function mayReadProperty({ scopes, narrowed }: Naming, to: Named, property: stri
 }
 
 /** True if the caller's right to read such objects, which may be narrowed to teams, covers this one. */
-function isReadable(ctx: Naming, to: Named, entry: DirectoryEntry): boolean {
+function isReadable(ctx: Naming, to: NamedTarget, entry: DirectoryEntry): boolean {
   const teams = ctx.scopes.has(readScopeOf(to)) ? null : ctx.narrowed?.get(readScopeOf(to))?.teams;
   const teamId = teams ? teamIdOf(ctx.directory, entry) : null;
   return !teams || teamId === null || teams.includes(ctx.directory.teams.get(teamId)?.key ?? '');
@@ -170,7 +175,7 @@ export function namesSeen(
   property: string,
   among: Among = anywhere,
 ): string[] {
-  const target = to as Named;
+  const target = to as NamedTarget;
   if (target.path === undefined || !mayReadProperty(ctx, target, property)) return [];
   const entries = among.entries ?? (to.directory ? entriesOf(ctx.directory, to) : null);
   return [...(entries?.values() ?? [])]
@@ -182,11 +187,11 @@ export function namesSeen(
 /** Maximum number of names that an error lists. */
 const listedMax = 12;
 
-function unknown(ctx: Naming, to: Named, given: string, path: string, place: Place): Error {
+function unknown(ctx: Naming, to: NamedTarget, name: string, path: string, searchScope: SearchScope): Error {
   const by = to.names?.by ?? [];
-  const known = [...new Set(by.flatMap((property) => namesSeen(ctx, to, property, place)))];
-  const listed = [...new Set(namesSeen(ctx, to, by.includes('key') ? 'key' : 'name', place))];
-  const isAllowed = place.isOpen || by.some((property) => mayReadProperty(ctx, to, property));
+  const known = [...new Set(by.flatMap((property) => namesSeen(ctx, to, property, searchScope)))];
+  const listed = [...new Set(namesSeen(ctx, to, by.includes('key') ? 'key' : 'name', searchScope))];
+  const isAllowed = searchScope.isOpen || by.some((property) => mayReadProperty(ctx, to, property));
   const use =
     listed.length > 0 && listed.length <= listedMax
       ? `Use one of ${listed.join(', ')}, or an id.`
@@ -195,16 +200,16 @@ function unknown(ctx: Naming, to: Named, given: string, path: string, place: Pla
         : `Give an id: names need the scope ${readScopeOf(to)}.`;
   return invalidField(path, 'not_found', {
     // The given text is not repeated, because it may be a secret that was pasted by mistake.
-    why: `There is no such ${to.name}${place.words}.`,
-    fix: `${use}${didYouMeanAny(given, known)}`,
+    why: `There is no such ${to.name}${searchScope.words}.`,
+    fix: `${use}${didYouMeanAny(name, known)}`,
   });
 }
 
-function ambiguous(to: Named, path: string, found: readonly DirectoryEntry[]): Error {
-  const ids = found.slice(0, 5).map(({ id }) => id);
-  const more = found.length > ids.length ? ` and ${found.length - ids.length} more` : '';
+function ambiguous(to: NamedTarget, path: string, matches: readonly DirectoryEntry[]): Error {
+  const ids = matches.slice(0, 5).map(({ id }) => id);
+  const more = matches.length > ids.length ? ` and ${matches.length - ids.length} more` : '';
   return invalidField(path, 'conflict', {
-    why: `${found.length} ${to.path} have this name.`,
+    why: `${matches.length} ${to.path} have this name.`,
     fix: `Give the id of one: ${ids.join(', ')}${more}.`,
   });
 }

@@ -1,19 +1,19 @@
 // Default operations of a resource.
-import { listKind, type PageParameters } from '../changes/list.ts';
+import { listEntities, type PageParameters } from '../changes/list.ts';
 import { created, getEntity, removed, updated } from '../changes/operations.ts';
 import { readOrder } from '../changes/order.ts';
 import type { ChangeSet, Entity, OrderVersion } from '../changes/change.ts';
-import type { Kind } from '../changes/kind.ts';
-import type { Contract, Created, Patch, Shown } from '../contract/contract.ts';
+import type { EntityModel } from '../changes/kind.ts';
+import type { Contract, Created, Patch, EntityResponse } from '../contract/contract.ts';
 import type { Context } from '../context.ts';
 import { notFound } from '../lib/errors.ts';
 import type { Condition, Page, SortKey } from '../store/page.ts';
 import { whereDeleted, type Deleted } from './deleted.ts';
-import { askedBy } from './filter.ts';
+import { createQueryFilter } from './filter.ts';
 import { filteringOf, type Filtering } from './filtering.ts';
 import type { Was } from './as-of/objects.ts';
 import { readsAt } from './as-of/reads.ts';
-import { defaultsOf, keptOf } from './input.ts';
+import { defaultsOf, storedValuesOf } from './input.ts';
 import { snake } from '../lib/words.ts';
 import { sortingsOf, sortKeysOf } from './sort.ts';
 
@@ -21,10 +21,10 @@ type Query = PageParameters & { readonly deleted?: Deleted } & Readonly<Record<s
 
 /** Operations of a resource. `parentId` is the object in the path, if the resource has a parent. */
 export interface Operations<C extends Contract> {
-  list(ctx: Context, query: Query, parentId: string | null): Promise<Page<Shown<C>>>;
+  list(ctx: Context, query: Query, parentId: string | null): Promise<Page<EntityResponse<C>>>;
   create(ctx: Context, body: Created<C>, parentId: string | null): Promise<ChangeSet>;
   /** @param asOf moment at which the object is shown; default now */
-  get(ctx: Context, id: string, asOf?: string): Promise<Shown<C>>;
+  get(ctx: Context, id: string, asOf?: string): Promise<EntityResponse<C>>;
   update(ctx: Context, id: string, patch: Patch<C>, ifMatch: number | null): Promise<ChangeSet>;
   delete(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet>;
   restore(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet>;
@@ -62,7 +62,7 @@ export interface Rules<C extends Contract, E extends Entity> {
   readonly placeholders?: {
     readonly sql: string;
     /** Returns the object as lists show it. */
-    shown(whole: Shown<C>): Shown<C>;
+    response(whole: EntityResponse<C>): EntityResponse<C>;
   };
   /** Applies `where` to an object at a past moment, in its public representation: for resources that can be read `asOf`. */
   readonly wasAmong?: (query: Query, was: Was) => boolean;
@@ -70,64 +70,64 @@ export interface Rules<C extends Contract, E extends Entity> {
 
 export function plainOperations<C extends Contract, E extends Entity>(
   contract: C,
-  kind: Kind<E, Shown<C>>,
+  model: EntityModel<E, EntityResponse<C>>,
   rules: Rules<C, E>,
-  filtering: Filtering = filteringOf(contract, kind),
+  filtering: Filtering = filteringOf(contract, model),
 ): Operations<C> {
   const needsSets = 'create' in contract.operations;
   if (contract.parent && !(rules.where && (rules.sets || !needsSets)))
-    throw new Error(
-      `${contract.name} has a parent: define \`where\` for its list and \`sets\` for its creation.`,
-    );
+    throw new Error(`${contract.name} has a parent: define \`where\` for lists and \`sets\` for creation.`);
   const defaults = defaultsOf(contract);
   const order = orderOf(contract);
   const sortings = sortingsOf(contract);
-  const askedIn = askedBy(contract);
-  const then = readsAt<Shown<C>>(contract, filtering, rules.wasAmong);
+  const filterIn = createQueryFilter(contract);
+  const then = readsAt<EntityResponse<C>>(contract, filtering, rules.wasAmong);
 
   const find = async (ctx: Context, id: string): Promise<E> => {
-    const entity = await getEntity(ctx, kind, id);
+    const entity = await getEntity(ctx, model, id);
     await rules.admits?.(ctx, entity);
     return entity;
   };
 
   return {
     async list(ctx, query, parentId) {
-      const tree = askedIn(ctx.directory, query);
+      const tree = filterIn(ctx.directory, query);
       if (typeof query.asOf === 'string') return then.list(ctx, query, query.asOf);
       const narrowed = narrowedTo(parentId, await rules.where?.(ctx, query, parentId));
       const filtered = tree === null ? [] : await filtering.conditions(ctx, [{ tree, at: '' }]);
-      const kept = contract.keepsDeleted ? whereDeleted(query.deleted, rules.placeholders?.sql) : [];
+      const { retainsDeleted } = contract;
+      const deletedFilter = retainsDeleted ? whereDeleted(query.deleted, rules.placeholders?.sql) : [];
       const keys = typeof query.sort === 'string' ? sortKeysOf(sortings, query.sort) : order;
-      const among = { where: [...kept, ...narrowed, ...filtered], order: keys, asked: { parentId } };
-      return withPlaceholders(await listKind(ctx, kind, query, among), query, rules.placeholders);
+      const where = [...deletedFilter, ...narrowed, ...filtered];
+      const among = { where, order: keys, parameters: { parentId } };
+      return withPlaceholders(await listEntities(ctx, model, query, among), query, rules.placeholders);
     },
     async create(ctx, body, parentId) {
       const times = timesOfCreation(ctx.nowMs());
       const order = await orderOfCreation(ctx, rules.placedIn?.(ctx, body, parentId));
       // Runs first, because a missing parent takes precedence over errors in the body.
       const set = await rules.sets?.(ctx, body, parentId);
-      const given = keptOf(ctx, contract, 'create', body);
-      const entity = entityOf<E>({ id: ctx.ids.next(contract.id), ...defaults, ...given, ...set, ...times });
+      const values = storedValuesOf(ctx, contract, 'create', body);
+      const entity = entityOf<E>({ id: ctx.ids.next(contract.id), ...defaults, ...values, ...set, ...times });
       await rules.check?.(ctx, entity, null);
-      return inOrder(created(ctx, kind, entity, contract.path), order);
+      return inOrder(created(ctx, model, entity, contract.path), order);
     },
     get: async (ctx, id, asOf) =>
-      asOf === undefined ? kind.wire(await find(ctx, id), ctx) : then.get(ctx, id, asOf),
+      asOf === undefined ? model.wire(await find(ctx, id), ctx) : then.get(ctx, id, asOf),
     async update(ctx, id, body, ifMatch) {
       const before = await find(ctx, id);
-      const given = patchOf<E>(keptOf(ctx, contract, 'update', body));
-      const patch = { ...given, ...rules.follows?.(ctx, given, before) };
+      const values = patchOf<E>(storedValuesOf(ctx, contract, 'update', body));
+      const patch = { ...values, ...rules.follows?.(ctx, values, before) };
       await rules.check?.(ctx, { ...before, ...patch }, before);
-      return updated(ctx, kind, before, patch, ifMatch);
+      return updated(ctx, model, before, patch, ifMatch);
     },
-    delete: async (ctx, id, ifMatch) => removed(ctx, kind, await find(ctx, id), ifMatch),
+    delete: async (ctx, id, ifMatch) => removed(ctx, model, await find(ctx, id), ifMatch),
     async restore(ctx, id, ifMatch) {
-      const entity = await kind.find(ctx, id);
+      const entity = await model.find(ctx, id);
       if (!entity) throw notFound();
       await rules.admits?.(ctx, entity);
       await rules.check?.(ctx, entity, null);
-      return updated(ctx, kind, entity, patchOf<E>({ deletedAt: null }), ifMatch);
+      return updated(ctx, model, entity, patchOf<E>({ deletedAt: null }), ifMatch);
     },
   };
 }
@@ -141,14 +141,17 @@ const inOrder = (set: ChangeSet, order: OrderVersion | null): ChangeSet =>
   order ? { ...set, changes: set.changes.map((change) => ({ ...change, order })) } : set;
 
 function withPlaceholders<C extends Contract>(
-  page: Page<Shown<C>>,
+  page: Page<EntityResponse<C>>,
   { deleted = 'exclude' }: Query,
   placeholders: Rules<C, Entity>['placeholders'],
-): Page<Shown<C>> {
+): Page<EntityResponse<C>> {
   if (!placeholders || deleted !== 'exclude') return page;
-  const isDeleted = (shown: Shown<C>): boolean =>
-    ((shown as { readonly deletedAt?: string | null }).deletedAt ?? null) !== null;
-  return { ...page, data: page.data.map((shown) => (isDeleted(shown) ? placeholders.shown(shown) : shown)) };
+  const isDeleted = (response: EntityResponse<C>): boolean =>
+    ((response as { readonly deletedAt?: string | null }).deletedAt ?? null) !== null;
+  return {
+    ...page,
+    data: page.data.map((response) => (isDeleted(response) ? placeholders.response(response) : response)),
+  };
 }
 
 /** One of many parents has few objects: with this hint the planner finds them by parent even if the list has another order. */

@@ -61,9 +61,9 @@ const makers: Readonly<Record<PlainOperation, <C extends Contract>(making: Makin
       }),
       responses: { 200: contract.asOf ? withMoment(contract).page : schemasOf(contract).page },
       async read(ctx, { params, query }) {
-        const shown = includedHtml(contract, query);
+        const addHtml = includedHtml(contract, query);
         const page = await operations.list(ctx, query, params?.id ?? null);
-        return { ...page, data: page.data.map(shown) };
+        return { ...page, data: page.data.map(addHtml) };
       },
     }),
   create: <C extends Contract>({ contract, operations }: Making<C>) =>
@@ -74,7 +74,7 @@ const makers: Readonly<Record<PlainOperation, <C extends Contract>(making: Makin
       method: 'POST',
       limit: 'write',
       body: schemasOf(contract).create,
-      responses: { 201: schemasOf(contract).shown },
+      responses: { 201: schemasOf(contract).response },
       write: (ctx, { params, body }) => operations.create(ctx, body, params?.id ?? null),
     }),
   get: ({ contract, operations }) =>
@@ -84,10 +84,10 @@ const makers: Readonly<Record<PlainOperation, <C extends Contract>(making: Makin
       ...queryOf({ ...htmlQueryOf(contract), ...asOfQueryOf(contract) }),
       method: 'GET',
       limit: 'read',
-      responses: { 200: contract.asOf ? withMoment(contract).shown : schemasOf(contract).shown },
+      responses: { 200: contract.asOf ? withMoment(contract).response : schemasOf(contract).response },
       async read(ctx, { params, query = {} }) {
-        const shown = includedHtml(contract, query);
-        return shown(await operations.get(ctx, params.id, query.asOf as string | undefined));
+        const addHtml = includedHtml(contract, query);
+        return addHtml(await operations.get(ctx, params.id, query.asOf as string | undefined));
       },
     }),
   update: <C extends Contract>({ contract, operations, updateBody }: Making<C>) =>
@@ -98,7 +98,7 @@ const makers: Readonly<Record<PlainOperation, <C extends Contract>(making: Makin
       method: 'PATCH',
       limit: 'write',
       body: updateBody ?? schemasOf(contract).update,
-      responses: { 200: schemasOf(contract).shown },
+      responses: { 200: schemasOf(contract).response },
       write: (ctx, { params, body, ifMatch }) => operations.update(ctx, params.id, body, ifMatch),
     }),
   delete: ({ contract, operations }) =>
@@ -118,7 +118,7 @@ const makers: Readonly<Record<PlainOperation, <C extends Contract>(making: Makin
       ...deletion(contract),
       method: 'POST',
       limit: 'write',
-      responses: { 200: schemasOf(contract).shown },
+      responses: { 200: schemasOf(contract).response },
       write: (ctx, { params, ifMatch }) => operations.restore(ctx, params.id, ifMatch),
     }),
 };
@@ -169,6 +169,6 @@ function exampleOf<B>(example: object | undefined): { example?: B } {
   return example === undefined ? {} : { example: example as B };
 }
 
-function deletion({ keepsDeleted }: Contract): { writes?: readonly string[] } {
-  return keepsDeleted ? { writes: ['deletedAt'] } : {};
+function deletion({ retainsDeleted }: Contract): { writes?: readonly string[] } {
+  return retainsDeleted ? { writes: ['deletedAt'] } : {};
 }

@@ -2,7 +2,7 @@
 import { Type, type TObject } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import type { Field } from '../contract/field.ts';
-import { keptName } from '../contract/schemas.ts';
+import { storedName } from '../contract/schemas.ts';
 import { invalidField } from '../lib/errors.ts';
 import { didYouMean } from '../lib/nearest.ts';
 import type { SortKey } from '../store/page.ts';
@@ -44,8 +44,8 @@ export function bothWays(ascending: string, descending: string = ascending): Sor
 }
 
 /** Returns substitutes for a missing value: one above every value of the field, one below. */
-export function endsOf({ type, shown }: Field): readonly [above: string | number, below: string | number] {
-  if (type === 'choice') return [(shown as { enum?: readonly string[] }).enum?.length ?? 0, -1];
+export function endsOf({ type, response }: Field): readonly [above: string | number, below: string | number] {
+  if (type === 'choice') return [(response as { enum?: readonly string[] }).enum?.length ?? 0, -1];
   if (type === 'number') return [1e9, -1e9];
   if (type === 'time') return [9e15, -9e15];
   if (type === 'day') return ['9999-12-31', ''];
@@ -54,7 +54,7 @@ export function endsOf({ type, shown }: Field): readonly [above: string | number
 
 /** Returns an expression that is never NULL, and short enough for the parameter with the cursor. */
 function expressionOf(name: string, field: Field, missing: string | number): string {
-  const column = snake(keptName(name, field));
+  const column = snake(storedName(name, field));
   if (field.type === 'choice') return rankOf(column, field, missing);
   const stand = typeof missing === 'number' ? missing : quoted(missing);
   const value = field.options.nullable ? `coalesce(${column}, ${stand})` : column;
@@ -64,8 +64,8 @@ function expressionOf(name: string, field: Field, missing: string | number): str
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** Ranks by the position of the word in its list, as filters compare it. */
-function rankOf(column: string, { shown }: Field, missing: string | number): string {
-  const { enum: words = [] } = shown as { enum?: readonly string[] };
+function rankOf(column: string, { response }: Field, missing: string | number): string {
+  const { enum: words = [] } = response as { enum?: readonly string[] };
   const cases = words.map((word, rank) => `WHEN ${quoted(word)} THEN ${rank}`);
   return `CASE ${column} ${cases.join(' ')} ELSE ${missing} END`;
 }

@@ -195,12 +195,12 @@ export const quotaTable: Readonly<Record<string, Quota>> = {
   },
   connections: {
     doc: 'Open event streams and subscriptions',
-    numbers: '`connectionsOfMember` of `core/lib/fairness/shares.ts`',
+    numbers: '`connectionsOfMember` of `core/lib/fairness/fair-quota.ts`',
     ...{ member: '20 per credential, 50 in total', guest: asMember, app: withMember },
   },
   'waiting-places': {
     doc: 'Slots in fair queues, and memory of bodies, responses and staged writes',
-    numbers: '`Shares` of `core/lib/fairness/shares.ts`',
+    numbers: '`Shares` of `core/lib/fairness/fair-quota.ts`',
     ...{
       member: 'at most half of the capacity for one workspace, and a quarter for one member',
       guest: asMember,

@@ -79,7 +79,7 @@ export function commonRights(a: Rights, b: Rights): Rights {
   const scopes = new Set<string>();
   const narrowed = new Map<string, Narrowing>();
   for (const scope of new Set([...a.scopes, ...(a.narrowed?.keys() ?? [])])) {
-    const [one, other] = [heldNarrowing(a, scope), heldNarrowing(b, scope)];
+    const [one, other] = [grantedNarrowing(a, scope), grantedNarrowing(b, scope)];
     if (!one || !other) continue;
     const fields = common(one.fields, other.fields);
     const teams = common(one.teams, other.teams);
@@ -97,7 +97,7 @@ export function areSameRights(a: Rights, b: Rights): boolean {
 
 const whole: Narrowing = { fields: null, teams: null };
 
-function heldNarrowing({ scopes, narrowed }: Rights, scope: string): Narrowing | undefined {
+function grantedNarrowing({ scopes, narrowed }: Rights, scope: string): Narrowing | undefined {
   return scopes.has(scope) ? whole : narrowed?.get(scope);
 }
 
@@ -108,7 +108,7 @@ function common(a: readonly string[] | null, b: readonly string[] | null): reado
 }
 
 /** Recipient of events. A member behind a key receives their own events under a weaker scope; others have no events of their own. */
-export type Reader = Rights & { readonly actor?: Pick<Actor, 'kind' | 'memberId'> };
+export type RightsReader = Rights & { readonly actor?: Pick<Actor, 'kind' | 'memberId'> };
 
 /** Returns the read scope required to receive events of a type, regardless of whom they concern. */
 export function scopeOfEvent(type: EventType): string {
@@ -116,18 +116,18 @@ export function scopeOfEvent(type: EventType): string {
 }
 
 /** Returns true if any event of a type may reach the holder. */
-export function mayHear(reader: Reader, type: EventType): boolean {
+export function mayHear(reader: RightsReader, type: EventType): boolean {
   const { scopes, narrowed } = reader;
   const scope = scopeOfEvent(type);
-  return scopes.has(scope) || (narrowed?.has(scope) ?? false) || hearsOwn(reader, type) !== null;
+  return scopes.has(scope) || (narrowed?.has(scope) ?? false) || ownEventsMember(reader, type) !== null;
 }
 
 /** Returns the member whose own events of a type the holder receives; null if it receives none as their own. */
-export function hearsOwn({ scopes, narrowed, actor }: Reader, type: EventType): string | null {
+export function ownEventsMember({ scopes, narrowed, actor }: RightsReader, type: EventType): string | null {
   const scope = ownScopes[namespaceOf(type)];
   if (scope === undefined || !actor || actor.kind === 'plugin') return null;
-  const isHeld = scopes.has(scope) || narrowed?.get(scope)?.own === true;
-  return isHeld ? (actor.memberId ?? null) : null;
+  const isGranted = scopes.has(scope) || narrowed?.get(scope)?.own === true;
+  return isGranted ? (actor.memberId ?? null) : null;
 }
 
 interface ReadEvent {
@@ -136,11 +136,11 @@ interface ReadEvent {
 }
 
 /** Returns true if the holder may read this event, through any channel. */
-export function mayReadEvent(reader: Reader, event: ReadEvent): boolean {
+export function mayReadEvent(reader: RightsReader, event: ReadEvent): boolean {
   const { scopes, narrowed } = reader;
   const scope = scopeOfEvent(event.type);
   if (scopes.has(scope)) return true;
-  const own = hearsOwn(reader, event.type);
+  const own = ownEventsMember(reader, event.type);
   if (own !== null && own === memberOfEvent(event)) return isAboutSeen(reader, event.data);
   const narrowing = narrowed?.get(scope);
   if (!narrowing) return false;
@@ -154,7 +154,7 @@ export function mayReadEvent(reader: Reader, event: ReadEvent): boolean {
 }
 
 /** Returns true if an event is about an object that belongs to the reader. */
-function isOwn({ actor }: Reader, { data }: ReadEvent): boolean {
+function isOwn({ actor }: RightsReader, { data }: ReadEvent): boolean {
   const { member } = data as { member?: { id?: string } };
   return actor?.memberId !== undefined && member?.id === actor.memberId;
 }
@@ -206,10 +206,10 @@ export function teamsSeen(
   directory: Directory,
 ): ReadonlySet<string> | null {
   const teams = scope !== null && narrowed?.get(readScopeOf(scope))?.teams;
-  return teams ? teamsNamed(teams, directory) : null;
+  return teams ? teamIdsByKeys(teams, directory) : null;
 }
 
 /** Returns the ids of teams by their keys. */
-export function teamsNamed(keys: readonly string[], { teams }: Directory): ReadonlySet<string> {
+export function teamIdsByKeys(keys: readonly string[], { teams }: Directory): ReadonlySet<string> {
   return new Set([...teams.values()].filter(({ key }) => keys.includes(key)).map(({ id }) => id));
 }

@@ -7,7 +7,7 @@ import { allScopes, expandScopes } from './scopes.ts';
 export type Role = (typeof roles)[number];
 
 /** Current rights of a member. */
-export interface Standing {
+export interface Membership {
   /** Name of the member. */
   readonly name: string;
   readonly role: Role;
@@ -15,15 +15,15 @@ export interface Standing {
 }
 
 /** Part of a scope: objects of the guest's teams, the member's own objects, or only these fields. */
-type Part = 'teams' | 'own' | readonly string[];
+type RightExtent = 'teams' | 'own' | readonly string[];
 
 interface Right {
   readonly to: 'read' | 'write';
   /** Absent: everything. */
-  readonly of?: Part;
+  readonly of?: RightExtent;
 }
 
-interface Row {
+interface RoleRow {
   readonly member?: Right;
   readonly guest?: Right;
   readonly app?: Right;
@@ -36,7 +36,7 @@ const writeOfTeams: Right = { to: 'write', of: 'teams' };
 const writeOwn: Right = { to: 'write', of: 'own' };
 
 /** By namespace of scopes. Absent rights are not held. Owners and admins hold everything; limits on changes to owners are not scopes. */
-export const roleTable: Readonly<Record<string, Row>> = {
+export const roleTable: Readonly<Record<string, RoleRow>> = {
   issues: { member: write, guest: writeOfTeams, app: write },
   comments: { member: write, guest: writeOfTeams, app: write },
   attachments: { member: write, guest: writeOfTeams, app: write },
@@ -89,7 +89,7 @@ export const roleTable: Readonly<Record<string, Row>> = {
 };
 
 /** Returns the rights of a column of the table: full scopes and narrowed ones. */
-function heldBy(whose: keyof Row, teams: readonly string[]): Rights {
+function rightsOfHolder(whose: keyof RoleRow, teams: readonly string[]): Rights {
   const scopes = new Set<string>();
   const narrowed = new Map<string, Narrowing>();
   for (const [namespace, { [whose]: right }] of Object.entries(roleTable))
@@ -114,13 +114,13 @@ function narrowingOf({ of }: Right, teams: readonly string[]): Narrowing | null 
 }
 
 const everything: Rights = { scopes: expandScopes(allScopes), narrowed: null };
-const ofMembers = heldBy('member', []);
-const ofApps = heldBy('app', []);
+const ofMembers = rightsOfHolder('member', []);
+const ofApps = rightsOfHolder('app', []);
 
 /** @param teams keys of a guest's teams; ignored for other roles */
 export function rightsOfRole(role: Role, teams: readonly string[]): Rights {
   if (role === 'owner' || role === 'admin') return everything;
-  return role === 'member' ? ofMembers : heldBy('guest', teams);
+  return role === 'member' ? ofMembers : rightsOfHolder('guest', teams);
 }
 
 /** Maximum scopes that an app can be granted, whoever consents. */

@@ -11,7 +11,7 @@ const namespaces = new Set([...contracts.map(({ path, scope = path }) => scope),
 export const allScopes: readonly string[] = [
   ...new Set([
     ...[...namespaces].flatMap((namespace) => [`${namespace}:read`, `${namespace}:write`]),
-    ...contracts.flatMap(({ heardBy }: Contract) => heardBy ?? []),
+    ...contracts.flatMap(({ subscriptionScope }: Contract) => subscriptionScope ?? []),
     'approvals:write',
     'audit:read',
     'backtests:write',

@@ -4,7 +4,7 @@ import type { TObject, TSchema } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
 import { namespaceScopes, namespacesOfTeams } from '../events/catalogue.ts';
-import { writes, type Writes } from '../lib/schema.ts';
+import { writes, type WrittenFields } from '../lib/schema.ts';
 import { readScopeOf, type ScopeRequests } from './rights.ts';
 
 /** Possible narrowings of a scope. */
@@ -34,14 +34,14 @@ export function fieldsOf({ body, writes: others = [] }: Facts, value: unknown): 
   return [...new Set([...insideOf(body, value ?? {}), ...others])];
 }
 
-type Shape = Partial<TObject> & { readonly items?: Partial<TObject>; readonly [writes]?: Writes };
+type Shape = Partial<TObject> & { readonly items?: Partial<TObject>; readonly [writes]?: WrittenFields };
 
 /** Returns the fields that the properties of an object write. @param value the object; absent: all properties of the schema */
 function insideOf(schema: Shape | undefined, value?: unknown): string[] {
   const properties = schema?.properties ?? {};
-  const given = (value ?? properties) as Readonly<Record<string, unknown>>;
-  return Object.keys(given).flatMap((name) =>
-    writtenBy(name, properties[name], value === undefined ? undefined : given[name]),
+  const input = (value ?? properties) as Readonly<Record<string, unknown>>;
+  return Object.keys(input).flatMap((name) =>
+    writtenBy(name, properties[name], value === undefined ? undefined : input[name]),
   );
 }
 
@@ -61,7 +61,7 @@ export function narrowable(routes: readonly Operation[], scope: string): Narrowa
   const reading = scope === read ? own : [...own, ...routes.filter((route) => route.scope === read)];
   const events = Object.keys(namespaceScopes).filter((namespace) => namespaceScopes[namespace] === read);
   return {
-    fields: scope === read ? shownFields(scope) : [...new Set(own.flatMap(writtenFields))],
+    fields: scope === read ? readableFields(scope) : [...new Set(own.flatMap(writtenFields))],
     teams:
       reading.length > 0 &&
       reading.every(({ rows }) => rows === 'team') &&
@@ -70,7 +70,7 @@ export function narrowable(routes: readonly Operation[], scope: string): Narrowa
 }
 
 /** Returns the fields of objects that plugins read individually; no other read scope can be narrowed to fields. */
-function shownFields(scope: string): string[] {
+function readableFields(scope: string): string[] {
   const contract = contracts.find(({ path }) => `${path}:read` === scope) as Contract | undefined;
   const isRead = contract?.calls?.some((call) => call === 'get' || call === 'list') ?? false;
   return contract && isRead ? Object.keys(contract.fields) : [];
@@ -97,8 +97,9 @@ export interface Unheld {
 /** Returns the first narrowing that cannot be enforced; null if all can. */
 export function unheldNarrowing(routes: readonly Operation[], requests: ScopeRequests): Unheld | null {
   for (const [scope, { fields = null, where = {} }] of Object.entries(requests)) {
-    const held = narrowable(routes, scope);
-    const unheld = (fields && unheldFields(scope, fields, held, requests)) ?? unheldRows(scope, where, held);
+    const supported = narrowable(routes, scope);
+    const unheld =
+      (fields && unheldFields(scope, fields, supported, requests)) ?? unheldRows(scope, where, supported);
     if (unheld) return unheld;
   }
   return null;
@@ -107,18 +108,19 @@ export function unheldNarrowing(routes: readonly Operation[], requests: ScopeReq
 function unheldFields(
   scope: string,
   fields: readonly string[],
-  held: Narrowable,
+  supported: Narrowable,
   requests: ScopeRequests,
 ): Unheld | null {
   const path = `${scope}.fields`;
-  if (held.fields.length === 0) return { path, fix: `Remove them: ${scope} cannot be narrowed to fields.` };
+  if (supported.fields.length === 0)
+    return { path, fix: `Remove them: ${scope} cannot be narrowed to fields.` };
   const wider = scope.replace(/:read$/, ':write');
   if (wider !== scope && wider in requests) return { path, fix: `Remove them: ${wider} reads all fields.` };
-  const unknown = fields.findIndex((name) => !held.fields.includes(name));
+  const unknown = fields.findIndex((name) => !supported.fields.includes(name));
   if (unknown < 0) return null;
   return {
     path: `${path}.${unknown}`,
-    fix: `Use fields of ${scope} instead of ${fields[unknown]}: ${held.fields.join(', ')}.`,
+    fix: `Use fields of ${scope} instead of ${fields[unknown]}: ${supported.fields.join(', ')}.`,
   };
 }
 

@@ -3,7 +3,7 @@ import type { Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
 import { listed } from '../lib/listed.ts';
 import { readScopeOf, type Rights } from './rights.ts';
-import type { Standing } from './roles.ts';
+import type { Membership } from './roles.ts';
 
 /** In the form of a manifest or an installation. */
 export interface Narrowed {
@@ -75,12 +75,13 @@ export function consentSentenceOf(scope: string): string {
 interface Holder {
   readonly actor: { readonly kind: string };
   /** Membership of the member that it acts for. */
-  readonly standing?: Standing | undefined;
+  readonly membership?: Membership | undefined;
 }
 
 /** Returns what lacks a scope, completing a sentence: the role of a member if no token of theirs could have it. */
-export function holderOf({ actor, standing }: Holder, scope: string): string {
-  if (standing && !holds(standing.rights, scope)) return `the role ${standing.role} of ${standing.name}`;
+export function holderOf({ actor, membership }: Holder, scope: string): string {
+  if (membership && !holds(membership.rights, scope))
+    return `the role ${membership.role} of ${membership.name}`;
   return actor.kind === 'plugin' ? "the plugin's grant" : 'the token';
 }
 

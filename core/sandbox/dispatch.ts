@@ -5,10 +5,10 @@ import type { SidecarProcess } from './fleet/process.ts';
 import { nonceSource } from './frames.ts';
 import type { InFlight } from './in-flight.ts';
 import type { SandboxJob, SandboxOptions, SandboxOutcome } from './job.ts';
-import { createLanes } from './lanes.ts';
+import { createPartitionQueues } from './partition-queues.ts';
 import type { RunNonce, ToSidecar } from './protocol.ts';
 import { startRun } from './run/run.ts';
-import type { Strikes } from './strikes.ts';
+import type { Violations } from './violations.ts';
 
 const concurrentRunsDefault = 64;
 
@@ -20,7 +20,7 @@ interface WaitingJob {
 
 export interface DispatchOptions extends Pick<SandboxOptions, 'clock' | 'split' | 'concurrentRunsMax'> {
   readonly inFlight: InFlight;
-  readonly strikes: Strikes;
+  readonly violations: Violations;
   /** A function, because the fleet is created after this object. */
   fleet(): Fleet;
   /** Called when a run starts. */
@@ -36,41 +36,43 @@ export interface Dispatch {
 }
 
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { inFlight, strikes, fleet, split = 'none', concurrentRunsMax = concurrentRunsDefault } = options;
-  const lanes = createLanes<WaitingJob & { readonly lane: string }>(concurrentRunsMax);
-  const laneOf = createLaneNames();
+  const { inFlight, violations, fleet, split = 'none', concurrentRunsMax = concurrentRunsDefault } = options;
+  const partitionQueues = createPartitionQueues<WaitingJob & { readonly queueName: string }>(
+    concurrentRunsMax,
+  );
+  const queueNameOf = createQueueNames();
   const newNonce = nonceSource();
   let stopped = false;
 
   /** Returns the sidecar in which a job can start now, if there is one. */
   const choose = ({ installId, workspaceId, code }: SandboxJob): SidecarProcess | undefined => {
     const group = { none: '', workspace: workspaceId, install: installId }[split];
-    const isQuarantined = strikes.quarantined(installId, code.sha256);
+    const isQuarantined = violations.quarantined(installId, code.sha256);
     const sidecar = fleet().find(isQuarantined ? 'quarantine' : 'active', group);
     const most = isQuarantined ? 1 : concurrentRunsMax;
     return sidecar && inFlight.load(sidecar) < most ? sidecar : undefined;
   };
 
-  const begin = ({ job, queuedAt, settle }: WaitingJob, lane: string, sidecar: SidecarProcess): void => {
+  const begin = ({ job, queuedAt, settle }: WaitingJob, queueName: string, sidecar: SidecarProcess): void => {
     const nonce = newNonce();
     const queueMs = performance.now() - queuedAt;
     const cancel = (): void => run.channel.stop({ status: 'interrupted', message: 'The run was canceled.' });
     const ended = (outcome: SandboxOutcome): void => {
       job.signal?.removeEventListener('abort', cancel);
       inFlight.remove(run);
-      lanes.release(lane);
+      partitionQueues.release(queueName);
       if (inFlight.load(sidecar) === 0) fleet().rest(sidecar);
-      if (burned(outcome)) strikes.burned(job.installId, job.code.sha256);
+      if (burned(outcome)) violations.burned(job.installId, job.code.sha256);
       settle(outcome);
       pump();
     };
-    const run = startRun({ nonce, job, lane, sidecar, queueMs, clock: options.clock, settle: ended });
+    const run = startRun({ nonce, job, queueName, sidecar, queueMs, clock: options.clock, settle: ended });
     inFlight.add(run);
     sidecar.give(job.code.sha256, job.code.source, job.installId);
-    sidecar.send(orderOf(nonce, lane, job));
+    sidecar.send(orderOf(nonce, queueName, job));
     if (job.signal?.aborted === true) cancel();
     else job.signal?.addEventListener('abort', cancel);
-    fleet().keep(sidecar);
+    fleet().markUsed(sidecar);
     options.onStart();
   };
 
@@ -78,22 +80,22 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (stopped) return;
     for (;;) {
       const chosen: { sidecar?: SidecarProcess | undefined } = {};
-      const next = lanes.take(({ job }) => (chosen.sidecar = choose(job)) !== undefined);
+      const next = partitionQueues.take(({ job }) => (chosen.sidecar = choose(job)) !== undefined);
       if (!next || !chosen.sidecar) return;
-      begin(next, next.lane, chosen.sidecar);
+      begin(next, next.queueName, chosen.sidecar);
     }
   };
 
   return {
     push(waiting) {
-      const lane = laneOf(waiting.job);
-      lanes.push(lane, waiting.job, { ...waiting, lane });
+      const queueName = queueNameOf(waiting.job);
+      partitionQueues.push(queueName, waiting.job, { ...waiting, queueName });
       pump();
     },
     pump,
     stop() {
       stopped = true;
-      return lanes.clear();
+      return partitionQueues.clear();
     },
   };
 }
@@ -106,7 +108,7 @@ function burned(outcome: SandboxOutcome): boolean {
 }
 
 /** Returns a function that names the queue of a job: that of its partition, or a new one for a fresh isolate. */
-function createLaneNames(): (job: SandboxJob) => string {
+function createQueueNames(): (job: SandboxJob) => string {
   let nextFresh = 1;
   return ({ installId, partition, fresh }) => {
     const own = `${installId}/${partition}`;
@@ -114,12 +116,12 @@ function createLaneNames(): (job: SandboxJob) => string {
   };
 }
 
-function orderOf(nonce: RunNonce, lane: string, job: SandboxJob): Extract<ToSidecar, { t: 'run' }> {
+function orderOf(nonce: RunNonce, queueName: string, job: SandboxJob): Extract<ToSidecar, { t: 'run' }> {
   const { sha256, handlers } = job.code;
   return {
     t: 'run',
     run: nonce,
-    isolate: lane,
+    isolate: queueName,
     sha256,
     handlers: handlers ? [...handlers].sort() : null,
     handler: `${job.handler.kind}:${job.handler.name}`,

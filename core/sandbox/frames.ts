@@ -17,8 +17,8 @@ import type {
   EndReason,
   EntryReport,
   FromSidecar,
-  LogLevel,
-  Progress,
+  GuestLogLevel,
+  GuestProgress,
   RunEnd,
   RunNonce,
 } from './protocol.ts';
@@ -58,7 +58,7 @@ export function nonceSource(): () => RunNonce {
   };
 }
 
-const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+const logLevels: readonly GuestLogLevel[] = ['debug', 'info', 'warn', 'error'];
 const endReasons: readonly EndReason[] = [
   'error',
   'retry_later',
@@ -80,14 +80,14 @@ export interface Drained {
   run: RunNonce;
   acked: number;
   calls: [call: number, op: string, args: string][];
-  logs: [level: LogLevel, message: string][];
+  logs: [level: GuestLogLevel, message: string][];
 }
 
 /** A validated message of a sidecar. */
-export type Heard = Exclude<FromSidecar, { t: 'drained' }> | Drained;
+export type SidecarMessage = Exclude<FromSidecar, { t: 'drained' }> | Drained;
 
 /** @throws ProtocolBreach */
-export function readFrame({ head, tail }: Frame): Heard {
+export function readFrame({ head, tail }: Frame): SidecarMessage {
   const fields = fieldsOf(parse(head), 'The frame');
   switch (fields['t']) {
     case 'drained':
@@ -171,7 +171,7 @@ function readEnd(fields: Fields): RunEnd {
   };
 }
 
-function readProgressOf({ progress }: Fields): { progress?: Progress } {
+function readProgressOf({ progress }: Fields): { progress?: GuestProgress } {
   if (progress === undefined) return {};
   const read = readProgress(progress);
   if (!read) throw new ProtocolBreach('`progress` is invalid.');
@@ -238,7 +238,7 @@ function integer(fields: Fields, key: string, most: number): number {
 }
 
 function oneOf<T extends string>(value: unknown, known: readonly T[], what: string): T {
-  const found = known.find((one) => one === value);
-  if (found === undefined) throw new ProtocolBreach(`The ${what} is unknown.`);
-  return found;
+  const match = known.find((one) => one === value);
+  if (match === undefined) throw new ProtocolBreach(`The ${what} is unknown.`);
+  return match;
 }

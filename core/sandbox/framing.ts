@@ -53,7 +53,7 @@ export function createFrameReader(bounds: () => FrameBounds): FrameReader {
     return whole;
   };
 
-  const keepFrom = (at: number): void => {
+  const retainFrom = (at: number): void => {
     pendingBytes -= at;
     pending = pendingBytes === 0 ? [] : [Buffer.from(join(at + pendingBytes).subarray(at))];
   };
@@ -80,7 +80,7 @@ export function createFrameReader(bounds: () => FrameBounds): FrameReader {
         at = end;
         take({ head, tail });
       }
-      if (at > 0 || !isContinued) keepFrom(at);
+      if (at > 0 || !isContinued) retainFrom(at);
     },
   };
 }

@@ -41,7 +41,7 @@ export interface RunLimits {
   startupMs: number;
 }
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export type GuestLogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** Name of a run on the wire: 128 random bits that a sidecar receives with the run, so that it cannot name a run of another sidecar. */
 export type RunNonce = string;
@@ -57,7 +57,7 @@ export interface EntryReport {
  * Answer to a call of the guest: `value` is JSON text, an error is a code and a message. `elapsedMs` is the age of the run on the
  * guest's clock from now on. `more`: deliver this answer together with the next one.
  */
-export type Told = { run: RunNonce; call: number; elapsedMs: number; more?: true } & (
+export type CallReply = { run: RunNonce; call: number; elapsedMs: number; more?: true } & (
   { t: 'answer'; value: string } | { t: 'refuse'; code: string; message: string }
 );
 
@@ -78,7 +78,7 @@ export type ToSidecar =
       limits: RunLimits;
       fresh: boolean;
     }
-  | Told
+  | CallReply
   | { t: 'stop'; run: RunNonce }
   /** Drops idle isolates whose name begins with `prefix`. */
   | { t: 'evict'; prefix: string }
@@ -101,7 +101,7 @@ export type EndReason =
   | 'protocol';
 
 /** Progress of a schedule; a schedule with `done` < `of` runs again at once. */
-export interface Progress {
+export interface GuestProgress {
   done: number;
   of: number;
   /** Unit of the count, such as "teams". */
@@ -109,7 +109,7 @@ export interface Progress {
 }
 
 /** Returns the value as a progress, or undefined if it is not a valid one. */
-export function readProgress(value: unknown): Progress | undefined {
+export function readProgress(value: unknown): GuestProgress | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { done, of, unit } = value as Record<string, unknown>;
   if (typeof done !== 'number' || typeof of !== 'number') return undefined;
@@ -122,7 +122,7 @@ export function readProgress(value: unknown): Progress | undefined {
 
 export type RunEnd =
   /** `result`: JSON text, for handlers whose caller waits for a result. */
-  | { status: 'succeeded'; progress?: Progress; result?: string }
+  | { status: 'succeeded'; progress?: GuestProgress; result?: string }
   /** `killed`: the isolate died because of this run. `stack`: V8 stack of the thrown error. */
   | {
       status: 'failed';
@@ -138,7 +138,7 @@ export type RunEnd =
  * Calls and log lines of a guest: `heads` are comma-separated JSON lists, `["c", call, op, length]` and `["l", level, length]`; `texts`
  * are the concatenated arguments and log lines of these lengths. Both pass from the guest to the core unchanged.
  */
-export interface Said {
+export interface GuestOutput {
   readonly heads: string;
   readonly texts: string;
 }
@@ -150,7 +150,7 @@ export type FromSidecar =
    * Sent after an entry. `acked` counts the core's messages (run and answers) that this run has consumed: more sent than acked means
    * guest code may be running.
    */
-  | { t: 'drained'; run: RunNonce; acked: number; said: Said }
+  | { t: 'drained'; run: RunNonce; acked: number; said: GuestOutput }
   /** `acked` as in `drained`; the run never saw later messages. */
   | {
       t: 'end';

@@ -7,7 +7,7 @@ import type { RunUsage, Sandbox, SandboxJob, SandboxOptions, SandboxStatus } fro
 import { inputMax } from './protocol.ts';
 import { failed } from './run/ending.ts';
 import { createSidecars, readyOnes, type Sidecars } from './sidecars.ts';
-import { createStrikes } from './strikes.ts';
+import { createViolations } from './violations.ts';
 
 const isolatesDefault = 200;
 const isolateIdleMs = 300_000;
@@ -28,20 +28,20 @@ export interface Scheduler {
 export function createScheduler(options: SandboxOptions, parts: SchedulerParts): Scheduler {
   const { log, after, split = 'none' } = options;
   const isSplit = split !== 'none';
-  const strikes = createStrikes(options.clock);
+  const violations = createViolations(options.clock);
   const inFlight = createInFlight();
   const dispatch = createDispatch({
     ...options,
     inFlight,
-    strikes,
+    violations,
     fleet: () => sidecars.fleet,
     onStart: () => sidecars.watch.wake(),
   });
   const spawn = spawnOptionsOf(options, parts);
   const sidecars = createSidecars({
-    ...{ spawn, isSplit, log, inFlight, strikes },
+    ...{ spawn, isSplit, log, inFlight, violations },
     ...(after ? { after } : {}),
-    onPlace: dispatch.pump,
+    onCapacity: dispatch.pump,
   });
   const { fleet, watch } = sidecars;
   let stopped = false;
@@ -54,7 +54,7 @@ export function createScheduler(options: SandboxOptions, parts: SchedulerParts):
         else dispatch.push({ job, queuedAt: performance.now(), settle });
       }),
     evict(installId) {
-      strikes.forget(installId);
+      violations.forget(installId);
       for (const { sidecar } of fleet.members()) sidecar.evict(installId);
     },
     status: () => statusOf(sidecars, isSplit, stopped),

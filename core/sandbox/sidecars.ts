@@ -16,9 +16,9 @@ import {
   type JailReport,
 } from './jail/level.ts';
 import type { SandboxOptions } from './job.ts';
-import type { Ending } from './run/ending.ts';
+import type { SandboxEnding } from './run/ending.ts';
 import type { ActiveRun } from './run/run.ts';
-import type { Strikes } from './strikes.ts';
+import type { Violations } from './violations.ts';
 
 export interface Sidecars {
   readonly fleet: Fleet;
@@ -31,21 +31,21 @@ export interface SidecarsOptions extends Pick<SandboxOptions, 'log' | 'after'> {
   readonly spawn: Omit<SpawnOptions, 'idle' | 'busy' | 'onMessage' | 'onGone' | 'onStderr'>;
   readonly isSplit: boolean;
   readonly inFlight: InFlight;
-  readonly strikes: Strikes;
+  readonly violations: Violations;
   /** Called when a waiting job may be able to start. */
-  onPlace(): void;
+  onCapacity(): void;
 }
 
 export function createSidecars(options: SidecarsOptions): Sidecars {
-  const { inFlight, strikes, log, onPlace } = options;
+  const { inFlight, violations, log, onCapacity } = options;
   const jail = createJailLog(log);
 
   /** Ends the runs of a sidecar that died. */
   const lose = (sidecar: SidecarProcess, death: Death): void => {
     const verdict = blame(inFlight.of(sidecar), death);
-    for (const [run, ending] of verdict) noteStrike(strikes, run, ending);
+    for (const [run, ending] of verdict) recordViolation(violations, run, ending);
     for (const [run, ending] of verdict) run.finish(ending);
-    onPlace();
+    onCapacity();
   };
 
   const condemn = (sidecar: SidecarProcess, death: Death): void => {
@@ -55,21 +55,21 @@ export function createSidecars(options: SidecarsOptions): Sidecars {
   };
 
   /** @throws ProtocolBreach */
-  const heard = (sidecar: SidecarProcess, message: Spoken): void => {
+  const onSidecarMessage = (sidecar: SidecarProcess, message: Spoken): void => {
     const run = inFlight.find(message.run);
     const author = inFlight.installOf(message.run);
     if (author === undefined || (run && run.sidecar !== sidecar) || (!run && message.t !== 'tainted'))
       throw new ProtocolBreach('The message names a run that this sidecar was not given.');
     if (message.t === 'tainted') {
       if (run) run.cpuMs = message.cpuMs;
-      else strikes.crashed(author);
+      else violations.crashed(author);
       return condemn(sidecar, { cause: message.reason, why: message.message, culprit: run });
     }
     if (message.t === 'described') throw new ProtocolBreach('No description was requested.');
     if (!run) return;
     if (message.t === 'drained') return run.drained(message);
     sidecar.isolates = message.isolates;
-    strikes.survived(author);
+    violations.survived(author);
     void run.ended(message);
   };
 
@@ -79,14 +79,14 @@ export function createSidecars(options: SidecarsOptions): Sidecars {
     split: options.isSplit,
     load: inFlight.load,
     log,
-    onMessage: heard,
+    onMessage: onSidecarMessage,
     onGone(sidecar, why) {
       const lastWords = fleet.lastWords(sidecar);
       lose(sidecar, sidecar.outOfMemory ? { why, lastWords, cause: 'memory' } : { why, lastWords });
     },
     onChange(report) {
       if (report) jail.note(report);
-      onPlace();
+      onCapacity();
     },
   });
   const watch = createWatch({
@@ -107,9 +107,9 @@ export function readyOnes(fleet: Fleet) {
   return fleet.members().filter(({ ready }) => ready);
 }
 
-function noteStrike(strikes: Strikes, run: ActiveRun, ending: Ending): void {
-  if (ending.status === 'failed') strikes.crashed(run.job.installId);
-  else if (run.channel.active) strikes.suspect(run.job.installId);
+function recordViolation(violations: Violations, run: ActiveRun, ending: SandboxEnding): void {
+  if (ending.status === 'failed') violations.crashed(run.job.installId);
+  else if (run.channel.active) violations.suspect(run.job.installId);
 }
 
 /** Logs the jail level whenever it changes. */

@@ -9,14 +9,14 @@ import type { Sandbox, SandboxOptions } from './job.ts';
 import { findAddon } from './locate.ts';
 import { createScheduler, type SchedulerParts } from './scheduler.ts';
 
-export type { Progress, RunLimits, Told } from './protocol.ts';
+export type { GuestProgress, RunLimits, CallReply } from './protocol.ts';
 
 export type {
   Sandbox,
   SandboxStatus,
   SandboxJob,
   CallAnswer,
-  MadeCall,
+  GuestCall,
   Pace,
   Paced,
   Tape,

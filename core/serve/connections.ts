@@ -1,6 +1,6 @@
 // Decides after each response whether its connection stays open for the next request. docs/decisions/0027.
 import { announcesBody } from '../http/body.ts';
-import type { Held } from '../http/outflow.ts';
+import type { ExemptConnection } from '../http/outflow.ts';
 
 /** Timeout after which a dropped connection is closed even if its peer reads nothing. */
 const hangUpSeconds = 1;
@@ -20,7 +20,7 @@ export interface Connections {
   /** Sets the connection headers and timeouts with a response. */
   answer(server: Server, request: Request, response: Response): Response;
   /** Keeps a request's connection open regardless of inactivity. */
-  hold(server: Server, request: Request): Held;
+  hold(server: Server, request: Request): ExemptConnection;
   /** Closes every connection after its next response. */
   closeAnswered(): void;
   /** Resolves once no request arrives any more. */
@@ -29,7 +29,7 @@ export interface Connections {
 
 /** @param idleSeconds keep-alive timeout of idle connections; 0 closes each after its response */
 export function createConnections(idleSeconds: number): Connections {
-  const held = new WeakSet<Request>();
+  const announced = new WeakSet<Request>();
   const keepAlive = `timeout=${idleSeconds}`;
   let closes = idleSeconds === 0;
   let answeredMs = 0;
@@ -38,7 +38,7 @@ export function createConnections(idleSeconds: number): Connections {
       if (closes) {
         response.headers.set('connection', 'close');
         answeredMs = performance.now();
-      } else if (held.has(request)) {
+      } else if (announced.has(request)) {
         // An aborted upload closes its connection itself.
         if (response.headers.get('connection') !== 'close') response.headers.set('keep-alive', keepAlive);
       } else if (request.bodyUsed || !announcesBody(request)) {
@@ -50,7 +50,7 @@ export function createConnections(idleSeconds: number): Connections {
       return response;
     },
     hold(server, request) {
-      held.add(request);
+      announced.add(request);
       server.timeout(request, 0);
       return {
         letGo: () => server.timeout(request, idleSeconds),

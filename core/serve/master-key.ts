@@ -26,7 +26,7 @@ const anySecret = systemStatement<{ workspace_id: string; id: string; secret_sea
   'SELECT workspace_id, id, secret_sealed FROM endpoints LIMIT 1',
 );
 
-export interface KeptKey {
+export interface MasterKeySource {
   readonly masterKey: Uint8Array;
   readonly keyFile: string;
 }
@@ -37,7 +37,10 @@ export interface KeptKey {
  * after opening a stored secret if there is one.
  * @throws Error if the key does not match
  */
-export async function settleMasterKey(store: Store, { masterKey, keyFile }: KeptKey): Promise<Uint8Array> {
+export async function settleMasterKey(
+  store: Store,
+  { masterKey, keyFile }: MasterKeySource,
+): Promise<Uint8Array> {
   const [row] = await store.readSystem(known);
   const fingerprint = row?.key_fingerprint;
   if (!fingerprint) {

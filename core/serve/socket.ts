@@ -1,7 +1,7 @@
 // Binds the socket before the rest is built, because its port is needed to build it. It responds 503 until a handler is set.
 // Connection lifetimes and shutdown: docs/decisions/0027.
 import type { Config } from '../config.ts';
-import type { Held } from '../http/outflow.ts';
+import type { ExemptConnection } from '../http/outflow.ts';
 import { createPeerNames } from '../http/peer.ts';
 import type { Log } from '../lib/log.ts';
 import { createConnections, type Patience } from './connections.ts';
@@ -18,7 +18,7 @@ export interface Socket {
   /** Passes requests to the handler from now on. */
   serve(handle: Handle): void;
   /** Keeps a request's connection open regardless of inactivity. */
-  holdOpen(request: Request): Held;
+  holdOpen(request: Request): ExemptConnection;
   /** Name of the peer, for rate limits of requests without a token. */
   peerOf(request: Request): string;
   /** Accepts no more connections, closes existing ones after their requests, and resolves when done. */

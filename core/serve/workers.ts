@@ -8,7 +8,7 @@ import type { Progress } from '../events/progress.ts';
 import { createStreams, type Streams } from '../events/stream/streams.ts';
 import { createWallClock, type SeenTimes } from '../events/wall-clock.ts';
 import { createHousekeeping } from '../housekeeping/housekeeping.ts';
-import { createPurgedAlarm } from '../housekeeping/purged.ts';
+import { createPurgedTimer } from '../housekeeping/purged.ts';
 import type { App } from '../http/app.ts';
 import type { Route } from '../http/route.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -16,15 +16,15 @@ import type { Egress } from '../lib/egress/egress.ts';
 import { createPluginRuntime } from '../plugins/runtime.ts';
 import { createPublicTriage } from '../plugins/public-triage/triage.ts';
 import { createSandboxOnDemand, type SandboxOnDemand } from '../plugins/sandbox-on-demand.ts';
-import { createAlarms } from '../reactions/alarms.ts';
+import { createDueTimers } from '../reactions/due-timers.ts';
 import { createReactions } from '../reactions/reactions.ts';
 import {
   addedFieldsOf,
-  alarms,
+  timers,
   checkFilter,
   filterFieldsOf,
   reactions,
-  kinds,
+  models,
   sentEvents,
 } from '../resources.ts';
 import { findNode } from '../sandbox/locate.ts';
@@ -35,7 +35,7 @@ import { createFindDuplicates } from '../tracker/search/public.ts';
 import { createIndexing } from '../tracker/search/worker.ts';
 import { version } from '../version.ts';
 import { createWebhooks } from '../webhooks/runtime.ts';
-import type { Door } from './door.ts';
+import type { HttpAdapters } from './http-adapters.ts';
 
 export interface Workers {
   /** Routes of plugins and webhooks. */
@@ -62,7 +62,7 @@ export interface WorkersOptions {
   readonly cache: WorkspaceCache;
   readonly seen: SeenTimes;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  readonly door: Door;
+  readonly adapters: HttpAdapters;
   /** Folder of the snapshots. */
   readonly snapshots: string;
   /** HTTP client of webhooks and plugins, closed together with them. */
@@ -72,29 +72,34 @@ export interface WorkersOptions {
 }
 
 export function createWorkers(options: WorkersOptions): Workers {
-  const { config, clock, services, door, snapshots } = options;
+  const { config, clock, services, adapters, snapshots } = options;
   const { store, log } = services;
   const sandbox = createSandbox(options);
   const shared = sharedOf(options);
   const plugins = createPluginRuntime({
-    ...{ ...shared, sandbox, kinds, app: options.app, serverVersion: version },
+    ...{ ...shared, sandbox, models, app: options.app, serverVersion: version },
     record: config.recordRuns,
     trust: config.pluginTrust,
   });
   const streams = createStreams({
-    ...{ store, clock, log, turns: services.turns, fresh: options.fresh },
+    ...{ store, clock, log, fairQueue: services.fairQueue, fresh: options.fresh },
     generation: services.generation,
-    unsent: door.outflow.unsent,
+    unsent: adapters.outflow.unsent,
   });
   const webhooks = createWebhooks({ ...shared, sentEvents: sentEvents(), version, streams });
   const housekeeping = createHousekeeping({
-    ...{ store, clock, log, kept: config.kept, blobs: services.blobs, snapshots },
+    ...{ store, clock, log, retention: config.retention, blobs: services.blobs, snapshots },
   });
   const leaving = createLeaving(shared);
   const indexing = createIndexing(shared);
   const reacting = createReactions(shared, reactions);
-  const bells = createAlarms(shared, [...alarms, createPurgedAlarm(plugins.forgetIssues)]);
-  const wallClock = createWallClock({ store, clock, log, follow: () => follow([plugins, webhooks, bells]) });
+  const dueTimers = createDueTimers(shared, [...timers, createPurgedTimer(plugins.forgetIssues)]);
+  const wallClock = createWallClock({
+    store,
+    clock,
+    log,
+    follow: () => follow([plugins, webhooks, dueTimers]),
+  });
   const duplicatesOf = createFindDuplicates(services, options.directoryOf);
   return {
     routes: [...plugins.routes, ...webhooks.routes, createPublicTriage({ sandbox, log, duplicatesOf })],
@@ -104,15 +109,15 @@ export function createWorkers(options: WorkersOptions): Workers {
     async start() {
       await plugins.start();
       await webhooks.start();
-      for (const worker of [leaving, reacting, bells, indexing]) await worker.start();
+      for (const worker of [leaving, reacting, dueTimers, indexing]) await worker.start();
       housekeeping.start();
       await wallClock.start();
     },
-    settled: () => settleAll(options.fresh, [leaving, bells, reacting, plugins, webhooks, indexing]),
+    settled: () => settleAll(options.fresh, [leaving, dueTimers, reacting, plugins, webhooks, indexing]),
     async stop() {
       await wallClock.stop();
       await housekeeping.stop();
-      for (const worker of [leaving, bells, reacting, indexing]) await worker.stop();
+      for (const worker of [leaving, dueTimers, reacting, indexing]) await worker.stop();
       await Promise.all([plugins.stop(), webhooks.stop()]);
       options.egress.close();
       await sandbox.stop();

@@ -2,12 +2,12 @@
 // as unseen. If the start is killed before that, the next start replaces key and link, so that the workspace is never inaccessible.
 import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Services } from '../context.ts';
-import { apiKeyKind, newKey } from '../identity/api-keys/kind.ts';
+import { apiKeyModel, newKey } from '../identity/api-keys/kind.ts';
 import { invitationDays, newInvitation } from '../identity/invitations/invitations.ts';
-import { memberKind, type Member } from '../identity/members/kind.ts';
+import { memberModel, type Member } from '../identity/members/kind.ts';
 import { emptyDirectory } from '../resource/directory.ts';
 import { allScopes } from '../rights/scopes.ts';
-import { systemStatement, tenantStatement, type Row } from '../store/statement.ts';
+import { systemStatement, tenantStatement, type SqlRow } from '../store/statement.ts';
 import { scopeOf, systemOp, type Op, type Scope, type Store } from '../store/store.ts';
 import type { FirstWorkspace } from './first-workspace.ts';
 
@@ -26,17 +26,17 @@ const findUnseen = systemStatement<{ unseen_key: string }>(
   'the first key belongs to the installation until it is shown',
   'SELECT unseen_key FROM installation WHERE unseen_key IS NOT NULL',
 );
-const readKey = tenantStatement<Row>(
+const readKey = tenantStatement<SqlRow>(
   'api_keys.of_setup',
-  `SELECT ${apiKeyKind.select} FROM api_keys WHERE workspace_id = :ws AND id = :id`,
+  `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws AND id = :id`,
 );
 const firstTeam = tenantStatement<{ id: string; key: string }>(
   'teams.first',
   'SELECT id, key FROM teams WHERE workspace_id = :ws ORDER BY created_at LIMIT 1',
 );
-const readMember = tenantStatement<Row>(
+const readMember = tenantStatement<SqlRow>(
   'members.of_setup',
-  `SELECT ${memberKind.select} FROM members WHERE workspace_id = :ws AND id = :id`,
+  `SELECT ${memberModel.select} FROM members WHERE workspace_id = :ws AND id = :id`,
 );
 const anyPlugin = tenantStatement<{ id: string }>(
   'plugins.any_of_workspace',
@@ -65,7 +65,7 @@ export function unseenOp(workspaceId: string, id: string): Op {
 }
 
 /** Marks the first key of a workspace as shown, so that the next start does not replace it. */
-export async function firstKeyShown(store: Store, workspaceId: string): Promise<void> {
+export async function markFirstKeySeen(store: Store, workspaceId: string): Promise<void> {
   const [unseen] = await store.readSystem(findUnseen);
   if (unseen?.unseen_key.startsWith(`${workspaceId}/`))
     await store.commit([systemOp(setSeen, { key: unseen.unseen_key })]);
@@ -87,12 +87,12 @@ export async function finishFirstStart(
   const row = await store.readOne(scope, readKey, { id });
   const team = await store.readOne(scope, firstTeam);
   if (!row || !team) return null;
-  const old = apiKeyKind.fromRow(row);
+  const old = apiKeyModel.fromRow(row);
   const { change, text } = newKey(services, firstKeyOf(old.memberId));
   const owner = await store.readOne(scope, readMember, { id: old.memberId });
   if (!owner) return null;
-  const setUp = setUpLink(services, scope, memberKind.fromRow(owner));
-  const revoked = old.revokedAt === null ? apiKeyKind.update(old, { revokedAt: nowMs() }, nowMs()) : null;
+  const setUp = setUpLink(services, scope, memberModel.fromRow(owner));
+  const revoked = old.revokedAt === null ? apiKeyModel.update(old, { revokedAt: nowMs() }, nowMs()) : null;
   const committed = await committer.commit(
     systemAuthor(scope, 'setup', emptyDirectory),
     [...(revoked ? [revoked] : []), change],

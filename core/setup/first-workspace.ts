@@ -4,16 +4,16 @@ import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Services } from '../context.ts';
 import { newKey } from '../identity/api-keys/kind.ts';
 import { member } from '../identity/members/contract.ts';
-import { memberKind } from '../identity/members/kind.ts';
-import { workspaceKind } from '../identity/workspace/workspace.ts';
+import { memberModel } from '../identity/members/kind.ts';
+import { workspaceModel } from '../identity/workspace/workspace.ts';
 import { inOneLine } from '../lib/one-line.ts';
 import { guardedClasses } from '../lib/guarded.ts';
 import { emptyDirectory } from '../resource/directory.ts';
 import { systemStatement } from '../store/statement.ts';
 import { scopeOf, type Store } from '../store/store.ts';
 import { label } from '../tracker/labels/contract.ts';
-import { kindLabels, labelKind } from '../tracker/labels/labels.ts';
-import { teamKind } from '../tracker/teams/teams.ts';
+import { defaultLabels, labelModel } from '../tracker/labels/labels.ts';
+import { teamModel } from '../tracker/teams/teams.ts';
 import { state } from '../tracker/workflows/contract.ts';
 import { defaultStates } from '../tracker/workflows/workflows.ts';
 import { firstKeyOf, setUpLink, unseenOp } from './first-key.ts';
@@ -50,7 +50,7 @@ export async function createWorkspace(
   const times = { createdAt: now, updatedAt: now };
   const workspaceId = ids.uuid();
   const scope = scopeOf(workspaceId);
-  const owner = memberKind.create({
+  const owner = memberModel.create({
     id: ids.next(member.id),
     name: input.ownerName,
     email: null,
@@ -70,8 +70,8 @@ export async function createWorkspace(
       owner,
       team,
       ...defaultStates(team.id, () => ids.next(state.id), now),
-      ...kindLabels.map((one) =>
-        labelKind.create({ id: ids.next(label.id), teamId: null, deletedAt: null, ...one, ...times }),
+      ...defaultLabels.map((one) =>
+        labelModel.create({ id: ids.next(label.id), teamId: null, deletedAt: null, ...one, ...times }),
       ),
       key.change,
     ],
@@ -93,7 +93,7 @@ type Times = Readonly<Record<'createdAt' | 'updatedAt', number>>;
 
 /** Without public triage, and with all guarded action classes. */
 function newWorkspace(id: string, name: string, times: Times) {
-  return workspaceKind.create({ id, name, publicTriage: null, guarded: [...guardedClasses], ...times });
+  return workspaceModel.create({ id, name, publicTriage: null, guarded: [...guardedClasses], ...times });
 }
 
 function firstTeam(
@@ -108,5 +108,5 @@ function firstTeam(
     cycles: null,
     archivedAt: null,
   } as const;
-  return teamKind.create({ id, key, name, ...settings, ...times });
+  return teamModel.create({ id, key, name, ...settings, ...times });
 }

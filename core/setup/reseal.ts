@@ -7,12 +7,12 @@ import { systemOp, type Op, type Store } from '../store/store.ts';
 type Reseal = (sealed: Uint8Array) => Uint8Array;
 
 const why = 'the master key belongs to all workspaces';
-const columns = sealedAtRest.map((place: (typeof sealedAtRest)[number] & SealedColumn) => {
-  const { table, column, where, ofInstallation = false } = place;
+const columns = sealedAtRest.map((sealedColumn: (typeof sealedAtRest)[number] & SealedColumn) => {
+  const { table, column, where, ofInstallation = false } = sealedColumn;
   const workspaceId = ofInstallation ? "''" : 'workspace_id';
   const name = `${table}.${column}`;
   return {
-    place,
+    place: sealedColumn,
     read: systemStatement<{ workspace_id: string; id: string; held: Value }>(
       `${name}.sealed`,
       why,
@@ -29,9 +29,12 @@ const columns = sealedAtRest.map((place: (typeof sealedAtRest)[number] & SealedC
 /** Returns an update for each value with an encrypted part. @throws Error if one cannot be decrypted with `from` */
 export async function resealOps(store: Store, from: Sealing, to: Sealing): Promise<Op[]> {
   const ops: Op[] = [];
-  for (const { place, read, write } of columns)
+  for (const { place: sealedColumn, read, write } of columns)
     for (const { workspace_id: workspaceId, id, held } of await store.readSystem(read)) {
-      const resealed = inForm[place.form](held, anew(from, to, sealedFor(place.purpose, workspaceId, id)));
+      const resealed = inForm[sealedColumn.form](
+        held,
+        anew(from, to, sealedFor(sealedColumn.purpose, workspaceId, id)),
+      );
       if (resealed !== held)
         ops.push(systemOp(write, { workspaceId, id, held: resealed }, { expectRows: 1 }));
     }

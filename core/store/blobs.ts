@@ -32,7 +32,7 @@ export interface ArrivedBlob {
   readonly sha256: Digest;
   readonly bytes: number;
   /** Stores the content durably under its digest. Must be called before the commit of the row that references it. @throws StoreError */
-  keep(): Promise<void>;
+  persist(): Promise<void>;
   /** Deletes the upload unless `keep` stored it. */
   release(): void;
 }
@@ -69,7 +69,7 @@ export function createBlobs(options: {
   /** Time at which each unreferenced content was first seen without a reference. */
   const unneeded = new Map<string, number>();
 
-  const keep = async (unfinished: string, sha256: Digest): Promise<void> => {
+  const persist = async (unfinished: string, sha256: Digest): Promise<void> => {
     const path = pathOf(sha256);
     // Synchronous up to the rename, so that a concurrent sweep sees this entry gone before it removes the file.
     unneeded.delete(sha256);
@@ -91,7 +91,7 @@ export function createBlobs(options: {
         makePrivateDir(incoming);
         makePrivateFile(unfinished);
         const { sha256, bytes } = await write(unfinished, source, limits.fileBytesMax);
-        return { sha256, bytes, release, keep: () => keep(unfinished, sha256).catch(refuse) };
+        return { sha256, bytes, release, persist: () => persist(unfinished, sha256).catch(refuse) };
       } catch (error) {
         release();
         return refuse(error);

@@ -101,7 +101,7 @@ export function createCompiler(db: Database.Database, planner: Database.Database
    * Returns true if the statement may scan its workspace, null if its cost is not tracked.
    * @throws Error if a tenant statement is not bound to its workspace, or if a system statement is not valid SQL for this schema
    */
-  const check = (statement: Statement<unknown>, made: () => Prepared): boolean | null => {
+  const check = (statement: Statement<unknown>, created: () => Prepared): boolean | null => {
     const { reach, terms } = statement;
     const plan = reach === 'tenant' ? explained(planner, statement.text) : [];
     const breach = reach === 'tenant' ? tenantBreach(statement, plan) : null;
@@ -110,7 +110,7 @@ export function createCompiler(db: Database.Database, planner: Database.Database
         `Statement ${statement.name} is not bound to its workspace: ${breach}\n${statement.sql}`,
       );
     // EXPLAIN has already checked the syntax of tenant statements.
-    if (reach === 'system') made();
+    if (reach === 'system') created();
     if (terms === undefined) return null;
     return terms === null || isScan(plan, terms, definitionOf);
   };
@@ -128,10 +128,10 @@ export function createCompiler(db: Database.Database, planner: Database.Database
       scans = check(statement, prepare);
       checked?.set(statement, scans);
     }
-    const made = createCompiled(statement, prepare, scans === null ? null : createPace(scans));
-    if (isComposed) composed.set(statement.sql, made);
-    else compiled.set(statement, made);
-    return made;
+    const created = createCompiled(statement, prepare, scans === null ? null : createPace(scans));
+    if (isComposed) composed.set(statement.sql, created);
+    else compiled.set(statement, created);
+    return created;
   };
 }
 
@@ -141,8 +141,8 @@ function explained(planner: Database.Database, text: string): string[] {
 }
 
 function prepareStatement(db: Database.Database, { text, returnsRows }: Statement<unknown>): Prepared {
-  const made = db.prepare(text) as unknown as Prepared;
-  return returnsRows ? made.raw(true) : made;
+  const created = db.prepare(text) as unknown as Prepared;
+  return returnsRows ? created.raw(true) : created;
 }
 
 function createCompiled(
@@ -169,6 +169,6 @@ function createCompiled(
 }
 
 function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | null = null;
-  return () => (made ??= { value: make() }).value;
+  let created: { readonly value: T } | null = null;
+  return () => (created ??= { value: make() }).value;
 }

@@ -123,7 +123,7 @@ function rowsOf<R>(path: string, table: string, sql: string): R[] {
 /**
  * Returns the time at which a restore paused webhooks, plugins and schedules; null if nothing is paused. A server may have the file open.
  */
-export function readHeldAtMs(path: string): number | null {
+export function readPausedAtMs(path: string): number | null {
   const db = openReadOnly(path);
   try {
     if (number(db, 'PRAGMA user_version') < schemaWithInstallation) return null;

@@ -17,9 +17,9 @@ export function isScan(
 ): boolean {
   // A sort reads all matching rows before the first one is returned.
   if (plan.some((line) => line.includes('TEMP B-TREE'))) return true;
-  const found = plan.map((line) => seek.exec(line)).find((match) => match !== null);
-  if (!found) return true;
-  const [, index, sought = ''] = found;
+  const match = plan.map((line) => seek.exec(line)).find((match) => match !== null);
+  if (!match) return true;
+  const [, index, sought = ''] = match;
   const partial = index === undefined ? '' : (/\bWHERE\b(.*)$/s.exec(definitionOf(index))?.[1] ?? '');
   const bySeek = new Set([...sought.matchAll(/\b(\w+)[=<>]\?/g)].map((match) => match[1]));
   return !terms.every((term) => {

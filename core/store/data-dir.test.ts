@@ -96,8 +96,8 @@ test.each([0o000, 0o022, 0o077, 0o277])('everything is private under umask %i', 
     expect(new Set(Object.values(files))).toEqual(new Set(['600']));
     const at = { path: join(dir, 'tatami.db'), snapshots: join(dir, 'snapshots'), nowMs: Date.now };
     const { snapshot } = migrate(at, [...migrations, { name: 'next', sql: 'CREATE TABLE next (id)' }]);
-    const kept = modes(at.snapshots);
-    expect(kept).toEqual({ '': '700', [basename(snapshot ?? '')]: '600' });
+    const snapshotModes = modes(at.snapshots);
+    expect(snapshotModes).toEqual({ '': '700', [basename(snapshot ?? '')]: '600' });
   } finally {
     process.umask(before);
   }

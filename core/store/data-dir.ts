@@ -16,7 +16,7 @@ import {
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { diskFaultOf } from './engine-errors.ts';
-import { describeUnwritable } from './integrity/room.ts';
+import { describeUnwritable } from './integrity/free-space.ts';
 import { checkPrivate, makePrivateDir, requireOwner } from './private.ts';
 import { writeWholeFile } from './whole-file.ts';
 
@@ -26,7 +26,7 @@ export interface DataDir {
   readonly logHead: string;
   readonly snapshots: string;
   /** Folder of WAL segments that the continuous copy has not sent yet. */
-  readonly spool: string;
+  readonly walArchive: string;
   /** Folder of file contents. */
   readonly blobs: string;
   /** 32 bytes, generated at the first start. */
@@ -43,10 +43,10 @@ export interface DataDir {
  */
 export function openDataDir(path: string): DataDir {
   const snapshots = join(path, 'snapshots');
-  const spool = join(path, 'spool');
-  inPlace(path, () => makePrivateDir(path));
+  const walArchive = join(path, 'spool');
+  explainingFault(path, () => makePrivateDir(path));
   requireOwner(path);
-  checkPrivate(path, [snapshots, spool]);
+  checkPrivate(path, [snapshots, walArchive]);
   const release = lock(join(path, 'lock'), path);
   try {
     const keyFile = join(path, 'master.key');
@@ -56,7 +56,8 @@ export function openDataDir(path: string): DataDir {
       throw new Error(
         `${keyFile} is missing, but the database exists. Restore the key file: without it no stored secret can be read.`,
       );
-    if (created) inPlace(path, () => writeWholeFile(keyFile, `${randomBytes(32).toString('base64')}\n`));
+    if (created)
+      explainingFault(path, () => writeWholeFile(keyFile, `${randomBytes(32).toString('base64')}\n`));
     const masterKey = new Uint8Array(Buffer.from(readFileSync(keyFile, 'utf8').trim(), 'base64'));
     if (masterKey.length !== 32) throw new Error(`${keyFile} must contain 32 bytes in base64.`);
     return {
@@ -64,7 +65,7 @@ export function openDataDir(path: string): DataDir {
       database,
       logHead: join(path, 'log-head'),
       snapshots,
-      spool,
+      walArchive,
       blobs: join(path, 'blobs'),
       masterKey,
       keyFile,
@@ -82,7 +83,7 @@ const LOCK_EX = 2;
 const LOCK_NB = 4;
 
 /** @throws Error that explains why nothing can be created there, in place of the system's error code */
-function inPlace(dir: string, make: () => void): void {
+function explainingFault(dir: string, make: () => void): void {
   try {
     make();
   } catch (error) {
@@ -117,7 +118,7 @@ function lock(file: string, dir: string): () => void {
   const locked = tryLock(file);
   if ('release' in locked) return locked.release;
   throw new Error(
-    `${dir} is in use by process ${locked.heldBy}. Stop it first, or choose another --data-dir.`,
+    `${dir} is in use by process ${locked.lockedBy}. Stop it first, or choose another --data-dir.`,
   );
 }
 
@@ -125,19 +126,19 @@ function lock(file: string, dir: string): () => void {
  * Acquires the lock of a file, or returns the process id of its holder. The lock ends with its process. A read-only descriptor locks as
  * well, which serves read-only file systems.
  */
-export function tryLock(file: string): { release(): void } | { heldBy: string } {
+export function tryLock(file: string): { release(): void } | { lockedBy: string } {
   const { fd, isWritable } = openLockFile(file);
   if (!takeLock(fd, LOCK_EX)) {
     const holder = readFileSync(file, 'utf8').trim();
     closeSync(fd);
-    return { heldBy: holder || 'unknown' };
+    return { lockedBy: holder || 'unknown' };
   }
   if (isWritable) noteHolder(fd);
-  let held = true;
+  let isLocked = true;
   return {
     release() {
-      if (held) closeSync(fd);
-      held = false;
+      if (isLocked) closeSync(fd);
+      isLocked = false;
     },
   };
 }

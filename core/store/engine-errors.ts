@@ -37,12 +37,12 @@ export function showsDamage(error: unknown): boolean {
 }
 
 const unwritable = ['EROFS', 'EACCES', 'EPERM'];
-const noRoom = ['ENOSPC', 'EDQUOT'];
+const diskFull = ['ENOSPC', 'EDQUOT'];
 
 /** Maps a system error of a file write to a StoreError. */
 export function diskFaultOf(error: unknown): StoreError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (noRoom.includes(code)) return new StoreError('full', 'The disk is full.', error);
+  if (diskFull.includes(code)) return new StoreError('full', 'The disk is full.', error);
   if (unwritable.includes(code))
     return new StoreError('read_only', 'The data directory cannot be written.', error);
   return faultOf(error);

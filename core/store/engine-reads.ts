@@ -1,5 +1,5 @@
 // Reads of the embedded engine: on the event loop if the statement is known to be cheap there, else in the reader pool.
-import { threadMs } from '../lib/processor.ts';
+import { threadMs } from '../lib/cpu.ts';
 import type { Compile } from './compile.ts';
 import { concernsStore, faultOf, showsDamage } from './engine-errors.ts';
 import type { DamageGuard } from './integrity/damage-guard.ts';
@@ -24,7 +24,7 @@ export interface ReadsWith {
   readonly readers: Readers;
   readonly guard: DamageGuard;
   /** Resolves once the loop has processed every commit that may have completed by now. */
-  heard(): Promise<void>;
+  commitsProcessed(): Promise<void>;
   /** Called when SQLite finds content that it did not write. */
   onDamage(): void;
 }
@@ -33,11 +33,11 @@ export function createReads({
   compile,
   readers,
   guard,
-  heard,
+  commitsProcessed,
   onDamage,
 }: ReadsWith): Pick<Store, 'read' | 'readOne' | 'readSystem'> {
   /** Maps engine errors to StoreError, so that callers can tell store faults from invalid requests. @throws StoreError */
-  const told = async <T>(statement: Statement<unknown>, work: () => T | Promise<T>): Promise<T> => {
+  const mapErrors = async <T>(statement: Statement<unknown>, work: () => T | Promise<T>): Promise<T> => {
     try {
       guard.check(statement.text);
       return await work();
@@ -50,23 +50,24 @@ export function createReads({
     const { pace, columns } = compile(statement);
     if (!pace?.isSlow(scope.workspaceId)) {
       const before = pace ? threadMs() : 0;
-      const found = readRows(compile, statement, params, scope.workspaceId);
+      const selected = readRows(compile, statement, params, scope.workspaceId);
       if (pace) pace.took(scope.workspaceId, threadMs() - before);
-      return found;
+      return selected;
     }
     const rows = await readers.read(scope, statement.text, bind(statement, params, scope.workspaceId));
     // A reader may have seen a commit that neither the caches nor the loop's connection know yet.
-    await heard();
+    await commitsProcessed();
     return rows.map((values) => rowOf(columns, values)) as R[];
   };
   return {
-    read: (scope, statement, params = {}) => told(statement, () => read(scope, statement, params)),
+    read: (scope, statement, params = {}) => mapErrors(statement, () => read(scope, statement, params)),
     readOne: <R>(scope: Scope, statement: Statement<R>, params: Params = {}) =>
-      told(statement, () => {
+      mapErrors(statement, () => {
         const { prepared, columns } = compile(statement);
         const values = prepared.get(bind(statement, params, scope.workspaceId));
         return values === undefined ? undefined : (rowOf(columns, values) as R);
       }),
-    readSystem: (statement, params = {}) => told(statement, () => readRows(compile, statement, params, null)),
+    readSystem: (statement, params = {}) =>
+      mapErrors(statement, () => readRows(compile, statement, params, null)),
   };
 }

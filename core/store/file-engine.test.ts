@@ -11,7 +11,7 @@ import { migrate } from './migrate.ts';
 import { composedStatement, systemStatement, tenantStatement } from './statement.ts';
 import { scopeOf, systemOp, tenantOp, type Op, type Store } from './store.ts';
 import { openEngine } from './writer/engine.ts';
-import type { HeadKeeper } from './writer/head-keeper.ts';
+import type { HeadWriter } from './writer/head-writer.ts';
 import type { OpenWriter } from './writer/thread.ts';
 
 const put = tenantStatement(
@@ -71,7 +71,7 @@ function open(openWriter?: OpenWriter): Omit<Bench, 'heads'> {
 /** As `open`, without the thread: the log head is in memory, so that a test can count its writes and make them fail. */
 function openHere(writeHead: (head: LogHead) => void = () => undefined): Bench {
   const heads: LogHead[] = [];
-  const keeper: HeadKeeper = {
+  const headWriter: HeadWriter = {
     check: () => undefined,
     write(head) {
       writeHead(head);
@@ -80,7 +80,7 @@ function openHere(writeHead: (head: LogHead) => void = () => undefined): Bench {
     close: async () => undefined,
   };
   const here: OpenWriter = ({ path, head }) => {
-    const engine = openEngine({ path, head, keeper, spool: null });
+    const engine = openEngine({ path, head, headWriter, walArchive: null });
     return {
       commit: async (group) => engine.commit(group),
       checkpoint: async () => engine.checkpoint(0),
@@ -188,9 +188,9 @@ test('once a sync failed, nothing that waits is written, and nothing later is ac
 
 test('closing waits for what is queued, whether that succeeds or fails', async () => {
   const good = open();
-  const kept = fate(good.store.commit([putOp('a')]));
+  const firstCommit = fate(good.store.commit([putOp('a')]));
   await good.store.close();
-  expect(await kept).toBe('{"ok":true,"rows":[[]]}');
+  expect(await firstCommit).toBe('{"ok":true,"rows":[[]]}');
   expect(await fate(good.store.commit([putOp('b')]))).toBe('The store is closed.');
   rmSync(dir, { recursive: true });
 

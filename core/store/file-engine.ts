@@ -103,7 +103,10 @@ export function openFileEngine(options: FileEngineOptions): FileEngine {
 
   return {
     archive: createArchive(join(dirname(path), 'archive'), options.onArchiveDamage ?? (() => undefined)),
-    ...createReads({ compile, readers, guard, heard: () => writes.heard(), onDamage: () => verify(true) }),
+    ...createReads({
+      ...{ compile, readers, guard, commitsProcessed: () => writes.commitsProcessed() },
+      onDamage: () => verify(true),
+    }),
     commit(ops, { commitDelayMs = 0 } = {}) {
       if (closed) return Promise.reject(new StoreError('broken', 'The store is closed.'));
       return writes.commit(ops, commitDelayMs);

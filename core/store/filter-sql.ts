@@ -1,6 +1,6 @@
 // Compiles a parsed filter into SQL conditions: field names come from a fixed table, values are always bound.
 import type { Filter, FilterTest, FilterValue, FilterWay, Listing, Operand, Order } from '../lib/filter.ts';
-import { foldName } from '../lib/fold.ts';
+import { foldName } from '../lib/case-folding.ts';
 import type { Condition } from './page.ts';
 import type { Value } from './statement.ts';
 
@@ -14,7 +14,7 @@ export interface FilterColumn {
   /** For id columns that a filter may address by another key: returns the ids that the values stand for. */
   ids?(way: FilterWay, values: readonly string[]): readonly string[];
   /** Returns the ids of all entities whose name passes. */
-  named?(passes: (name: string) => boolean): readonly string[];
+  idsByName?(passes: (name: string) => boolean): readonly string[];
   /** For columns whose rows a separate table lists by id in creation order: returns the subselect; see `Condition.listed`. */
   listed?(id: string): string;
   /** True if few rows have a value, so that a query should start from these rows rather than from another column's `listed` subselect. */
@@ -98,7 +98,7 @@ function comparison(node: FilterTest, column: FilterColumn, compiling: Compiling
       return exists(text(column, node.test, node.value, bind));
     default:
       return exists(
-        `${column.sql} ${signOf(node.test, column)} ${bind(kept(column, node.value, compiling))}`,
+        `${column.sql} ${signOf(node.test, column)} ${bind(storedValue(column, node.value, compiling))}`,
       );
   }
 }
@@ -126,7 +126,7 @@ function valuesOf({ groups }: Listing, column: FilterColumn, compiling: Compilin
   const all = groups.flatMap(({ way, values }): readonly Value[] =>
     way && way.by !== 'id' && column.ids
       ? column.ids(way, values.map(String))
-      : values.map((value) => kept(column, value, compiling)),
+      : values.map((value) => storedValue(column, value, compiling)),
   );
   return groups.length > 1 ? [...new Set(all)] : all;
 }
@@ -137,8 +137,8 @@ function text(
   part: string,
   bind: Compiling['bind'],
 ): string {
-  if (column.named) {
-    const ids = column.named((name) =>
+  if (column.idsByName) {
+    const ids = column.idsByName((name) =>
       test === 'contains' ? foldName(name).includes(part) : foldName(name).startsWith(part),
     );
     return ids.length === 0 ? constant(false, bind) : `${column.sql} IN (${ids.map(bind).join(', ')})`;
@@ -149,7 +149,7 @@ function text(
     : `substr(lower(${column.sql}), 1, length(${param})) = ${param}`;
 }
 
-function kept(column: FilterColumn, operand: Operand, { nowMs }: Compiling): Value {
+function storedValue(column: FilterColumn, operand: Operand, { nowMs }: Compiling): Value {
   const value = typeof operand === 'object' ? operand.at(nowMs) : operand;
   return column.value ? column.value(value) : typeof value === 'boolean' ? Number(value) : value;
 }

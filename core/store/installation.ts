@@ -10,7 +10,7 @@ export interface Installation {
   /** Fingerprint of the master key; null until the first start has recorded it. */
   readonly keyFingerprint: string | null;
   /** Time at which a restore paused webhooks, plugins and schedules until `tatami release` (milliseconds); null if they run. */
-  readonly heldAtMs: number | null;
+  readonly pausedAtMs: number | null;
 }
 
 /** Boundary between two log generations: a sequence after `afterSequence` denotes different events in the two generations. */
@@ -53,7 +53,7 @@ export async function readInstallation(store: Store): Promise<Installation> {
     name: row.name,
     generation: row.generation,
     keyFingerprint: row.key_fingerprint,
-    heldAtMs: row.held_at,
+    pausedAtMs: row.held_at,
   };
 }
 

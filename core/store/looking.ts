@@ -1,6 +1,6 @@
 // Opens databases outside the server: to inspect them, to change them offline, and to read the schema that the migrations produce.
 import Database from 'libsql';
-import { closeFolded } from './integrity/close-folded.ts';
+import { closeCheckpointed } from './integrity/close-checkpointed.ts';
 import { uriToLook } from './integrity/uri.ts';
 import { migrations } from './migrations/index.ts';
 
@@ -25,7 +25,7 @@ export function changeOffline<T>(path: string, change: (db: Connection) => T): T
       db.prepare(`PRAGMA ${pragma}`).all();
     return change(db);
   } finally {
-    closeFolded(db, path);
+    closeCheckpointed(db, path);
   }
 }
 

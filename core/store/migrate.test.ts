@@ -124,8 +124,8 @@ test('before the first change a snapshot is made, even when one of the same mome
   const half = join(again.snapshots, first.snapshot?.split('/').at(-1) ?? '');
   mkdirSync(again.snapshots);
   for (const name of [half, `${half}.new`]) writeFileSync(name, 'half a snapshot');
-  const made = migrate(again, newerSteps).snapshot ?? '';
-  expect(look(made)).toMatchObject({ version: current, integrity: 'ok' });
+  const snapshot = migrate(again, newerSteps).snapshot ?? '';
+  expect(look(snapshot)).toMatchObject({ version: current, integrity: 'ok' });
   expect(readdirSync(again.snapshots).filter((name) => name.endsWith('.new'))).toEqual([]);
 });
 

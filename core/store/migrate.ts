@@ -4,7 +4,7 @@ import Database from 'libsql';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { closeFolded } from './integrity/close-folded.ts';
+import { closeCheckpointed } from './integrity/close-checkpointed.ts';
 import { makeSums, newPageBytes, writeSums } from './integrity/page-sums.ts';
 import { readOnlyUri } from './integrity/uri.ts';
 import { migrations, type Migration } from './migrations/index.ts';
@@ -28,7 +28,7 @@ interface MigrationOptions {
   /** Called before each step that may take long. */
   readonly onStep?: (message: string) => void;
   /** Called before the log is checkpointed. */
-  readonly beforeFold?: (db: Connection) => void;
+  readonly beforeCheckpoint?: (db: Connection) => void;
 }
 
 /**
@@ -51,8 +51,8 @@ export function migrate(
     else upgrade(db, from, steps, options);
     return { from, to: steps.length, snapshot };
   } finally {
-    options.beforeFold?.(db);
-    closeFolded(db, options.path);
+    options.beforeCheckpoint?.(db);
+    closeCheckpointed(db, options.path);
   }
 }
 

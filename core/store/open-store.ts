@@ -8,7 +8,7 @@ import { diskFaultOf } from './engine-errors.ts';
 import { openFileEngine, type FileEngine } from './file-engine.ts';
 import { describeDamage, wayBack } from './integrity/damage.ts';
 import { filesOf, writeIdentity } from './integrity/identity.ts';
-import { headOf, type Directory } from './integrity/recognise.ts';
+import { headOf, type DataDirectory } from './integrity/recognise.ts';
 import { startDirectory, type Started } from './integrity/start.ts';
 import { watchFiles } from './integrity/watch.ts';
 import type { MigrationReport } from './migrate.ts';
@@ -40,14 +40,18 @@ export interface OpenOptions {
 }
 
 /** @throws Error if the directory is in use, is a copy or damaged, if the schema is newer, or if the log lost acknowledged writes */
-export function openStore(path: string, nowMs: () => number, given: Partial<OpenOptions> = {}): OpenedStore {
+export function openStore(
+  path: string,
+  nowMs: () => number,
+  overrides: Partial<OpenOptions> = {},
+): OpenedStore {
   const options: OpenOptions = {
     budgetMs: 0,
     charge: () => undefined,
     log: () => undefined,
     problems: createProblems(nowMs),
     isCopied: 'unknown',
-    ...given,
+    ...overrides,
   };
   // Starts the thread early, so that it loads in parallel.
   writerThread();
@@ -65,11 +69,17 @@ function openDirectory(
   nowMs: () => number,
   { budgetMs, charge, log, problems, isCopied }: OpenOptions,
 ): OpenedStore {
-  const { path, database, logHead, snapshots, spool } = dataDir;
-  const dir: Directory = { path, database, logHead, identity: join(path, 'identity') };
-  const copying = isCopied === true ? { spool, nowMs } : null;
-  const started = startDirectory(dir, { nowMs, snapshots, log, problems, spool: copying?.spool ?? null });
-  if (isCopied === false) dropSpool(spool);
+  const { path, database, logHead, snapshots, walArchive } = dataDir;
+  const dir: DataDirectory = { path, database, logHead, identity: join(path, 'identity') };
+  const copying = isCopied === true ? { walArchive, nowMs } : null;
+  const started = startDirectory(dir, {
+    nowMs,
+    snapshots,
+    log,
+    problems,
+    walArchive: copying?.walArchive ?? null,
+  });
+  if (isCopied === false) dropWalArchive(walArchive);
   const { migration, shrinkable, onlyToRead } = started;
   const store = openFileEngine({
     ...{ path: database, logHead, budgetMs, charge, onlyToRead, copying },
@@ -90,16 +100,16 @@ function openDirectory(
  * Removes the segments of a copy that is no longer made. If they cannot be removed the directory is read-only, which the start reports
  * elsewhere.
  */
-function dropSpool(spool: string): void {
+function dropWalArchive(walArchive: string): void {
   try {
-    rmSync(spool, { recursive: true, force: true });
+    rmSync(walArchive, { recursive: true, force: true });
   } catch (error) {
     if (diskFaultOf(error).fault === 'broken') throw error;
   }
 }
 
 function watch(
-  dir: Directory,
+  dir: DataDirectory,
   store: FileEngine,
   { log, problems }: { log: Log; problems: Problems },
 ): () => boolean {
@@ -121,7 +131,7 @@ function watch(
 }
 
 function closing(of: {
-  dir: Directory;
+  dir: DataDirectory;
   dataDir: DataDir;
   store: FileEngine;
   started: Started;
@@ -144,7 +154,7 @@ function closing(of: {
  * server.
  * @param files identity of the files that were open: files in their place may be a copy made meanwhile
  */
-function noteClosed(dir: Directory, files: string | null): void {
+function noteClosed(dir: DataDirectory, files: string | null): void {
   try {
     if (filesOf(dir) !== files) return;
     writeIdentity(dir.identity, dir, 'closed', headOf(dir));

@@ -3,7 +3,7 @@
 // number of bytes: long columns are read only for rows that the page shows.
 import { decodeCursor, encodeCursor, type CursorValue } from '../lib/cursor.ts';
 import type { Sealing } from '../lib/sealing.ts';
-import { composedStatement, type Row, type Value } from './statement.ts';
+import { composedStatement, type SqlRow, type Value } from './statement.ts';
 import type { Scope, Store } from './store.ts';
 
 /** Condition over the columns of the table. The caller chooses the parameter names; values are never part of the text. */
@@ -38,7 +38,7 @@ export interface PageQuery {
    * Request parameters that identify the list: a cursor is valid only for a list with the same parameters. Excludes the ids that names
    * resolve to, and the current time, because both change between pages.
    */
-  readonly asked: Readonly<Record<string, unknown>>;
+  readonly parameters: Readonly<Record<string, unknown>>;
   /** Long columns that the caller does not need: they return empty and do not count toward the byte limit. */
   readonly without?: readonly string[];
 }
@@ -64,7 +64,7 @@ export async function readPage(
   sealing: Sealing,
   scope: Scope,
   query: PageQuery,
-): Promise<Page<Row> & { readonly next: Row | undefined }> {
+): Promise<Page<SqlRow> & { readonly next: SqlRow | undefined }> {
   const { from, byId, order, params: ofSource } = sourceOf(query);
   const where = ['workspace_id = :ws', ...byId, ...query.where.map((condition) => condition.sql)];
   const params: Record<string, Value> = Object.assign(
@@ -85,14 +85,14 @@ export async function readPage(
   const sql = `SELECT ${along}, ${keys} FROM ${from} WHERE ${where.join(' AND ')}
     ORDER BY ${order.map((key) => `${key.sql} ${key.direction}`).join(', ')} LIMIT :limit`;
   const terms = query.where.map((condition) => condition.sql);
-  const rows = await store.read<Row>(scope, composedStatement<Row>(sql, terms), {
+  const rows = await store.read<SqlRow>(scope, composedStatement<SqlRow>(sql, terms), {
     ...params,
     limit: query.limit + 1,
   });
-  const { shown, partial } = upToBytes(rows.slice(0, query.limit), long);
-  const hasNextPage = rows.length > shown.length;
-  const data = partial.size === 0 ? shown : await withLong(store, scope, query, shown, partial);
-  const last = shown.at(-1);
+  const { pageRows, partial } = upToBytes(rows.slice(0, query.limit), long);
+  const hasNextPage = rows.length > pageRows.length;
+  const data = partial.size === 0 ? pageRows : await withLong(store, scope, query, pageRows, partial);
+  const last = pageRows.at(-1);
   const endCursor = last
     ? encodeCursor(
         sealing,
@@ -100,19 +100,21 @@ export async function readPage(
         order.map((_, index) => last[`k${index}`] as CursorValue),
       )
     : null;
-  return { data, pageInfo: { hasNextPage, endCursor }, next: rows[shown.length] };
+  return { data, pageInfo: { hasNextPage, endCursor }, next: rows[pageRows.length] };
 }
 
 /** Sorted entries of the request parameters, because their order does not make a different list. */
-export function givenOf(asked: Readonly<Record<string, unknown>>): [name: string, value: unknown][] {
-  return Object.entries(asked)
+export function sortedParameters(
+  parameters: Readonly<Record<string, unknown>>,
+): [name: string, value: unknown][] {
+  return Object.entries(parameters)
     .filter(([, value]) => value !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /** Identity of the list, to which its cursors are bound. */
-function listOf({ workspaceId }: Scope, { table, asked, order }: PageQuery): string {
-  return `${workspaceId} ${table} ${JSON.stringify([givenOf(asked), order])}`;
+function listOf({ workspaceId }: Scope, { table, parameters, order }: PageQuery): string {
+  return `${workspaceId} ${table} ${JSON.stringify([sortedParameters(parameters), order])}`;
 }
 
 interface Source {
@@ -176,29 +178,29 @@ function columnsOf(select: string, without: readonly string[]): Columns {
     const length = `octet_length(${column})`;
     return `CASE WHEN ${length} > ${alongBytesMax} THEN ${length} ELSE ${column} END AS ${column}`;
   });
-  const made = { along, long };
-  knownColumns.set(key, made);
-  return made;
+  const created = { along, long };
+  knownColumns.set(key, created);
+  return created;
 }
 
 /** Returns the rows of a page, and the ids of rows whose long columns are missing. */
 function upToBytes(
-  rows: readonly Row[],
+  rows: readonly SqlRow[],
   long: readonly string[],
-): { shown: Row[]; partial: ReadonlySet<Value> } {
-  const shown: Row[] = [];
+): { pageRows: SqlRow[]; partial: ReadonlySet<Value> } {
+  const pageRows: SqlRow[] = [];
   const partial = new Set<Value>();
   let bytes = 0;
   for (const row of rows) {
     if (bytes > pageBytesMax) break;
-    shown.push(row);
+    pageRows.push(row);
     for (const column of long) {
       const value = row[column];
       if (typeof value === 'number') partial.add(row.id!);
       bytes += typeof value === 'number' ? value : typeof value === 'string' ? value.length : 0;
     }
   }
-  return { shown, partial };
+  return { pageRows, partial };
 }
 
 /** Reads the missing long columns. Omits rows that were deleted meanwhile. */
@@ -206,16 +208,16 @@ async function withLong(
   store: Store,
   scope: Scope,
   query: PageQuery,
-  rows: readonly Row[],
+  rows: readonly SqlRow[],
   partial: ReadonlySet<Value>,
-): Promise<Row[]> {
+): Promise<SqlRow[]> {
   const sql = `SELECT ${query.select} FROM ${query.table} WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`;
   const ids = JSON.stringify([...partial]);
-  const whole = await store.read<Row>(scope, composedStatement<Row>(sql, null), { ids });
+  const whole = await store.read<SqlRow>(scope, composedStatement<SqlRow>(sql, null), { ids });
   const byId = new Map(whole.map((row) => [row.id, row]));
   return rows.flatMap((row) => {
     if (!partial.has(row.id!)) return [row];
-    const found = byId.get(row.id);
-    return found ? [{ ...row, ...found }] : [];
+    const complete = byId.get(row.id);
+    return complete ? [{ ...row, ...complete }] : [];
   });
 }

@@ -36,9 +36,9 @@ export function makeOwnDir(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    const found = lstatSync(path, { throwIfNoEntry: false });
-    if (!found) throw error;
-    if (!found.isDirectory() || found.uid !== process.geteuid?.() || (found.mode & othersWrite) !== 0)
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (!stats) throw error;
+    if (!stats.isDirectory() || stats.uid !== process.geteuid?.() || (stats.mode & othersWrite) !== 0)
       throw new Error(
         `${path} exists: it is a symbolic link, belongs to another user, or others may write to it. Remove it, or choose another path.`,
         { cause: error },
@@ -86,9 +86,9 @@ export function requireOwner(dir: string): void {
 
 /** Skipped for root, who can read the files of all users. */
 function requireSameOwner(dir: string, path: string): void {
-  const found = lstatSync(path, { throwIfNoEntry: false });
+  const stats = lstatSync(path, { throwIfNoEntry: false });
   const user = process.geteuid?.();
-  if (!found || found.isSymbolicLink() || user === 0 || found.uid === user) return;
+  if (!stats || stats.isSymbolicLink() || user === 0 || stats.uid === user) return;
   throw new Error(
     `${path} does not belong to the owner of ${dir}. Run as root: tatami doctor fix permissions --data-dir ${dir}`,
   );

@@ -1,5 +1,5 @@
 // CPU time budget of one long read: interrupts the read when the budget is used up, and repeats the interrupt until the read stops.
-import { processMs } from '../lib/processor.ts';
+import { processMs } from '../lib/cpu.ts';
 
 /** Wall time limit as a multiple of the CPU time budget. It bounds reads on a busy machine, because a long read blocks the checkpoint. */
 const patience = 5;

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Payer } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/billing-account.ts';
 import { createReaders, type Readers } from './readers.ts';
 
 let dir: string;
@@ -27,14 +27,17 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-const owner = (workspaceId: string, payer: string): Payer => ({ workspaceId, payer });
+const owner = (workspaceId: string, billingAccount: string): BillingAccount => ({
+  workspaceId,
+  billingAccount,
+});
 const me = owner('ws_a', 'key_a');
 function readersOf(budgetMs = 0): { readers: Readers; charged: [payer: string | null, quantity: string][] } {
   const charged: [string | null, string][] = [];
   const readers = createReaders({
     uri: path,
     budgetMs,
-    charge: ({ payer }, quantity) => void charged.push([payer, quantity]),
+    charge: ({ billingAccount }, quantity) => void charged.push([billingAccount, quantity]),
   });
   open.push(readers);
   return { readers, charged };
@@ -120,7 +123,7 @@ test('statements that are forgotten never make the loop wait for a reader', asyn
 test('one payer has one reader, one workspace leaves one to the others, and turns go round', async () => {
   const { readers } = readersOf(200);
   const order: string[] = [];
-  const ask = (name: string, of: Payer, text: string): Promise<unknown> =>
+  const ask = (name: string, of: BillingAccount, text: string): Promise<unknown> =>
     readers.read(of, text, text === quick ? [1n] : []).then(
       () => order.push(name),
       () => order.push(`${name} stopped`),
@@ -150,8 +153,8 @@ test('what waits is bounded, in words', async () => {
 
 test('keys of one member wait in one place, and a member who waits for nothing finds a place in a full workspace', async () => {
   const { readers } = readersOf(100);
-  const keyOf = (member: number, key: number): Payer => ({
-    ...{ workspaceId: 'ws_a', payer: `key_${member}_${key}`, party: `mem_${member}` },
+  const keyOf = (member: number, key: number): BillingAccount => ({
+    ...{ workspaceId: 'ws_a', billingAccount: `key_${member}_${key}`, party: `mem_${member}` },
   });
   const outcomes: Promise<unknown>[] = [];
   // One read of a member runs and 50 wait, across both of its keys, until 200 wait in the workspace.

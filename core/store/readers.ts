@@ -2,9 +2,9 @@
 // One thread alone writes and checkpoints. See docs/decisions/0013.
 import { availableParallelism } from 'node:os';
 import { ApiError, tooManyAtOnce } from '../lib/errors.ts';
-import { Turns } from '../lib/fairness/turns.ts';
-import { noteAway, partyOf, type Payer } from '../lib/payer.ts';
-import { processMs } from '../lib/processor.ts';
+import { FairQueue } from '../lib/fairness/fair-queue.ts';
+import { addWaitTime, partyOf, type BillingAccount } from '../lib/billing-account.ts';
+import { processMs } from '../lib/cpu.ts';
 import { concernsStore, faultOf, isEngineError } from './engine-errors.ts';
 import { interruptAgainMs, watchBudget } from './read-budget.ts';
 import { createReaderPool, prepareRead, type Reader } from './reader.ts';
@@ -15,21 +15,21 @@ import { StoreError } from './store.ts';
 const readersMax = Math.min(4, Math.max(2, availableParallelism()));
 /** One reader always remains for other workspaces. */
 const runningOfWorkspace = readersMax - 1;
-const runningOfPayer = 1;
+const runningPerAccount = 1;
 const waitingOfWorkspace = 200;
-const waitingOfPayer = 50;
+const waitingPerAccount = 50;
 
-export type ChargeRead = (payer: Payer, quantity: 'cpuMs' | 'queueMs', ms: number) => void;
+export type ChargeRead = (billingAccount: BillingAccount, quantity: 'cpuMs' | 'queueMs', ms: number) => void;
 
 export interface Readers {
   /** @throws ApiError budget_exceeded, rate_limited; StoreError once closed */
-  read(payer: Payer, text: string, values: Value[]): Promise<Value[][]>;
+  read(billingAccount: BillingAccount, text: string, values: Value[]): Promise<Value[][]>;
   /** Interrupts the reads in progress. Must be called before the writer closes. */
   close(): Promise<void>;
 }
 
 interface Job {
-  readonly payer: Payer;
+  readonly billingAccount: BillingAccount;
   readonly text: string;
   readonly values: Value[];
   readonly sinceMs: number;
@@ -40,7 +40,7 @@ interface Job {
 /** @param budgetMs CPU time budget of one read; 0 is unlimited */
 export function createReaders(options: { uri: string; budgetMs: number; charge: ChargeRead }): Readers {
   const { budgetMs, charge } = options;
-  const queue = new Turns<Job>();
+  const queue = new FairQueue<Job>();
   const pool = createReaderPool(options.uri);
   const running = createRunning();
   let closed = false;
@@ -49,28 +49,28 @@ export function createReaders(options: { uri: string; budgetMs: number; charge: 
   const serve = async (job: Job): Promise<void> => {
     const startedMs = performance.now();
     const before = processMs();
-    charge(job.payer, 'queueMs', startedMs - job.sinceMs);
+    charge(job.billingAccount, 'queueMs', startedMs - job.sinceMs);
     let reader: Reader | undefined;
     try {
       reader = await pool.take();
       const rows = await readWithin(budgetMs, reader, job, () => closed);
-      noteAway(job.payer, job.sinceMs);
+      addWaitTime(job.billingAccount, job.sinceMs);
       job.resolve(rows);
     } catch (error) {
-      noteAway(job.payer, job.sinceMs);
+      addWaitTime(job.billingAccount, job.sinceMs);
       job.reject(error);
     }
-    charge(job.payer, 'cpuMs', Math.min(processMs() - before, performance.now() - startedMs));
+    charge(job.billingAccount, 'cpuMs', Math.min(processMs() - before, performance.now() - startedMs));
     if (reader) pool.give(reader);
   };
 
   const pump = (): void => {
     while (running.all < readersMax) {
-      const job = queue.take(({ payer }) => running.hasRoom(payer), running.hasRoomOf);
+      const job = queue.take(({ billingAccount }) => running.hasRoom(billingAccount), running.hasRoomOf);
       if (!job) break;
-      running.count(job.payer, 1);
+      running.count(job.billingAccount, 1);
       void serve(job).then(() => {
-        running.count(job.payer, -1);
+        running.count(job.billingAccount, -1);
         // The event loop processes these rows first, and must handle other events before it gets the next rows.
         setImmediate(pump);
       });
@@ -79,12 +79,12 @@ export function createReaders(options: { uri: string; budgetMs: number; charge: 
   };
 
   return {
-    read(payer, text, values) {
+    read(billingAccount, text, values) {
       if (closed) return Promise.reject(storeClosed());
-      if (isCrowded(queue, payer)) return Promise.reject(tooManyWait());
+      if (isCrowded(queue, billingAccount)) return Promise.reject(tooManyWait());
       return new Promise((resolve, reject) => {
-        const job = { payer, text, values, sinceMs: performance.now(), resolve, reject };
-        queue.push(payer.workspaceId, partyOf(payer), job);
+        const job = { billingAccount, text, values, sinceMs: performance.now(), resolve, reject };
+        queue.push(billingAccount.workspaceId, partyOf(billingAccount), job);
         pump();
       });
     },
@@ -132,27 +132,31 @@ function createRunning() {
     if (now > 0) counts.set(key, now);
     else counts.delete(key);
   };
-  const payerKey = (payer: Payer): string => `${payer.workspaceId} ${partyOf(payer)}`;
+  const accountKey = (billingAccount: BillingAccount): string =>
+    `${billingAccount.workspaceId} ${partyOf(billingAccount)}`;
   let all = 0;
   return {
     get all() {
       return all;
     },
-    count(payer: Payer, by: 1 | -1): void {
+    count(billingAccount: BillingAccount, by: 1 | -1): void {
       all += by;
-      add(payer.workspaceId, by);
-      add(payerKey(payer), by);
+      add(billingAccount.workspaceId, by);
+      add(accountKey(billingAccount), by);
     },
-    hasRoom: (payer: Payer): boolean => of(payerKey(payer)) < runningOfPayer,
+    hasRoom: (billingAccount: BillingAccount): boolean => of(accountKey(billingAccount)) < runningPerAccount,
     hasRoomOf: (workspaceId: string): boolean => of(workspaceId) < runningOfWorkspace,
   };
 }
 
 /** An account without waiting reads is always admitted, so no other account can fill the queue of its workspace. */
-function isCrowded(queue: Turns<Job>, payer: Payer): boolean {
-  const { workspaceId } = payer;
-  const ofPayer = queue.waitingOfMember(workspaceId, partyOf(payer));
-  return ofPayer >= waitingOfPayer || (ofPayer > 0 && queue.waitingOf(workspaceId) >= waitingOfWorkspace);
+function isCrowded(queue: FairQueue<Job>, billingAccount: BillingAccount): boolean {
+  const { workspaceId } = billingAccount;
+  const accountWaiting = queue.waitingOfMember(workspaceId, partyOf(billingAccount));
+  return (
+    accountWaiting >= waitingPerAccount ||
+    (accountWaiting > 0 && queue.waitingOf(workspaceId) >= waitingOfWorkspace)
+  );
 }
 
 function overBudget(budgetMs: number): ApiError {
@@ -164,7 +168,7 @@ function overBudget(budgetMs: number): ApiError {
 
 function tooManyWait(): ApiError {
   return tooManyAtOnce(
-    `Too many long reads are queued: the limit is ${waitingOfPayer} for one member and ${waitingOfWorkspace} for one workspace. Wait for the responses, then retry.`,
+    `Too many long reads are queued: the limit is ${waitingPerAccount} for one member and ${waitingOfWorkspace} for one workspace. Wait for the responses, then retry.`,
   );
 }
 

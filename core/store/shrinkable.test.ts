@@ -13,11 +13,11 @@ const dir = mkdtempSync(join(tmpdir(), 'tatami-shrinkable-'));
 afterAll(() => rmSync(dir, { recursive: true }));
 
 /** Makes a file as an earlier version did, with deleted rows after the first `kept` ones. */
-function oldFile(name: string, rows = 2_000, kept = 10): string {
-  const made = join(dir, `${name}.made`);
+function oldFile(name: string, rows = 2_000, retained = 10): string {
+  const temporary = join(dir, `${name}.made`);
   const path = join(dir, name);
-  migrate({ path: made, snapshots: join(dir, 'snapshots'), nowMs: () => 0 });
-  const db = new Database(made);
+  migrate({ path: temporary, snapshots: join(dir, 'snapshots'), nowMs: () => 0 });
+  const db = new Database(temporary);
   db.exec('PRAGMA auto_vacuum = NONE');
   db.prepare('VACUUM INTO ?1').run([path]);
   db.close();
@@ -25,7 +25,7 @@ function oldFile(name: string, rows = 2_000, kept = 10): string {
   old.prepare('PRAGMA journal_mode = WAL').all();
   old.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
     INSERT INTO cursors SELECT 'ws', printf('%01000d', i), i FROM n;
-    DELETE FROM cursors WHERE sequence > ${kept};`);
+    DELETE FROM cursors WHERE sequence > ${retained};`);
   old.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
   old.close();
   return path;
@@ -65,7 +65,7 @@ test('where the disk has no room for it the file stays, and somebody says how mu
 test('where the log is put aside before it is folded in, that needs room as well', () => {
   const path = oldFile('copied.db');
   const freeBytes = (): number => 2.5 * statSync(path).size + 64 * 1024 * 1024;
-  expect(makeShrinkable(path, { freeBytes, beforeFold: () => undefined })).toMatchObject({
+  expect(makeShrinkable(path, { freeBytes, beforeCheckpoint: () => undefined })).toMatchObject({
     problem: expect.stringContaining('of free space'),
   });
   expect(makeShrinkable(path, { freeBytes })).toBe('made');

@@ -4,7 +4,7 @@ import Database from 'libsql';
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isEngineError } from './engine-errors.ts';
-import { closeFolded } from './integrity/close-folded.ts';
+import { closeCheckpointed } from './integrity/close-checkpointed.ts';
 import { readOnlyUri } from './integrity/uri.ts';
 
 /** With a `problem` the file is unchanged and usable; the next start tries again. */
@@ -22,15 +22,15 @@ interface ShrinkableOptions {
   /** Free bytes of the file system of a path. */
   readonly freeBytes?: (path: string) => number;
   /** Called before the log is checkpointed; archives all of its frames. */
-  readonly beforeFold?: (db: Database.Database) => void;
+  readonly beforeCheckpoint?: (db: Database.Database) => void;
 }
 
 export function makeShrinkable(path: string, options: ShrinkableOptions = {}): Shrinkable {
-  const { freeBytes = freeBytesOf, beforeFold } = options;
+  const { freeBytes = freeBytesOf, beforeCheckpoint } = options;
   if (isShrinkable(path)) return 'already';
   const db = new Database(path);
   try {
-    const needed = (beforeFold ? copies.putAside : copies.alone) * statSync(path).size + spareBytes;
+    const needed = (beforeCheckpoint ? copies.putAside : copies.alone) * statSync(path).size + spareBytes;
     const free = freeBytes(path);
     if (free < needed)
       return { problem: left(path, `this needs ${mib(needed)} of free space, and there are ${mib(free)}`) };
@@ -44,8 +44,8 @@ export function makeShrinkable(path: string, options: ShrinkableOptions = {}): S
     if (!isEngineError(error)) throw error;
     return { problem: left(path, error.message) };
   } finally {
-    beforeFold?.(db);
-    closeFolded(db, path);
+    beforeCheckpoint?.(db);
+    closeCheckpointed(db, path);
   }
 }
 

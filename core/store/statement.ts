@@ -6,9 +6,9 @@ import { LRUCache } from 'lru-cache';
 
 export type Value = string | number | bigint | null | Uint8Array;
 export type Params = Readonly<Record<string, Value>>;
-export type Row = Readonly<Record<string, Value>>;
+export type SqlRow = Readonly<Record<string, Value>>;
 
-export interface Statement<R = Row> {
+export interface Statement<R = SqlRow> {
   readonly name: string;
   readonly sql: string;
   readonly reach: 'tenant' | 'system';
@@ -38,7 +38,7 @@ export function registeredStatements(): IterableIterator<Statement<unknown>> {
 }
 
 /** Declares a statement bound to one workspace by `:ws`. */
-export function tenantStatement<R = Row>(
+export function tenantStatement<R = SqlRow>(
   name: string,
   sql: string,
   options: { chained?: boolean } = {},
@@ -47,13 +47,13 @@ export function tenantStatement<R = Row>(
 }
 
 /** Declares a statement that crosses workspaces; `why` documents the reason at the declaration. */
-export function systemStatement<R = Row>(name: string, why: string, sql: string): Statement<R> {
+export function systemStatement<R = SqlRow>(name: string, why: string, sql: string): Statement<R> {
   if (why.length < 10) throw new Error(`System statement ${name} must state why it crosses workspaces.`);
   return register(build<R>(name, sql, 'system', false));
 }
 
 /** Builds a tenant statement at run time from a closed grammar (list filters); the engine checks its plan before first use. */
-export function composedStatement<R = Row>(sql: string, terms?: readonly string[] | null): Statement<R> {
+export function composedStatement<R = SqlRow>(sql: string, terms?: readonly string[] | null): Statement<R> {
   let statement = composed.get(sql);
   if (!statement) composed.set(sql, (statement = build<unknown>('composed', sql, 'tenant', false)));
   return (terms === undefined ? statement : { ...statement, terms }) as Statement<R>;

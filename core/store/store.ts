@@ -1,19 +1,21 @@
 // The Store interface: only registered reads and atomic guarded batches, so that the same code can run over the embedded file and, later,
 // over a libSQL server. There are no interactive transactions. docs/spec/durability.md › The store.
-import type { Payer } from '../lib/payer.ts';
+import type { BillingAccount } from '../lib/billing-account.ts';
 import type { Archive } from './archive.ts';
-import type { Params, Row, Statement } from './statement.ts';
+import type { Params, SqlRow, Statement } from './statement.ts';
 
 declare const scopeBrand: unique symbol;
 
 /** Capability to read and write one workspace; created only where the principal of a request is established. */
-export interface Scope extends Payer {
+export interface Scope extends BillingAccount {
   readonly [scopeBrand]: true;
 }
 
 /** @param workspaceId from an authenticated principal or from the job being processed @param party see `Payer` */
-export function scopeOf(workspaceId: string, payer: string | null = null, party?: string): Scope {
-  return (party === undefined ? { workspaceId, payer } : { workspaceId, payer, party }) as Scope;
+export function scopeOf(workspaceId: string, billingAccount: string | null = null, party?: string): Scope {
+  return (
+    party === undefined ? { workspaceId, billingAccount } : { workspaceId, billingAccount, party }
+  ) as Scope;
 }
 
 /** One write of a batch. `expectRows: 1` is a compare-and-set: any other number of changed rows rolls back the whole batch. */
@@ -23,7 +25,7 @@ export interface Op {
   readonly scope: Scope | null;
   readonly expectRows?: 1;
   /** Receives the returned rows after the batch is durable and `commit` has resolved. */
-  readonly taken?: (rows: readonly Row[]) => void;
+  readonly taken?: (rows: readonly SqlRow[]) => void;
 }
 
 type OpOptions = Pick<Op, 'expectRows' | 'taken'>;
@@ -43,7 +45,7 @@ export function systemOp(statement: Statement<unknown>, params: Params, options:
 
 /** `rows[i]` are the rows that op `i` returned. A failed batch changed nothing; `op` is the index of the failed op. */
 export type CommitOutcome =
-  | { readonly ok: true; readonly rows: readonly (readonly Row[])[] }
+  | { readonly ok: true; readonly rows: readonly (readonly SqlRow[])[] }
   | {
       readonly ok: false;
       readonly op: number;

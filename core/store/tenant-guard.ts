@@ -76,12 +76,12 @@ const whoseWords = new RegExp(
     String.raw`|^DELETE FROM ${fullTextIndex} WHERE rowid = \(SELECT doc FROM search_documents WHERE workspace_id = :ws AND id = :id\)$)(?!\s*(?:[-+*/%&|<>=]|COLLATE\b))`,
   'g',
 );
-const shownOfBest = String.raw`(?:d\.\w+|nullif\(d\.\w+, d\.\w+\)) AS \w+`;
+const selectedOfBest = String.raw`(?:d\.\w+|nullif\(d\.\w+, d\.\w+\)) AS \w+`;
 const whoseWordsOfBest = new RegExp(
   String.raw`^WITH ranked AS MATERIALIZED \( ?SELECT doc, score FROM \( ?` +
     String.raw`SELECT ${fullTextIndex}\.rowid AS doc, bm25\(${fullTextIndex}[, .\d]*\) AS score FROM ${fullTextIndex} ` +
     String.raw`WHERE ${fullTextIndex} MATCH :\w+ ORDER BY ${fullTextIndex}\.rowid DESC LIMIT \d+ ?\) ` +
-    String.raw`ORDER BY score, doc DESC LIMIT :\w+ ?\) SELECT ${shownOfBest}(?:, ${shownOfBest})* ` +
+    String.raw`ORDER BY score, doc DESC LIMIT :\w+ ?\) SELECT ${selectedOfBest}(?:, ${selectedOfBest})* ` +
     String.raw`FROM ranked ${ofCaller} ranked\.doc ORDER BY ranked\.score, ranked\.doc DESC$`,
 );
 

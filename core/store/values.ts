@@ -1,6 +1,6 @@
 // Converts values: checks bound values before they reach libsql, where a boolean would abort the process, undefined and NaN would become
 // NULL, a text with U+0000 would be truncated, and a JS number would bind as REAL; and converts results to rows.
-import type { Params, Row, Statement, Value } from './statement.ts';
+import type { Params, SqlRow, Statement, Value } from './statement.ts';
 
 /** Returns the values in parameter order, as libsql takes them. @throws Error that names the statement and the parameter */
 export function bind(statement: Statement<unknown>, params: Params, workspaceId: string | null): Value[] {
@@ -15,7 +15,7 @@ export function inOrder<V>(
   convert: (value: Value) => V,
 ): V[] {
   const values = new Array<V>(statement.params.length);
-  let given = 0;
+  let bound = 0;
   for (let i = 0; i < values.length; i++) {
     const name = statement.params[i]!;
     if (name === 'ws') {
@@ -23,10 +23,10 @@ export function inOrder<V>(
       values[i] = convert(workspaceId);
     } else {
       values[i] = convert(checked(statement.name, name, params[name]));
-      given++;
+      bound++;
     }
   }
-  if (given !== Object.keys(params).length) {
+  if (bound !== Object.keys(params).length) {
     const extra = Object.keys(params).filter((name) => name === 'ws' || !statement.params.includes(name));
     throw new Error(`${statement.name} has no parameter ${extra.join(', ')}.`);
   }
@@ -61,7 +61,7 @@ function checked(statement: string, name: string, value: unknown): Value {
 /** Column names of a statement, and an empty row to copy. */
 export interface RowShape {
   readonly names: readonly string[];
-  readonly empty: Row;
+  readonly empty: SqlRow;
 }
 
 export function shapeOf(names: readonly string[]): RowShape {
@@ -69,7 +69,7 @@ export function shapeOf(names: readonly string[]): RowShape {
 }
 
 /** Copies and fills an empty row, which costs half of adding one property after the other. */
-export function rowOf({ names, empty }: RowShape, values: readonly Value[]): Row {
+export function rowOf({ names, empty }: RowShape, values: readonly Value[]): SqlRow {
   const row: Record<string, Value> = { ...empty };
   for (let i = 0; i < names.length; i++) row[names[i]!] = values[i]!;
   return row;

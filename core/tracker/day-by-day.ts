@@ -6,8 +6,8 @@ import { eventsAt } from '../events/log.ts';
 import { Closed } from '../lib/schema.ts';
 import { utcToWall, wallToUtc } from '../lib/zone.ts';
 import { tenantStatement } from '../store/statement.ts';
-import type { ShownIssue } from './issues/kind.ts';
-import { seeingIssues } from './issues/seen.ts';
+import type { IssueResponse } from './issues/kind.ts';
+import { withIssueVisibility } from './issues/seen.ts';
 import type { StateType } from './workflows/contract.ts';
 
 const countsOf = (what: string) =>
@@ -37,12 +37,12 @@ type Day = Static<ReturnType<typeof dayByDay>>[number];
 const issuesAtOnce = 200;
 const eventsAtOnce = 500;
 
-interface Told {
+interface IssueEventRow {
   readonly issue_id: string;
   readonly sequence: number;
   readonly created_at: number;
 }
-const toldOf = tenantStatement<Told>(
+const eventsOfIssues = tenantStatement<IssueEventRow>(
   'events.of_issues',
   `SELECT issue_id, sequence, created_at FROM events INDEXED BY events_issue
    WHERE workspace_id = :ws AND issue_id IN (SELECT value FROM json_each(:ids)) AND entity_kind = 'issue' AND sequence < :before
@@ -50,8 +50,8 @@ const toldOf = tenantStatement<Told>(
 );
 
 /** Fields read from an event of an issue. Old events have neither cycle nor project. */
-type ToldIssue = Pick<ShownIssue, 'state' | 'estimate' | 'deletedAt' | 'team'> &
-  Partial<Pick<ShownIssue, 'cycle' | 'project'>>;
+type EventIssue = Pick<IssueResponse, 'state' | 'estimate' | 'deletedAt' | 'team'> &
+  Partial<Pick<IssueResponse, 'cycle' | 'project'>>;
 
 interface Counting {
   /** Ids of all issues that may have been in scope at any time. */
@@ -59,7 +59,7 @@ interface Counting {
   readonly days: readonly DayEnd[];
   /** Sequence at which counting stops; events from it on are ignored. */
   readonly before?: number;
-  isIn(issue: ToldIssue): boolean;
+  isIn(issue: EventIssue): boolean;
 }
 
 /** Returns one entry per requested day, in the order of `days`. */
@@ -67,21 +67,21 @@ export async function countedByDay(
   ctx: Context,
   { ids, days, before = Number.MAX_SAFE_INTEGER, isIn }: Counting,
 ): Promise<Day[]> {
-  const { visibleTeams } = seeingIssues(ctx);
-  const tallies = days.map(({ day }) => emptyDay(day));
+  const { visibleTeams } = withIssueVisibility(ctx);
+  const counters = days.map(({ day }) => emptyDay(day));
   for (let at = 0; at < ids.length; at += issuesAtOnce) {
     const some = JSON.stringify(ids.slice(at, at + issuesAtOnce));
-    const ends = endsOf(await ctx.store.read(ctx.scope, toldOf, { ids: some, before }), days);
+    const ends = endsOf(await ctx.store.read(ctx.scope, eventsOfIssues, { ids: some, before }), days);
     const sequences = [...ends.keys()];
     for (let from = 0; from < sequences.length; from += eventsAtOnce)
       for (const event of await eventsAt(ctx.store, ctx.scope, sequences.slice(from, from + eventsAtOnce))) {
-        const issue = event.data as ToldIssue;
+        const issue = event.data as EventIssue;
         if (issue.deletedAt !== null || !isIn(issue)) continue;
         if (visibleTeams !== null && !visibleTeams.has(issue.team.id)) continue;
-        for (const index of ends.get(event.sequence)!) count(tallies[index]!, issue);
+        for (const index of ends.get(event.sequence)!) count(counters[index]!, issue);
       }
   }
-  return tallies.map(rounded);
+  return counters.map(rounded);
 }
 
 export interface DayEnd {
@@ -104,11 +104,14 @@ export function daysOf(zone: string, fromMs: number, toMs: number): DayEnd[] {
 }
 
 /** Maps the sequence of each issue's last event before the end of a day to the indexes of those days. */
-function endsOf(rows: readonly Told[], days: readonly DayEnd[]): ReadonlyMap<number, readonly number[]> {
+function endsOf(
+  rows: readonly IssueEventRow[],
+  days: readonly DayEnd[],
+): ReadonlyMap<number, readonly number[]> {
   const ends = new Map<number, number[]>();
-  for (const told of byIssue(rows))
+  for (const events of byIssue(rows))
     for (const [index, { endMs }] of days.entries()) {
-      const last = told.findLast(({ created_at: at }) => at < endMs);
+      const last = events.findLast(({ created_at: at }) => at < endMs);
       if (!last) continue;
       const known = ends.get(last.sequence);
       if (known) known.push(index);
@@ -117,7 +120,7 @@ function endsOf(rows: readonly Told[], days: readonly DayEnd[]): ReadonlyMap<num
   return ends;
 }
 
-function byIssue(rows: readonly Told[]): Iterable<readonly Told[]> {
+function byIssue(rows: readonly IssueEventRow[]): Iterable<readonly IssueEventRow[]> {
   return Map.groupBy(rows, ({ issue_id }) => issue_id).values();
 }
 
@@ -128,7 +131,7 @@ const countedAs: Readonly<Partial<Record<StateType, 'started' | 'completed' | 'c
   duplicate: 'canceled',
 };
 
-function count({ issues, points }: Day, { state, estimate }: ToldIssue): void {
+function count({ issues, points }: Day, { state, estimate }: EventIssue): void {
   for (const name of ['scope', countedAs[state.type]] as const)
     if (name !== undefined) {
       issues[name]++;

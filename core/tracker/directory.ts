@@ -11,16 +11,16 @@ export type StateEntry = Entry<typeof state>;
 
 /** @param name key of the team in any case, or its id */
 export function findTeam({ teams }: Directory, name: string): TeamEntry | undefined {
-  const named = teams.get(name);
-  if (named) return named;
+  const byId = teams.get(name);
+  if (byId) return byId;
   const wanted = name.toUpperCase();
   for (const team of teams.values()) if (team.key === wanted) return team;
   return undefined;
 }
 
-/** Returns the error text for an unknown team. It does not list teams, since the caller may not see them all. @param given key or id */
-export function noTeam(given: string): Wrong {
-  return { why: `There is no team ${given}.`, fix: 'Use a team that GET /api/v1/teams lists.' };
+/** Returns the error text for an unknown team. It does not list teams, since the caller may not see them all. @param input key or id */
+export function noTeam(input: string): Wrong {
+  return { why: `There is no team ${input}.`, fix: 'Use a team that GET /api/v1/teams lists.' };
 }
 
 /** Returns the team that a list is filtered by. @throws ApiError validation_failed (not_found) */
@@ -61,9 +61,9 @@ function statesIn(teamId: string): Among {
 }
 
 /** Returns the id of a state of the team, given its id, name or type. @throws ApiError validation_failed */
-export function stateNamed(ctx: Naming, teamId: string, given: string, path: string): string {
+export function stateByName(ctx: Naming, teamId: string, input: string, path: string): string {
   const { directory } = ctx;
-  const name = given === 'cancelled' ? 'canceled' : given;
+  const name = input === 'cancelled' ? 'canceled' : input;
   const id = idOfName(ctx, state, name, path, statesIn(teamId));
   if (findState(directory, teamId, id)) return id;
   throw invalidField(path, 'not_found', {

@@ -1,7 +1,7 @@
 // Finds mentions in a text: `@` and a name or handle of a member, outside of code. A handle is the first name, or the words of the name
 // joined by nothing, a dot, a hyphen or an underscore. An ambiguous name mentions nobody; `@usr_…` is always unique.
 import type { Directory } from '../context.ts';
-import { foldName } from '../lib/fold.ts';
+import { foldName } from '../lib/case-folding.ts';
 import { plainText } from '../lib/markdown.ts';
 
 /** Maximum number of mentions in one text; further ones are ignored. */
@@ -18,13 +18,13 @@ export function mentionsIn(markdown: string, { members }: Pick<Directory, 'membe
   if (!markdown.includes('@')) return [];
   const names = namesOf(members);
   const text = plainText(markdown);
-  const found = new Set<string>();
+  const ids = new Set<string>();
   for (const { index } of text.matchAll(/(?<![\p{L}\p{N}_.@/-])@/gu)) {
     const id = memberAt(text, index + 1, members, names);
-    if (id !== undefined) found.add(id);
-    if (found.size === mentionsMax) break;
+    if (id !== undefined) ids.add(id);
+    if (ids.size === mentionsMax) break;
   }
-  return [...found];
+  return [...ids];
 }
 
 /** Matches the longest name of up to four words at this index. */
@@ -32,9 +32,9 @@ function memberAt(text: string, at: number, members: Directory['members'], names
   const line = /^[^\n]{0,160}/.exec(text.slice(at, at + 161))?.[0] ?? '';
   const ends = wordEnds(line);
   for (const end of ends.toReversed()) {
-    const given = line.slice(0, end);
-    if (members.get(given)?.removed === false) return given;
-    const meant = names.get(foldName(given));
+    const candidate = line.slice(0, end);
+    if (members.get(candidate)?.removed === false) return candidate;
+    const meant = names.get(foldName(candidate));
     if (meant?.size === 1) return [...meant][0];
     if (meant) return undefined;
   }
@@ -55,8 +55,8 @@ function wordEnds(line: string): number[] {
 }
 
 function namesOf(members: Directory['members']): Names {
-  const made = known.get(members);
-  if (made) return made;
+  const cached = known.get(members);
+  if (cached) return cached;
   const names = new Map<string, Set<string>>();
   for (const { id, name, removed } of members.values()) {
     if (removed) continue;

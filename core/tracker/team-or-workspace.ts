@@ -3,9 +3,9 @@ import { Type } from 'typebox';
 import type { Context } from '../context.ts';
 import type { Condition } from '../store/page.ts';
 import { getTeam } from './directory.ts';
-import { teamAsked } from './teams/contract.ts';
+import { teamParameter } from './teams/contract.ts';
 
-export const teamQuery = { team: Type.Optional(teamAsked) };
+export const teamQuery = { team: Type.Optional(teamParameter) };
 
 /** @throws ApiError for an unknown team */
 export function usableInTeam(

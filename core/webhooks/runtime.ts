@@ -15,16 +15,16 @@ import type { CheckFilter } from '../resource/filtering.ts';
 import { scopeOf, type Scope } from '../store/store.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import { endpointResource } from './endpoints/routes.ts';
-import { endpointKind, isForgiven, type Endpoint } from './endpoints/kind.ts';
+import { endpointModel, isForgiven, type Endpoint } from './endpoints/kind.ts';
 import { goesOff } from './deliveries/off.ts';
 import { createReplays, type Replays } from './replays/queue.ts';
 import { replayRoutes } from './replays/routes.ts';
 import { sampleRoutes } from './samples/routes.ts';
-import { createSamples, type SentEvent } from './samples/samples.ts';
+import { createSamples, type SampleEvent } from './samples/samples.ts';
 import { createSubscriptions, type Subscriptions } from './subscriptions.ts';
 import { createCanceler, type Canceler } from './worker/canceler.ts';
 import { createHealths, type Healths } from './worker/health.ts';
-import { createLanes } from './worker/lanes.ts';
+import { createEndpointQueues } from './worker/endpoint-queues.ts';
 import { createPipeline, type Pipeline } from './worker/pipeline.ts';
 
 export interface Webhooks {
@@ -51,18 +51,18 @@ interface WebhooksOptions {
   readonly egress: Egress;
   readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
   readonly checkFilter: CheckFilter;
-  readonly sentEvents: readonly SentEvent[];
+  readonly sentEvents: readonly SampleEvent[];
   readonly streams: Streams;
   readonly version: string;
 }
 
 export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { clock, owner } = options;
-  const { store, log, ids, turns, mayWork } = options.services;
+  const { store, log, ids, fairQueue, mayWork } = options.services;
   const healths = createHealths(store);
-  const lanes = createLanes(healths.isProbing);
-  const subscriptions = createSubscriptions({ ...options, store, log, turns });
-  const pipeline = createPipeline({ ...options, subscriptions, healths, lanes });
+  const endpointQueues = createEndpointQueues(healths.isProbing);
+  const subscriptions = createSubscriptions({ ...options, store, log, fairQueue });
+  const pipeline = createPipeline({ ...options, subscriptions, healths, endpointQueues });
   const { consumer, queue, deliverer } = pipeline;
   const replays = createReplays({
     ...{ store, clock, log, ids, owner, mayWork, subscriptions, deliveries: queue, seen: options.seen },
@@ -82,7 +82,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       if (goesOff(before, after)) canceler.wentOff(scopeOf(workspaceId), after.id);
       if (!isForgiven(before, after)) continue;
       healths.forgive(after.id);
-      lanes.admit(after.id);
+      endpointQueues.admit(after.id);
     }
   });
 
@@ -122,7 +122,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
 /** Returns the changes of existing endpoints. */
 function endpointsIn(changes: readonly Change[]): { before: Endpoint; after: Endpoint }[] {
   return changes
-    .filter(({ kind, before }) => kind === endpointKind.name && before !== null)
+    .filter(({ kind, before }) => kind === endpointModel.name && before !== null)
     .map(({ before, after }) => ({ before: before as Endpoint, after: after as Endpoint }));
 }
 

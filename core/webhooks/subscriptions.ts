@@ -3,26 +3,26 @@
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
 import type { Directory } from '../context.ts';
 import { expandPattern, namespaceOf } from '../events/catalogue.ts';
-import { shownData, type EventRow } from '../events/event.ts';
-import { erasOf, readPastWants, type Eras } from '../events/past-wants.ts';
+import { renderData, type EventRow } from '../events/event.ts';
+import { erasOf, readPastSubscriptions, type Eras } from '../events/past-subscriptions.ts';
 import { errorForLog } from '../lib/failures.ts';
 import { parseFilter, type FilterFields } from '../lib/filter.ts';
 import { createSearched, passesOf, type Passes, type Searched } from '../lib/filter-match.ts';
 import type { Log } from '../lib/log.ts';
-import type { LoopTurns } from '../lib/fairness/loop-turns.ts';
-import { tenantStatement, type Row } from '../store/statement.ts';
+import type { LoopQueue } from '../lib/fairness/loop-queue.ts';
+import { tenantStatement, type SqlRow } from '../store/statement.ts';
 import { scopeOf, type Scope, type Store } from '../store/store.ts';
 import { field } from '../tracker/fields/contract.ts';
-import { endpointKind, type Endpoint } from './endpoints/kind.ts';
-import { consumerName, type EndpointWants } from './endpoints/wants.ts';
+import { endpointModel, type Endpoint } from './endpoints/kind.ts';
+import { consumerName, type EndpointSubscription } from './endpoints/subscription.ts';
 
-const enabledEndpoints = tenantStatement<Row>(
+const enabledEndpoints = tenantStatement<SqlRow>(
   'endpoints.enabled',
-  `SELECT ${endpointKind.select} FROM endpoints WHERE workspace_id = :ws AND deleted_at IS NULL AND enabled = 1 ORDER BY created_at, id`,
+  `SELECT ${endpointModel.select} FROM endpoints WHERE workspace_id = :ws AND deleted_at IS NULL AND enabled = 1 ORDER BY created_at, id`,
 );
 
 /** Subscription of an endpoint, current or past. */
-type Wanting = EndpointWants & { readonly id: string };
+type Wanting = EndpointSubscription & { readonly id: string };
 
 interface Subscriber {
   readonly endpoint: Wanting;
@@ -40,7 +40,7 @@ export interface Subscriptions {
     isMeant: (endpointId: string, sequence: number) => boolean,
   ): Promise<readonly Wanting[]>;
   /** Returns true if the current subscription of an endpoint matches an event of any time. */
-  wants(scope: Scope, endpointId: string, event: EventRow): Promise<boolean>;
+  matches(scope: Scope, endpointId: string, event: EventRow): Promise<boolean>;
   /** Returns undefined if the endpoint is deleted or disabled. */
   enabled(scope: Scope, endpointId: string): Promise<Endpoint | undefined>;
   /** Returns the enabled endpoints; their number is limited per workspace. */
@@ -65,14 +65,14 @@ function isPingOf(endpointId: string, event: EventRow): boolean {
 export function createSubscriptions(options: {
   store: Store;
   cache: WorkspaceCache;
-  turns: LoopTurns;
+  fairQueue: LoopQueue;
   log: Log;
   filterFields: (eventType: string, directory?: Directory) => FilterFields;
   directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }): Subscriptions {
   const { of } = options.cache.section<Listeners>({
     // Filters may refer to custom fields of the workspace.
-    kinds: new Set([endpointKind.name, field.name]),
+    kinds: new Set([endpointModel.name, field.name]),
     load: async (scope) => {
       const directory = await options.directoryOf(scope);
       const filterFields = (type: string): FilterFields => options.filterFields(type, directory);
@@ -81,7 +81,7 @@ export function createSubscriptions(options: {
     move: () => undefined,
   });
 
-  const wants = async (
+  const matches = async (
     scope: Scope,
     { endpoint, filter }: Subscriber,
     { createdAt }: EventRow,
@@ -89,7 +89,7 @@ export function createSubscriptions(options: {
     searched: Searched,
   ): Promise<boolean> =>
     filter === null ||
-    options.turns.run(scopeOf(scope.workspaceId, endpoint.id), () => filter(data, searched, createdAt));
+    options.fairQueue.run(scopeOf(scope.workspaceId, endpoint.id), () => filter(data, searched, createdAt));
 
   return {
     async listens(scope, after) {
@@ -100,23 +100,23 @@ export function createSubscriptions(options: {
       const wanting: Wanting[] = [];
       const subscribers = (await of(scope)).byType.at(event.sequence).get(event.type) ?? none;
       if (subscribers.length === 0) return wanting;
-      const data = shownData(event);
+      const data = renderData(event);
       const searched = createSearched();
       for (const subscriber of subscribers) {
         const { endpoint } = subscriber;
         // An endpoint receives only events after its creation. Its ping already has a delivery.
         if (event.sequence <= endpoint.sinceSequence || isPingOf(endpoint.id, event)) continue;
         if (!isMeant(endpoint.id, event.sequence)) continue;
-        if (await wants(scope, subscriber, event, data, searched)) wanting.push(endpoint);
+        if (await matches(scope, subscriber, event, data, searched)) wanting.push(endpoint);
       }
       return wanting;
     },
-    async wants(scope, endpointId, event) {
+    async matches(scope, endpointId, event) {
       const subscriber = (await of(scope)).byType.now
         .get(event.type)
         ?.find(({ endpoint }) => endpoint.id === endpointId);
       if (!subscriber || isPingOf(endpointId, event)) return false;
-      return wants(scope, subscriber, event, shownData(event), createSearched());
+      return matches(scope, subscriber, event, renderData(event), createSearched());
     },
     enabled: async (scope, endpointId) => (await of(scope)).endpoints.get(endpointId),
     enabledIds: async (scope) => new Set((await of(scope)).endpoints.keys()),
@@ -129,14 +129,14 @@ interface Reading {
 }
 
 async function readListeners(store: Store, scope: Scope, reading: Reading): Promise<Listeners> {
-  const endpoints = (await store.read(scope, enabledEndpoints)).map(endpointKind.fromRow);
-  const past = await readPastWants<EndpointWants>(store, scope, consumerName);
+  const endpoints = (await store.read(scope, enabledEndpoints)).map(endpointModel.fromRow);
+  const past = await readPastSubscriptions<EndpointSubscription>(store, scope, consumerName);
   return {
     endpoints: new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])),
-    byType: erasOf<Wanting, EndpointWants, ByType>(
+    byType: erasOf<Wanting, EndpointSubscription, ByType>(
       endpoints,
       past,
-      ({ id, wants }) => ({ ...wants, id }),
+      ({ id, subscription: matches }) => ({ ...matches, id }),
       (wanting) => byTypeOf(wanting, reading),
     ),
   };

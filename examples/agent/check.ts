@@ -21,7 +21,7 @@ interface Agent {
   readonly said: readonly string[];
   next(): Promise<string>;
   /** Returns the next line, and the URL printed below it. */
-  asked(): Promise<{ what: string; url: string }>;
+  nextPrompt(): Promise<{ what: string; url: string }>;
   readonly ended: Promise<number>;
 }
 const children: Bun.Subprocess[] = [];
@@ -40,17 +40,17 @@ function startAgent(): Agent {
     said.push(value);
     return value;
   };
-  const asked: Agent['asked'] = async () => {
+  const nextPrompt: Agent['nextPrompt'] = async () => {
     const [what, url] = [await next(), await next()];
     if (!url.startsWith('  http')) throw new Error(`The agent printed no URL: ${what}`);
     return { what, url: url.trim() };
   };
-  return { said, next, asked, ended: child.exited };
+  return { said, next, nextPrompt, ended: child.exited };
 }
 
 /** Compares a line of the README with an output line; `…` matches any text. */
-function matches(shown: string, said: string): boolean {
-  const [begin = '', end] = shown.replace('http://127.0.0.1:4700', server.url).split('…');
+function matches(expected: string, said: string): boolean {
+  const [begin = '', end] = expected.replace('http://127.0.0.1:4700', server.url).split('…');
   return end === undefined ? said === begin : said.startsWith(begin) && said.endsWith(end);
 }
 
@@ -80,11 +80,11 @@ try {
   await until('the plugin has labeled the issues', async () => !(await runsOpen(api, 'auto-triage')));
 
   step('Ben starts the agent twice, denies the first and allows the second');
-  await ben.does({ do: 'go', url: (await other.asked()).url }, { do: 'press', name: 'Deny' });
+  await ben.does({ do: 'go', url: (await other.nextPrompt()).url }, { do: 'press', name: 'Deny' });
   const denied = await other.next();
   check('the denied agent is told', denied.startsWith('Access denied: '), denied);
-  const { said, next, asked } = agent;
-  const { url: consentPage } = await asked();
+  const { said, next, nextPrompt } = agent;
+  const { url: consentPage } = await nextPrompt();
   const consent = await ben.does({ do: 'go', url: consentPage });
   check(
     'the consent page says that the agent is not verified',
@@ -108,7 +108,7 @@ try {
 
   const looked = await next();
   check('it reads the issues', looked === 'Read 3 issues. 2 suggestions.', looked);
-  const proposals = [await asked(), await asked()];
+  const proposals = [await nextPrompt(), await nextPrompt()];
   const raising = proposals.find(({ what }) => what.includes('urgent'))!;
   const deleting = proposals.find(({ what }) => what.includes('delete'))!;
   check(
@@ -134,27 +134,27 @@ try {
     [toRaise.violations, raised.violations],
   );
 
-  const heard = [await next(), await next()].join('\n');
-  check('the agent learns of the approval', heard.includes('make it urgent: approved by Ana'), heard);
+  const outcome = [await next(), await next()].join('\n');
+  check('the agent learns of the approval', outcome.includes('make it urgent: approved by Ana'), outcome);
   check(
     'the agent learns of the rejection and its reason',
-    heard.includes('delete it: rejected by Ana, because “Berlin is real”'),
-    heard,
+    outcome.includes('delete it: rejected by Ana, because “Berlin is real”'),
+    outcome,
   );
   check('the agent exits with 0', (await agent.ended) === 0);
 
   const transcript = readFileSync(join(import.meta.dir, 'README.md'), 'utf8');
-  const shown =
+  const expected =
     /\n\$ bun examples\/agent\/main\.ts\n([^`]+)```/.exec(transcript)?.[1]?.trim().split('\n') ?? [];
-  const differs = shown.filter((line) => !said.some((one) => matches(line, one)));
-  check('its output matches README.md', shown.length === said.length && differs.length === 0, {
+  const differs = expected.filter((line) => !said.some((one) => matches(line, one)));
+  check('its output matches README.md', expected.length === said.length && differs.length === 0, {
     differs,
     said,
   });
 
   step('The audit log records all actions');
   const { data: log } = await api<{ data: Entry[] }>('GET', '/audit-log?limit=100');
-  const told = new Set(
+  const audited = new Set(
     log.map(({ action, actor, target }) => `${action} ${target.id} by ${actor.kind} ${actor.name}`),
   );
   const [raise, remove] = [raising.url, deleting.url].map((url) => url.slice(url.lastIndexOf('/') + 1));
@@ -165,7 +165,7 @@ try {
     `automation.proposed ${remove} by app Tidy`,
     `automation.rejected ${remove} by user Ana`,
   ])
-    check(entry.replace(/ \S+_\S+/, ''), told.has(entry), [...told]);
+    check(entry.replace(/ \S+_\S+/, ''), audited.has(entry), [...audited]);
   const byApp = log.filter(({ actor }) => actor.kind === 'app');
   check(
     'all actions of the agent are recorded on behalf of Ben',

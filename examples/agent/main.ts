@@ -92,8 +92,8 @@ async function pursue(client: Client, { tool, args, why }: Idea): Promise<void> 
 }
 
 async function tidy(client: Client): Promise<void> {
-  const asked = { limit: 50, sort: 'createdAt' };
-  const { data } = await call<{ data: { issue: Issue }[] }>(client, 'issues_search', asked);
+  const query = { limit: 50, sort: 'createdAt' };
+  const { data } = await call<{ data: { issue: Issue }[] }>(client, 'issues_search', query);
   const ideas = data.flatMap(({ issue }) => ideaFor(issue) ?? []);
   console.log(`Read ${data.length} issues. ${ideas.length} suggestions.`);
   await Promise.all(ideas.map((idea) => pursue(client, idea)));

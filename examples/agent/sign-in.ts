@@ -64,6 +64,6 @@ export class SignIn implements OAuthClientProvider {
   saveCodeVerifier = (verifier: string): void => void (this.#verifier = verifier);
   /** Authorization server at the time of consent; the code is sent nowhere else. */
   discoveryState = (): OAuthDiscoveryState | undefined => this.#found;
-  saveDiscoveryState = (found: OAuthDiscoveryState): void => void (this.#found = found);
+  saveDiscoveryState = (state: OAuthDiscoveryState): void => void (this.#found = state);
   redirectToAuthorization = (url: URL): void => this.#open(url);
 }

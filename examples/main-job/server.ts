@@ -4,14 +4,14 @@ import { join } from 'node:path';
 /** `TATAMI_BIN` overrides the command, for example with an executable in `dist`. */
 const command = process.env.TATAMI_BIN ?? join(import.meta.dir, '../../bin/tatami');
 
-export interface Ended {
+export interface CommandResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
 /** Runs one command with `--json`, successful or not. */
-export async function tried(...args: string[]): Promise<Ended> {
+export async function tried(...args: string[]): Promise<CommandResult> {
   const child = Bun.spawn([command, ...args, '--json'], { stdout: 'pipe', stderr: 'pipe' });
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),

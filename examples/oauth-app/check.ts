@@ -47,13 +47,13 @@ try {
 
   step('Ana creates her account, signs in to the app with Tatami, and withholds a scope');
   await joinBy(person, new URL(new URL(first.setUpUrl).pathname, server.url).href, 'Ana');
-  const asked = await person.does({ do: 'go', url: origin }, { do: 'follow', name: 'Sign in with Tatami' });
+  const consent = await person.does({ do: 'go', url: origin }, { do: 'follow', name: 'Sign in with Tatami' });
   check(
     'the consent page names the app and says that an admin registered it',
-    asked.text.includes('An admin of this workspace registered this app.'),
-    asked.text,
+    consent.text.includes('An admin of this workspace registered this app.'),
+    consent.text,
   );
-  check('axe finds nothing on that page', asked.violations.length === 0, asked.violations);
+  check('axe finds nothing on that page', consent.violations.length === 0, consent.violations);
   const home = await person.does(
     { do: 'uncheck', label: 'create, change and delete them' },
     { do: 'press', name: 'Allow' },

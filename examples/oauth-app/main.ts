@@ -36,8 +36,9 @@ const sessionIn = (request: Request): Session | undefined =>
 
 /** Every step sets a new cookie, so that nobody signs in to a session that someone else started. */
 function leadTo(location: string, cookie?: string): Response {
-  const kept = cookie === undefined ? {} : { 'set-cookie': `app=${cookie}; Path=/; HttpOnly; SameSite=Lax` };
-  return new Response(null, { status: 303, headers: { location, ...kept } });
+  const cookieHeader =
+    cookie === undefined ? {} : { 'set-cookie': `app=${cookie}; Path=/; HttpOnly; SameSite=Lax` };
+  return new Response(null, { status: 303, headers: { location, ...cookieHeader } });
 }
 
 const text = Bun.escapeHTML;

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 export function withoutLabels(file: string, dir: string): { unlabelled: string; truth: Map<string, string> } {
   const rows = parse(readFileSync(file, 'utf8'), { columns: true }) as Record<string, string>[];
   const truth = new Map<string, string>();
-  const kept = rows.filter(({ title = '', label = '' }) => !truth.has(title) && truth.set(title, label));
-  const cells = kept.map(({ repo, created_at, title, body }) => [repo, created_at, '', title, body]);
+  const unique = rows.filter(({ title = '', label = '' }) => !truth.has(title) && truth.set(title, label));
+  const cells = unique.map(({ repo, created_at, title, body }) => [repo, created_at, '', title, body]);
   const lines = [['repo', 'created_at', 'label', 'title', 'body'], ...cells].map((row) =>
     row.map((cell = '') => `"${cell.replaceAll('"', '""')}"`).join(','),
   );

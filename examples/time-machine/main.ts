@@ -13,7 +13,7 @@ const here = import.meta.dir;
 const file = process.argv[2] ?? join(here, '../main-job/sample.csv');
 const dir = mkdtempSync(join(tmpdir(), 'tatami-time-machine-'));
 const dataDir = join(dir, 'data');
-const kinds = ['bug', 'feature', 'question'];
+const labelNames = ['bug', 'feature', 'question'];
 
 const labelsOf = ({ labels }: Issue): string =>
   labels
@@ -29,14 +29,14 @@ const cli = <T>(...args: string[]): Promise<T> => tatami<T>(...args, ...remote);
 const api = apiOf(server.url, apiKey);
 
 async function all<T>(path: string): Promise<T[]> {
-  const found: T[] = [];
+  const items: T[] = [];
   for (let after = ''; ;) {
     const page = await api<{ data: T[]; pageInfo: { hasNextPage: boolean; endCursor: string } }>(
       'GET',
       `${path}${path.includes('?') ? '&' : '?'}limit=100${after}`,
     );
-    found.push(...page.data);
-    if (!page.pageInfo.hasNextPage) return found;
+    items.push(...page.data);
+    if (!page.pageInfo.hasNextPage) return items;
     after = `&after=${page.pageInfo.endCursor}`;
   }
 }
@@ -78,14 +78,14 @@ try {
   );
 
   step('2 label half of them by hand');
-  const known = issues.filter(({ title }) => kinds.includes(truth.get(title) ?? ''));
+  const known = issues.filter(({ title }) => labelNames.includes(truth.get(title) ?? ''));
   const byHand = known.filter((_, at) => at % 2 === 0);
   const [first, ...others] = byHand;
   // One label differs from the file, so that people and plugin disagree with any file.
-  const seen = kinds.find((kind) => kind !== truth.get(first!.title))!;
+  const seen = labelNames.find((kind) => kind !== truth.get(first!.title))!;
   truth.set(first!.title, seen);
   await api('PATCH', `/issues/${first!.id}`, { addLabels: [seen] });
-  for (const name of kinds) {
+  for (const name of labelNames) {
     const ids = others.filter(({ title }) => truth.get(title) === name).map(({ id }) => id);
     if (ids.length > 0) await api('POST', '/issues/bulk-update', { ids, set: { addLabels: [name] } });
   }
@@ -154,8 +154,8 @@ try {
 
   step('4 install it in propose mode and decide its proposals');
   await cli('plugin', 'install', 'auto-triage', '--yes', '--mode', 'propose', '--settings', settings);
-  const learned = await cli<Run>('plugin', 'run-schedule', 'auto-triage', 'learn');
-  check('it learns from the manual labels', learned.status === 'succeeded', learned);
+  const trained = await cli<Run>('plugin', 'run-schedule', 'auto-triage', 'learn');
+  check('it learns from the manual labels', trained.status === 'succeeded', trained);
   const texts = JSON.parse(readFileSync(join(here, '../main-job/new-issues.json'), 'utf8')) as [
     string,
     string,
@@ -164,9 +164,9 @@ try {
   await ended('auto-triage');
   const open = await cli<Proposal[]>('proposals', 'list');
   const proposalOf = (issue: Issue): Proposal => {
-    const found = open.find(({ effects }) => effects.some((effect) => effect.issue === issue.identifier));
-    if (!found) throw new Error(`There is no proposal for ${issue.identifier}.`);
-    return found;
+    const items = open.find(({ effects }) => effects.some((effect) => effect.issue === issue.identifier));
+    if (!items) throw new Error(`There is no proposal for ${issue.identifier}.`);
+    return items;
   };
   check(
     `${open.length} proposals are open, and no issue is labelled`,
@@ -189,14 +189,14 @@ try {
   const now = await read(proposedOn);
   check(
     'two approved in full have label and comment',
-    now.slice(0, 2).every((one) => kinds.includes(labelsOf(one))) &&
+    now.slice(0, 2).every((one) => labelNames.includes(labelsOf(one))) &&
       (await commentsOn(wholeA)) === 1 &&
       (await commentsOn(wholeB)) === 1,
     now,
   );
   check(
     'one approved in part has only the label',
-    kinds.includes(labelsOf(now[2]!)) && (await commentsOn(inPart)) === 0,
+    labelNames.includes(labelsOf(now[2]!)) && (await commentsOn(inPart)) === 0,
     now[2],
   );
   check(
@@ -215,8 +215,8 @@ try {
       decided.every(({ status, reason }) => status !== 'rejected' || reason === 'A person looks at these.'),
     decided,
   );
-  const told = await api<{ data: { type: string }[] }>('GET', '/events?types=automation.*&limit=100');
-  const types = counted(told.data.map(({ type }) => type));
+  const automation = await api<{ data: { type: string }[] }>('GET', '/events?types=automation.*&limit=100');
+  const types = counted(automation.data.map(({ type }) => type));
   check(
     'the feed contains automation.proposed, approved and rejected',
     types['automation.proposed'] === 6 &&
@@ -345,8 +345,8 @@ try {
     badRun?.parentId === created?.id && undone.undid.includes(badRun?.id ?? ''),
     nodes,
   );
-  const under = (given: typeof nodes, parentId: string | null | undefined, isUndo = false): boolean =>
-    given.some(
+  const under = (candidates: typeof nodes, parentId: string | null | undefined, isUndo = false): boolean =>
+    candidates.some(
       (node) => node.type === 'issue.updated' && node.isUndo === isUndo && node.parentId === parentId,
     );
   check('it contains the writes of the run', under(nodes, badRun?.id), nodes);

@@ -17,7 +17,7 @@ const answerMax = 20_000;
 const stored = { version: 1, createdAt: '', updatedAt: '' };
 const somebody = { kind: 'user', id: 'usr_1', name: 'Ana' } as const;
 
-type Given = { title: string; description: string; team?: string; labels?: readonly string[] };
+type FakeIssueInput = { title: string; description: string; team?: string; labels?: readonly string[] };
 
 export class FakeTracker {
   readonly issues = new Map<string, Issue>();
@@ -31,7 +31,7 @@ export class FakeTracker {
   sliceMs = 0;
   settings: Settings = { threshold: 0.5, suggest: false, rule: true };
 
-  add({ title, description, team = 'ENG', labels = [] }: Given): Issue {
+  add({ title, description, team = 'ENG', labels = [] }: FakeIssueInput): Issue {
     const number = this.issues.size + 1;
     const issue: Issue = {
       id: `iss_${number}`,
@@ -133,12 +133,12 @@ export class FakeTracker {
 
   #list(query: IssueQuery): Page<Issue> {
     const filter = (query.filter ?? {}) as { team?: { nin: string[] }; label?: string[] };
-    const found = [...this.issues.values()]
+    const matching = [...this.issues.values()]
       .reverse()
       .filter(({ team }) => query.team === undefined || team.key === query.team)
       .filter(({ team }) => !filter.team?.nin.includes(team.key))
       .filter(({ labels }) => !filter.label || labels.some(({ id }) => filter.label?.includes(id)));
-    const answer = page(found, Number(query.after ?? 0), query.limit ?? 50);
+    const answer = page(matching, Number(query.after ?? 0), query.limit ?? 50);
     if (JSON.stringify(answer).length > answerMax) throw new QuotaExceeded('The answer is too large.');
     return answer;
   }

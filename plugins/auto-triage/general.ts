@@ -7,7 +7,7 @@ import { Predictor } from './model/predict.ts';
 import { priorityOf } from './general/priority.ts';
 import weights from './general/weights.json';
 
-interface Given {
+interface GeneralIssue {
   readonly title: string;
   readonly description: string;
 }
@@ -20,7 +20,7 @@ function load(): Predictor {
   return new Predictor(model);
 }
 
-function triage(issue: Given) {
+function triage(issue: GeneralIssue) {
   predictor ??= load();
   const { kind, confidence } = predictor.predict(issue);
   const { priority, evidence } = priorityOf(issue, kind);
@@ -43,7 +43,7 @@ export default definePlugin({
     triage: {
       cron: '0 0 1 1 *',
       async handle(_, ctx) {
-        const issues = (await ctx.kv.get('issues')) as readonly Given[];
+        const issues = (await ctx.kv.get('issues')) as readonly GeneralIssue[];
         await ctx.kv.set('answer', issues.map(triage));
       },
     },

@@ -6,11 +6,11 @@ import type { LearnContext } from './context.ts';
 import { readOwn, readTeams, writeModel, writeTeams, type TeamEntry, type Teams } from './memory.ts';
 import type { Model } from './model/model.ts';
 import { train, type Example } from './model/train.ts';
-import { findTeam, perKindMax, readExamples } from './reading.ts';
+import { findTeam, perTypeMax, readExamples } from './reading.ts';
 
 /** With fewer issues a model is worse than the rule. */
-const perKindMin = 5;
-const kindsMin = 2;
+const perTypeMin = 5;
+const typesMin = 2;
 /** Limit within the 100 host calls of a run; a team takes up to about 20. */
 const callsBeforeLastTeam = 75;
 /** Estimated; between slices the host reports the CPU time left. */
@@ -20,7 +20,7 @@ const reserveMs = 500;
 const teamsNewMax = 20;
 
 /** Result of a team; null if the CPU time ran out first. */
-type Learned = { readonly signature: string } | null;
+type LearnedTeam = { readonly signature: string } | null;
 
 export async function learn(event: { readonly scheduledAt: string }, ctx: LearnContext): Promise<Progress> {
   const round = Date.parse(event.scheduledAt);
@@ -50,9 +50,9 @@ export async function learn(event: { readonly scheduledAt: string }, ctx: LearnC
   return { done, of: total, unit: 'teams' };
 }
 
-async function learnTeam(ctx: LearnContext, team: string, entry: TeamEntry): Promise<Learned> {
+async function learnTeam(ctx: LearnContext, team: string, entry: TeamEntry): Promise<LearnedTeam> {
   const own = await readOwn(ctx.kv, team);
-  const examples = await readExamples(ctx, team, own, entry.perKind ?? perKindMax);
+  const examples = await readExamples(ctx, team, own, entry.perKind ?? perTypeMax);
   const signature = sign(examples);
   if (signature === '' || signature === entry.signature) return { signature };
   const model = await inSlices(ctx, train(examples));
@@ -94,10 +94,10 @@ function makeSmaller(
   round: number,
 ): number {
   const entry = teams[team] ?? { checkedAt: 0, signature: '' };
-  const perKind = Math.floor((entry.perKind ?? perKindMax) / 2);
-  if (perKind >= perKindMin) {
-    teams[team] = { ...entry, perKind };
-    return 1 - perKind / perKindMax;
+  const perType = Math.floor((entry.perKind ?? perTypeMax) / 2);
+  if (perType >= perTypeMin) {
+    teams[team] = { ...entry, perKind: perType };
+    return 1 - perType / perTypeMax;
   }
   ctx.log.warn(`${team}: training exceeds the time limit of a run; the model is unchanged.`);
   teams[team] = { ...entry, checkedAt: round };
@@ -106,7 +106,7 @@ function makeSmaller(
 
 async function withNewTeams(ctx: LearnContext, known: Teams): Promise<Teams> {
   const teams: Record<string, TeamEntry> = { ...known };
-  for (let found = 0; found < teamsNewMax; found++) {
+  for (let newTeams = 0; newTeams < teamsNewMax; newTeams++) {
     const team = await findTeam(ctx, Object.keys(teams));
     if (team === undefined) break;
     teams[team] = { checkedAt: 0, signature: '' };
@@ -116,14 +116,14 @@ async function withNewTeams(ctx: LearnContext, known: Teams): Promise<Teams> {
 
 /** Returns a signature of the issues, their kinds and the learner; empty if there is too little to learn from. */
 function sign(examples: readonly (Example & { readonly id: string; readonly version: number })[]): string {
-  const perKind = new Map<string, number>();
+  const perType = new Map<string, number>();
   let hash = 0x811c9dc5;
   for (const { id, kind, version } of examples) {
-    perKind.set(kind, (perKind.get(kind) ?? 0) + 1);
+    perType.set(kind, (perType.get(kind) ?? 0) + 1);
     for (const char of `${id} ${kind} ${version};`) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193);
   }
-  const enough = [...perKind.values()].filter((count) => count >= perKindMin).length;
-  return enough < kindsMin ? '' : `${examples.length}-${(hash >>> 0).toString(36)}`;
+  const enough = [...perType.values()].filter((count) => count >= perTypeMin).length;
+  return enough < typesMin ? '' : `${examples.length}-${(hash >>> 0).toString(36)}`;
 }
 
 /** Returns the same context, with a counter of host calls. */

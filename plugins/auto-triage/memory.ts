@@ -1,7 +1,7 @@
 // Data in `kv`: `teams` (teams and their model signatures), `model:KEY`, and `own:KEY`, the issues that the plugin
 // labelled itself, so that it does not learn from its own predictions.
 import type { Stored } from './context.ts';
-import { issueKinds, type Kind } from './model/kind.ts';
+import { issueTypes, type IssueType } from './model/kind.ts';
 import { asModel, type Model } from './model/model.ts';
 
 /** More than are read per team, so that no issue read has been evicted. */
@@ -35,18 +35,18 @@ export function writeModel(kv: Stored, team: string, model: Model): Promise<void
 }
 
 /** Returns the predicted kind of the last {@link ownMax} issues labelled by the plugin. */
-export async function readOwn(kv: Stored, team: string): Promise<Map<string, Kind>> {
-  const own = new Map<string, Kind>();
+export async function readOwn(kv: Stored, team: string): Promise<Map<string, IssueType>> {
+  const own = new Map<string, IssueType>();
   for (const entry of await ownEntries(kv, team)) {
-    const kind = issueKinds[Number(entry.slice(0, 1))];
+    const kind = issueTypes[Number(entry.slice(0, 1))];
     if (kind) own.set(entry.slice(1), kind);
   }
   return own;
 }
 
-export async function rememberOwn(kv: Stored, team: string, issueId: string, kind: Kind): Promise<void> {
+export async function rememberOwn(kv: Stored, team: string, issueId: string, kind: IssueType): Promise<void> {
   const entries = await ownEntries(kv, team);
-  entries.push(`${issueKinds.indexOf(kind)}${issueId}`);
+  entries.push(`${issueTypes.indexOf(kind)}${issueId}`);
   await kv.set(`own:${team}`, entries.slice(-ownMax).join(' '));
 }
 

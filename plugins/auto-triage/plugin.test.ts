@@ -178,9 +178,9 @@ describe('learning over several runs', () => {
 
     tracker.add({ ...amber, team: 'A', labels: ['Bug'] });
     tracker.sliceMs = 9_000;
-    const kept = tracker.kv.get('model:A') ?? '';
+    const storedModel = tracker.kv.get('model:A') ?? '';
     expect(await learnAll(tracker)).toEqual([0.875, 0.9375, 1]);
-    expect(tracker.kv.get('model:A')).toBe(kept);
+    expect(tracker.kv.get('model:A')).toBe(storedModel);
     expect(tracker.logs.join()).toContain('the model is unchanged');
   });
 });

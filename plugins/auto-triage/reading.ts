@@ -1,19 +1,19 @@
 // Reads labelled issues of a team, newest first and equally many of each kind, in pages that fit a host call.
 import { PluginError, type Chosen, type Issue } from '@tatami/sdk/plugin';
 import type { LearnContext } from './context.ts';
-import { kindsOf } from './labels.ts';
-import { issueKinds, type Kind } from './model/kind.ts';
+import { issueTypesOf } from './labels.ts';
+import { issueTypes, type IssueType } from './model/kind.ts';
 import type { Example } from './model/train.ts';
 import { bodyCharsMax } from './model/document.ts';
 
 /** More issues add little, while training time grows with their square and cube. */
-export const perKindMax = 80;
+export const perTypeMax = 80;
 const pageIssues = 40;
 /** Pages per kind, including smaller pages after a rejected one. */
 const pagesMax = 12;
 
-const asked = ['title', 'description', 'labels', 'version'] as const;
-type Asked = Pick<Issue, 'id' | (typeof asked)[number]>;
+const requestedFields = ['title', 'description', 'labels', 'version'] as const;
+type RequestedIssue = Pick<Issue, 'id' | (typeof requestedFields)[number]>;
 
 export type Read = Example & { readonly id: string; readonly version: number };
 
@@ -29,20 +29,20 @@ export async function findTeam(ctx: LearnContext, known: readonly string[]): Pro
 export async function readExamples(
   ctx: LearnContext,
   team: string,
-  own: ReadonlyMap<string, Kind>,
-  perKind: number,
+  own: ReadonlyMap<string, IssueType>,
+  perType: number,
 ): Promise<Read[]> {
   const labels = (await ctx.labels.list({ team, limit: 100 })).data;
   const examples: Read[] = [];
-  for (const kind of issueKinds) {
-    const ids = labels.filter((label) => kindsOf([label])[0] === kind).map(({ id }) => id);
+  for (const kind of issueTypes) {
+    const ids = labels.filter((label) => issueTypesOf([label])[0] === kind).map(({ id }) => id);
     if (ids.length === 0) continue;
-    let found = 0;
+    let count = 0;
     for await (const issue of labelled(ctx, team, ids)) {
-      const kinds = kindsOf(issue.labels);
+      const kinds = issueTypesOf(issue.labels);
       if (kinds.length !== 1 || kinds[0] !== kind || own.get(issue.id) === kind) continue;
       examples.push(toExample(issue, kind));
-      if (++found === perKind) break;
+      if (++count === perType) break;
     }
   }
   return examples;
@@ -52,11 +52,11 @@ async function* labelled(
   ctx: LearnContext,
   team: string,
   labelIds: readonly string[],
-): AsyncGenerator<Asked> {
+): AsyncGenerator<RequestedIssue> {
   let limit = pageIssues;
   let after: string | undefined;
   for (let pages = 0; pages < pagesMax; pages++) {
-    const query = { team, filter: { label: labelIds }, fields: asked, limit };
+    const query = { team, filter: { label: labelIds }, fields: requestedFields, limit };
     let page;
     try {
       page = await ctx.issues.list(after === undefined ? query : { ...query, after });
@@ -66,16 +66,16 @@ async function* labelled(
       limit = Math.max(1, Math.floor(limit / 4));
       continue;
     }
-    yield* page.data.filter(isAsked);
+    yield* page.data.filter(hasRequestedFields);
     if (!page.pageInfo.hasNextPage || page.pageInfo.endCursor === null) return;
     after = page.pageInfo.endCursor;
   }
 }
 
-function isAsked(issue: Chosen<Issue>): issue is Chosen<Issue> & Asked {
-  return asked.every((name) => issue[name] !== undefined);
+function hasRequestedFields(issue: Chosen<Issue>): issue is Chosen<Issue> & RequestedIssue {
+  return requestedFields.every((name) => issue[name] !== undefined);
 }
 
-function toExample({ id, version, title, description }: Asked, kind: Kind): Read {
+function toExample({ id, version, title, description }: RequestedIssue, kind: IssueType): Read {
   return { id, version, kind, title, description: description.slice(0, bodyCharsMax) };
 }

@@ -2,7 +2,7 @@
 import { InvalidInput, NotFound, type Issue } from '@tatami/sdk/plugin';
 import { labelComment, suggestionComment } from './comment.ts';
 import type { TriageContext } from './context.ts';
-import { kindsOf } from './labels.ts';
+import { issueTypesOf } from './labels.ts';
 import { readModel, readTeams, rememberOwn } from './memory.ts';
 import { explain } from './model/explain.ts';
 import { explainRule } from './model/explain-rule.ts';
@@ -13,10 +13,10 @@ const predictors = new Map<string, { readonly signature: string; readonly predic
 const predictorsMax = 8;
 
 export async function triage(data: Pick<Issue, 'id' | 'labels'>, ctx: TriageContext): Promise<void> {
-  if (kindsOf(data.labels).length > 0) return;
+  if (issueTypesOf(data.labels).length > 0) return;
   const issue = await findIssue(ctx, data.id);
   // The issue may have been labelled or deleted meanwhile.
-  if (!issue || kindsOf(issue.labels).length > 0) return;
+  if (!issue || issueTypesOf(issue.labels).length > 0) return;
   const text = { title: issue.title, description: issue.description };
   const predictor = await predictorOf(ctx, issue.team.key);
   if (!predictor && !ctx.settings.rule) return;

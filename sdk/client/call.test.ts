@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { createCall } from './call.ts';
 import { ApiCallError } from './index.ts';
 
-interface Seen {
+interface ReceivedRequest {
   key: string | null;
   authorization: string | null;
   body: string;
@@ -10,7 +10,7 @@ interface Seen {
 
 /** Responds to each request with the next of `answers`. */
 function server(...answers: Response[]) {
-  const seen: Seen[] = [];
+  const seen: ReceivedRequest[] = [];
   const listener = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -50,10 +50,10 @@ test('a write is retried with the same idempotency key after the time the server
 
 test('a token that is a function is asked before each attempt, so that one that has ended is not sent again', async () => {
   using s = server(limited('1'), Response.json({}));
-  let asked = 0;
+  let tokenCalls = 0;
   const call = createCall({
     server: s.url,
-    token: async () => `token-${++asked}`,
+    token: async () => `token-${++tokenCalls}`,
     sleep: async () => undefined,
   });
   await call('GET', '/a');
@@ -62,9 +62,9 @@ test('a token that is a function is asked before each attempt, so that one that 
 
 test('while no token is to be had for a moment the call waits; what else its function throws is the caller’s', async () => {
   using s = server(Response.json({}), Response.json({}));
-  const away = new ApiCallError(0, { code: 'unreachable' });
+  const unreachable = new ApiCallError(0, { code: 'unreachable' });
   const ended = new Error('Log in again.');
-  const tokens: (string | Error)[] = ['one', away, 'two', ended];
+  const tokens: (string | Error)[] = ['one', unreachable, 'two', ended];
   const call = createCall({
     server: s.url,
     token: () => {

@@ -21,12 +21,12 @@ export interface ConnectionOptions {
 const silenceMsMax = 60_000;
 
 /**
- * @param place position after which the stream starts, as in frame ids; null for new events only. @throws
+ * @param position position after which the stream starts, as in frame ids; null for new events only. @throws
  * ApiCallError
  */
 export async function* connection(
   options: ConnectionOptions,
-  place: string | null,
+  position: string | null,
 ): AsyncGenerator<SseMessage, void, void> {
   const token = await tokenNow(options.token);
   const ended = new AbortController();
@@ -36,7 +36,7 @@ export async function* connection(
   try {
     const parser = createSseParser();
     const decoder = new TextDecoder();
-    const reader = (await open(options, token, place, ended.signal)).getReader();
+    const reader = (await open(options, token, position, ended.signal)).getReader();
     for (;;) {
       clearTimeout(silence);
       // The timer runs only while waiting for the server, so a slow reader does not count as silence.
@@ -59,7 +59,7 @@ export async function* connection(
 async function open(
   { server, types, samples }: ConnectionOptions,
   token: string,
-  place: string | null,
+  position: string | null,
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
   const query = new URLSearchParams({
@@ -70,7 +70,7 @@ async function open(
     authorization: `Bearer ${token}`,
     accept: 'text/event-stream',
   });
-  if (place !== null) headers.set('last-event-id', place);
+  if (position !== null) headers.set('last-event-id', position);
   const response = await fetch(`${apiOf(server)}/events/stream?${query}`, {
     headers,
     signal,

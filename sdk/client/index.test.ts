@@ -2,13 +2,13 @@
 import { afterAll, expect, test } from 'bun:test';
 import { createClient, type Client } from './index.ts';
 
-interface Seen {
+interface ReceivedRequest {
   readonly line: string;
   readonly body: string;
   readonly headers: Headers;
 }
 
-const seen: Seen[] = [];
+const seen: ReceivedRequest[] = [];
 let answers: (() => Response | Promise<Response>)[] = [];
 const listener = Bun.serve({
   port: 0,
@@ -85,16 +85,16 @@ test('an id that is missing is a mistake here, never another address', async () 
 });
 
 test('a signal ends a call under way, and the wait for another attempt', async () => {
-  const asked = Promise.withResolvers<void>();
+  const requested = Promise.withResolvers<void>();
   answers = [
     () => {
-      asked.resolve();
+      requested.resolve();
       return new Promise<Response>(() => {});
     },
   ];
   const stopping = new AbortController();
   const call = client.issues.get('iss_1', {}, { signal: stopping.signal }).catch((error: unknown) => error);
-  await asked.promise;
+  await requested.promise;
   stopping.abort(new Error('Enough.'));
   expect(await call).toEqual(new Error('Enough.'));
 

@@ -10,7 +10,7 @@ interface Table {
   readonly [name: string]: string | Table;
 }
 type Query = Readonly<Record<string, unknown>>;
-type Perform = (...given: unknown[]) => Promise<unknown>;
+type Perform = (...args: unknown[]) => Promise<unknown>;
 
 export function operationsOf(call: Call): Operations {
   // Types and table are generated from the same routes, which the compiler cannot know.
@@ -28,14 +28,16 @@ function namespaceOf(table: Table, call: Call): object {
 
 function methodOf(row: string, call: Call): Perform {
   const [method = '', path = '', ...takes] = row.split(' ');
-  return (...given) => {
-    const rest = [...given];
-    const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segmentOf(row, name, rest.shift()));
+  return (...args) => {
+    const rest = [...args];
+    const resolvedPath = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      segmentOf(row, name, rest.shift()),
+    );
     const body = takes.includes('body') ? (rest.shift() ?? {}) : undefined;
     const query = takes.includes('query') ? ((rest.shift() ?? {}) as Query) : {};
     const options = (rest.shift() ?? {}) as ChangeOptions;
     const ask = <T>(more: Query = {}): Promise<T> =>
-      call<T>(method as Method, place + queryText({ ...query, ...more }), body, options);
+      call<T>(method as Method, resolvedPath + queryText({ ...query, ...more }), body, options);
     if (!takes.includes('pages')) return ask();
     return listOf((after) => ask<Page<unknown>>(after === null ? {} : { after, cursor: undefined }));
   };

@@ -6,15 +6,15 @@ import { streamEvents, type StreamedEvent, type StreamOptions } from './stream.t
 const frame = (sequence: number, generation = 'one'): string =>
   `id: ${sequence}:${generation}\nevent: issue.created\ndata: {"sequence":${sequence}}\n\n`;
 
-interface Asked {
+interface StreamRequest {
   lastEventId: string | null;
   url: URL;
   authorization: string | null;
 }
 
 /** Responds to each connection with the next of `answers`, and to all later ones with the last. */
-function startServer(...answers: ((asked: Asked) => Response)[]) {
-  const asked: Asked[] = [];
+function startServer(...answers: ((requests: StreamRequest) => Response)[]) {
+  const requests: StreamRequest[] = [];
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -24,11 +24,11 @@ function startServer(...answers: ((asked: Asked) => Response)[]) {
         url: new URL(url),
         authorization: headers.get('authorization'),
       };
-      asked.push(one);
-      return answers[Math.min(asked.length, answers.length) - 1]!(one);
+      requests.push(one);
+      return answers[Math.min(requests.length, answers.length) - 1]!(one);
     },
   });
-  return { asked, url: server.url.origin, [Symbol.asyncDispose]: () => server.stop(true) };
+  return { asked: requests, url: server.url.origin, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
 const eventStream = (source: UnderlyingDefaultSource<Uint8Array>): Response =>
@@ -178,13 +178,13 @@ test('after a restore of the server it goes on where the histories part, where s
       { status: 409 },
     );
   await using server = startServer(events(frame(7)), changed, events(frame(7, 'two')));
-  const told: object[] = [];
-  const got = await read(server.url, 2, { onHistoryChanged: (place) => void told.push(place) });
+  const changes: object[] = [];
+  const got = await read(server.url, 2, { onHistoryChanged: (position) => void changes.push(position) });
   expect(got.map(({ sequence, generation }) => [sequence, generation])).toEqual([
     [7, 'one'],
     [7, 'two'],
   ]);
-  expect(told).toEqual([{ after: 6, generation: 'two' }]);
+  expect(changes).toEqual([{ after: 6, generation: 'two' }]);
   expect(server.asked.map(({ lastEventId }) => lastEventId)).toEqual([null, '7:one', '6:two']);
   await using other = startServer(changed);
   await expect(read(other.url, 1)).rejects.toMatchObject({ code: 'history_changed', status: 409 });

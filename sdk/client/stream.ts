@@ -19,7 +19,7 @@ export interface StreamOptions extends ConnectionOptions {
    * Called when the server was restored, so that the events after `after` no longer exist or are different. The
    * stream continues there once this returns; without it, the stream ends with the error `history_changed`.
    */
-  onHistoryChanged?(place: { readonly after: number; readonly generation: string }): void | Promise<void>;
+  onHistoryChanged?(position: { readonly after: number; readonly generation: string }): void | Promise<void>;
   sleep?(ms: number): Promise<void>;
   /** Called when connected, first or again: new events are read from now on. */
   onOpen?(): void;
@@ -42,23 +42,23 @@ export interface StreamedEvent {
 /** State kept between connections. */
 interface Progress {
   /** Position of the last event that was read. */
-  place: Place | null;
+  position: StreamPosition | null;
   /** True once a server has answered. */
   opened: boolean;
   /** Consecutive connections without an event. */
   failures: number;
 }
 
-interface Place {
+interface StreamPosition {
   readonly sequence: number;
   readonly generation: string | null;
 }
 
 /** Format of frame ids. */
-const textOf = ({ sequence, generation }: Place): string =>
+const textOf = ({ sequence, generation }: StreamPosition): string =>
   generation === null ? String(sequence) : `${sequence}:${generation}`;
 
-function placeOf(id: string): Place {
+function parsePosition(id: string): StreamPosition {
   const [sequence, generation = null] = id.split(':');
   return { sequence: Number(sequence), generation };
 }
@@ -68,8 +68,8 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Stre
   const { signal, onWait } = options;
   const sleep = options.sleep ?? ((ms: number) => pause(ms, signal));
   const { after, generation = null } = options;
-  const place = after === undefined ? null : { sequence: after, generation };
-  const progress: Progress = { place, opened: false, failures: 0 };
+  const position = after === undefined ? null : { sequence: after, generation };
+  const progress: Progress = { position, opened: false, failures: 0 };
   while (!isOver(signal)) {
     const reason = yield* readConnection(options, progress);
     if (reason === null) return;
@@ -91,7 +91,7 @@ async function* readConnection(
   const { signal, onOpen } = options;
   try {
     let isFirst = true;
-    for await (const message of connection(options, progress.place && textOf(progress.place))) {
+    for await (const message of connection(options, progress.position && textOf(progress.position))) {
       const event = take(progress, message);
       // Called only after the server has sent the stream's position: from here on no event is missed.
       if (isFirst) {
@@ -115,12 +115,13 @@ async function* readConnection(
 
 /** Moves the position to a message. @returns its event; null if it has none or an earlier connection delivered it */
 function take(progress: Progress, { id, event, data }: SseMessage): StreamedEvent | null {
-  const place = id === null ? null : placeOf(id);
-  const isKnown = place !== null && progress.place !== null && place.sequence <= progress.place.sequence;
-  progress.place = place ?? progress.place;
+  const position = id === null ? null : parsePosition(id);
+  const isKnown =
+    position !== null && progress.position !== null && position.sequence <= progress.position.sequence;
+  progress.position = position ?? progress.position;
   if (data === null) return null;
   progress.failures = 0;
-  const { sequence, generation } = place ?? { sequence: null, generation: null };
+  const { sequence, generation } = position ?? { sequence: null, generation: null };
   if (isKnown) return null;
   return {
     ...{ sequence, generation, type: event, payload: data },
@@ -139,7 +140,7 @@ async function movesOn(options: StreamOptions, progress: Progress, error: ApiCal
   const [after, generation] = [Number(valueOf('after')), valueOf('generation')];
   if (!Number.isSafeInteger(after) || generation === undefined) return false;
   await options.onHistoryChanged({ after, generation });
-  progress.place = { sequence: after, generation };
+  progress.position = { sequence: after, generation };
   return true;
 }
 

@@ -32,9 +32,9 @@ const embeddedSdk = '/$bunfs/sdk/';
 const sdkPackage = '@tatami/sdk/';
 const sdkName = `${sdkPackage}plugin`;
 const sourceFile = /\.(ts|js|mjs|mts|json)$/;
-const placesMax = 10;
+const faultsMax = 10;
 
-type Places = PackageError['places'];
+type SourceFaults = PackageError['locations'];
 
 interface Roots {
   readonly plugin: string;
@@ -109,20 +109,20 @@ function notBundled(logs: BuildOutput['logs'], refused: readonly Refusal[], root
     ...findImport(importer, path),
     message: `${nameOf(importer, roots)} imports ${path}${why}`,
   }));
-  const told: Places = logs.flatMap(({ message, position }) =>
+  const parseFaults: SourceFaults = logs.flatMap(({ message, position }) =>
     position && position.line > 0
       ? [{ file: nameOf(position.file, roots), line: position.line, column: position.column, message }]
       : [],
   );
-  const places = [...refusals, ...told].slice(0, placesMax);
+  const faults = [...refusals, ...parseFaults].slice(0, faultsMax);
   const reasons =
-    places.length > 0
-      ? places.map(({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`)
+    faults.length > 0
+      ? faults.map(({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`)
       : logs.map(String);
   return new PackageError(
     '',
     `The plugin cannot be bundled: ${reasons.join('; ') || 'unknown reason'}`,
-    places,
+    faults,
   );
 }
 
@@ -152,12 +152,12 @@ function guardImports(roots: Roots, entry: string, refused: Refusal[]): BunPlugi
         };
         if (isBuiltin(path)) return refuse('; the sandbox has no Node or Bun modules.');
         if (importer.startsWith(roots.sdk)) return { path: join(dirname(importer), path) };
-        const found = resolveFrom(path, importer);
-        if (found === null) return refuse(', which cannot be found.');
-        if (!isInside(roots.plugin, found)) return refuse(", which is outside the plugin's folder.");
-        if (!sourceFile.test(found) || !statSync(found).isFile())
+        const resolved = resolveFrom(path, importer);
+        if (resolved === null) return refuse(', which cannot be found.');
+        if (!isInside(roots.plugin, resolved)) return refuse(", which is outside the plugin's folder.");
+        if (!sourceFile.test(resolved) || !statSync(resolved).isFile())
           return refuse('; only code and JSON can be imported.');
-        return { path: found };
+        return { path: resolved };
       });
     },
   };

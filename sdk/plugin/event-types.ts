@@ -6,8 +6,8 @@ const ofRuns = ['automation.run', 'automation.failed'] as const satisfies readon
 
 export type PluginEventType = Exclude<EventType, (typeof ofRuns)[number]>;
 
-export function tellsOfRun(type: string): boolean {
+export function isRunEvent(type: string): boolean {
   return ofRuns.some((one) => one === type);
 }
 
-export const pluginEventTypes = EVENT_TYPES.filter((type): type is PluginEventType => !tellsOfRun(type));
+export const pluginEventTypes = EVENT_TYPES.filter((type): type is PluginEventType => !isRunEvent(type));

@@ -41,11 +41,11 @@ test('a call takes what its operation takes, and answers what that shows', () =>
     await ctx.issues.create({ team: 'ENG' });
     // @ts-expect-error there is no such parameter
     await ctx.issues.list({ colour: 'red' });
-    const made = await ctx.issues.create({ team: 'ENG', title: 'One', assigneeId: null });
+    const created = await ctx.issues.create({ team: 'ENG', title: 'One', assigneeId: null });
     // @ts-expect-error a creation answers with five fields
-    void made.state;
+    void created.state;
     // @ts-expect-error what is staged has no address yet
-    made.url.startsWith('https:');
+    created.url.startsWith('https:');
     const page = await ctx.issues.list({ filter: { priority: ['none'] }, limit: 5 });
     for (const { state, creator } of page.data) void [state.type, creator.kind];
     const chosen = await ctx.issues.list({ fields: ['title', 'team'] });

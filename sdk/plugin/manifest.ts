@@ -230,7 +230,7 @@ export const PluginPackage = closed({
 export type PluginPackage = Static<typeof PluginPackage>;
 
 /** Position in a file of a plugin, named relative to its folder. Both numbers start at 1. */
-export interface SourcePlace {
+export interface SourceLocation {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -240,12 +240,12 @@ export interface SourcePlace {
 export class PackageError extends Error {
   readonly path: string;
   /** Positions that could not be parsed or bundled, if known. */
-  readonly places: readonly (SourcePlace & { readonly message: string })[];
-  constructor(path: string, message: string, places: PackageError['places'] = []) {
+  readonly locations: readonly (SourceLocation & { readonly message: string })[];
+  constructor(path: string, message: string, locations: PackageError['locations'] = []) {
     super(path === '' ? message : `${path}: ${message}`);
     this.name = 'PackageError';
     this.path = path;
-    this.places = places;
+    this.locations = locations;
   }
 }
 
@@ -314,9 +314,9 @@ const controlInSettings = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e
 /** People read a manifest in a terminal before they install it, so it must not contain control characters. */
 function checkText(value: unknown, at = '', forbidden = control): void {
   if (typeof value === 'string') {
-    const found = forbidden.exec(value)?.[0];
-    if (found === undefined) return;
-    const code = found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    const match = forbidden.exec(value)?.[0];
+    if (match === undefined) return;
+    const code = match.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
     throw new PackageError(at, `The text contains the control character U+${code}; use plain text.`);
   }
   if (value === null || typeof value !== 'object') return;

@@ -25,12 +25,12 @@ export interface Schema {
   readonly maxProperties?: number;
 }
 
-interface Found {
+interface FieldFault {
   readonly path: string;
   readonly issue: FieldIssue;
 }
 
-export function check(schema: Schema, value: unknown, path = ''): Found[] {
+export function check(schema: Schema, value: unknown, path = ''): FieldFault[] {
   const inner = value === null ? null : orNull(schema);
   if (inner) return check(inner, value, path);
   const issue = wholeIssue(schema, value);
@@ -58,7 +58,8 @@ function wholeIssue({ anyOf, enum: words, type = [] }: Schema, value: unknown): 
   return isPossible && isBranch ? null : 'invalid_type';
 }
 
-const at = (path: string, found: readonly FieldIssue[]): Found[] => found.map((issue) => ({ path, issue }));
+const at = (path: string, faults: readonly FieldIssue[]): FieldFault[] =>
+  faults.map((issue) => ({ path, issue }));
 
 function isOfType(value: unknown, type: string): boolean {
   switch (type) {
@@ -95,7 +96,7 @@ function inRange({ minimum = -Infinity, maximum = Infinity }: Schema, value: num
   return issues([value < minimum, 'too_small'], [value > maximum, 'too_big']);
 }
 
-function inList(schema: Schema, value: readonly unknown[], path: string): Found[] {
+function inList(schema: Schema, value: readonly unknown[], path: string): FieldFault[] {
   const { items, minItems = 0, maxItems = Infinity, uniqueItems = false } = schema;
   // The items of an overlong list are not checked.
   if (value.length > maxItems) return [{ path, issue: 'too_long' }];
@@ -106,26 +107,27 @@ function inList(schema: Schema, value: readonly unknown[], path: string): Found[
   ];
 }
 
-function inObject(schema: Schema, value: object, path: string): Found[] {
+function inObject(schema: Schema, value: object, path: string): FieldFault[] {
   const { properties = {}, required = [], patternProperties = {}, additionalProperties = true } = schema;
-  const given = Object.entries(value).filter(([, inner]) => inner !== undefined);
-  const names = new Set(given.map(([name]) => name));
+  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  const names = new Set(entries.map(([name]) => name));
   const missing = required.filter((name) => !names.has(name));
   const patterns = Object.entries(patternProperties).map(
     ([text, inner]) => [new RegExp(text, 'u'), inner] as const,
   );
-  const inside = given.flatMap(([name, inner]): Found[] => {
-    const place = below(path, name);
+  const inside = entries.flatMap(([name, inner]): FieldFault[] => {
+    const entryPath = below(path, name);
     const schemas = [
       ...(Object.hasOwn(properties, name) ? [properties[name]!] : []),
       ...patterns.filter(([pattern]) => pattern.test(name)).map(([, one]) => one),
     ];
-    if (schemas.length === 0) return additionalProperties ? [] : [{ path: place, issue: 'unknown_field' }];
-    return schemas.flatMap((one) => check(one, inner, place));
+    if (schemas.length === 0)
+      return additionalProperties ? [] : [{ path: entryPath, issue: 'unknown_field' }];
+    return schemas.flatMap((one) => check(one, inner, entryPath));
   });
   return [
-    ...at(path, inSize(schema, given.length)),
-    ...missing.map((name): Found => ({ path: below(path, name), issue: 'required' })),
+    ...at(path, inSize(schema, entries.length)),
+    ...missing.map((name): FieldFault => ({ path: below(path, name), issue: 'required' })),
     ...inside,
   ];
 }

@@ -12,7 +12,7 @@ const base = {
 } as const;
 
 /** A typical receiver: a switch on the type, with a default for events of newer servers. */
-function tell(event: WebhookEvent): string {
+function describeEvent(event: WebhookEvent): string {
   switch (event.type) {
     case 'issue.created':
       // A payload that was too large contains only the ids and the URL of the full event.
@@ -40,12 +40,14 @@ test('an event is told by its type, whole or cut, and one of a newer server goes
     labels: [{ id: 'lbl_1', name: 'bug' }],
     previous: { title: 'Old' },
   };
-  expect(tell(read({ ...base, type: 'issue.created', data }))).toBe('bug');
+  expect(describeEvent(read({ ...base, type: 'issue.created', data }))).toBe('bug');
   const cut = { id: 'iss_1', truncated: true, event: 'https://tatami.example/api/v1/events/evt_1' };
-  expect(tell(read({ ...base, type: 'issue.created', data: cut }))).toBe(`see ${cut.event}`);
-  expect(tell(read({ ...base, type: 'issue.updated', data }))).toBe('Old became New');
-  expect(tell(read({ ...base, type: 'comment.added', data: { id: 'cmt_1', body: 'Yes.' } }))).toBe('Yes.');
-  expect(tell(read({ ...base, type: 'sla.breached', data: {} }))).toBe('not ours: sla.breached');
+  expect(describeEvent(read({ ...base, type: 'issue.created', data: cut }))).toBe(`see ${cut.event}`);
+  expect(describeEvent(read({ ...base, type: 'issue.updated', data }))).toBe('Old became New');
+  expect(describeEvent(read({ ...base, type: 'comment.added', data: { id: 'cmt_1', body: 'Yes.' } }))).toBe(
+    'Yes.',
+  );
+  expect(describeEvent(read({ ...base, type: 'sla.breached', data: {} }))).toBe('not ours: sla.breached');
   // @ts-expect-error no server of this version sends it
-  expect(tell({ ...base, type: 'sla.breached', data: {} })).toBe('not ours: sla.breached');
+  expect(describeEvent({ ...base, type: 'sla.breached', data: {} })).toBe('not ours: sla.breached');
 });

@@ -1,4 +1,5 @@
-// Problems of the server are told to every workspace: once they have lasted, once each, over restarts, and when they are over.
+// Server problems are announced to every workspace once they last a minute, once each across restarts, and again when
+// they end.
 import { expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 
@@ -6,10 +7,10 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await Bun.sleep(2);
 }
 
-const told = async (app: TestApp, key = app.workspace.apiKey): Promise<Json[]> =>
+const problemEvents = async (app: TestApp, key = app.workspace.apiKey): Promise<Json[]> =>
   (await app.clientOf(key)('GET', '/api/v1/events?types=system.*&limit=100')).json.data;
 
-test('what lasts a minute is told to every workspace, what flaps is not, and neither is told again after a restart', async () => {
+test('a problem that lasts a minute is announced to every workspace once, also across restarts, and a brief one is not', async () => {
   let app = await startApp();
   const other = await app.addWorkspace('Other', 'OTH');
   const since = new Date(app.clock.nowMs()).toISOString();
@@ -18,12 +19,14 @@ test('what lasts a minute is told to every workspace, what flaps is not, and nei
   app.services.problems.raise('disk', 'Only 3 MB are free.');
   app.clock.advance(30_000);
   app.services.problems.clear('held');
-  expect(await told(app)).toEqual([]);
+  expect(await problemEvents(app)).toEqual([]);
   app.clock.advance(30_000);
-  await until(async () => (await told(app)).length > 0 && (await told(app, other.apiKey)).length > 0);
+  await until(
+    async () => (await problemEvents(app)).length > 0 && (await problemEvents(app, other.apiKey)).length > 0,
+  );
 
   for (const key of [app.workspace.apiKey, other.apiKey]) {
-    const events = await told(app, key);
+    const events = await problemEvents(app, key);
     expect(events).toMatchObject([
       {
         type: 'system.problem_raised',
@@ -39,12 +42,12 @@ test('what lasts a minute is told to every workspace, what flaps is not, and nei
   app.services.problems.raise('backup', 'The last backup is 4 days old.');
   app.clock.advance(120_000);
   await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'A commit behind what might be told' });
-  expect(await told(app)).toHaveLength(1);
+  expect(await problemEvents(app)).toHaveLength(1);
 
   app = await app.restart();
   app.clock.advance(60_000);
-  await until(async () => (await told(app)).length > 1);
-  expect((await told(app))[1]).toMatchObject({
+  await until(async () => (await problemEvents(app)).length > 1);
+  expect((await problemEvents(app))[1]).toMatchObject({
     type: 'system.problem_cleared',
     data: { kind: 'backup', since, until: new Date(app.clock.nowMs()).toISOString() },
   });
@@ -52,7 +55,7 @@ test('what lasts a minute is told to every workspace, what flaps is not, and nei
   await app.stop();
 });
 
-test('what cannot be written is told once it can, both that it was there and that it is over', async () => {
+test('a problem that cannot be written is announced with its end once writes succeed again', async () => {
   const app = await startApp();
   const { store, problems } = app.services;
   const { commit } = store;
@@ -64,10 +67,10 @@ test('what cannot be written is told once it can, both that it was there and tha
   );
   problems.clear('plugins');
   store.commit = commit;
-  expect(await told(app)).toEqual([]);
+  expect(await problemEvents(app)).toEqual([]);
   app.clock.advance(60_000);
-  await until(async () => (await told(app)).length === 2);
-  expect((await told(app)).map(({ type }) => type)).toEqual([
+  await until(async () => (await problemEvents(app)).length === 2);
+  expect((await problemEvents(app)).map(({ type }) => type)).toEqual([
     'system.problem_raised',
     'system.problem_cleared',
   ]);

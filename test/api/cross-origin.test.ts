@@ -1,5 +1,5 @@
-// Pages of other sites (docs/spec/api.md › Browsers): what a browser would let a page do, by the rules of the Fetch standard, each
-// request with the preflight that it sends before.
+// Pages of other origins (docs/spec/api.md › Browsers): each request follows the Fetch standard and sends its preflight
+// first.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type TestApp } from '../app.ts';
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([app.stop(), strict.stop()]));
 
-/** What a page may send without being asked, and read without being told. */
+/** The method and headers that need no preflight, and the response headers that are readable without permission. */
 const simple = { methods: ['GET', 'HEAD', 'POST'], headers: ['accept', 'accept-language'] };
 const safelisted = [
   'cache-control',
@@ -28,32 +28,32 @@ const safelisted = [
 const namesIn = (list: string | null): string[] =>
   (list ?? '').split(',').map((name) => name.trim().toLowerCase());
 
-interface Seen {
+interface BrowserResponse {
   readonly status: number;
-  /** Those that the page can read. */
+  /** The response headers that the page can read. */
   readonly headers: Headers;
   readonly response: Response;
 }
 
 /** Sends a request as a page of `origin` does. Throws where the browser would say "blocked by CORS policy". */
-async function fromPage(to: string, init: RequestInit = {}, origin = page): Promise<Seen> {
+async function fromPage(to: string, init: RequestInit = {}, origin = page): Promise<BrowserResponse> {
   const { method = 'GET' } = init;
   const headers = new Headers(init.headers);
-  const asked = [...headers.keys()].filter((name) => !simple.headers.includes(name)).sort();
+  const customHeaders = [...headers.keys()].filter((name) => !simple.headers.includes(name)).sort();
   const mayRead = (answer: Response): boolean =>
     ['*', origin].includes(answer.headers.get('access-control-allow-origin') ?? '');
-  if (asked.length > 0 || !simple.methods.includes(method)) {
+  if (customHeaders.length > 0 || !simple.methods.includes(method)) {
     const preflight = await fetch(to, {
       method: 'OPTIONS',
       headers: {
         origin,
         'access-control-request-method': method,
-        'access-control-request-headers': asked.join(','),
+        'access-control-request-headers': customHeaders.join(','),
       },
     });
     if (!preflight.ok || !mayRead(preflight)) throw new Error(`blocked: ${preflight.status}`);
     const allowed = namesIn(preflight.headers.get('access-control-allow-headers'));
-    const refused = asked.find(
+    const refused = customHeaders.find(
       (name) => !allowed.includes(name) && (name === 'authorization' || !allowed.includes('*')),
     );
     if (refused !== undefined) throw new Error(`blocked: ${refused}`);
@@ -63,47 +63,47 @@ async function fromPage(to: string, init: RequestInit = {}, origin = page): Prom
   }
   headers.set('origin', origin);
   const response = await fetch(to, { ...init, headers });
-  if (!mayRead(response)) throw new Error('blocked: the answer');
+  if (!mayRead(response)) throw new Error('blocked: the response');
   expect(response.headers.has('access-control-allow-credentials')).toBe(false);
   const exposed = [...safelisted, ...namesIn(response.headers.get('access-control-expose-headers'))];
   const readable = new Headers([...response.headers].filter(([name]) => exposed.includes(name)));
   return { status: response.status, headers: readable, response };
 }
 
-const blocked = (seen: Promise<Seen>): Promise<string> =>
+const blocked = (seen: Promise<BrowserResponse>): Promise<string> =>
   seen.then(
     () => 'not blocked',
     (error: Error) => error.message,
   );
 const keyOf = (of: TestApp): string => `Bearer ${of.workspace.apiKey}`;
 
-test('a page makes, reads, changes and deletes, and reads what the answers say beside their bodies', async () => {
+test('a page creates, reads, updates and deletes objects, and reads the headers of the responses', async () => {
   const usual = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'x-request-id'];
   const authorization = keyOf(app);
   const json = { authorization, 'content-type': 'application/json' };
   const issues = `${app.url}/api/v1/issues`;
   const create = { method: 'POST', body: JSON.stringify({ team: 'ENG', title: 'From a page' }) };
-  const made = await fromPage(issues, { ...create, headers: { ...json, 'idempotency-key': 'k1' } });
-  expect(made.status).toBe(201);
+  const created = await fromPage(issues, { ...create, headers: { ...json, 'idempotency-key': 'k1' } });
+  expect(created.status).toBe(201);
   for (const name of [...usual, 'etag', 'location', 'tatami-mode'])
-    expect([name, made.headers.has(name)]).toEqual([name, true]);
+    expect([name, created.headers.has(name)]).toEqual([name, true]);
   const again = await fromPage(issues, { ...create, headers: { ...json, 'idempotency-key': 'k1' } });
   expect(again.headers.get('idempotent-replayed')).toBe('true');
-  const place = made.headers.get('location')!;
-  const etag = made.headers.get('etag')!;
-  const changed = await fromPage(place, {
+  const issueUrl = created.headers.get('location')!;
+  const etag = created.headers.get('etag')!;
+  const changed = await fromPage(issueUrl, {
     method: 'PATCH',
     body: '{"title":"Changed"}',
     headers: { ...json, 'if-match': etag, traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` },
   });
   expect(changed.status).toBe(200);
   const now = changed.headers.get('etag')!;
-  expect((await fromPage(place, { headers: { authorization, 'if-none-match': now } })).status).toBe(304);
+  expect((await fromPage(issueUrl, { headers: { authorization, 'if-none-match': now } })).status).toBe(304);
   const last = { method: 'DELETE', headers: { authorization, 'tatami-mode': 'commit', 'x-own': '1' } };
-  expect((await fromPage(place, last)).status).toBe(204);
+  expect((await fromPage(issueUrl, last)).status).toBe(204);
 });
 
-test('a page reads refusals, also of what is not there, and why', async () => {
+test('a page reads the reason of a refusal, also on an unknown path', async () => {
   const at = `${app.url}/api/v1`;
   const authorization = keyOf(app);
   const json = { authorization, 'content-type': 'application/json' };
@@ -126,7 +126,7 @@ test('a page reads refusals, also of what is not there, and why', async () => {
   expect((await fromPage(`${at}/openapi.json`)).status).toBe(200);
 });
 
-test('preflights cost a key nothing, and an address has a limit of its own', async () => {
+test('preflights cost a key nothing, and have a limit for each address', async () => {
   const ask = () =>
     fetch(`${app.url}/api/v1/labels`, {
       method: 'OPTIONS',
@@ -142,15 +142,15 @@ test('preflights cost a key nothing, and an address has a limit of its own', asy
   expect((await ask()).status).toBe(204);
 });
 
-test('requests that come from no page are answered as ever, and pages of people are no API', async () => {
+test('requests without an origin are answered as before, and pages for people allow no cross-origin access', async () => {
   const { headers } = await app.call('GET', '/api/v1/teams');
   expect([headers.has('access-control-allow-origin'), headers.has('vary')]).toEqual([false, false]);
   const options = await app.call('OPTIONS', '/api/v1/teams', undefined, { origin: page });
   expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, POST, HEAD, OPTIONS']);
-  expect(await blocked(fromPage(`${app.url}/docs`))).toBe('blocked: the answer');
+  expect(await blocked(fromPage(`${app.url}/docs`))).toBe('blocked: the response');
 });
 
-test('where sites are named, theirs alone may; every answer says that it depends on the site', async () => {
+test('a list of allowed origins excludes every other origin, and every response varies by origin', async () => {
   const to = `${strict.url}/api/v1/teams`;
   const init = { headers: { authorization: keyOf(strict) } };
   for (const origin of [page, 'capacitor://localhost']) {
@@ -163,14 +163,14 @@ test('where sites are named, theirs alone may; every answer says that it depends
   expect((await strict.call('GET', '/api/v1/labels')).headers.get('vary')).toContain('Origin');
 });
 
-test('none may where that is off', async () => {
+test('no other origin has access where cross-origin access is off', async () => {
   const closed = await startApp({ flags: { corsOrigins: 'off' } });
   const init = { headers: { authorization: keyOf(closed) } };
   expect(await blocked(fromPage(`${closed.url}/api/v1/teams`, init))).toBe('blocked: 204');
   await closed.stop();
 });
 
-test('what is no site is refused at the start', async () => {
+test('an invalid origin stops the start', async () => {
   for (const corsOrigins of [
     'app.example.com',
     `${page}/path`,
@@ -179,6 +179,6 @@ test('what is no site is refused at the start', async () => {
     `${page} https://b.example`,
   ])
     expect(await startApp({ flags: { corsOrigins } }).catch((error: Error) => error.message)).toMatch(
-      /^--cors-origins must be addresses such as/,
+      /^--cors-origins must be origins such as/,
     );
 });

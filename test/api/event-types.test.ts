@@ -1,5 +1,5 @@
-// An event type that nothing sends is offered nowhere: whoever could subscribe to it would wait for ever
-// (docs/spec/events.md › Types). What is sent is what the document describes as a request to receivers.
+// Only event types that the server emits can be subscribed to, because other subscriptions would never match
+// (docs/spec/events.md › Types). The emitted types are those that the document describes as webhook requests.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { EVENT_TYPES } from '../../sdk/generated/events.ts';
 import { allScopes } from '../../core/rights/scopes.ts';
@@ -8,9 +8,9 @@ import { scopeOf, tenantOp } from '../../core/store/store.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { packSource } from '../plugins/pack.ts';
 
-/** Sent by nothing. */
+/** Declared types that nothing emits. */
 const unsent = ['issue.escalated', 'automation.started'];
-const named = [...new Set<string>([...EVENT_TYPES, ...unsent])].toSorted();
+const expectedTypes = [...new Set<string>([...EVENT_TYPES, ...unsent])].toSorted();
 
 let app: TestApp;
 let document: Json;
@@ -25,9 +25,9 @@ afterAll(() => app.stop());
 
 const simulated = { 'tatami-mode': 'simulate' };
 
-test('a webhook can subscribe to each type that is sent, and to no other', async () => {
+test('a webhook can subscribe to every emitted type and to no other', async () => {
   const accepted = [];
-  for (const type of named) {
+  for (const type of expectedTypes) {
     const hook = { url: 'https://hooks.acme.example/', events: [type] };
     const { status } = await app.call('POST', '/api/v1/webhooks', hook, simulated);
     if (status === 201) accepted.push(type);
@@ -36,7 +36,7 @@ test('a webhook can subscribe to each type that is sent, and to no other', async
   expect(accepted).toEqual(sent);
 });
 
-test('who subscribes to all must be allowed to read what will be sent as well', async () => {
+test('a subscription to all types needs the read scope of every type', async () => {
   const hook = { url: 'https://hooks.acme.example/', events: ['*'] };
   const scopes = allScopes.filter((scope) => !scope.startsWith('releases:'));
   const but = app.clientOf(await app.mintKey(scopes));
@@ -48,7 +48,7 @@ test('who subscribes to all must be allowed to read what will be sent as well', 
   expect((await app.call('POST', '/api/v1/webhooks', hook, simulated)).status).toBe(201);
 });
 
-test('a webhook that an earlier version let subscribe to such a type can be changed in everything else', async () => {
+test('a webhook of an earlier version with a type that is no longer emitted can change its other fields', async () => {
   const url = 'https://hooks.acme.example/';
   const { id } = (await app.call('POST', '/api/v1/webhooks', { url, events: ['issue.*'] })).json;
   const earlier = composedStatement(
@@ -62,7 +62,7 @@ test('a webhook that an earlier version let subscribe to such a type can be chan
   expect((await app.call('DELETE', path)).status).toBe(204);
 });
 
-test('a plugin can subscribe to each type that is sent but to those that tell of runs, and to no other', async () => {
+test('a plugin can subscribe to every emitted type except those about runs', async () => {
   const base = await packSource(
     `{ id: 'com.test.hears', version: '1.0.0', engines: { tatami: '*' }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
   );
@@ -94,7 +94,7 @@ test('a plugin can subscribe to each type that is sent but to those that tell of
       .map((namespace) => [`${namespace}:read`, { why: 'test' }]),
   );
   const accepted = [];
-  for (const type of named) {
+  for (const type of expectedTypes) {
     const manifest = {
       ...base.manifest,
       scopes,
@@ -102,20 +102,20 @@ test('a plugin can subscribe to each type that is sent but to those that tell of
       schedules: {},
       handlers: [`event:${type}`],
     };
-    const asked = { package: { ...base, manifest }, grant: Object.keys(scopes) };
-    const { status } = await app.call('POST', '/api/v1/plugins', asked, simulated);
+    const installBody = { package: { ...base, manifest }, grant: Object.keys(scopes) };
+    const { status } = await app.call('POST', '/api/v1/plugins', installBody, simulated);
     if (status === 201) accepted.push(type);
     else expect([type, status]).toEqual([type, 422]);
   }
   expect(accepted).toEqual(sent.filter((type) => type !== 'automation.run' && type !== 'automation.failed'));
 });
 
-test('every list of event types in the document holds those that are sent', () => {
+test('every list of event types in the document contains exactly the emitted types', () => {
   const lists: { at: string; types: string[] }[] = [];
   const visit = (value: Json, at: string): void => {
     if (value === null || typeof value !== 'object') return;
     const { enum: values } = value;
-    if (Array.isArray(values) && values.length > 1 && values.every((one) => named.includes(one)))
+    if (Array.isArray(values) && values.length > 1 && values.every((one) => expectedTypes.includes(one)))
       lists.push({ at, types: values });
     for (const [name, inner] of Object.entries(value)) visit(inner, `${at}/${name}`);
   };

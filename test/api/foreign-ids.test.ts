@@ -1,6 +1,5 @@
-// Tenants cannot see each other (docs/spec/api.md › Scopes), in every place: each text that a query or a body takes, however
-// deep, is given each id of another workspace; the answer is the one for an id that nothing has, and the other workspace's rows
-// do not move.
+// Isolation of workspaces (docs/spec/api.md › Scopes): every text of a query or body, at any depth, gets every id of
+// another workspace. The response equals that for an unknown id, and the rows of the other workspace do not change.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TSchema } from 'typebox';
 import type { Route } from '../../core/http/route.ts';
@@ -29,21 +28,21 @@ afterAll(async () => {
   await receiver.stop(true);
 });
 
-/** The answer without what differs between any two answers: fresh ids and secrets, and the id that was asked with. */
-function visible({ status, headers, text }: Reply, asked: string): unknown {
+/** The response without values that differ between any two responses: new ids and secrets, and the submitted id. */
+function visible({ status, headers, text }: Reply, requestedId: string): unknown {
   const masked = text
-    .replaceAll(asked, '<asked>')
-    // A sort takes a minus in front of the name as its direction.
-    .replaceAll(asked.replace(/^-/, ''), '<asked>')
+    .replaceAll(requestedId, '<asked>')
+    // A sort may have a leading minus.
+    .replaceAll(requestedId.replace(/^-/, ''), '<asked>')
     .replaceAll(/"(requestId|endCursor)":"[^"]*"/g, '"$1":"<fresh>"')
-    // What a simulated creation makes up.
+    // Generated values of a simulated creation.
     .replace(/^({"data":\[)?{"id":"[^"]*"/, '$1{"id":"<fresh>"')
     .replaceAll(/"(key|prefix|secret)":"[^"]{10,}"/g, '"$1":"<fresh>"');
   return [status, masked, [...headers.keys()].filter((name) => name !== 'date').sort()];
 }
 
-/** The places of a schema that take a free text or an id, as paths; `*` stands for an entry of a list or a record. */
-function textPlaces(schema: TSchema, at: readonly string[] = []): string[][] {
+/** Paths of texts and ids in a schema; `*` stands for an entry of a list or a record. */
+function textPaths(schema: TSchema, at: readonly string[] = []): string[][] {
   const { type, properties, items, anyOf, patternProperties, ...rest } = schema as {
     type?: string | string[];
     enum?: unknown;
@@ -53,16 +52,16 @@ function textPlaces(schema: TSchema, at: readonly string[] = []): string[][] {
     anyOf?: TSchema[];
   };
   if (rest.enum) return [];
-  if (anyOf) return anyOf.flatMap((branch) => textPlaces(branch, at));
-  if (items) return textPlaces(items, [...at, '*']);
+  if (anyOf) return anyOf.flatMap((branch) => textPaths(branch, at));
+  if (items) return textPaths(items, [...at, '*']);
   if (properties)
-    return Object.entries(properties).flatMap(([name, inner]) => textPlaces(inner, [...at, name]));
+    return Object.entries(properties).flatMap(([name, inner]) => textPaths(inner, [...at, name]));
   if (patternProperties)
-    return Object.values(patternProperties).flatMap((inner) => textPlaces(inner, [...at, '*']));
+    return Object.values(patternProperties).flatMap((inner) => textPaths(inner, [...at, '*']));
   return [type].flat().includes('string') ? [[...at]] : [];
 }
 
-/** `example` with `id` put at a place; records get it as a name, too. */
+/** `example` with `id` at the given path; records also get it as a key. */
 function placed(example: unknown, [step, ...rest]: readonly string[], id: string): unknown {
   if (step === undefined) return id;
   if (step === '*')
@@ -73,12 +72,12 @@ function placed(example: unknown, [step, ...rest]: readonly string[], id: string
 const forms = Object.keys(nowhere);
 const someForms = shared(forms, 3);
 
-async function compare(ask: (id: string) => Promise<Reply>, place: string): Promise<number> {
+async function compare(ask: (id: string) => Promise<Reply>, textPath: string): Promise<number> {
   const tried = someForms();
   for (const form of tried) {
     const [there, none] = [foreign[form]!, nowhere[form]!];
-    expect([place, form, visible(await ask(there), there)]).toEqual([
-      place,
+    expect([textPath, form, visible(await ask(there), there)]).toEqual([
+      textPath,
       form,
       visible(await ask(none), none),
     ]);
@@ -88,13 +87,13 @@ async function compare(ask: (id: string) => Promise<Reply>, place: string): Prom
 
 const pathOf = (route: Route): string => fillPath(route.path, route.params, own);
 
-test('in every query parameter', async () => {
+test('a foreign id in any query parameter is answered as an unknown id', async () => {
   const before = await rowsOf(app, foreignWorkspace);
   let compared = 0;
   for (const route of app.app.routes) {
-    // The name of a file is none of ours.
+    // The name of a file is never an id.
     if (!route.query || route.scope === null || route.kind === 'upload') continue;
-    for (const [name] of textPlaces(route.query))
+    for (const [name] of textPaths(route.query))
       compared += await compare(
         (id) => app.call(route.method, `${pathOf(route)}?${name}=${encodeURIComponent(id)}`),
         `${route.name} ?${name}`,
@@ -104,29 +103,31 @@ test('in every query parameter', async () => {
   for (const field of Object.keys(issueFiltering.fields))
     for (const test of ['eq', 'in', 'nin', 'contains', 'startsWith', 'gt'])
       await compare((id) => {
-        const filter = { [field]: { [test]: test.endsWith('in') ? [id] : id } };
+        const filter = {
+          [field]: { [test]: test.endsWith('a foreign id is answered as an unknown id in') ? [id] : id },
+        };
         return app.call('GET', `/api/v1/issues?filter=${encodeURIComponent(JSON.stringify(filter))}`);
       }, `filter ${field} ${test}`);
   expect(await rowsOf(app, foreignWorkspace)).toBe(before);
 }, 60_000);
 
-test('in every text of every body', async () => {
+test('every text of every body', async () => {
   const before = await rowsOf(app, foreignWorkspace);
   let compared = 0;
   for (const route of app.app.routes) {
     if (!route.body || route.scope === null) continue;
-    for (const place of textPlaces(route.body))
+    for (const textPath of textPaths(route.body))
       compared += await compare(
         (id) => {
-          const body = placed(exampleOf(route, hookUrl), place, id) as Record<string, unknown>;
-          if (place.at(-1) === 'teamId') delete body.team;
+          const body = placed(exampleOf(route, hookUrl), textPath, id) as Record<string, unknown>;
+          if (textPath.at(-1) === 'teamId') delete body.team;
           return app.call(route.method, pathOf(route), body, { 'tatami-mode': 'simulate' });
         },
-        `${route.name} ${place.join('.')}`,
+        `${route.name} ${textPath.join('.')}`,
       );
   }
   expect(compared).toBeGreaterThan(150);
-  // Names of a record are ids, too.
+  // Keys of a record are ids, too.
   const transitions = (id: string) => ({ transitions: { [id]: [own.state] } });
   await compare((id) => app.call('PATCH', `/api/v1/teams/${own.team}`, transitions(id)), 'transitions');
   expect(await rowsOf(app, foreignWorkspace)).toBe(before);

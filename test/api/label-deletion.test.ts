@@ -1,4 +1,4 @@
-// A label that is deleted goes from its issues, each of which is changed by that: by version, time and event.
+// Deleting a label removes it from its issues, each of which gets a new version, time and event.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { startApp, type Json, type TestApp } from '../app.ts';
@@ -22,9 +22,9 @@ const issue = async (...labels: string[]): Promise<Json> => {
   return (await app.call('GET', `/api/v1/issues/${id}`)).json;
 };
 const many = async (count: number, name: string): Promise<void> => {
-  for (let made = 0; made < count; made += 100)
+  for (let created = 0; created < count; created += 100)
     await app.call('POST', '/api/v1/issues/bulk', {
-      issues: Array.from({ length: Math.min(100, count - made) }, () => ({
+      issues: Array.from({ length: Math.min(100, count - created) }, () => ({
         team: 'ENG',
         title: name,
         labels: [name, 'bug'],
@@ -41,7 +41,7 @@ const eventsAfter = async (sequence: number): Promise<Json[]> => {
   }
 };
 
-test('its issues lose it, get a version, and tell what they had', async () => {
+test('issues of a deleted label lose it, get a new version, and emit events with the previous labels', async () => {
   const id = await label('leaving');
   const [with_, without] = [await issue('leaving', 'bug'), await issue('bug')];
   app.clock.advance(1000);
@@ -55,15 +55,15 @@ test('its issues lose it, get a version, and tell what they had', async () => {
     body: { version: 2, labels: [bug], updatedAt: new Date(app.clock.now()).toISOString() },
   });
   await step('GET', `/issues/${without.id}`, undefined, { status: 200, body: without });
-  const [told] = (await app.call('GET', `/api/v1/issues/${with_.id}/history`)).json.data.slice(-1);
-  expect(told).toMatchObject({
+  const [recorded] = (await app.call('GET', `/api/v1/issues/${with_.id}/history`)).json.data.slice(-1);
+  expect(recorded).toMatchObject({
     type: 'issue.labeled',
     actor: { kind: 'api_key' },
     data: { labels: [bug], previous: { labels: with_.labels } },
   });
 });
 
-test('a deleted issue is left alone, and comes back without it', async () => {
+test('a deleted issue is not changed, and is restored without the label', async () => {
   const id = await label('of deleted');
   const { id: gone } = await issue('of deleted', 'bug');
   await app.call('DELETE', `/api/v1/issues/${gone}`);
@@ -76,15 +76,15 @@ test('a deleted issue is left alone, and comes back without it', async () => {
   await step('PATCH', `/issues/${gone}`, { labels: ['bug'] }, { status: 200, body: restored });
 });
 
-test('where many carry it the first go at once and the others after them, by the same actor for the same cause', async () => {
+test('a label of many issues is removed from a first batch at once and from the rest afterwards, with the same actor and cause', async () => {
   const id = await label('many');
   await many(230, 'many');
   const from = await app.lastSequence();
   expect((await app.call('DELETE', `/api/v1/labels/${id}`)).status).toBe(204);
   await app.settled();
-  const [deletion, ...told] = await eventsAfter(from);
-  const labeled = told.filter(({ type }) => type === 'issue.labeled');
-  expect([told.length, labeled.length, new Set(labeled.map(({ data }) => data.id)).size]).toEqual([
+  const [deletion, ...recorded] = await eventsAfter(from);
+  const labeled = recorded.filter(({ type }) => type === 'issue.labeled');
+  expect([recorded.length, labeled.length, new Set(labeled.map(({ data }) => data.id)).size]).toEqual([
     460, 230, 230,
   ]);
   for (const { actor, data } of labeled)
@@ -96,7 +96,7 @@ test('where many carry it the first go at once and the others after them, by the
   expect(labeled.at(-1).cause.rootEventId).toBe(deletion.id);
 });
 
-test('what follows the deletion is tried again, and a server that stops in between goes on at its next start', async () => {
+test('the background removal is retried, and continues at the next start after a shutdown', async () => {
   const id = await label('interrupted');
   await many(150, 'interrupted');
   const from = await app.lastSequence();
@@ -119,7 +119,7 @@ test('what follows the deletion is tried again, and a server that stops in betwe
   expect(await labeled()).toBe(150);
 });
 
-test('an issue that is given the label while that is deleted has it and loses it, or is refused', async () => {
+test('a label added to an issue during the deletion of the label is either removed again or refused', async () => {
   const { committer } = app;
   const { commit } = committer;
   for (const isLate of [false, true]) {
@@ -127,16 +127,16 @@ test('an issue that is given the label while that is deleted has it and loses it
     const { id: issueId } = await issue('bug');
     const from = await app.lastSequence();
     const remove = () => app.call('DELETE', `/api/v1/labels/${id}`);
-    // Planned while the label is there, and committed when it is not.
+    // Planned before the deletion, and committed after it.
     committer.commit = async (author, changes, ...rest) => {
       committer.commit = commit;
       if (isLate) expect((await remove()).status).toBe(204);
       return commit(author, changes, ...rest);
     };
-    const given = await app.call('PATCH', `/api/v1/issues/${issueId}`, { addLabels: [id] });
+    const labelReply = await app.call('PATCH', `/api/v1/issues/${issueId}`, { addLabels: [id] });
     if (!isLate) expect((await remove()).status).toBe(204);
     await app.settled();
-    expect(given.status).toBe(isLate ? 422 : 200);
+    expect(labelReply.status).toBe(isLate ? 422 : 200);
     const changed = ['issue.updated', 'issue.labeled'];
     expect(await app.eventTypes(from)).toEqual(
       isLate ? ['label.deleted'] : [...changed, 'label.deleted', ...changed],

@@ -1,5 +1,5 @@
-// Mass assignment (docs/spec/api.md › The API): every object in every body refuses what a resource only shows and what nobody
-// knows, by its path, and nothing comes of the request. Generated from the routes.
+// Mass assignment (docs/spec/api.md › The API): every object in every body refuses read-only and unknown properties by
+// their path, and the request has no effect. Generated from the routes.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TSchema } from 'typebox';
 import type { Route } from '../../core/http/route.ts';
@@ -24,7 +24,7 @@ afterAll(async () => {
 const propertiesOf = (schema: TSchema | null | undefined): Record<string, TSchema> =>
   (schema as { properties?: Record<string, TSchema> } | null | undefined)?.properties ?? {};
 
-/** Columns, owners, guards and members of the prototype. */
+/** Columns, owners, guards and prototype members. */
 const never = [
   'workspaceId',
   'workspace_id',
@@ -64,7 +64,7 @@ function withProperty(
 
 test('every object of every body refuses read-only and unknown properties by their path', async () => {
   const before = await rowsOf(app, app.workspace.workspaceId);
-  let asked = 0;
+  let requests = 0;
   const refused = async (
     route: Route,
     at: readonly string[],
@@ -74,31 +74,31 @@ test('every object of every body refuses read-only and unknown properties by the
     const body = withProperty(exampleOf(route, hookUrl), at, name, value);
     const { status, json } = await app.call(route.method, fillPath(route.path, route.params, own), body);
     const path = [...at, name].join('.');
-    const found = json?.error?.details?.some(
+    const isRefused = json?.error?.details?.some(
       (detail: Json) => detail.path === path && detail.issue === 'unknown_field',
     );
-    expect([route.name, path, status, found]).toEqual([route.name, path, 422, true]);
-    asked++;
+    expect([route.name, path, status, isRefused]).toEqual([route.name, path, 422, true]);
+    requests++;
   };
   for (const route of app.app.routes) {
     if (!route.body) continue;
-    const shown = propertiesOf(Object.values(route.responses)[0]);
-    const places = closedObjects(route.body);
-    expect([route.name, places.length > 0]).toEqual([route.name, true]);
-    for (const { at, known } of places)
-      for (const name of new Set([...Object.keys(shown), ...never])) {
+    const responseFields = propertiesOf(Object.values(route.responses)[0]);
+    const objects = closedObjects(route.body);
+    expect([route.name, objects.length > 0]).toEqual([route.name, true]);
+    for (const { at, known } of objects)
+      for (const name of new Set([...Object.keys(responseFields), ...never])) {
         if (known.includes(name)) continue;
         await refused(route, at, name, 'x');
         await refused(route, at, name, null);
       }
   }
-  expect(asked).toBeGreaterThan(500);
+  expect(requests).toBeGreaterThan(500);
   expect(await rowsOf(app, app.workspace.workspaceId)).toBe(before);
 });
 
-test('a write that takes no body refuses one that says something', async () => {
+test('a write without a body schema refuses a body with content', async () => {
   const before = await rowsOf(app, app.workspace.workspaceId);
-  let asked = 0;
+  let requests = 0;
   for (const route of app.app.routes) {
     if (route.kind !== 'write' || route.body) continue;
     const path = fillPath(route.path, route.params, own);
@@ -113,14 +113,14 @@ test('a write that takes no body refuses one that says something', async () => {
       route.name,
       415,
     ]);
-    asked++;
+    requests++;
   }
-  expect(asked).toBeGreaterThan(8);
+  expect(requests).toBeGreaterThan(8);
   expect(await rowsOf(app, app.workspace.workspaceId)).toBe(before);
   expect((await app.call('POST', `/api/v1/issues/${own.issue}/restore`, {})).status).toBe(200);
 });
 
-test('no query takes an unknown parameter, and none twice', async () => {
+test('every query refuses unknown and repeated parameters', async () => {
   for (const route of app.app.routes) {
     if (route.scope === null) continue;
     const required = (route.query as { required?: string[] } | undefined)?.required ?? [];

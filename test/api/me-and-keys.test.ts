@@ -1,4 +1,4 @@
-// What is taken in place of an id is taken everywhere: `me` wherever a member is named, the key of a team wherever its id is.
+// `me` is accepted in place of every member id, and a team key in place of every team id.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { packSource } from '../plugins/pack.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test('bodies take `me` for the member who asks', async () => {
+test('bodies accept `me` for the calling member', async () => {
   const mine = { id: me.id, name: me.name };
   const issue = (await call('POST', '/issues', { team: 'ENG', title: 'Mine', assigneeId: 'me' })).json;
   expect((await call('GET', `/issues/${issue.id}`)).json.assignee).toEqual(mine);
@@ -41,35 +41,35 @@ test('bodies take `me` for the member who asks', async () => {
   expect(key.json.member).toEqual(mine);
 });
 
-test('a custom field, a path and a filter take `me` too', async () => {
+test('custom fields, paths and filters accept `me`', async () => {
   await call('POST', '/fields', { key: 'reviewer', name: 'Reviewer', type: 'member' });
   const fields = { reviewer: 'me' };
-  const made = (await call('POST', '/issues', { team: 'ENG', title: 'Reviewed', fields })).json;
-  expect((await call('GET', `/issues/${made.id}`)).json.fields).toEqual({ reviewer: me.id });
+  const created = (await call('POST', '/issues', { team: 'ENG', title: 'Reviewed', fields })).json;
+  expect((await call('GET', `/issues/${created.id}`)).json.fields).toEqual({ reviewer: me.id });
   expect((await call('GET', '/members/me')).json).toMatchObject({ id: me.id });
   expect((await call('PATCH', '/members/me', { name: me.name })).status).toBe(200);
-  const followed = await call('PUT', `/subscribers/${made.id}/me`);
+  const followed = await call('PUT', `/subscribers/${created.id}/me`);
   expect(followed.json.member).toMatchObject({ id: me.id });
   const filter = encodeURIComponent(JSON.stringify({ 'fields.reviewer': 'me' }));
-  expect((await call('GET', `/issues?filter=${filter}`)).json.data).toMatchObject([{ id: made.id }]);
+  expect((await call('GET', `/issues?filter=${filter}`)).json.data).toMatchObject([{ id: created.id }]);
   expect((await call('GET', '/projects?lead=me')).json.data).toHaveLength(1);
 });
 
-test('a plugin is no member, and is told so', async () => {
+test('`me` is refused for a plugin, because it is not a member', async () => {
   const source = `{ id: 'com.test.nobody', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:write': { why: 'test' } },
     on: { 'issue.updated': { async handle(event, ctx) {
       const said = await ctx.issues.update(event.data.id, { assigneeId: 'me' }).catch(({ code, message }) => code + ' ' + message);
       await ctx.issues.update(event.data.id, { description: String(said) });
     } } } }`;
-  const made = (await call('POST', '/issues', { team: 'ENG', title: 'Of nobody' })).json;
+  const created = (await call('POST', '/issues', { team: 'ENG', title: 'Of nobody' })).json;
   const plugin = await call('POST', '/plugins', {
     package: await packSource(source),
     grant: ['issues:write'],
     probation: false,
   });
-  await call('PATCH', `/issues/${made.id}`, { priority: 'urgent' });
+  await call('PATCH', `/issues/${created.id}`, { priority: 'urgent' });
   await app.settled();
-  const { assignee, description } = (await call('GET', `/issues/${made.id}`)).json;
+  const { assignee, description } = (await call('GET', `/issues/${created.id}`)).json;
   expect(assignee).toBeNull();
   expect(description).toBe(
     'validation_failed assigneeId: The caller is not a member. Give the id of a member.',
@@ -77,7 +77,7 @@ test('a plugin is no member, and is told so', async () => {
   await call('DELETE', `/plugins/${plugin.json.id}`);
 });
 
-test('nothing else is taken for `me`, and it stands for nobody else', async () => {
+test('only the exact text `me` in a member field stands for the caller', async () => {
   for (const assigneeId of ['ME', 'you', ' me', ''])
     expect([
       assigneeId,
@@ -87,13 +87,13 @@ test('nothing else is taken for `me`, and it stands for nobody else', async () =
   expect(titled.title).toBe('me');
 });
 
-test('a team is named by its key in any case, or by its id: in paths, bodies and parameters', async () => {
+test('a team is named by its key in any case or by its id, in paths, bodies and parameters', async () => {
   for (const name of ['ENG', 'eng', team.id]) {
     expect((await call('GET', `/teams/${name}`)).json).toMatchObject({ id: team.id, key: 'ENG' });
     const patched = await call('PATCH', `/teams/${name}`, { name: `Called ${name}` });
     expect(patched.json).toMatchObject({ id: team.id, name: `Called ${name}` });
-    for (const given of ['team', 'teamKey', 'teamId']) {
-      const issue = await call('POST', '/issues', { [given]: name, title: 'T' });
+    for (const teamField of ['team', 'teamKey', 'teamId']) {
+      const issue = await call('POST', '/issues', { [teamField]: name, title: 'T' });
       expect(issue.json.identifier).toStartWith('ENG-');
     }
     expect((await call('GET', `/issues?team=${name}&limit=1`)).json.data).toHaveLength(1);
@@ -108,16 +108,16 @@ test('a team is named by its key in any case, or by its id: in paths, bodies and
     ['cycles', { startsAt: '2031-03-03T00:00:00Z', endsAt: '2031-03-17T00:00:00Z' }],
   ];
   for (const [path, body] of bodies) {
-    const made = await call('POST', `/${path}`, { ...body, team: team.id });
-    expect([path, made.status, made.json.team]).toEqual([path, 201, 'ENG']);
+    const created = await call('POST', `/${path}`, { ...body, team: team.id });
+    expect([path, created.status, created.json.team]).toEqual([path, 201, 'ENG']);
     const listed = async (name: string): Promise<string[]> =>
       (await call('GET', `/${path}?team=${name}`)).json.data.map(({ id }: Json) => id);
     expect([path, await listed(team.id)]).toEqual([path, await listed('ENG')]);
-    expect([path, (await listed('eng')).includes(made.json.id)]).toEqual([path, true]);
+    expect([path, (await listed('eng')).includes(created.json.id)]).toEqual([path, true]);
   }
 });
 
-test('a team that is not there is none by whichever name', async () => {
+test('a missing team is refused by key and by id', async () => {
   const noId = team.id.replace(/^./, (first) => (first === '0' ? '1' : '0'));
   for (const [name, why] of [
     ['NONE', 'There is no such team. Use one of ENG, or an id.'],

@@ -1,4 +1,4 @@
-// Small mistakes of people and programs: the answer says where they are and what was meant.
+// The error for a typo or a small mistake names its position and a correction.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sources } from '../imports.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
@@ -10,13 +10,13 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const v1 = '/api/v1';
-const made = async (path: string, body: object): Promise<Json> => {
+const create = async (path: string, body: object): Promise<Json> => {
   const { status, json } = await app.call('POST', v1 + path, body);
   expect([path, status]).toEqual([path, 201]);
   return json;
 };
 
-test('broken JSON is refused with the line, the column and what JSON allows there', async () => {
+test('broken JSON is refused with the line, the column and the syntax that JSON allows there', async () => {
   const send = async (text: string): Promise<unknown[]> => {
     const { status, json } = await app.call('POST', `${v1}/issues`, text);
     return [status, json.error.code, json.error.message];
@@ -42,17 +42,17 @@ test('broken JSON is refused with the line, the column and what JSON allows ther
   );
 });
 
-test('null as a neighbour puts a card or a sub-issue at an end', async () => {
-  const parent = await made('/issues', { team: 'ENG', title: 'parent' });
+test('null as a neighbor moves a card or a sub-issue to an end', async () => {
+  const parent = await create('/issues', { team: 'ENG', title: 'parent' });
   const [a, b, c] = await Promise.all(
-    ['a', 'b', 'c'].map((title) => made('/issues', { team: 'ENG', title, parentId: parent.id })),
+    ['a', 'b', 'c'].map((title) => create('/issues', { team: 'ENG', title, parentId: parent.id })),
   );
-  const board = await made('/boards', { name: 'B', groupBy: 'stateType' });
+  const board = await create('/boards', { name: 'B', groupBy: 'stateType' });
   const orders = {
-    [`/issues?parent=${parent.id}&sort=subOrder&fields=id`]: (one: Json, place: object) =>
-      app.call('POST', `${v1}/issues/${one.id}/reorder`, place),
-    [`/boards/${board.id}/columns/started/cards?fields=id`]: (one: Json, place: object) =>
-      app.call('POST', `${v1}/boards/${board.id}/move`, { issueId: one.id, column: 'started', ...place }),
+    [`/issues?parent=${parent.id}&sort=subOrder&fields=id`]: (one: Json, position: object) =>
+      app.call('POST', `${v1}/issues/${one.id}/reorder`, position),
+    [`/boards/${board.id}/columns/started/cards?fields=id`]: (one: Json, position: object) =>
+      app.call('POST', `${v1}/boards/${board.id}/move`, { issueId: one.id, column: 'started', ...position }),
   };
   for (const [list, put] of Object.entries(orders)) {
     for (const one of [a, b, c]) expect((await put(one, { position: 'bottom' })).status).toBe(200);
@@ -68,7 +68,7 @@ test('null as a neighbour puts a card or a sub-issue at an end', async () => {
   }
 });
 
-test('a browser sees a page where nothing is, and every other client an error as JSON', async () => {
+test('a missing path returns a page to browsers and a JSON error to all other clients', async () => {
   const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
   const anybody = app.clientOf(null);
   for (const path of ['/nothing/here', '/issues/<b>', '/docs/guides/nothing']) {
@@ -85,7 +85,7 @@ test('a browser sees a page where nothing is, and every other client an error as
     expect([path, program.status, program.json.error.code]).toEqual([path, 404, 'not_found']);
   }
   expect((await anybody('GET', '/nothing/here')).json.error.code).toBe('not_found');
-  // The API answers as itself, whoever asks.
+  // API paths return JSON to every client.
   for (const [method, path] of [
     ['GET', `${v1}/isues`],
     ['GET', `${v1}/issues/ENG-999`],
@@ -94,7 +94,7 @@ test('a browser sees a page where nothing is, and every other client an error as
     expect((await app.call(method, path, undefined, browser)).json.error.code).toBe('not_found');
 });
 
-test('a browser sees a page with a way on where only forms are sent, and every other client an error as JSON', async () => {
+test('a GET of a form action returns a page with a link to browsers, and a JSON error to all other clients', async () => {
   const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
   const anybody = app.clientOf(null);
   for (const path of ['/sign-out', '/account/password']) {
@@ -106,12 +106,12 @@ test('a browser sees a page with a way on where only forms are sent, and every o
     const program = await anybody('GET', path, undefined, { accept: 'application/json' });
     expect([path, program.status, program.json.error.code]).toEqual([path, 405, 'method_not_allowed']);
   }
-  // The API answers as itself, whoever asks.
+  // API paths return JSON to every client.
   const ofApi = await app.call('GET', `${v1}/issues/ENG-1/restore`, undefined, browser);
   expect(ofApi.json.error.code).toBe('method_not_allowed');
 });
 
-test('a browser gets the icon of the server, in both forms, and pages name it', async () => {
+test('the server has an icon in both formats, and pages link to it', async () => {
   for (const [path, type, start] of [
     ['/favicon.ico', 'image/x-icon', [0, 0, 1, 0, 1, 0, 32, 32]],
     ['/favicon.svg', 'image/svg+xml', [...new TextEncoder().encode('<svg')]],
@@ -124,7 +124,7 @@ test('a browser gets the icon of the server, in both forms, and pages name it', 
   expect((await app.clientOf(null)('GET', '/')).text).toContain('href="data:image/svg+xml,');
 });
 
-test('a name is suggested only where it is close and of the same sort', async () => {
+test('a name is suggested only if it is similar and valid at the same place', async () => {
   const filtered = async (filter: object): Promise<string> => {
     const { json } = await app.call(
       'GET',
@@ -140,7 +140,7 @@ test('a name is suggested only where it is close and of the same sort', async ()
   expect(await filtered({ title: { contians: 'x' } })).toContain('Did you mean contains?');
 });
 
-test('a path that an error names is a path of the document', async () => {
+test('every path in an error is a path of the document', async () => {
   const { paths } = (await app.call('GET', '/api/v1/openapi.json')).json;
   const fresh = await app.addWorkspace('Fresh', 'FRS');
   const call = app.clientOf(fresh.apiKey);
@@ -148,9 +148,9 @@ test('a path that an error names is a path of the document', async () => {
   const project = (await call('POST', `${v1}/projects`, { name: 'Empty' })).json;
   for (let at = 0; at < 13; at++) await call('POST', `${v1}/labels`, { name: `label ${at}` });
   const { identifier } = (await call('POST', `${v1}/issues`, { ...issue, project: project.id })).json;
-  const given = { milestone: 'Beta', cycle: 'Beta', template: 'Beta', labels: ['Beta'] };
+  const references = { milestone: 'Beta', cycle: 'Beta', template: 'Beta', labels: ['Beta'] };
   const refusals = [
-    ...Object.entries(given).map(([name, value]) => ['POST', '/issues', { ...issue, [name]: value }]),
+    ...Object.entries(references).map(([name, value]) => ['POST', '/issues', { ...issue, [name]: value }]),
     ['PATCH', `/issues/${identifier}`, { milestone: 'Beta' }],
     ['POST', '/releases', { pipelineId: 'Beta', name: 'x', tag: 'x' }],
     ['POST', '/sla-policies', { name: 'x', kind: 'resolution', targetMinutes: 5, calendar: 'Beta' }],
@@ -159,21 +159,21 @@ test('a path that an error names is a path of the document', async () => {
   for (const [method, path, body] of refusals) {
     const { status, json } = await call(method, v1 + path, body);
     const text = JSON.stringify(json.error);
-    const named = [...text.matchAll(/GET (\/[^\s?.`",]+)/g)].map(([, at]) => at!);
-    expect([text, status, named.length > 0]).toEqual([text, 422, true]);
-    expect([body, named.filter((at) => !(at in paths))]).toEqual([body, []]);
+    const mentioned = [...text.matchAll(/GET (\/[^\s?.`",]+)/g)].map(([, at]) => at!);
+    expect([text, status, mentioned.length > 0]).toEqual([text, 422, true]);
+    expect([body, mentioned.filter((at) => !(at in paths))]).toEqual([body, []]);
   }
 });
 
-test('a path that a text of the source names is a path of the document', async () => {
+test('every path in a source text is a path of the document', async () => {
   const { paths } = (await app.call('GET', '/api/v1/openapi.json')).json;
   const plain = (path: string): string => path.replaceAll(/\$?\{[^}]*\}/g, '{}');
   const known = new Set(Object.keys(paths).map(plain));
-  const named = sources('core').flatMap(({ file, text }) =>
+  const mentioned = sources('core').flatMap(({ file, text }) =>
     [...text.matchAll(/\b(?:GET|POST|PUT|PATCH|DELETE) (\/api\/v1\/(?:\$?\{[^}]*\}|[^\s?.`'",)…])*)/g)].map(
       ([, path]) => `${file}: ${plain(path!)}`,
     ),
   );
-  expect(named.length).toBeGreaterThan(5);
-  expect(named.filter((one) => !known.has(one.slice(one.indexOf(': ') + 2)))).toEqual([]);
+  expect(mentioned.length).toBeGreaterThan(5);
+  expect(mentioned.filter((one) => !known.has(one.slice(one.indexOf(': ') + 2)))).toEqual([]);
 });

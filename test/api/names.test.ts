@@ -1,4 +1,4 @@
-// Request bodies take names and keys in place of ids. What is written, stored and answered is the id.
+// Request bodies accept names and keys in place of ids, and only the ids are stored and returned.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 
@@ -7,28 +7,28 @@ const ids: Record<string, string> = {};
 
 beforeAll(async () => {
   app = await startApp();
-  await made('/teams', { key: 'OPS', name: 'Operations' });
-  ids.ana = await made('/members', { name: 'Ana Lind', email: 'ana@acme.example' });
-  ids.ben = await made('/members', { name: 'Ben', email: 'ben@acme.example', role: 'admin' });
+  await create('/teams', { key: 'OPS', name: 'Operations' });
+  ids.ana = await create('/members', { name: 'Ana Lind', email: 'ana@acme.example' });
+  ids.ben = await create('/members', { name: 'Ben', email: 'ben@acme.example', role: 'admin' });
   for (const email of ['kim1@acme.example', 'kim2@acme.example'])
-    await made('/members', { name: 'Kim', email });
-  ids.alpha = await made('/projects', { name: 'Alpha' });
-  ids.beta = await made(`/projects/${ids.alpha}/milestones`, { name: 'Beta' });
+    await create('/members', { name: 'Kim', email });
+  ids.alpha = await create('/projects', { name: 'Alpha' });
+  ids.beta = await create(`/projects/${ids.alpha}/milestones`, { name: 'Beta' });
   const span = { startsAt: '2031-01-06T00:00:00Z', endsAt: '2031-01-20T00:00:00Z' };
-  ids.cycle = await made('/cycles', { team: 'ENG', name: 'Spring', ...span });
-  ids.crash = await made('/labels', { name: 'crash', team: 'Operations' });
-  ids.shared = await made('/labels', { name: 'crash' });
+  ids.cycle = await create('/cycles', { team: 'ENG', name: 'Spring', ...span });
+  ids.crash = await create('/labels', { name: 'crash', team: 'Operations' });
+  ids.shared = await create('/labels', { name: 'crash' });
   for (const { id, name, team } of await listed('/workflows')) ids[`${team} ${name}`] = id;
   for (const { id, name } of await listed('/labels')) ids[name] ??= id;
 });
 afterAll(() => app.stop());
 
-async function made(path: string, body: object): Promise<string> {
+async function create(path: string, body: object): Promise<string> {
   const { status, json, text } = await app.call('POST', `/api/v1${path}`, body);
   if (status !== 201) throw new Error(text);
   return json.id;
 }
-/** A write, and the events that it makes by itself: those of whom it notifies come later. */
+/** Sends a write and checks its own events; notification events follow later. */
 async function step(
   method: string,
   path: string,
@@ -47,7 +47,7 @@ async function step(
 
 const listed = async (path: string): Promise<Json[]> => (await app.call('GET', `/api/v1${path}`)).json.data;
 const file = (more: object = {}): Promise<string> =>
-  made('/issues', { team: 'ENG', title: 'A crash', ...more });
+  create('/issues', { team: 'ENG', title: 'A crash', ...more });
 const errorOf = async (
   path: string,
   body: object,
@@ -59,9 +59,9 @@ const errorOf = async (
   return json.error;
 };
 
-test('an issue is changed by the names of its state, people, project, milestone, cycle and labels', async () => {
+test('an issue is updated by names of its state, people, project, milestone, cycle and labels', async () => {
   const id = await file();
-  const named = {
+  const byName = {
     ...{ state: 'done', assignee: 'ANA@acme.example', project: 'alpha', milestone: 'Beta', cycle: 'Spring' },
     labels: ['Bug'],
   };
@@ -74,8 +74,8 @@ test('an issue is changed by the names of its state, people, project, milestone,
     labels: [{ id: ids.bug }],
   };
   const events = ['issue.updated', 'issue.state_changed', 'issue.assigned', 'issue.labeled'];
-  const first = await step('PATCH', `/issues/${id}`, named, { status: 200, body, events });
-  // The same by the names of the ids, by other names, and by the ids: nothing is left to change.
+  const first = await step('PATCH', `/issues/${id}`, byName, { status: 200, body, events });
+  // The same values by the names of the ids, by other names, and by ids change nothing.
   for (const same of [
     { stateId: 'Done', assigneeId: 'Ana Lind', projectId: 'Alpha', milestoneId: 'beta', cycleId: '1' },
     { state: 'completed', assignee: ids.ana, project: ids.alpha, milestone: ids.beta, cycle: ids.cycle },
@@ -83,11 +83,11 @@ test('an issue is changed by the names of its state, people, project, milestone,
     await step('PATCH', `/issues/${id}`, same, { status: 200, body: { version: first.version } });
 });
 
-test('an issue is created, moved, accepted and changed in bulk by names', async () => {
+test('issues are created, moved, accepted and updated in bulk by names', async () => {
   const parent = await file();
-  await made('/templates', { name: 'Crash report', team: 'ENG', assignee: 'Ben', project: 'Alpha' });
+  await create('/templates', { name: 'Crash report', team: 'ENG', assignee: 'Ben', project: 'Alpha' });
   const { identifier } = (await app.call('GET', `/api/v1/issues/${parent}`)).json;
-  const id = await made('/issues', {
+  const id = await create('/issues', {
     ...{
       team: 'operations',
       title: 'Named',
@@ -145,38 +145,45 @@ test('an issue is created, moved, accepted and changed in bulk by names', async 
   expect(bulk.status).toBe(201);
 });
 
-test('other resources take names wherever they refer to something', async () => {
-  const shown = async (path: string): Promise<Json> => (await app.call('GET', `/api/v1${path}`)).json;
-  const project = await made('/projects', {
+test('other resources accept names in every reference', async () => {
+  const fetchJson = async (path: string): Promise<Json> => (await app.call('GET', `/api/v1${path}`)).json;
+  const project = await create('/projects', {
     name: 'Led',
     lead: 'ana@acme.example',
     members: ['Ben', 'Ana Lind'],
   });
-  expect(await shown(`/projects/${project}`)).toMatchObject({
+  expect(await fetchJson(`/projects/${project}`)).toMatchObject({
     lead: { id: ids.ana },
     members: [{ id: ids.ben }, { id: ids.ana }],
   });
-  const pipeline = await made('/pipelines', { name: 'Web', team: 'Operations', stages: ['staging', 'live'] });
-  const release = await made('/releases', { name: 'Spring', tag: '1.0', pipelineId: 'web' });
-  expect(await shown(`/releases/${release}`)).toMatchObject({ pipeline: { id: pipeline }, stage: 'staging' });
+  const pipeline = await create('/pipelines', {
+    name: 'Web',
+    team: 'Operations',
+    stages: ['staging', 'live'],
+  });
+  const release = await create('/releases', { name: 'Spring', tag: '1.0', pipelineId: 'web' });
+  expect(await fetchJson(`/releases/${release}`)).toMatchObject({
+    pipeline: { id: pipeline },
+    stage: 'staging',
+  });
   const hours = { monday: [{ from: '09:00', to: '17:00' }] };
-  const calendar = await made('/calendars', { name: 'Office', timeZone: 'UTC', hours });
-  const waiting = await made('/workflows', { name: 'Waiting', type: 'started', team: 'Operations' });
+  const calendar = await create('/calendars', { name: 'Office', timeZone: 'UTC', hours });
+  const waiting = await create('/workflows', { name: 'Waiting', type: 'started', team: 'Operations' });
   const pausedIn = ['triage', 'Waiting'];
-  const policy = await made('/sla-policies', {
+  const policy = await create('/sla-policies', {
     name: 'Fast',
     targetMinutes: 60,
     calendar: 'office',
     pausedIn,
   });
-  expect(await shown(`/sla-policies/${policy}`)).toMatchObject({
+  expect(await fetchJson(`/sla-policies/${policy}`)).toMatchObject({
     calendar: { id: calendar },
     pausedIn: ['triage', waiting],
   });
-  const guest = await made('/members', { name: 'Gus', role: 'guest', teams: ['Operations'] });
-  expect(await shown(`/members/${guest}`)).toMatchObject({ teams: ['OPS'] });
-  const given = { name: 'k', memberId: 'ben@acme.example', scopes: ['issues:read'] };
-  const key = await app.call('POST', '/api/v1/api-keys', given);
+  const guest = await create('/members', { name: 'Gus', role: 'guest', teams: ['Operations'] });
+  expect(await fetchJson(`/members/${guest}`)).toMatchObject({ teams: ['OPS'] });
+  const keyInput = { name: 'k', memberId: 'ben@acme.example', scopes: ['issues:read'] };
+  const key = await app.call('POST', '/api/v1/api-keys', keyInput);
   expect(key.json.member.id).toBe(ids.ben);
   await step(
     'PATCH',
@@ -189,15 +196,15 @@ test('other resources take names wherever they refer to something', async () => 
     },
   );
   await app.call('PATCH', '/api/v1/teams/OPS', { transitions: null });
-  await made('/fields', { key: 'tester', name: 'Tester', type: 'member' });
+  await create('/fields', { key: 'tester', name: 'Tester', type: 'member' });
   const issue = await file({ fields: { tester: 'ana@acme.example' } });
-  expect((await shown(`/issues/${issue}`)).fields).toEqual({ tester: ids.ana });
+  expect((await fetchJson(`/issues/${issue}`)).fields).toEqual({ tester: ids.ana });
 });
 
-test('the columns of a board are named by labels, people and options, and so are its moves', async () => {
+test('board columns and moves accept names of labels, people and options', async () => {
   const columnsOf = async (groupBy: string, values: readonly (string | null)[], more = {}): Promise<Json> => {
     const columns = values.map((value) => ({ value }));
-    const id = await made('/boards', { name: groupBy, groupBy, columns, ...more });
+    const id = await create('/boards', { name: groupBy, groupBy, columns, ...more });
     return (await app.call('GET', `/api/v1/boards/${id}`)).json;
   };
   const values = ({ columns }: Json): string[] => columns.map(({ value }: Json) => value);
@@ -209,7 +216,7 @@ test('the columns of a board are named by labels, people and options, and so are
     { value: 'mac', name: 'Apple computer' },
     { value: 'win', name: 'Windows' },
   ];
-  await made('/fields', { key: 'platform', name: 'Platform', type: 'select', options });
+  await create('/fields', { key: 'platform', name: 'Platform', type: 'select', options });
   expect(values(await columnsOf('fields.platform', ['apple computer', 'win']))).toEqual(['mac', 'win']);
   await step(
     'PATCH',
@@ -244,7 +251,7 @@ test('the columns of a board are named by labels, people and options, and so are
   expect(state.message).toContain('Did you mean Done?');
 });
 
-test('a name that nothing has is refused where it was sent, with the nearest names', async () => {
+test('an unknown name is refused at its path, with the most similar names', async () => {
   const id = await file();
   const refused: [body: object, path: string, words: string][] = [
     [{ state: 'Dnoe' }, 'state', 'Did you mean Done?'],
@@ -255,7 +262,7 @@ test('a name that nothing has is refused where it was sent, with the nearest nam
     [{ milestone: 'Beta' }, 'milestone', 'The issue has no project.'],
     [{ labels: ['bug', 'featrue'] }, 'labels.1', 'Did you mean feature?'],
     [{ parent: 'ENG-99999' }, 'parent', 'There is no issue ENG-99999.'],
-    // Shaped like an id, it is an id.
+    // A text in the format of an id is always an id.
     [{ project: 'prj_01m7wd7tg0000sampe00000001' }, 'project', 'There is no project prj_'],
     [{ state: ids['OPS Done'] }, 'state', 'not a state of this team'],
   ];
@@ -270,19 +277,19 @@ test('a name that nothing has is refused where it was sent, with the nearest nam
   expect(both.details).toMatchObject([{ path: 'state', issue: 'conflict' }]);
 });
 
-test('a name that several have is refused with the ids of all of them', async () => {
+test('an ambiguous name is refused with the ids of all matches', async () => {
   const error = await errorOf(`/issues/${await file()}`, { assignee: 'Kim' });
   const kims = (await listed('/members')).filter(({ name }) => name === 'Kim');
   expect(error.details).toMatchObject([{ path: 'assignee', issue: 'conflict' }]);
   for (const { id } of kims) expect(error.message).toContain(id);
 });
 
-test('a guest learns no address, no hidden team and none of its names', async () => {
-  await made('/teams', { key: 'HID', name: 'Hidden pines' });
-  await made('/labels', { name: 'pinecone', team: 'HID' });
-  await made('/templates', { name: 'Pine needle', team: 'HID' });
+test('a guest sees no email address, no hidden team and no name within a hidden team', async () => {
+  await create('/teams', { key: 'HID', name: 'Hidden pines' });
+  await create('/labels', { name: 'pinecone', team: 'HID' });
+  await create('/templates', { name: 'Pine needle', team: 'HID' });
   const id = await file();
-  const guestId = await made('/members', { name: 'Gast', role: 'guest', teams: ['ENG'] });
+  const guestId = await create('/members', { name: 'Gast', role: 'guest', teams: ['ENG'] });
   const scopes = ['issues:write', 'members:read', 'teams:read', 'labels:read', 'workflows:read'];
   const minted = await app.call('POST', '/api/v1/api-keys', { name: 'g', memberId: guestId, scopes });
   const guest = app.clientOf(minted.json.key);
@@ -290,7 +297,7 @@ test('a guest learns no address, no hidden team and none of its names', async ()
     text.replaceAll(/\S*(nobody|nowhere|ana@acme|pines?|pinecone|HID)\S*/gi, '…');
   const messageOf = async (method: string, path: string, body: object): Promise<string> =>
     withSomeName((await errorOf(path, body, guest, method)).message);
-  // A hidden object is answered like one that does not exist.
+  // A hidden object is answered like a missing one.
   for (const [method, path, there, nowhere] of [
     ['PATCH', `/issues/${id}`, { assignee: 'ana@acme.example' }, { assignee: 'nobody@acme.example' }],
     ['PATCH', `/issues/${id}`, { labels: ['pinecone'] }, { labels: ['nowhere'] }],
@@ -309,7 +316,7 @@ test('a guest learns no address, no hidden team and none of its names', async ()
     'POST',
   );
   expect(message).not.toMatch(/Pine needle\b/);
-  // Names of people are shown to guests, their addresses are not.
+  // Guests see names of people, but not their addresses.
   expect((await errorOf(`/issues/${id}`, { assignee: 'Ana Linf' }, guest)).message).toContain(
     'Did you mean Ana Lind?',
   );
@@ -318,7 +325,7 @@ test('a guest learns no address, no hidden team and none of its names', async ()
   );
 });
 
-test('a key without the scope to read what a name stands for is told to give an id', async () => {
+test('a key without the scope to read a named object is asked for its id', async () => {
   const key = app.clientOf(await app.mintKey(['issues:write']));
   const id = await file();
   for (const [body, scope] of [
@@ -334,13 +341,13 @@ test('a key without the scope to read what a name stands for is told to give an 
   );
 });
 
-test('a proposal is applied to the ids that its names stood for when it was made', async () => {
+test('a proposal is applied to the ids that its names had at its creation', async () => {
   const id = await file();
-  const project = await made('/projects', { name: 'Gamma' });
+  const project = await create('/projects', { name: 'Gamma' });
   const proposer = app.clientOf(await app.mintKey(['issues:read', 'projects:read', 'proposals:write']));
   const patch = { project: 'Gamma', state: 'Todo', labels: ['feature'] };
-  const held = await proposer('PATCH', `/api/v1/issues/${id}`, patch, { 'tatami-mode': 'propose' });
-  expect(held.status).toBe(202);
+  const proposed = await proposer('PATCH', `/api/v1/issues/${id}`, patch, { 'tatami-mode': 'propose' });
+  expect(proposed.status).toBe(202);
   const renames: [string, object][] = [
     [`/projects/${project}`, { name: 'Delta' }],
     [`/workflows/${ids['ENG Todo']}`, { name: 'Next' }],
@@ -354,8 +361,8 @@ test('a proposal is applied to the ids that its names stood for when it was made
   });
   const approver = app.clientOf(minted.json.key);
   const approve = (revision: number) =>
-    approver('POST', `/api/v1/proposals/${held.json.id}/approve`, { revision });
-  // The names that it shows have changed, so that it is to be looked at again.
+    approver('POST', `/api/v1/proposals/${proposed.json.id}/approve`, { revision });
+  // The displayed names have changed, so that the proposal needs another review.
   expect((await approve(1)).json.error.code).toBe('conflict');
   const approved = await approve(2);
   expect([approved.status, approved.json.status]).toEqual([200, 'approved']);
@@ -366,9 +373,9 @@ test('a proposal is applied to the ids that its names stood for when it was made
   });
 });
 
-test('a repeated request gets its first answer after a rename', async () => {
+test('a repeated request gets its first response after a rename', async () => {
   const id = await file();
-  const project = await made('/projects', { name: 'Omega' });
+  const project = await create('/projects', { name: 'Omega' });
   const send = () =>
     app.call('PATCH', `/api/v1/issues/${id}`, { project: 'Omega' }, { 'idempotency-key': 'omega' });
   const first = await send();

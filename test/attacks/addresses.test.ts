@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { password } from '../identity/member.ts';
-import { createVisitor, saidBy, type Shown } from '../identity/visitor.ts';
+import { createVisitor, saidBy, type PageResponse } from '../identity/visitor.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -13,9 +13,9 @@ afterAll(() => app.stop());
 
 const members = '/api/v1/members';
 
-async function joins(email: string, name = 'Ana'): Promise<Shown> {
-  const { json: made } = await app.call('POST', members, { name: 'Somebody' });
-  const { json } = await app.call('POST', `${members}/${made.id}/invitation`);
+async function joins(email: string, name = 'Ana'): Promise<PageResponse> {
+  const { json: member } = await app.call('POST', members, { name: 'Somebody' });
+  const { json } = await app.call('POST', `${members}/${member.id}/invitation`);
   return createVisitor(app).post(new URL(json.url).pathname, { name, email, password });
 }
 

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-async function made(path: string, body: object, headers: Record<string, string> = {}): Promise<Json> {
+async function createObject(path: string, body: object, headers: Record<string, string> = {}): Promise<Json> {
   const { status, json, text } = await app.call('POST', `${v1}${path}`, body, headers);
   if (status >= 300) throw new Error(`POST ${path} answered ${status}: ${text}`);
   return json;
@@ -36,11 +36,11 @@ async function made(path: string, body: object, headers: Record<string, string> 
 async function waited(
   taking: (someone: { memberId: string; keyId: string }) => Promise<unknown>,
 ): Promise<string> {
-  const { id: memberId } = await made('/members', { name: 'Wendy' });
+  const { id: memberId } = await createObject('/members', { name: 'Wendy' });
   const scopes = ['issues:read', 'proposals:read'];
-  const { id: keyId, key } = await made('/api-keys', { name: 'k', memberId, scopes });
+  const { id: keyId, key } = await createObject('/api-keys', { name: 'k', memberId, scopes });
   const propose = { 'tatami-mode': 'propose' };
-  const { id } = await made('/issues', { team: 'ENG', title: 'Hidden from guests' }, propose);
+  const { id } = await createObject('/issues', { team: 'ENG', title: 'Hidden from guests' }, propose);
   const waiting = post(app, toolCall('proposals_get', { id, wait: 60 }), bearer(key));
   // Once later calls are answered, it has read the proposal and waits.
   for (let n = 0; n < 3; n++) await post(app, toolCall('proposals_get', { id }), bearer(key));
@@ -67,7 +67,7 @@ test('a code that was allowed before signing out everywhere gives no token after
   const { visitor } = await join(app);
   await visitor.get('/account');
   const browser = new Browser(app.url);
-  browser.keep(`__Host-tatami=${visitor.cookies.get('__Host-tatami')}`);
+  browser.addCookie(`__Host-tatami=${visitor.cookies.get('__Host-tatami')}`);
   const proof = pkce();
   const back = await consent(browser, authorizePath(client, proof.challenge));
   const device = (await ask(app, '/oauth/device', commandLine, { scope: 'issues:read' })).json;
@@ -89,16 +89,20 @@ test('a code that was allowed before signing out everywhere gives no token after
 
 test('somebody who is added again with the same address has none of the seat, keys and streams from before', async () => {
   const { visitor, email, memberId } = await join(app);
-  const { key } = await made('/api-keys', { name: 'k', memberId, scopes: ['issues:read', 'events:read'] });
+  const { key } = await createObject('/api-keys', {
+    name: 'k',
+    memberId,
+    scopes: ['issues:read', 'events:read'],
+  });
   const before = app.clientOf(key);
   const stream = await fetch(`${app.url}${v1}/events/stream`, { headers: bearer(key) });
   expect((await app.call('DELETE', `${v1}/members/${memberId}`)).status).toBe(204);
-  const again = await made('/members', { name: 'Ben', email });
+  const again = await createObject('/members', { name: 'Ben', email });
   expect((await before('GET', `${v1}/issues`)).status).toBe(401);
   await stream.text();
   expect((await visitor.get('/account')).status).toBe(403);
   // The account takes the new seat by an invitation of it, and by nothing else.
-  const { url } = await made(`/members/${again.id}/invitation`, {});
+  const { url } = await createObject(`/members/${again.id}/invitation`, {});
   const other = createVisitor(app);
   await other.post('/sign-in', { email, password });
   const path = new URL(url).pathname;
@@ -108,8 +112,8 @@ test('somebody who is added again with the same address has none of the seat, ke
 });
 
 async function admin(): Promise<Client> {
-  const { id: memberId } = await made('/members', { name: 'Ada', role: 'admin' });
-  return app.clientOf((await made('/api-keys', { name: 'k', memberId, scopes: allScopes })).key);
+  const { id: memberId } = await createObject('/members', { name: 'Ada', role: 'admin' });
+  return app.clientOf((await createObject('/api-keys', { name: 'k', memberId, scopes: allScopes })).key);
 }
 const propose = { 'tatami-mode': 'propose' };
 
@@ -119,7 +123,7 @@ test('the undo of a creation removes nobody who has taken the seat since', async
   const approved = await approver('POST', `${v1}/proposals/${proposed.id}/approve`, {});
   const { json: members } = await app.call('GET', `${v1}/members?limit=100`);
   const uri = members.data.find((one: Json) => one.name === 'Uri');
-  const { url } = await made(`/members/${uri.id}/invitation`, {});
+  const { url } = await createObject(`/members/${uri.id}/invitation`, {});
   const fields = { name: 'Uri', email: 'uri@acme.example', password };
   expect((await createVisitor(app).post(new URL(url).pathname, fields)).to).toBe('/account');
   const undone = await app.call('POST', `${v1}/proposals/${proposed.id}/undo`, {});
@@ -148,9 +152,9 @@ test('a narrowed consent replays no write, a new consent writes anew, and a secr
   const anew = await create(second);
   expect([anew.status, anew.headers.get('idempotent-replayed')]).toEqual([201, null]);
 
-  const { id: memberId } = await made('/members', { name: 'Ada', role: 'admin' });
-  const { key } = await made('/api-keys', { name: 'k', memberId, scopes: allScopes });
-  const { id: other } = await made('/members', { name: 'Olga' });
+  const { id: memberId } = await createObject('/members', { name: 'Ada', role: 'admin' });
+  const { key } = await createObject('/api-keys', { name: 'k', memberId, scopes: allScopes });
+  const { id: other } = await createObject('/members', { name: 'Olga' });
   const body = { name: 'handed', memberId: other, scopes: ['issues:read'] };
   const hand = (): Promise<Reply> =>
     app.clientOf(key)('POST', `${v1}/api-keys`, body, { 'idempotency-key': 'hand' });

@@ -1,7 +1,7 @@
 // Names on the consent page: no client passes for a part of Tatami, however it comes to be known.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createDocuments } from '../../core/oauth/clients/documents.ts';
-import { isLikeOurs } from '../../core/lib/shown-name.ts';
+import { isLikeOurs } from '../../core/lib/display-name.ts';
 import { startApp, type TestApp } from '../app.ts';
 
 const imitations = [
@@ -80,9 +80,9 @@ test('no OAuth app of a workspace is registered or renamed to look like a part o
   const before = await app.lastSequence();
   const { json: mine } = await app.call('POST', '/api/v1/oauth-apps', { name: 'Reports', redirectUris });
   for (const name of imitations) {
-    const made = await app.call('POST', '/api/v1/oauth-apps', { name, redirectUris });
+    const created = await app.call('POST', '/api/v1/oauth-apps', { name, redirectUris });
     const renamed = await app.call('PATCH', `/api/v1/oauth-apps/${mine.id}`, { name });
-    for (const { status, json } of [made, renamed])
+    for (const { status, json } of [created, renamed])
       expect([name, status, json.error.details[0].path]).toEqual([name, 422, 'name']);
   }
   expect(await app.eventTypes(before)).toEqual(['oauth_app.created']);

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Principal } from '../../core/http/principal.ts';
 import type { Route } from '../../core/http/route.ts';
-import { standingOf } from '../../core/identity/standing.ts';
+import { membershipOf } from '../../core/identity/membership.ts';
 import { hostCallsOf } from '../../core/plugins/host-calls.ts';
 import { rightsForApp, type Role } from '../../core/rights/roles.ts';
 import { allScopes } from '../../core/rights/scopes.ts';
@@ -63,14 +63,14 @@ async function keyOf(role: Role): Promise<Caller> {
 
 async function appOf(memberId: string): Promise<Caller> {
   const scope = scopeOf(app.workspace.workspaceId);
-  const standing = (await standingOf(app.services.store, scope, memberId))!;
+  const membership = (await membershipOf(app.services.store, scope, memberId))!;
   const client = { id: 'https://agent.example/client.json', name: 'Agent' };
   const everything = { scopes: new Set(allScopes), narrowed: null };
   const grantId = await makeGrant(app, { memberId, client, scopes: [...allScopes] });
   const principal: Principal = {
     ...{ scope, tokenId: grantId, grant: { id: grantId, resource: 'api', guarded: [] } },
     actor: { kind: 'app', ...client, memberId },
-    ...rightsForApp(commonRights(everything, standing.rights)),
+    ...rightsForApp(commonRights(everything, membership.rights)),
   };
   return { name: 'app', principal, token: null, end: ['DELETE', `grants/${grantId}`] };
 }
@@ -226,7 +226,7 @@ test('actions and one-off runs: a plugin does for somebody only what they may do
       for (const later of [false, true]) {
         if (!isDenied(refused) && !ended) continue;
         const since = await app.lastSequence();
-        const asked = await ask(fresh, act, path, { input: { call, args, later } }, 'commit');
+        const reply = await ask(fresh, act, path, { input: { call, args, later } }, 'commit');
         if (later && ended) await app.call(fresh.end[0], `${v1}/${fresh.end[1]}`);
         if (!later && ended && !isDenied(refused)) continue;
         app.clock.advance(2_000);
@@ -235,7 +235,7 @@ test('actions and one-off runs: a plugin does for somebody only what they may do
         const written = (await app.eventTypes(since)).filter(
           (type) => !/^(automation|api_key|grant|member|inbox|webhook)\./.test(type),
         );
-        expect([call, caller.name, later, asked.status < 500, written]).toEqual([
+        expect([call, caller.name, later, reply.status < 500, written]).toEqual([
           call,
           caller.name,
           later,

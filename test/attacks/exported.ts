@@ -67,11 +67,11 @@ export interface Target {
 
 /** Directories without a workspace. @param folder where they are made */
 export function createTargets(folder: string) {
-  let made = 0;
+  let created = 0;
   const first = join(folder, 'empty');
   return async (): Promise<Target> => {
-    if (made === 0) await openStore(first, () => testStart).close();
-    const dataDir = join(folder, `target-${++made}`);
+    if (created === 0) await openStore(first, () => testStart).close();
+    const dataDir = join(folder, `target-${++created}`);
     cpSync(first, dataDir, { recursive: true });
     ownCopy(dataDir);
     insertStatements();

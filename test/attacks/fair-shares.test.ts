@@ -30,17 +30,17 @@ afterAll(() => app.stop());
 const nextWindow = (): void => app.clock.advance(60_000);
 beforeEach(nextWindow);
 
-async function made(path: string, body: object): Promise<Json> {
+async function create(path: string, body: object): Promise<Json> {
   const { status, json, text } = await app.call('POST', `${v1}${path}`, body);
   if (status !== 201) throw new Error(`POST ${path} answered ${status}: ${text}`);
   return json;
 }
 
 const keyOf = (memberId: string, scopes: readonly string[] = ['issues:read']): Promise<Json> =>
-  made('/api-keys', { name: 'k', memberId, scopes });
+  create('/api-keys', { name: 'k', memberId, scopes });
 
 async function memberWithKeys(keys: number, fields: object = {}): Promise<{ id: string; calls: Client[] }> {
-  const { id } = await made('/members', { name: 'Mallory', ...fields });
+  const { id } = await create('/members', { name: 'Mallory', ...fields });
   const calls: Client[] = [];
   for (let n = 0; n < keys; n++) calls.push(app.clientOf((await keyOf(id)).key));
   return { id, calls };
@@ -103,7 +103,7 @@ test('an app exhausts its part of the limit of its member, who goes on with keys
 });
 
 test('a rolled key gets no fresh limit', async () => {
-  const { id } = await made('/members', { name: 'Roller' });
+  const { id } = await create('/members', { name: 'Roller' });
   const first = await keyOf(id);
   nextWindow();
   const old = app.clientOf(first.key);
@@ -148,10 +148,10 @@ test('a write that is retried with a rolled key or a refreshed token is replayed
 });
 
 test('an answer with an idempotency key, and its replay, show a guest no more than the guest may see now', async () => {
-  await made('/teams', { key: 'SEC', name: 'Secret' });
-  const hidden = await made('/issues', { team: 'SEC', title: 'Hidden' });
-  const issue = await made('/issues', { team: 'ENG', title: 'Open', parentId: hidden.id });
-  const { id } = await made('/members', { name: 'Gus', ...guestOf });
+  await create('/teams', { key: 'SEC', name: 'Secret' });
+  const hidden = await create('/issues', { team: 'SEC', title: 'Hidden' });
+  const issue = await create('/issues', { team: 'ENG', title: 'Open', parentId: hidden.id });
+  const { id } = await create('/members', { name: 'Gus', ...guestOf });
   const guest = app.clientOf((await keyOf(id, ['issues:write'])).key);
   const rename = (title: string, headers: Record<string, string> = {}): Promise<Reply> =>
     guest('PATCH', `${v1}/issues/${issue.id}`, { title }, headers);
@@ -173,7 +173,7 @@ test('keys of one member cannot open all streams of a workspace', async () => {
     opened.push(await fetch(`${app.url}${v1}/events/stream`, { headers }));
     return opened.at(-1)!.status;
   };
-  const { id } = await made('/members', { name: 'Follower' });
+  const { id } = await create('/members', { name: 'Follower' });
   const statuses: number[] = [];
   for (let key = 0; key < 6; key++) {
     const { key: token } = await keyOf(id, ['events:read']);
@@ -187,7 +187,7 @@ test('keys of one member cannot open all streams of a workspace', async () => {
 test('keys of one member take turns as one party in fair queues, and apps that act for the member as another', async () => {
   const { store } = app.services;
   const uses = { note: () => undefined };
-  const { id } = await made('/members', { name: 'Many keys' });
+  const { id } = await create('/members', { name: 'Many keys' });
   const [first, second] = [await keyOf(id), await keyOf(id)];
   const partyIn = async (find: FindToken, token: string): Promise<string | undefined> =>
     (await find(token))?.principal.scope.party;
@@ -239,16 +239,16 @@ test('an address that has slow client documents fetched leaves places to fetch t
           : Promise.resolve(documentOf(url)),
     },
   });
-  const found = (host: string, peer: string): Promise<unknown> =>
+  const findClient = (host: string, peer: string): Promise<unknown> =>
     documents.find(`https://${host}.example/client`, peer).then(
       (client) => client?.id ?? null,
       (error: Error) => error.message,
     );
-  expect(await found('known', 'honest')).toBe('https://known.example/client');
-  const fetches = Array.from({ length: 40 }, (_, n) => found(`slow${n}`, 'attacker'));
+  expect(await findClient('known', 'honest')).toBe('https://known.example/client');
+  const fetches = Array.from({ length: 40 }, (_, n) => findClient(`slow${n}`, 'attacker'));
   expect(slow.length).toBeLessThanOrEqual(4);
-  expect(await found('known', 'attacker')).toBe('https://known.example/client');
-  expect(await found('other', 'honest')).toBe('https://other.example/client');
+  expect(await findClient('known', 'attacker')).toBe('https://known.example/client');
+  expect(await findClient('other', 'honest')).toBe('https://other.example/client');
   for (const fail of slow) fail();
   const messages = await Promise.all(fetches);
   expect(messages.filter((message) => String(message).includes('Try again in a minute')).length).toBe(36);

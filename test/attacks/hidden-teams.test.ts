@@ -12,7 +12,7 @@ let guest: Client;
 let hidden: Json;
 let moved: Json;
 
-async function made(path: string, body: object): Promise<Json> {
+async function create(path: string, body: object): Promise<Json> {
   const { status, json, text } = await app.call('POST', `${v1}${path}`, body);
   if (status !== 201 && status !== 200) throw new Error(`POST ${path} answered ${status}: ${text}`);
   return json;
@@ -20,13 +20,13 @@ async function made(path: string, body: object): Promise<Json> {
 
 beforeAll(async () => {
   app = await startApp();
-  await made('/teams', { key: 'OUT', name: 'canary' });
-  const state = await made('/workflows', { name: 'canary state', type: 'started', team: 'OUT' });
-  const { id } = await made('/members', { name: 'Gil', role: 'guest', teams: ['ENG'] });
-  const key = await made('/api-keys', { name: 'k', scopes: allScopes, memberId: id });
+  await create('/teams', { key: 'OUT', name: 'canary' });
+  const state = await create('/workflows', { name: 'canary state', type: 'started', team: 'OUT' });
+  const { id } = await create('/members', { name: 'Gil', role: 'guest', teams: ['ENG'] });
+  const key = await create('/api-keys', { name: 'k', scopes: allScopes, memberId: id });
   guest = app.clientOf(key.key);
-  hidden = await made('/issues', { team: 'OUT', title: 'canary', ...external });
-  const first = await made('/issues', { team: 'OUT', title: 'canary before', stateId: state.id });
+  hidden = await create('/issues', { team: 'OUT', title: 'canary', ...external });
+  const first = await create('/issues', { team: 'OUT', title: 'canary before', stateId: state.id });
   await app.call('PATCH', `${v1}/issues/${first.id}`, { title: 'Shown', priority: 'high' });
   await app.call('POST', `${v1}/issues/${first.id}/move`, { team: 'ENG' });
   await app.call('PATCH', `${v1}/issues/${first.id}`, { priority: 'low' });
@@ -42,7 +42,7 @@ const answer = ({ status, json }: { status: number; json: Json }) => [
 ];
 
 test('a guest is answered alike whether a hidden issue, an issue of theirs or none has an external id', async () => {
-  await made('/issues', { team: 'ENG', title: 'Seen', externalSource: 'jira', externalId: 'PRJ-2' });
+  await create('/issues', { team: 'ENG', title: 'Seen', externalSource: 'jira', externalId: 'PRJ-2' });
   const before = await app.lastSequence();
   const ways = [
     (externalId: string) =>
@@ -123,9 +123,9 @@ test('nothing that was written of an issue in a hidden team reaches a guest who 
     ({ name }: Json) => name === 'canary state',
   );
   const mention = `canary words @${guestId}`;
-  const given = { team: 'OUT', title: 'canary title', stateId: out.id, assigneeId: guestId };
-  const { id } = await made('/issues', { ...given, description: mention });
-  const comment = await made(`/issues/${id}/comments`, { body: mention });
+  const issueFields = { team: 'OUT', title: 'canary title', stateId: out.id, assigneeId: guestId };
+  const { id } = await create('/issues', { ...issueFields, description: mention });
+  const comment = await create(`/issues/${id}/comments`, { body: mention });
   await app.call('PATCH', `${v1}/issues/${id}`, { title: 'Shown', description: '', dueDate: '2026-12-01' });
   await app.call('DELETE', `${v1}/comments/${comment.id}`);
   await app.settled();

@@ -29,107 +29,118 @@ async function refused(lines: readonly string[]): Promise<string> {
   return said!.message;
 }
 
-type Row = Record<string, Json>;
+type TableRowJson = Record<string, Json>;
 /** A change of the first row of a table, and what the error says of it. */
-const changes: readonly [title: string, table: string, change: (row: Row) => void, says: string][] = [
-  ['a column is missing', 'attachments', (row) => delete row.deleted_at, 'attachments.deleted_at is missing'],
-  ['a column is unknown', 'members', (row) => (row.joined_at = 1), 'members has no column "joined_at"'],
+const changes: readonly [title: string, table: string, change: (row: TableRowJson) => void, says: string][] =
   [
-    'a column is called __proto__',
-    'labels',
-    (row) => Object.defineProperty(row, '__proto__', { value: 1, enumerable: true }),
-    'no column "__proto__"',
-  ],
-  ['an id is a path', 'projects', (row) => (row.id = '../../x'), 'projects.id is "../../x"'],
-  ['a reference has another prefix', 'issues', (row) => (row.state_id = row.id), 'issues.state_id'],
-  [
-    'a reference leads outside of the file',
-    'issues',
-    (row) => (row.state_id = `wfs_${'0'.repeat(26)}`),
-    'issues.state_id refers to a row of states',
-  ],
-  [
-    'an issue is its own parent',
-    'issues',
-    (row) => (row.parent_id = row.id),
-    'issues.parent_id refers to the row itself',
-  ],
-  [
-    'a role is unknown',
-    'members',
-    (row) => (row.role = 'root'),
-    'must be one of guest, member, admin, owner',
-  ],
-  ['JSON is broken', 'workspaces', (row) => (row.guarded_json = '["delete"'), 'workspaces.guarded_json'],
-  [
-    'JSON has another shape',
-    'workspaces',
-    (row) => (row.guarded_json = '{"delete":true}'),
-    'matches the schema of this column',
-  ],
-  [
-    'JSON names a member twice',
-    'workspaces',
-    (row) => (row.public_triage_json = '{"a":1,"a":2}'),
-    'a name that occurs twice',
-  ],
-  ['JSON is deep', 'views', (row) => (row.filter_json = '{"and":['.repeat(5_000)), 'at most 64 levels'],
-  [
-    'JSON holds half a character',
-    'fields',
-    (row) => (row.options_json = '[{"value":"a","name":"\\ud800"}]'),
-    'fields.options_json',
-  ],
-  ['a text holds half a character', 'issues', (row) => (row.title = 'x\ud800'), 'issues.title'],
-  ['a text holds NUL', 'comments', (row) => (row.body = 'x\0'), 'comments.body'],
-  ['a text is longer than its field', 'teams', (row) => (row.name = 'x'.repeat(100_000)), 'teams.name'],
-  ['a time is none', 'issues', (row) => (row.created_at = 1e300), 'issues.created_at'],
-  ['a number is too large', 'issues', (row) => (row.number = 2 ** 60), 'issues.number'],
-  ['a number is a text', 'issues', (row) => (row.version = '1'), 'issues.version'],
-  ['a day is none', 'projects', (row) => (row.target_date = '2027-02-30'), 'projects.target_date'],
-  ['a flag is none', 'sla_policies', (row) => (row.enabled = 2), 'sla_policies.enabled'],
-  [
-    'a team has given fewer numbers than its issues have',
-    'teams',
-    (row) => (row.issue_count = 0),
-    'teams.issue_count',
-  ],
-  [
-    'files take less than nothing',
-    'attachment_usage',
-    (row) => (row.bytes = -1e12),
-    'attachment_usage.bytes',
-  ],
-  [
-    'a row is not as the log says',
-    'labels',
-    (row) => (row.name = 'other'),
-    'Rows differ from the event log in labels',
-  ],
-  [
-    'the workspace has another name than the first line says',
-    'workspaces',
-    (row) => (row.name = 'Other'),
-    'first line',
-  ],
-  ['an event points to a file of old events', 'events', (row) => (row.data_json = '@1'), 'events.data_json'],
-  ['an event brings packed bytes', 'events', (row) => (row.packed = { hex: '00' }), 'no column "packed"'],
-  [
-    'an event has another place in the log',
-    'events',
-    (row) => (row.sequence = 9_000_000),
-    'lines are missing',
-  ],
-  ['an event is of no known type', 'events', (row) => (row.type = 'root.granted'), 'events.type'],
-  [
-    'a place of a reaction is beyond the log',
-    'cursors',
-    (row) => (row.sequence = 9_000_000),
-    'beyond the end',
-  ],
-  ['a place is of the import itself', 'cursors', (row) => (row.consumer = 'exchange'), 'cursors.consumer'],
-  ['work of a plugin is due', 'due_work', (row) => (row.kind = 'run'), 'due_work.kind'],
-];
+    [
+      'a column is missing',
+      'attachments',
+      (row) => delete row.deleted_at,
+      'attachments.deleted_at is missing',
+    ],
+    ['a column is unknown', 'members', (row) => (row.joined_at = 1), 'members has no column "joined_at"'],
+    [
+      'a column is called __proto__',
+      'labels',
+      (row) => Object.defineProperty(row, '__proto__', { value: 1, enumerable: true }),
+      'no column "__proto__"',
+    ],
+    ['an id is a path', 'projects', (row) => (row.id = '../../x'), 'projects.id is "../../x"'],
+    ['a reference has another prefix', 'issues', (row) => (row.state_id = row.id), 'issues.state_id'],
+    [
+      'a reference leads outside of the file',
+      'issues',
+      (row) => (row.state_id = `wfs_${'0'.repeat(26)}`),
+      'issues.state_id refers to a row of states',
+    ],
+    [
+      'an issue is its own parent',
+      'issues',
+      (row) => (row.parent_id = row.id),
+      'issues.parent_id refers to the row itself',
+    ],
+    [
+      'a role is unknown',
+      'members',
+      (row) => (row.role = 'root'),
+      'must be one of guest, member, admin, owner',
+    ],
+    ['JSON is broken', 'workspaces', (row) => (row.guarded_json = '["delete"'), 'workspaces.guarded_json'],
+    [
+      'JSON has another shape',
+      'workspaces',
+      (row) => (row.guarded_json = '{"delete":true}'),
+      'matches the schema of this column',
+    ],
+    [
+      'JSON names a member twice',
+      'workspaces',
+      (row) => (row.public_triage_json = '{"a":1,"a":2}'),
+      'a name that occurs twice',
+    ],
+    ['JSON is deep', 'views', (row) => (row.filter_json = '{"and":['.repeat(5_000)), 'at most 64 levels'],
+    [
+      'JSON holds half a character',
+      'fields',
+      (row) => (row.options_json = '[{"value":"a","name":"\\ud800"}]'),
+      'fields.options_json',
+    ],
+    ['a text holds half a character', 'issues', (row) => (row.title = 'x\ud800'), 'issues.title'],
+    ['a text holds NUL', 'comments', (row) => (row.body = 'x\0'), 'comments.body'],
+    ['a text is longer than its field', 'teams', (row) => (row.name = 'x'.repeat(100_000)), 'teams.name'],
+    ['a time is none', 'issues', (row) => (row.created_at = 1e300), 'issues.created_at'],
+    ['a number is too large', 'issues', (row) => (row.number = 2 ** 60), 'issues.number'],
+    ['a number is a text', 'issues', (row) => (row.version = '1'), 'issues.version'],
+    ['a day is none', 'projects', (row) => (row.target_date = '2027-02-30'), 'projects.target_date'],
+    ['a flag is none', 'sla_policies', (row) => (row.enabled = 2), 'sla_policies.enabled'],
+    [
+      'a team has given fewer numbers than its issues have',
+      'teams',
+      (row) => (row.issue_count = 0),
+      'teams.issue_count',
+    ],
+    [
+      'files take less than nothing',
+      'attachment_usage',
+      (row) => (row.bytes = -1e12),
+      'attachment_usage.bytes',
+    ],
+    [
+      'a row is not as the log says',
+      'labels',
+      (row) => (row.name = 'other'),
+      'Rows differ from the event log in labels',
+    ],
+    [
+      'the workspace has another name than the first line says',
+      'workspaces',
+      (row) => (row.name = 'Other'),
+      'first line',
+    ],
+    [
+      'an event points to a file of old events',
+      'events',
+      (row) => (row.data_json = '@1'),
+      'events.data_json',
+    ],
+    ['an event brings packed bytes', 'events', (row) => (row.packed = { hex: '00' }), 'no column "packed"'],
+    [
+      'an event has another place in the log',
+      'events',
+      (row) => (row.sequence = 9_000_000),
+      'lines are missing',
+    ],
+    ['an event is of no known type', 'events', (row) => (row.type = 'root.granted'), 'events.type'],
+    [
+      'a place of a reaction is beyond the log',
+      'cursors',
+      (row) => (row.sequence = 9_000_000),
+      'beyond the end',
+    ],
+    ['a place is of the import itself', 'cursors', (row) => (row.consumer = 'exchange'), 'cursors.consumer'],
+    ['work of a plugin is due', 'due_work', (row) => (row.kind = 'run'), 'due_work.kind'],
+  ];
 
 test('a row that is not as its table wants it is refused by its line, and nothing is written', async () => {
   for (const [title, table, change, says] of changes) {
@@ -142,7 +153,7 @@ test('a row that is not as its table wants it is refused by its line, and nothin
 }, 60_000);
 
 test('a SHA-256 that is a path is refused, also of an attachment that says nothing of its deletion', async () => {
-  const isFile = (row: Row): boolean => row.kind === 'file';
+  const isFile = (row: TableRowJson): boolean => row.kind === 'file';
   for (const sha256 of ['./../master.key', './../tatami.db', 'A'.repeat(64), 'a'.repeat(63), 1]) {
     const said = await refused(changed(file.lines, 'attachments', (row) => (row.sha256 = sha256), isFile));
     expect(said).toContain('64 hexadecimal digits');
@@ -178,8 +189,8 @@ test('a workspace is named by a UUID, every bad line is named, and a command to 
   );
   writeFileSync(dir.path('bad.jsonl'), bad.join('\n'));
   const { code, err } = await tatami(['import', dir.path('bad.jsonl'), '--data-dir', strange]);
-  const named = err.match(/Line \d+: states has no column "x"/g);
-  expect([code, named?.length]).toEqual([1, bad.filter((line) => line.includes('"x":1')).length]);
+  const reportedLines = err.match(/Line \d+: states has no column "x"/g);
+  expect([code, reportedLines?.length]).toEqual([1, bad.filter((line) => line.includes('"x":1')).length]);
   writeFileSync(dir.path('file.jsonl'), file.lines.join('\n'));
   const { out } = await tatami(['import', dir.path('file.jsonl'), '--data-dir', strange]);
   expect(out).toContain(`--data-dir '${strange.replaceAll("'", `'\\''`)}' --workspace ${file.workspaceId}`);
@@ -191,13 +202,13 @@ test('no row of a table that holds keys, grants, tokens, invitations, webhooks o
   for (let at = 0; at < tables.length; at += 20) {
     const some = tables.slice(at, at + 20);
     const lines = some.reduce(
-      (held: readonly string[], table) => added(held, table, { id: 'x' }),
+      (tableNames: readonly string[], table) => added(tableNames, table, { id: 'x' }),
       file.lines,
     );
-    const named = (await target.import(lines))?.lines ?? [];
-    expect(named.filter((line) => line.includes('is not part of an exported workspace'))).toHaveLength(
-      some.length,
-    );
+    const reportedLines = (await target.import(lines))?.lines ?? [];
+    expect(
+      reportedLines.filter((line) => line.includes('is not part of an exported workspace')),
+    ).toHaveLength(some.length);
     expect(target.rows()).toBe(0);
   }
 });
@@ -216,7 +227,7 @@ test('no column that is taken along holds a secret, or a hash of one', () => {
 });
 
 test('an address in another spelling makes no second member', async () => {
-  const isAna = (row: Row): boolean => row.email === 'ana@acme.example';
+  const isAna = (row: TableRowJson): boolean => row.email === 'ana@acme.example';
   const ana = JSON.parse(file.lines.find((line) => line.includes('"email":"ana@acme.example"'))!).row;
   const spelled = [
     'an\u200ba@acme.example',

@@ -1,6 +1,6 @@
 // Undo and approval are no way around a rule: what is refused to a direct request is refused on every indirect way to the same write.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { standingOf } from '../../core/identity/standing.ts';
+import { membershipOf } from '../../core/identity/membership.ts';
 import { composedStatement } from '../../core/store/statement.ts';
 import { scopeOf, tenantOp } from '../../core/store/store.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
@@ -22,7 +22,7 @@ interface Person {
   readonly call: Client;
 }
 
-const made = async (path: string, body: object, call: Client = app.call): Promise<Json> => {
+const create = async (path: string, body: object, call: Client = app.call): Promise<Json> => {
   const { status, json } = await call('POST', `${v1}/${path}`, body);
   expect({ path, status: status < 300, json }).toMatchObject({ path, status: true });
   return json;
@@ -30,7 +30,7 @@ const made = async (path: string, body: object, call: Client = app.call): Promis
 
 /** A key for a member with these scopes; by default with all that the role holds. */
 async function keyFor(memberId: string, scopes: readonly string[], by: Client = app.call): Promise<Json> {
-  return made('api-keys', { name: 'key', memberId, scopes }, by);
+  return create('api-keys', { name: 'key', memberId, scopes }, by);
 }
 const adminScopes = [
   'members:write',
@@ -43,7 +43,7 @@ const adminScopes = [
 ];
 
 async function person(role: string, scopes: readonly string[] = adminScopes): Promise<Person> {
-  const { id } = await made('members', { name: `Person ${++people}`, role });
+  const { id } = await create('members', { name: `Person ${++people}`, role });
   return { id, call: app.clientOf((await keyFor(id, scopes)).key) };
 }
 
@@ -100,7 +100,7 @@ test('the end of a key, a grant or an app is final: no undo makes it live again'
   const { id: keyId, key } = await keyFor(victim.id, ['members:write']);
   const grantId = await makeGrant(app, { memberId: victim.id, scopes: ['issues:read', 'issues:write'] });
   const narrowed = await makeGrant(app, { memberId: victim.id, scopes: ['issues:read', 'issues:write'] });
-  const oauthApp = await made('oauth-apps', {
+  const oauthApp = await create('oauth-apps', {
     name: 'Reports',
     redirectUris: ['https://app.example/back'],
     confidential: true,
@@ -150,13 +150,13 @@ test('no undo leaves a workspace without an owner', async () => {
   const owner = app.clientOf(other.apiKey);
   /** Somebody who is signed in: keys that others made would end with the right of these to make them. */
   const join = async (role: string) => {
-    const { id } = await made('members', { name: role, role }, owner);
+    const { id } = await create('members', { name: role, role }, owner);
     const call = async (method: string, path: string, body?: object) => {
-      const standing = (await standingOf(app.services.store, scope, id))!;
+      const membership = (await membershipOf(app.services.store, scope, id))!;
       const actor = { kind: 'user', id, name: role, memberId: id } as const;
       const [route, params] = routeAt(app, method, path);
       const { error } = await app.app.caller(asText)(route, {
-        principal: { scope, actor, standing, ...standing.rights, tokenId: id },
+        principal: { scope, actor, membership, ...membership.rights, tokenId: id },
         ...{ params, body, isCounted: false },
       });
       return error ? { status: error.status, code: error.code } : { status: 200, code: undefined };
@@ -184,7 +184,7 @@ test('the role of whoever approves decides, not that of whoever proposed', async
   expect(refusal(direct)).toEqual({ status: 403, code: 'forbidden' });
   expect(await roleOf(ada.id)).toBe('admin');
 
-  const issue = await made('issues', { team: 'ENG', title: 'To be purged' });
+  const issue = await create('issues', { team: 'ENG', title: 'To be purged' });
   await app.call('DELETE', `${v1}/issues/${issue.id}`);
   const narrow = app.clientOf((await keyFor(ada.id, ['proposals:write', 'issues:read'])).key);
   const purge = await proposed(narrow, 'POST', `issues/${issue.id}/purge`);
@@ -217,7 +217,7 @@ async function proposedByApp(
 }
 
 test('what a removed member, a revoked key or a withdrawn app proposed is closed with them, and nobody approves it', async () => {
-  const issue = await made('issues', { team: 'ENG', title: 'Untouched' });
+  const issue = await create('issues', { team: 'ENG', title: 'Untouched' });
   const scopes = ['issues:read', 'proposals:write'];
   const ends: Record<string, () => Promise<{ proposal: string; end: [string, string] }>> = {
     member: async () => {
@@ -266,7 +266,7 @@ test('what a removed member, a revoked key or a withdrawn app proposed is closed
 
 test('the audit log names who proposed, who approved and who undid, in the requests by which they did', async () => {
   const [ana, boss, ada] = [await person('member'), await person('owner'), await person('admin')];
-  const issue = await made('issues', { team: 'ENG', title: 'Audited' });
+  const issue = await create('issues', { team: 'ENG', title: 'Audited' });
   const since = await app.lastSequence();
   const id = await proposed(ana.call, 'PATCH', `issues/${issue.id}`, { title: 'Changed' });
   await approved(id, boss.call);

@@ -21,7 +21,7 @@ async function once(act: (() => Promise<unknown>) | null): Promise<void> {
   await act?.();
 }
 
-const made = async (path: string, body: object): Promise<Json> => {
+const create = async (path: string, body: object): Promise<Json> => {
   const { status, json } = await app.call('POST', `${v1}/${path}`, body);
   expect({ path, status: status < 300, json }).toMatchObject({ path, status: true });
   return json;
@@ -34,8 +34,8 @@ interface Person {
 }
 
 async function person(role: string, scopes: readonly string[] = allScopes): Promise<Person> {
-  const { id } = await made('members', { name: `A ${role}`, role });
-  const { id: keyId, key } = await made('api-keys', { name: 'key', memberId: id, scopes });
+  const { id } = await create('members', { name: `A ${role}`, role });
+  const { id: keyId, key } = await create('api-keys', { name: 'key', memberId: id, scopes });
   return { id, keyId, call: app.clientOf(key) };
 }
 const revoke = ({ keyId }: Person) => app.call('DELETE', `${v1}/api-keys/${keyId}`);
@@ -89,7 +89,7 @@ async function installSender(mode: 'apply' | 'propose'): Promise<void> {
 }
 const look = (by: Person, id: string) =>
   by.call('POST', `${v1}/plugins/test.late/actions/look`, { input: { id } });
-const issue = (title: string): Promise<Json> => made('issues', { team: 'ENG', title });
+const issue = (title: string): Promise<Json> => create('issues', { team: 'ENG', title });
 const descriptionOf = async ({ id }: Json): Promise<string> =>
   (await app.call('GET', `${v1}/issues/${id}`)).json.description;
 const newest = async (): Promise<Json> => (await app.call('GET', `${v1}/proposals?limit=1`)).json.data[0];
@@ -98,7 +98,7 @@ const decide = (by: Client, { id }: Json, what: string, headers = {}) =>
 
 test('a key that ends while its proposal is being approved writes nothing', async () => {
   const ada = await person('admin');
-  const webhook = await made('webhooks', { url: 'https://hooks.example/old', events: ['issue.*'] });
+  const webhook = await create('webhooks', { url: 'https://hooks.example/old', events: ['issue.*'] });
   const body = { url: 'https://hooks.example/new' };
   const { status, json } = await ada.call('PATCH', `${v1}/webhooks/${webhook.id}`, body, propose);
   expect(status).toBe(202);
@@ -150,8 +150,8 @@ test('a run is repeated with its requests to other servers only for automations:
   const proposal = await newest();
   await app.call('PATCH', `${v1}/issues/${one.id}`, { title: 'chosen', description: 'moved' });
   sent = [];
-  const held = ['approvals:write', 'issues:write'];
-  const narrow = await person('member', held);
+  const baseScopes = ['approvals:write', 'issues:write'];
+  const narrow = await person('member', baseScopes);
   for (const what of ['approve', 'rerun']) {
     const refused = await decide(narrow.call, proposal, what);
     expect([what, refused.status, refused.json.error.code]).toEqual([what, 403, 'insufficient_scope']);
@@ -161,7 +161,7 @@ test('a run is repeated with its requests to other servers only for automations:
     expect(simulated.json.error.message).toContain('Leave Tatami-Mode out');
   }
   expect(sent).toEqual([]);
-  const whole = await person('member', [...held, 'automations:write']);
+  const whole = await person('member', [...baseScopes, 'automations:write']);
   expect((await decide(whole.call, proposal, 'rerun')).json).toMatchObject({ revision: 2 });
   expect(sent).toEqual(['/chosen']);
 });
@@ -170,9 +170,9 @@ test('the values of a proposal are shown to whoever may read the objects, whethe
   const ada = await person('admin');
   await ada.call('POST', `${v1}/webhooks`, { url: 'https://hooks.example/', events: ['issue.*'] });
   const removal = (await app.call('DELETE', `${v1}/members/${ada.id}`, undefined, propose)).json;
-  const kinds = ['member', 'webhook', 'inbox_item'];
+  const effectKinds = ['member', 'webhook', 'inbox_item'];
   const valuesOf = ({ effects }: Json): [string, boolean][] =>
-    kinds.map((kind) => {
+    effectKinds.map((kind) => {
       const fields = effects
         .filter((effect: Json) => effect.kind === kind)
         .flatMap((one: Json) => one.fields);
@@ -180,10 +180,10 @@ test('the values of a proposal are shown to whoever may read the objects, whethe
     });
   const member = await person('member');
   const read = await member.call('GET', `${v1}/proposals/${removal.id}`);
-  expect(valuesOf(read.json)).toEqual(kinds.map((kind) => [kind, kind === 'member']));
-  expect(valuesOf(removal)).toEqual(kinds.map((kind) => [kind, true]));
+  expect(valuesOf(read.json)).toEqual(effectKinds.map((kind) => [kind, kind === 'member']));
+  expect(valuesOf(removal)).toEqual(effectKinds.map((kind) => [kind, true]));
   const narrow = await person('member', ['approvals:write']);
   const body = { reason: 'no' };
   const rejected = await narrow.call('POST', `${v1}/proposals/${removal.id}/reject`, body, simulate);
-  expect([rejected.status, valuesOf(rejected.json)]).toEqual([200, kinds.map((kind) => [kind, false])]);
+  expect([rejected.status, valuesOf(rejected.json)]).toEqual([200, effectKinds.map((kind) => [kind, false])]);
 });

@@ -48,18 +48,18 @@ function mutated(lines: readonly string[]): string[] {
   const at = 1 + Math.floor(random() * (lines.length - 1));
   const line = lines[at]!;
   const parsed = JSON.parse(line) as Json;
-  const kind = random();
-  if (kind < 0.6 && parsed.row) {
+  const choice = random();
+  if (choice < 0.6 && parsed.row) {
     const column = pick(Object.keys(parsed.row));
     return lines.with(at, JSON.stringify({ ...parsed, row: { ...parsed.row, [column]: pick(values)() } }));
   }
-  if (kind < 0.7 && parsed.row) {
+  if (choice < 0.7 && parsed.row) {
     const { [pick(Object.keys(parsed.row))]: _, ...row } = parsed.row;
     return lines.with(at, JSON.stringify({ ...parsed, row }));
   }
-  if (kind < 0.75) return recounted(lines.toSpliced(at, 1));
-  if (kind < 0.8) return recounted(lines.toSpliced(at, 0, line));
-  if (kind < 0.85) return lines.with(at, lines[at - 1]!).with(at - 1, line);
+  if (choice < 0.75) return recounted(lines.toSpliced(at, 1));
+  if (choice < 0.8) return recounted(lines.toSpliced(at, 0, line));
+  if (choice < 0.85) return lines.with(at, lines[at - 1]!).with(at - 1, line);
   const from = Math.floor(random() * line.length);
   return lines.with(at, line.slice(0, from) + pick(['"', '}', '0', 'é', '\\', '']) + line.slice(from + 1));
 }
@@ -73,7 +73,7 @@ function recounted(lines: readonly string[]): string[] {
 async function faultsOf({ dataDir, close }: Target): Promise<string[]> {
   await close();
   const looked = await tatami(['doctor', '--data-dir', dataDir, '--json']);
-  const found = looked.json.checks.flatMap(({ check, findings }: Json) =>
+  const faults = looked.json.checks.flatMap(({ check, findings }: Json) =>
     findings
       .filter(({ level }: Json) => level === 'error')
       .map(({ message }: Json) => `${check}: ${message}`),
@@ -86,15 +86,15 @@ async function faultsOf({ dataDir, close }: Target): Promise<string[]> {
     { ...workspace, teamId: file.seeds.team!, teamKey: 'ENG', setUpUrl: '' },
   );
   const paths = app.app.routes
-    .filter(({ method, path, kept }) => method === 'GET' && path.startsWith('/api/') && !kept)
+    .filter(({ method, path, cached }) => method === 'GET' && path.startsWith('/api/') && !cached)
     .map(({ path, params }) => fillPath(path, params, file.seeds));
   for (const path of paths) {
     const { status, text } = await app.call('GET', path);
-    if (status >= 500) found.push(`${path} answers ${status}: ${text}`);
+    if (status >= 500) faults.push(`${path} answers ${status}: ${text}`);
   }
   await app.stop();
   target = await newTarget();
-  return found;
+  return faults;
 }
 
 test(`an export that was changed at random is refused whole, or arrives whole (seed ${seed})`, async () => {

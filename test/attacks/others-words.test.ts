@@ -12,7 +12,7 @@ let app: TestApp;
 let as: Record<Who, Client>;
 let issue: Json;
 
-async function made(call: Client, path: string, body: object): Promise<Json> {
+async function create(call: Client, path: string, body: object): Promise<Json> {
   const { status, json, text } = await call('POST', `${v1}${path}`, body);
   if (status !== 201) throw new Error(`POST ${path} answered ${status}: ${text}`);
   return json;
@@ -23,22 +23,23 @@ beforeAll(async () => {
   const callers = await Promise.all(
     people.map(async (who) => {
       const role = who === 'other' ? 'member' : who;
-      const { id } = await made(app.call, '/members', {
+      const { id } = await create(app.call, '/members', {
         ...{ name: who, role },
         ...(role === 'guest' ? { teams: ['ENG'] } : {}),
       });
-      const { key } = await made(app.call, '/api-keys', { name: who, scopes: allScopes, memberId: id });
+      const { key } = await create(app.call, '/api-keys', { name: who, scopes: allScopes, memberId: id });
       return [who, app.clientOf(key)] as const;
     }),
   );
   as = Object.fromEntries(callers) as Record<Who, Client>;
-  issue = await made(app.call, '/issues', { team: 'ENG', title: 'Talked about' });
+  issue = await create(app.call, '/issues', { team: 'ENG', title: 'Talked about' });
 });
 afterAll(() => app.stop());
 
 const commentEvents = async (after: number): Promise<string[]> =>
   (await app.eventTypes(after)).filter((type) => type.startsWith('comment.'));
-const say = (who: Who): Promise<Json> => made(as[who], `/issues/${issue.id}/comments`, { body: `By ${who}` });
+const say = (who: Who): Promise<Json> =>
+  create(as[who], `/issues/${issue.id}/comments`, { body: `By ${who}` });
 
 test('a comment is deleted by its author and by admins, and by nobody else', async () => {
   const comment = await say('member');
@@ -102,14 +103,14 @@ test('nobody is told a second time of a comment that comes back', async () => {
 });
 
 test('the comment of an issue that is deleted, hidden or not there does not come back', async () => {
-  const gone = await made(app.call, '/issues', { team: 'ENG', title: 'Gone' });
-  const comment = await made(app.call, `/issues/${gone.id}/comments`, { body: 'x' });
+  const gone = await create(app.call, '/issues', { team: 'ENG', title: 'Gone' });
+  const comment = await create(app.call, `/issues/${gone.id}/comments`, { body: 'x' });
   await app.call('DELETE', `${v1}/comments/${comment.id}`);
   await app.call('DELETE', `${v1}/issues/${gone.id}`);
   expect((await app.call('POST', `${v1}/comments/${comment.id}/restore`)).status).toBe(404);
-  await made(app.call, '/teams', { key: 'OUT', name: 'Out' });
-  const hidden = await made(app.call, '/issues', { team: 'OUT', title: 'Hidden' });
-  const theirs = await made(app.call, `/issues/${hidden.id}/comments`, { body: 'x' });
+  await create(app.call, '/teams', { key: 'OUT', name: 'Out' });
+  const hidden = await create(app.call, '/issues', { team: 'OUT', title: 'Hidden' });
+  const theirs = await create(app.call, `/issues/${hidden.id}/comments`, { body: 'x' });
   for (const [method, path] of [
     ['DELETE', `/comments/${theirs.id}`],
     ['POST', `/comments/${theirs.id}/restore`],
@@ -120,7 +121,7 @@ test('the comment of an issue that is deleted, hidden or not there does not come
 
 test('a guest takes away no attachment of somebody else, and members go on as before', async () => {
   const attach = (who: Who): Promise<Json> =>
-    made(as[who], `/issues/${issue.id}/attachments`, { title: who, url: 'https://example.com/' });
+    create(as[who], `/issues/${issue.id}/attachments`, { title: who, url: 'https://example.com/' });
   const [own, members, guests] = [await attach('guest'), await attach('member'), await attach('guest')];
   const status = async (who: Who, { id }: Json) =>
     (await as[who]('DELETE', `${v1}/attachments/${id}`)).status;

@@ -7,7 +7,7 @@ import { join as joinPath } from 'node:path';
 import { createSystemClock, startApp, type Client, type TestApp } from '../app.ts';
 import { forgetPassword, invite, join } from '../identity/member.ts';
 import { startOutsideProvider, type OutsideProvider } from '../identity/outside-provider.ts';
-import { createVisitor, type Shown, type Visitor } from '../identity/visitor.ts';
+import { createVisitor, type PageResponse, type Visitor } from '../identity/visitor.ts';
 
 const secret = 'secret of both';
 let folder: string;
@@ -57,7 +57,7 @@ beforeEach(() => {
   }
 });
 
-const addressIn = ({ headers }: Shown): string => headers.get('refresh')?.replace('0;url=', '') ?? '';
+const addressIn = ({ headers }: PageResponse): string => headers.get('refresh')?.replace('0;url=', '') ?? '';
 const pathOf = (url: URL): string => url.pathname + url.search;
 
 async function goes(
@@ -65,13 +65,13 @@ async function goes(
   path: string,
   provider = north,
   browser?: Map<string, string>,
-): Promise<Shown> {
+): Promise<PageResponse> {
   const left = await visitor.post(path, { to: '/docs' });
   return visitor.get(pathOf(await provider.visit(addressIn(left), browser)));
 }
-const signIn = (visitor: Visitor, key = 'north'): Promise<Shown> =>
+const signIn = (visitor: Visitor, key = 'north'): Promise<PageResponse> =>
   goes(visitor, `/sign-in/with/${key}`, key === 'north' ? north : south);
-const linkSouth = (visitor: Visitor): Promise<Shown> => goes(visitor, '/account/linked/south', south);
+const linkSouth = (visitor: Visitor): Promise<PageResponse> => goes(visitor, '/account/linked/south', south);
 const accountOf = async (visitor: Visitor): Promise<string> => (await visitor.get('/account')).text;
 
 test('an address counts as verified by a provider that is trusted with addresses, and by no other', async () => {
@@ -110,7 +110,7 @@ test('a proof by a provider takes a recent sign-in there, also where the browser
   await forgetPassword(app, email);
   app.clock.jump(11 * 60_000);
   setSystemTime(app.clock.nowMs());
-  const prove = async (dropped: readonly string[]): Promise<Shown> => {
+  const prove = async (dropped: readonly string[]): Promise<PageResponse> => {
     await visitor.get('/sign-in/again?to=/account');
     const address = new URL(addressIn(await visitor.post('/sign-in/with/north', { to: '/account' })));
     for (const name of dropped) address.searchParams.delete(name);
@@ -184,8 +184,8 @@ test('no account is linked by a session that ends while the provider answers', a
   await visitor.get('/account');
   for (const [name, value] of cookies) elsewhere.cookies.set(name, value);
   await elsewhere.get('/account');
-  north.before = async (asked) => {
-    if (asked === 'POST /token') await elsewhere.post('/account/end-sessions');
+  north.before = async (requestLine) => {
+    if (requestLine === 'POST /token') await elsewhere.post('/account/end-sessions');
   };
   expect((await goes(visitor, '/account/linked/north')).status).toBe(403);
   north.before = () => Promise.resolve();

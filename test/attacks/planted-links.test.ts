@@ -73,10 +73,10 @@ test('doctor fix changes no mode and removes no file that a link in the data dir
   symlinkSync('nowhere', join(dir, 'dead'));
   chmodSync(join(dir, 'log-head'), 0o644);
   const subject = subjectOf();
-  const found = (await permissions.look(subject)).map(({ message }) => message).join('\n');
+  const messages = (await permissions.look(subject)).map(({ message }) => message).join('\n');
   subject.close();
-  expect(found).toContain(join(dir, 'archive'));
-  expect(found).not.toContain(outside);
+  expect(messages).toContain(join(dir, 'archive'));
+  expect(messages).not.toContain(outside);
   expect(await mend(subjectOf(), 'permissions', plain)).toContain('made 1 files private');
   expect(await mend(subjectOf(), 'leftovers', plain)).toBe('removed 1 unfinished files.');
   expect(untouched()).toEqual(asItWas);
@@ -122,10 +122,10 @@ test('credentials, keys and copies replace a planted file, and never write into 
     expect(statSync(path).mode & 0o777).toBe(0o600);
     // Another user's file of that name, which they hold open.
     writeFileSync(`${path}.new`, '', { mode: 0o666 });
-    const held = openSync(`${path}.new`, 'r');
+    const fd = openSync(`${path}.new`, 'r');
     writeWholeFile(path, 'token');
-    expect(readFileSync(held, 'utf8')).toBe('');
-    closeSync(held);
+    expect(readFileSync(fd, 'utf8')).toBe('');
+    closeSync(fd);
   }
   symlinkSync(secret, join(dir, 'segment.new'));
   await openFolder(dir).put('segment', Buffer.from('bytes'));
@@ -135,14 +135,14 @@ test('credentials, keys and copies replace a planted file, and never write into 
 test('a backup and its restore neither empty nor fill a folder that was planted beside their target', async () => {
   const shared = mkdtempSync(join(parent, 'shared-'));
   symlinkSync(outside, join(shared, '.unfinished'));
-  const made = await makeBackup({
+  const backup = await makeBackup({
     ...{ dataDir: whole, folder: shared, withKey: true, version: '0.0.0' },
     ...{ nowMs: Date.now, onStep: () => undefined },
   });
   expect(untouched()).toEqual(asItWas);
   const restore = async (to: string) =>
     restoreBackup({
-      source: await openSource(made.path, null, () => {
+      source: await openSource(backup.path, null, () => {
         throw new Error('no copy');
       }),
       ...{ dataDir: to, key: null, nowMs: Date.now, onProgress: () => undefined },
@@ -174,19 +174,19 @@ test('a backup takes in no file that a link in the archive leads to', async () =
   mkdirSync(join(dir, 'archive'), { mode: 0o700 });
   writeFileSync(join(outside, 'private.events'), 'words from outside');
   symlinkSync(outside, join(dir, 'archive/elsewhere'));
-  const made = await makeBackup({
+  const backup = await makeBackup({
     ...{ dataDir: dir, folder: join(parent, 'of-archive'), withKey: false, version: '0.0.0' },
     ...{ nowMs: Date.now, onStep: () => undefined },
   });
-  expect(readFileSync(made.path).includes('archive/elsewhere')).toBe(false);
+  expect(readFileSync(backup.path).includes('archive/elsewhere')).toBe(false);
 });
 
 test('orders of the operator go to no socket that another user, or a link, put in the place of the server’s', async () => {
   const fake = join(outside, 'fake.sock');
-  const asked: string[] = [];
+  const requestedUrls: string[] = [];
   const server = Bun.serve({
     unix: fake,
-    fetch: (request) => (asked.push(request.url), Response.json({ answer: [] })),
+    fetch: (request) => (requestedUrls.push(request.url), Response.json({ answer: [] })),
   });
   symlinkSync(fake, join(dir, 'operator.sock'));
   const listed = await tatami(['keys', 'list', '--data-dir', dir, '--json']);
@@ -194,7 +194,7 @@ test('orders of the operator go to no socket that another user, or a link, put i
     1,
     expect.stringContaining('is not the socket of'),
   ]);
-  expect(asked).toEqual([]);
+  expect(requestedUrls).toEqual([]);
   await server.stop(true);
 });
 

@@ -55,8 +55,8 @@ test('a consent with the hash of reviewed code switches to no other manifest aro
     await first();
     expect((await upload(swapped)).json.pending).toMatchObject({ version: '2.0.1', sha256 });
     const before = await app.lastSequence();
-    for (const named of [{ sha256 }, { digest }, { sha256, digest }]) {
-      const { status, json } = await app.call('POST', `${of}/consent`, { grant, ...named });
+    for (const hashes of [{ sha256 }, { digest }, { sha256, digest }]) {
+      const { status, json } = await app.call('POST', `${of}/consent`, { grant, ...hashes });
       expect([when, status, json.error?.code]).toEqual([when, 409, 'conflict']);
     }
     expect(await app.eventTypes(before)).toEqual([]);

@@ -6,7 +6,7 @@ import { startApp, type Client, type TestApp } from '../app.ts';
 import { createAuthenticator, type Authenticator } from '../identity/authenticator.ts';
 import { openMailbox, type Mailbox } from '../identity/mailbox.ts';
 import { ask, formTokenOf, password } from '../identity/member.ts';
-import { createVisitor, saidBy, type Shown, type Visitor } from '../identity/visitor.ts';
+import { createVisitor, saidBy, type PageResponse, type Visitor } from '../identity/visitor.ts';
 import { makeGrant } from '../oauth/grant.ts';
 
 const another = 'nine herons at the mill';
@@ -40,12 +40,12 @@ async function invited(
   call: Client,
   fields: object,
 ): Promise<{ id: string; path: string; sentTo: string | null }> {
-  const { json: made } = await call('POST', '/api/v1/members', { name: 'Vic', ...fields });
-  const { json } = await call('POST', `/api/v1/members/${made.id}/invitation`);
-  return { id: made.id, path: new URL(json.url).pathname, sentTo: json.sentTo };
+  const { json: created } = await call('POST', '/api/v1/members', { name: 'Vic', ...fields });
+  const { json } = await call('POST', `/api/v1/members/${created.id}/invitation`);
+  return { id: created.id, path: new URL(json.url).pathname, sentTo: json.sentTo };
 }
 
-const joins = (visitor: Visitor, path: string, email: string, more: object = {}): Promise<Shown> =>
+const joins = (visitor: Visitor, path: string, email: string, more: object = {}): Promise<PageResponse> =>
   visitor.post(path, { name: 'Vic', email, password, ...more });
 
 /** A guest of the first workspace who gives an address that is not theirs. */
@@ -90,17 +90,17 @@ async function resetByMail(email: string, word: string): Promise<Visitor> {
   return visitor;
 }
 
-const signIn = (visitor: Visitor, email: string, word = password): Promise<Shown> =>
+const signIn = (visitor: Visitor, email: string, word = password): Promise<PageResponse> =>
   visitor.post('/sign-in', { email, password: word });
 const revokedAt = async (id: string): Promise<string | null> =>
   (await app.call('GET', `/api/v1/grants/${id}`)).json.revokedAt;
 
 /** The workspaces of which an invitation says that the account is a member already. */
-async function placesOf(visitor: Visitor, calls = [app.call, callB]): Promise<string[]> {
-  const told = await Promise.all(
+async function membershipsOf(visitor: Visitor, calls = [app.call, callB]): Promise<string[]> {
+  const pageTexts = await Promise.all(
     calls.map(async (call) => saidBy(await visitor.get((await invited(call, {})).path))),
   );
-  return told.flatMap((text) => /is a member of (\w+) already/.exec(text)?.[1] ?? []);
+  return pageTexts.flatMap((text) => /is a member of (\w+) already/.exec(text)?.[1] ?? []);
 }
 
 test('the first proof of a mailbox ends passkeys, codes, grants and sessions from before it', async () => {
@@ -145,11 +145,11 @@ test('an address that nobody has proven does not block its holder, who opens the
   await invited(callB, { email, role: 'owner' });
   const rita = createVisitor(app);
   expect((await joins(rita, await linkTo(email, 'join'), email, { password: another })).to).toBe('/account');
-  expect([await placesOf(squat), await placesOf(rita)]).toEqual([['Acme'], ['Beta']]);
+  expect([await membershipsOf(squat), await membershipsOf(rita)]).toEqual([['Acme'], ['Beta']]);
   // Each signs in to their own.
   const [one, two] = [createVisitor(app), createVisitor(app)];
   expect([(await signIn(one, email)).status, (await signIn(two, email, another)).status]).toEqual([303, 303]);
-  expect([await placesOf(one), await placesOf(two)]).toEqual([['Acme'], ['Beta']]);
+  expect([await membershipsOf(one), await membershipsOf(two)]).toEqual([['Acme'], ['Beta']]);
   // Once it is proven, it is one account's alone.
   const third = await invited(app.call, { role: 'guest' });
   const late = await joins(createVisitor(app), third.path, email, { another: 'yes' });
@@ -299,7 +299,7 @@ test('one workspace cannot fill the places of the accounts that are tried with a
   }
   const again = createVisitor(app);
   expect((await signIn(again, email)).to).toBe('/account');
-  expect(await placesOf(again, [app.call])).toEqual(['Acme']);
+  expect(await membershipsOf(again, [app.call])).toEqual(['Acme']);
 });
 
 test('without a mail server an address blocks nobody and reaches no seat elsewhere', async () => {
@@ -312,18 +312,18 @@ test('without a mail server an address blocks nobody and reaches no seat elsewhe
     const seat = await invited(calls[1]!, { email, role: 'owner' });
     const squat = createVisitor(silent);
     expect((await joins(squat, guest.path, email)).status).toBe(303);
-    expect(await placesOf(squat, calls)).toEqual(['Acme']);
+    expect(await membershipsOf(squat, calls)).toEqual(['Acme']);
 
     const vic = createVisitor(silent);
-    const asked = await joins(vic, seat.path, email, { password: another });
-    expect([asked.status, saidBy(asked)]).toEqual([422, expect.stringContaining('Sign in to it')]);
-    const made = await joins(vic, seat.path, email, { password: another, another: 'yes' });
-    expect(made.to).toBe('/account');
+    const reply = await joins(vic, seat.path, email, { password: another });
+    expect([reply.status, saidBy(reply)]).toEqual([422, expect.stringContaining('Sign in to it')]);
+    const created = await joins(vic, seat.path, email, { password: another, another: 'yes' });
+    expect(created.to).toBe('/account');
     const [one, two] = [createVisitor(silent), createVisitor(silent)];
     expect([(await signIn(one, email)).status, (await signIn(two, email, another)).status]).toEqual([
       303, 303,
     ]);
-    expect([await placesOf(one, calls), await placesOf(two, calls)]).toEqual([['Acme'], ['Beta']]);
+    expect([await membershipsOf(one, calls), await membershipsOf(two, calls)]).toEqual([['Acme'], ['Beta']]);
   } finally {
     await silent.stop();
   }

@@ -7,7 +7,7 @@ import { join as joinPath } from 'node:path';
 import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
 import { ask, formTokenOf, invite, join, password } from '../identity/member.ts';
 import { createAuthenticator } from '../identity/authenticator.ts';
-import { createVisitor, type Shown, type Visitor } from '../identity/visitor.ts';
+import { createVisitor, type PageResponse, type Visitor } from '../identity/visitor.ts';
 
 const key = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 let folder: string;
@@ -76,7 +76,7 @@ function says(inIdToken: Json, inUserinfo: Json = {}): void {
   userinfo = { sub, ...inUserinfo };
 }
 
-async function back(visitor: Visitor, path = '/sign-in/with/one'): Promise<Shown> {
+async function back(visitor: Visitor, path = '/sign-in/with/one'): Promise<PageResponse> {
   const left = await visitor.post(path, { to: '/docs' });
   const { searchParams } = new URL(left.headers.get('refresh')!.replace('0;url=', ''));
   nonce = searchParams.get('nonce')!;
@@ -162,8 +162,8 @@ test('linking with a verified address is its first proof: passkeys from before i
   says({ email, email_verified: true });
   expect((await back(visitor, '/account/linked/one')).to).toBe('/account?done=linked');
   const phone = createVisitor(app);
-  const { json: asked } = await ask(app, phone, '/sign-in/passkey/options', {});
-  const used = await ask(app, phone, '/sign-in/passkey', { credential: authenticator.get(asked) });
+  const { json: passkeyOptions } = await ask(app, phone, '/sign-in/passkey/options', {});
+  const used = await ask(app, phone, '/sign-in/passkey', { credential: authenticator.get(passkeyOptions) });
   expect(used.status).toBe(403);
   expect((await elsewhere.get('/account')).to).toStartWith('/sign-in');
   expect(await comesIn()).toBe(true);

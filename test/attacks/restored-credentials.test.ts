@@ -21,8 +21,8 @@ test('a session that was ended after a backup stays ended where the backup is re
     ...{ dataDir, folder: join(parent, 'backups'), withKey: true, version: '0.0.0' },
     ...{ nowMs: Date.now, onStep: () => undefined },
   });
-  const found = (of: typeof app) => createSessions(of.services).find(new Headers({ cookie }));
-  expect(await found(app)).not.toBeNull();
+  const findSession = (of: typeof app) => createSessions(of.services).find(new Headers({ cookie }));
+  expect(await findSession(app)).not.toBeNull();
   await createSessions(app.services).end(who.accountId, who.sessionId);
   await app.stop();
   const source = await openSource(path, null, () => {
@@ -33,7 +33,7 @@ test('a session that was ended after a backup stays ended where the backup is re
     ...{ nowMs: Date.now, onProgress: () => undefined },
   });
   const again = await startApp({ dataDir: restored, clock: createSystemClock() });
-  expect(await found(again)).toBeNull();
+  expect(await findSession(again)).toBeNull();
   // Nobody is locked out: the account is there, with its seat.
   expect(await createSessions(again.services).begin(who.accountId, { address: '', agent: '' })).toContain(
     '=',

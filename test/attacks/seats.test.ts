@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { directorySection } from '../../core/resource/directory.ts';
 import { directoryLoaders } from '../../core/resources.ts';
-import { createOperatorDesk } from '../../core/setup/desk.ts';
+import { createOperatorRpc } from '../../core/setup/operator-rpc.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { createVisitor } from '../identity/visitor.ts';
 
@@ -13,7 +13,7 @@ const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Re
 const hook = { url: `http://127.0.0.1:${receiver.port}/`, events: ['issue.*'] };
 
 let app: TestApp;
-let made = 0;
+let memberCount = 0;
 beforeAll(async () => {
   app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
 });
@@ -34,7 +34,7 @@ async function created(call: Client, path: string, body?: object): Promise<Json>
   return json;
 }
 const add = async (role: string, call = app.call): Promise<string> =>
-  (await created(call, '/members', { name: `Somebody ${++made}`, role })).id;
+  (await created(call, '/members', { name: `Somebody ${++memberCount}`, role })).id;
 const keyOf = (memberId: string, scopes: readonly string[], call = app.call): Promise<Json> =>
   created(call, '/api-keys', { name: 'k', scopes, memberId });
 
@@ -164,12 +164,12 @@ for (const [how, take] of [
     expect((await take(admin.id)).status).toBeLessThan(300);
     const events: Json[] = (await app.call('GET', `${v1}/events?after=${before}`)).json.data;
     expect(await state()).toEqual(ended);
-    const told = events.filter(({ type }) => !type.startsWith('inbox'));
-    expect(told.map(({ type }) => type).sort()).toEqual(
+    const emitted = events.filter(({ type }) => !type.startsWith('inbox'));
+    expect(emitted.map(({ type }) => type).sort()).toEqual(
       ['api_key.revoked', `member.${how === 'removed' ? 'removed' : 'updated'}`, 'webhook.disabled'].sort(),
     );
     // One commit, by whoever took the right away.
-    expect(new Set(told.map(({ actor, created_at }) => `${actor.id} ${created_at}`)).size).toBe(1);
+    expect(new Set(emitted.map(({ actor, created_at }) => `${actor.id} ${created_at}`)).size).toBe(1);
     const { json: inbox } = await app.call('GET', `${v1}/inbox?limit=100`);
     expect(inbox.data.map((item: Json) => item.kind)).toContain('webhook_disabled');
   });
@@ -198,8 +198,8 @@ test('what a key handed out ends when the key is revoked, and what its member ha
 test('what a key handed out ends as well when the operator revokes the key', async () => {
   const { services, committer } = app;
   const { load } = directorySection(services.store, directoryLoaders);
-  const desk = createOperatorDesk({ ...services, committer, directoryOf: load });
-  await desk.revoke({ key: admin.keyId });
+  const operatorRpc = createOperatorRpc({ ...services, committer, directoryOf: load });
+  await operatorRpc.revoke({ key: admin.keyId });
   expect(await state()).toEqual(ended);
 });
 
@@ -241,13 +241,13 @@ test('what is handed out while the right is taken away is not left over', async 
   const hooks = Array.from({ length: 6 }, () => admin.call('POST', `${v1}/webhooks`, hook));
   const links = Array.from({ length: 6 }, () => admin.call('POST', `${v1}/members/${fellow}/invitation`));
   const taken = app.call('PATCH', `${v1}/members/${admin.id}`, { role: 'member' });
-  const [given, webhooks, urls] = [
+  const [keyReplies, webhooks, urls] = [
     await Promise.all(keys),
     await Promise.all(hooks),
     await Promise.all(links),
   ];
   expect((await taken).status).toBe(200);
-  for (const { status, json } of given) if (status === 201) expect(await statusOf(json.key)).toBe(401);
+  for (const { status, json } of keyReplies) if (status === 201) expect(await statusOf(json.key)).toBe(401);
   for (const { status, json } of webhooks)
     if (status === 201) expect((await webhookOf(json)).enabled).toBe(false);
   for (const { status, json } of urls) if (status === 200) expect(await opens(json.url)).toBe(404);

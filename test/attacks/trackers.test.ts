@@ -6,12 +6,12 @@ import { tatami, temporary } from '../cli/tatami.ts';
 
 const dir = temporary();
 let app: TestApp;
-let asked = 0;
+let requestCount = 0;
 const elsewhere = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   fetch() {
-    asked++;
+    requestCount++;
     return new Response();
   },
 });
@@ -167,7 +167,7 @@ test('GitHub: deep JSON, half characters, foreign prototypes and addresses to fe
   expect(({} as Json).pull_request).toBeUndefined();
   const tooDeep = await imported('deep.json', `[${'['.repeat(500_000)}`);
   expect([tooDeep.code, JSON.stringify(tooDeep.json)]).toEqual([1, expect.stringContaining('is not JSON')]);
-  expect(asked).toBe(0);
+  expect(requestCount).toBe(0);
 }, 30_000);
 
 test('a file whose name is a command is quoted where a command to type names it', async () => {

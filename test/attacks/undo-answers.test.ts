@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scopeOfContract, type Contract } from '../../core/contract/contract.ts';
 import { contracts } from '../../core/contracts.ts';
-import { kinds } from '../../core/resources.ts';
+import { models } from '../../core/resources.ts';
 import { startApp } from '../app.ts';
 
 const page = join(import.meta.dir, '../../docs/plugins/undo.md');
@@ -23,9 +23,11 @@ function answerOf(contract: Contract): string {
   const scope = scopeOfContract(contract, 'write');
   if (typeof undo === 'object') return undo.never;
   if (undo === 'values') return `Needs \`${scope}\`. The previous values are restored.`;
-  const asked = ['update', 'delete', 'restore'].flatMap((operation) => byName(contract, operation) ?? []);
+  const operationNames = ['update', 'delete', 'restore'].flatMap(
+    (operation) => byName(contract, operation) ?? [],
+  );
   const final = byName(contract, 'delete') && !byName(contract, 'restore') ? ' A deletion is final.' : '';
-  return `Needs the permissions of ${asked.join(' and ')}.${final}`;
+  return `Needs the permissions of ${operationNames.join(' and ')}.${final}`;
 }
 
 test('every entity says who may undo what was written of it; what decides on rights is undone by its own operations, or never', () => {
@@ -40,7 +42,7 @@ test('every entity says who may undo what was written of it; what decides on rig
 
 test('no other kind of object is written without a contract that answers', () => {
   const known = new Set(contracts.map(({ name }) => name));
-  expect([...kinds.keys()].filter((name) => !known.has(name))).toEqual([]);
+  expect([...models.keys()].filter((name) => !known.has(name))).toEqual([]);
 });
 
 test('docs/plugins/undo.md lists the answers', () => {
@@ -52,7 +54,7 @@ test('docs/plugins/undo.md lists the answers', () => {
     /(?<=## Permissions to undo\n[^#]*\|---\|---\|\n)/,
   );
   const after = rest.slice(rest.search(/^(?!\|)/m));
-  const made = `${before}${rows}\n${after}`;
-  if (process.env.UPDATE_DOCS) writeFileSync(page, made);
-  expect(readFileSync(page, 'utf8')).toBe(made);
+  const rendered = `${before}${rows}\n${after}`;
+  if (process.env.UPDATE_DOCS) writeFileSync(page, rendered);
+  expect(readFileSync(page, 'utf8')).toBe(rendered);
 });

@@ -61,9 +61,9 @@ test('the build says what it made, and SHA256SUMS agrees', () => {
 });
 
 test('an issue is triaged by a plugin, in the same jail as from source', async () => {
-  const made = await call('POST', '/api/v1/issues', { team: 'ENG', title: 'Crash when saving a file' });
+  const created = await call('POST', '/api/v1/issues', { team: 'ENG', title: 'Crash when saving a file' });
   const labels = await until(async () => {
-    const { json } = await call('GET', `/api/v1/issues/${made.json.id}`);
+    const { json } = await call('GET', `/api/v1/issues/${created.json.id}`);
     return json.labels.length > 0 ? json.labels : undefined;
   });
   expect(labels).toMatchObject([{ name: 'bug' }]);
@@ -102,10 +102,10 @@ test('the API reference and the OpenAPI document are there', async () => {
 });
 
 test('a new plugin has the same files as from source', async () => {
-  const made = await it.run(['plugin', 'new', 'made', '--json']);
+  const created = await it.run(['plugin', 'new', 'made', '--json']);
   const source = await runIn(it.folder, ['plugin', 'new', 'made', '--dir', 'from-source', '--json']);
-  expect(made.json.files).toEqual(source.json.files);
-  for (const file of made.json.files as string[])
+  expect(created.json.files).toEqual(source.json.files);
+  for (const file of created.json.files as string[])
     expect(readFileSync(join(it.folder, 'made', file), 'utf8')).toBe(
       readFileSync(join(it.folder, 'from-source', file), 'utf8'),
     );
@@ -131,11 +131,11 @@ test('import and webhooks work from the folder where they are typed', async () =
   );
   const imported = await it.run(['import', 'issues.csv', '--json'], connection);
   expect([imported.code, imported.json]).toEqual([0, expect.objectContaining({ created: 1 })]);
-  const made = await it.run(
+  const created = await it.run(
     ['webhooks', 'create', '--url', 'https://example.com/hook', '--events', 'issue.created', '--json'],
     connection,
   );
-  expect([made.code, made.json.url]).toEqual([0, 'https://example.com/hook']);
+  expect([created.code, created.json.url]).toEqual([0, 'https://example.com/hook']);
 }, 30_000);
 
 test('nothing of the folder where it is started has a say', async () => {

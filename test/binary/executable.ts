@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from '../imports.ts';
 import type { Json } from '../app.ts';
-import { collect, ended, type Ended } from '../cli/tatami.ts';
+import { collect, ended, type CliResult } from '../cli/tatami.ts';
 
 export interface Executable {
   readonly path: string;
@@ -14,7 +14,7 @@ export interface Executable {
   readonly cache: string;
   /** What the build printed. */
   readonly built: string;
-  run(args: readonly string[], env?: Record<string, string>): Promise<Ended>;
+  run(args: readonly string[], env?: Record<string, string>): Promise<CliResult>;
   start(args: readonly string[], env?: Record<string, string>): Promise<Started>;
   remove(): void;
 }

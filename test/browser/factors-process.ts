@@ -17,7 +17,7 @@ const ledTo: string[] = [];
 async function look({ page, ...visit }: Visit): Promise<void> {
   const name = await page.title();
   seen.push(name);
-  violations.push(...(await visit.violations()).map((found) => `${name}: ${found}`));
+  violations.push(...(await visit.violations()).map((violation) => `${name}: ${violation}`));
 }
 
 const ana = await visitAs(browser);

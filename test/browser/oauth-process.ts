@@ -15,7 +15,7 @@ const seen: string[] = [];
 async function look(visit: Visit): Promise<void> {
   const name = await visit.page.title();
   seen.push(name);
-  violations.push(...(await visit.violations()).map((found) => `${name}: ${found}`));
+  violations.push(...(await visit.violations()).map((violation) => `${name}: ${violation}`));
 }
 
 async function signIn({ page, press }: Visit): Promise<void> {

@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline';
 import { openBrowser } from './browser.ts';
 import { visitAs } from './people.ts';
-import type { Deed, Seen } from './person.ts';
+import type { Deed, PageSnapshot } from './person.ts';
 
 const browser = await openBrowser();
 const { page, complaints, press, violations } = await visitAs(browser);
@@ -28,7 +28,7 @@ async function act(deed: Deed): Promise<void> {
   }
 }
 
-async function see(): Promise<Seen> {
+async function see(): Promise<PageSnapshot> {
   return { text: await page.locator('body').innerText(), violations: await violations(), complaints };
 }
 

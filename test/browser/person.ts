@@ -12,7 +12,7 @@ export type Deed =
   | { readonly do: 'press'; readonly name: string }
   | { readonly do: 'follow'; readonly name: string };
 
-export interface Seen {
+export interface PageSnapshot {
   readonly text: string;
   /** What axe holds against the page. */
   readonly violations: readonly string[];
@@ -22,7 +22,7 @@ export interface Seen {
 
 export interface Person {
   /** One after the other; what is seen after the last. @throws Error where a page does not have what is asked for */
-  does(...deeds: readonly Deed[]): Promise<Seen>;
+  does(...deeds: readonly Deed[]): Promise<PageSnapshot>;
   leave(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function newPerson(): Person {
       await child.stdin.write(`${JSON.stringify(deeds)}\n`);
       const { value } = await lines.next();
       if (value === undefined) throw new Error(`The browser ended with ${await child.exited}.`);
-      const answer = JSON.parse(value) as Seen | { failed: string };
+      const answer = JSON.parse(value) as PageSnapshot | { failed: string };
       if ('failed' in answer) throw new Error(`${JSON.stringify(deeds)}: ${answer.failed}`);
       return answer;
     },
@@ -52,7 +52,7 @@ export function newPerson(): Person {
 }
 
 /** By the link of an invitation, with an address of their own at acme.example. @returns what they see when their account is made */
-export function joinBy(person: Person, link: string, name: string): Promise<Seen> {
+export function joinBy(person: Person, link: string, name: string): Promise<PageSnapshot> {
   return person.does(
     { do: 'go', url: link },
     { do: 'fill', label: 'Name', text: name },

@@ -10,11 +10,11 @@ const violations: string[] = [];
 const complaints: string[] = [];
 
 async function visit(isScripted: boolean): Promise<Visit> {
-  const made = await visitAs(browser, { isScripted });
-  await made.context.addCookies([
+  const opened = await visitAs(browser, { isScripted });
+  await opened.context.addCookies([
     { name, value, url: url.replace('http:', 'https:'), secure: true, httpOnly: true },
   ]);
-  return made;
+  return opened;
 }
 
 const scripted = await visit(true);

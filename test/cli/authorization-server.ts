@@ -8,7 +8,7 @@ export interface StandIn {
   readonly refreshed: string[];
   readonly revoked: string[];
   /** Tokens that `/api/v1/me` was asked with. */
-  readonly asked: string[];
+  readonly presentedTokens: string[];
   /** Changed by tests. */
   readonly behaviour: Behaviour;
   /** A new family of tokens, as a consent would give it. */
@@ -37,7 +37,7 @@ export function startAuthorizationServer(): StandIn {
   const codes = new Map<string, string>();
   /** By refresh token; used ones are false. */
   const families = new Map<string, { family: string; isGood: boolean }>();
-  const [refreshed, revoked, asked]: [string[], string[], string[]] = [[], [], []];
+  const [refreshed, revoked, presentedTokens]: [string[], string[], string[]] = [[], [], []];
   const behaviour: Behaviour = { ...asUsual, workspace: 'Acme' };
   let count = 0;
 
@@ -53,15 +53,15 @@ export function startAuthorizationServer(): StandIn {
 
   const refresh = async (token: string): Promise<Response> => {
     refreshed.push(token);
-    const kept = families.get(token);
+    const tokenState = families.get(token);
     await behaviour.dawdle;
-    if (!kept) return refuse('invalid_grant');
-    if (!kept.isGood) {
-      for (const [other, { family }] of families) if (family === kept.family) families.delete(other);
+    if (!tokenState) return refuse('invalid_grant');
+    if (!tokenState.isGood) {
+      for (const [other, { family }] of families) if (family === tokenState.family) families.delete(other);
       return refuse('invalid_grant');
     }
-    kept.isGood = false;
-    return answer(give(kept.family));
+    tokenState.isGood = false;
+    return answer(give(tokenState.family));
   };
 
   const byCode = (form: URLSearchParams): Response => {
@@ -76,9 +76,9 @@ export function startAuthorizationServer(): StandIn {
     if (form.get('client_id') !== 'tatami-cli' || form.get('resource') !== `${url}/api/v1`)
       return refuse('invalid_request');
     if (behaviour.status > 0) return new Response('Not now.', { status: behaviour.status });
-    const kind = form.get('grant_type') ?? '';
-    if (kind === 'refresh_token') return refresh(form.get('refresh_token') ?? '');
-    if (kind === 'authorization_code') return byCode(form);
+    const grantType = form.get('grant_type') ?? '';
+    if (grantType === 'refresh_token') return refresh(form.get('refresh_token') ?? '');
+    if (grantType === 'authorization_code') return byCode(form);
     const error = behaviour.device.shift();
     return error === undefined ? answer(grant()) : refuse(error);
   };
@@ -124,7 +124,7 @@ export function startAuthorizationServer(): StandIn {
         interval: 0.01,
       }),
     '/api/v1/me': (request) => {
-      asked.push(request.headers.get('authorization')?.replace('Bearer ', '') ?? '');
+      presentedTokens.push(request.headers.get('authorization')?.replace('Bearer ', '') ?? '');
       return Response.json({
         member: { id: 'usr_ana', name: 'Ana', role: 'owner', email: null },
         workspace: { id: `id of ${behaviour.workspace}`, name: behaviour.workspace },
@@ -141,7 +141,7 @@ export function startAuthorizationServer(): StandIn {
   });
   const url = server.url.origin;
   return {
-    ...{ url, refreshed, revoked, asked, behaviour, grant },
+    ...{ url, refreshed, revoked, presentedTokens, behaviour, grant },
     [Symbol.dispose]: () => void server.stop(true),
   };
 }

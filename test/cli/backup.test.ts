@@ -30,30 +30,30 @@ test('what was backed up beside a running server is restored, and acts only when
   await app.settled();
   const sent = receiver.received.length;
 
-  const made = await tatami(['backup', dir.path('backups'), '--data-dir', app.dataDir, '--json']);
-  expect([made.code, made.json.withKey, made.json.workspaces]).toEqual([0, false, 1]);
-  expect([mode(dir.path('backups')), mode(made.json.path)]).toEqual([0o700, 0o600]);
+  const backup = await tatami(['backup', dir.path('backups'), '--data-dir', app.dataDir, '--json']);
+  expect([backup.code, backup.json.withKey, backup.json.workspaces]).toEqual([0, false, 1]);
+  expect([mode(dir.path('backups')), mode(backup.json.path)]).toEqual([0o700, 0o600]);
   // What a verification that was killed has left is no obstacle, and nothing stays behind.
   mkdirSync(dir.path('backups/.verifying'));
   writeFileSync(dir.path('backups/.verifying/tatami.db'), 'left');
   const verified = await tatami(['backups', 'verify', '--deep', dir.path('backups'), '--json']);
-  expect([verified.code, verified.json.backups]).toEqual([0, [{ path: made.json.path, problem: null }]]);
-  expect(readdirSync(dir.path('backups')).sort()).toEqual(['.lock', basename(made.json.path)]);
+  expect([verified.code, verified.json.backups]).toEqual([0, [{ path: backup.json.path, problem: null }]]);
+  expect(readdirSync(dir.path('backups')).sort()).toEqual(['.lock', basename(backup.json.path)]);
   await hooks.file('after');
   await app.settled();
   await app.stop();
-  expect(readFileSync(made.json.path).includes(readFileSync(join(app.dataDir, 'master.key')))).toBe(false);
+  expect(readFileSync(backup.json.path).includes(readFileSync(join(app.dataDir, 'master.key')))).toBe(false);
 
   const restored = await tatami([
-    ...['restore', made.json.path, '--data-dir', dir.path('new'), '--json'],
+    ...['restore', backup.json.path, '--data-dir', dir.path('new'), '--json'],
     ...['--key', join(app.dataDir, 'master.key')],
   ]);
   expect([restored.code, restored.json.hasKey, restored.json.position]).toEqual([
     0,
     true,
-    made.json.position,
+    backup.json.position,
   ]);
-  expect(restored.json.generation).not.toBe(made.json.generation);
+  expect(restored.json.generation).not.toBe(backup.json.generation);
   const again = await startApp(
     { flags, clock: createSystemClock(), dataDir: dir.path('new') },
     app.workspace,
@@ -178,10 +178,10 @@ test('pruning leaves the last good backup, whatever the rule, and what is damage
   const folder = dir.path('backups');
   const app = await startApp({ clock: createSystemClock(), dataDir: dir.path('data') });
   await app.stop();
-  const made: string[] = [];
+  const backup: string[] = [];
   for (let i = 0; i < 3; i++)
-    made.push((await tatami(['backup', folder, '--data-dir', app.dataDir, '--json'])).json.path);
-  const [oldest = '', good = '', newest = ''] = made;
+    backup.push((await tatami(['backup', folder, '--data-dir', app.dataDir, '--json'])).json.path);
+  const [oldest = '', good = '', newest = ''] = backup;
   const bytes = readFileSync(newest);
   bytes.writeUInt8(bytes.readUInt8(bytes.length - 9) ^ 1, bytes.length - 9);
   writeFileSync(newest, bytes);

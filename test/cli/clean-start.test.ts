@@ -63,7 +63,7 @@ test('paths begin in the folder, whichever way the command is reached', async ()
   });
   expect(JSON.parse(packed.stdout.toString())).toMatchObject({ file: '../made.json', id: 'hostile' });
   expect(existsSync(join(folder, 'made.json'))).toBe(true);
-  const made = await runIn(folder, [
+  const initResult = await runIn(folder, [
     'init',
     '--data-dir',
     'data',
@@ -73,7 +73,7 @@ test('paths begin in the folder, whichever way the command is reached', async ()
     'ENG',
     '--json',
   ]);
-  expect([made.code, existsSync(join(folder, 'data/master.key'))]).toEqual([0, true]);
+  expect([initResult.code, existsSync(join(folder, 'data/master.key'))]).toEqual([0, true]);
 });
 
 test('the launcher and the second start agree on the flags', () => {

@@ -112,17 +112,17 @@ test('a server that is something else is told apart', async () => {
 });
 
 test('an interrupted command is exit 130', async () => {
-  const asked = Promise.withResolvers<void>();
+  const requestReceived = Promise.withResolvers<void>();
   using silent = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     fetch() {
-      asked.resolve();
+      requestReceived.resolve();
       return new Promise<Response>(() => {});
     },
   });
   const child = spawnTatami(['plugin', 'list', '--server', silent.url.origin, '--token', 'x', '--json']);
-  await asked.promise;
+  await requestReceived.promise;
   child.kill('SIGINT');
   const { code, json } = await ended(child);
   expect([code, json.error.code]).toEqual([130, 'interrupted']);
@@ -134,7 +134,7 @@ test('a file that cannot be used is told in a sentence that says what to do', as
   const at = ['--data-dir', dataDir];
   expect((await tatami(['init', ...at, '--workspace', 'A', '--team', 'ENG'])).code).toBe(0);
   expect((await tatami(['backup', backups, ...at])).code).toBe(0);
-  const [made = ''] = readdirSync(backups).filter((name) => name.endsWith('.backup'));
+  const [backupFile = ''] = readdirSync(backups).filter((name) => name.endsWith('.backup'));
   const none = dir.path('none');
   renameSync(join(dataDir, 'master.key'), dir.path('key'));
   const wrong: [string[], string][] = [
@@ -143,7 +143,7 @@ test('a file that cannot be used is told in a sentence that says what to do', as
       `${dataDir}/master.key is missing, so the backup cannot include it`,
     ],
     [
-      ['restore', join(backups, made), '--data-dir', dir.path('new'), '--key', none],
+      ['restore', join(backups, backupFile), '--data-dir', dir.path('new'), '--key', none],
       `--key must be a readable file, such as master.key of the data directory. ${none} does not exist`,
     ],
     [['backup', dir.path('key'), ...at], `${dir.path('key')} exists and is not a directory`],

@@ -66,7 +66,7 @@ afterAll(async () => {
 });
 
 /** Made once, and copied for each who wants one. */
-let made: Promise<string> | undefined;
+let created: Promise<string> | undefined;
 async function makeDirectory(): Promise<string> {
   const path = dir.path('made');
   const of = ['--data-dir', path, '--workspace', 'Other', '--team', 'OPS', '--json'];
@@ -74,7 +74,7 @@ async function makeDirectory(): Promise<string> {
   return path;
 }
 const newDirectory = async (name: string): Promise<string> =>
-  copyAsKilled(await (made ??= makeDirectory()), dir.path(name));
+  copyAsKilled(await (created ??= makeDirectory()), dir.path(name));
 const exported = async (dataDir: string, name: string, ...more: string[]) => {
   const file = dir.path(name);
   const done = await tatami(['export', file, '--data-dir', dataDir, '--json', ...more]);
@@ -156,9 +156,9 @@ test('a workspace of a running server arrives in another, which answers as the f
     expect(events.slice(0, 40).map(({ id, sequence, type }: Json) => [id, sequence, type])).toEqual(
       ours.slice(0, 40).map(({ id, sequence, type }: Json) => [id, sequence, type]),
     );
-    const made = await moved.call('POST', '/api/v1/issues', { team: 'ENG', title: 'After the move' });
+    const created = await moved.call('POST', '/api/v1/issues', { team: 'ENG', title: 'After the move' });
     const newest = (await app.call('GET', '/api/v1/issues?team=ENG&sort=-number&limit=1')).json.data[0];
-    expect(made.json.identifier).toBe(`ENG-${newest.number + 1}`);
+    expect(created.json.identifier).toBe(`ENG-${newest.number + 1}`);
   } finally {
     await moved.stop();
   }
@@ -257,8 +257,8 @@ test('a workspace goes through a pipe: `-` is standard output and standard input
 
 test('a directory that a server holds takes none in, and a workspace that is not there is told', async () => {
   const { file } = await exported(app.dataDir, 'held.jsonl');
-  const held = await takenIn(file, app.dataDir);
-  expect([held.code, JSON.stringify(held.json)]).toMatchObject([
+  const blocked = await takenIn(file, app.dataDir);
+  expect([blocked.code, JSON.stringify(blocked.json)]).toMatchObject([
     75,
     expect.stringContaining('Stop the server'),
   ]);

@@ -243,9 +243,9 @@ describe('with a server', () => {
 
   test('a name is the first-party plugin, whatever file has it; with ./ it is the file', async () => {
     await shadow();
-    const named = await install('auto-triage');
-    expect([named.code, named.json.pluginId]).toEqual([0, 'auto-triage']);
-    expect(named.err).toContain('./auto-triage');
+    const byName = await install('auto-triage');
+    expect([byName.code, byName.json.pluginId]).toEqual([0, 'auto-triage']);
+    expect(byName.err).toContain('./auto-triage');
     const filed = await install('./auto-triage');
     expect([filed.code, filed.json.pluginId]).toEqual([0, 'shadow']);
     writeFileSync(join(folder, 'shadow'), await shadow());

@@ -63,14 +63,14 @@ test('Linear: identifiers, parents, relations, projects, milestones and cycles; 
       },
     },
   ]);
-  for (const told of [
+  for (const message of [
     'line 3: relates to LIN-99 is skipped: that issue is neither in this file nor in an earlier import',
     'line 4: blocked by LIN-7 is skipped: LIN-4 blocks LIN-7 already',
     'line 5: child of LIN-4 is skipped: ',
     'line 6: child of OTHER-1 is skipped',
     'the cycle "Old" of LIN has ended',
   ])
-    expect(err).toContain(told);
+    expect(err).toContain(message);
 
   expect(await get('/issues/LIN-7')).toMatchObject({
     title: 'Child',

@@ -139,15 +139,16 @@ test('times are kept however they are written; what is none, and who may not say
   const more = ['acme/times,05/01/2019,,None,', 'acme/times,,,Empty,', 'acme/times,2219-01-01,,To come,'];
   const first = await runImport(csv(header, ...rows, ...more));
   expect([first.code, first.json]).toMatchObject([0, { created: 8, undated: 3 }]);
-  for (const told of [
+  for (const message of [
     'line 7: created_at "05/01/2019" is not a past time',
     'line 8: created_at is empty',
     'line 9: created_at "2219-01-01"',
   ])
-    expect(first.err).toContain(told);
+    expect(first.err).toContain(message);
   const issues = await issuesOf('TIMES');
   const createdAt = new Map(issues.map(({ title, createdAt: at }) => [title, at]));
-  for (const [n, [, kept]] of times.entries()) expect([n, createdAt.get(`Row ${n}`)]).toEqual([n, kept]);
+  for (const [n, [, expected]] of times.entries())
+    expect([n, createdAt.get(`Row ${n}`)]).toEqual([n, expected]);
   for (const title of ['None', 'Empty', 'To come'])
     expect(Date.parse(createdAt.get(title))).toBe(app.clock.nowMs());
 

@@ -13,8 +13,8 @@ test('init makes a workspace with a key for everything and auto-triage; again on
   // The link leads to the address that the server will have.
   const first = await init('Acme', '--port', '5123', '--host', '0.0.0.0');
   expect([first.code, new URL(first.json.setUpUrl).origin]).toEqual([0, 'http://127.0.0.1:5123']);
-  const shown = ['apiKey', 'setUpUrl', 'teamId', 'teamKey', 'userId', 'workspaceId'];
-  expect(Object.keys(first.json).sort()).toEqual(shown);
+  const outputKeys = ['apiKey', 'setUpUrl', 'teamId', 'teamKey', 'userId', 'workspaceId'];
+  expect(Object.keys(first.json).sort()).toEqual(outputKeys);
 
   const again = await init('Acme');
   expect(again.code).toBe(1);

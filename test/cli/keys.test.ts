@@ -11,7 +11,7 @@ import { createWorkspace } from '../../core/setup/first-workspace.ts';
 import { operatorSocketOf } from '../../core/setup/keys/socket.ts';
 import { tryLock } from '../../core/store/data-dir.ts';
 import { createSystemClock, startApp, type Json } from '../app.ts';
-import { collect, serveTatami, spawnTatami, tatami, temporary, type Ended } from './tatami.ts';
+import { collect, serveTatami, spawnTatami, tatami, temporary, type CliResult } from './tatami.ts';
 
 const statusWith = async (url: string, key: string): Promise<number> =>
   (await fetch(`${url}/api/v1/api-keys`, { headers: { authorization: `Bearer ${key}` } })).status;
@@ -33,14 +33,18 @@ test('a first start that ended before its key was shown is finished by the next 
   await app.stop();
 
   const second = await serveTatami(['--data-dir', dataDir, '--first-start', '--json']);
-  const shown = JSON.parse(second.start);
-  expect(shown).toMatchObject({ workspaceId: unseen.workspaceId, teamKey: 'OPS', userId: unseen.userId });
-  expect(await statusWith(second.url, shown.apiKey)).toBe(200);
+  const startOutput = JSON.parse(second.start);
+  expect(startOutput).toMatchObject({
+    workspaceId: unseen.workspaceId,
+    teamKey: 'OPS',
+    userId: unseen.userId,
+  });
+  expect(await statusWith(second.url, startOutput.apiKey)).toBe(200);
   expect(await statusWith(second.url, unseen.apiKey)).toBe(401);
   const linkStatus = async (url: string) => (await fetch(second.url + new URL(url).pathname)).status;
-  expect([await linkStatus(shown.setUpUrl), await linkStatus(unseen.setUpUrl)]).toEqual([200, 404]);
+  expect([await linkStatus(startOutput.setUpUrl), await linkStatus(unseen.setUpUrl)]).toEqual([200, 404]);
   const plugins = await fetch(`${second.url}/api/v1/plugins`, {
-    headers: { authorization: `Bearer ${shown.apiKey}` },
+    headers: { authorization: `Bearer ${startOutput.apiKey}` },
   });
   expect(await plugins.json()).toMatchObject({ data: [{ pluginId: 'auto-triage' }] });
   second.child.kill('SIGKILL');
@@ -49,7 +53,7 @@ test('a first start that ended before its key was shown is finished by the next 
   const third = await serveTatami(['--data-dir', dataDir, '--first-start', '--json']);
   expect(JSON.parse(third.start).apiKey).toBeUndefined();
   expect(JSON.parse(third.start).setUpUrl).toBeUndefined();
-  expect(await statusWith(third.url, shown.apiKey)).toBe(200);
+  expect(await statusWith(third.url, startOutput.apiKey)).toBe(200);
   third.child.kill('SIGKILL');
   await third.child.exited;
 });
@@ -119,7 +123,7 @@ test('whoever has the data directory makes, lists, rolls and revokes keys, the s
 });
 
 /** Makes keys, rolls one, revokes one, and lists them all. */
-async function roundOf(keys: (command: string, ...more: string[]) => Promise<Ended>) {
+async function roundOf(keys: (command: string, ...more: string[]) => Promise<CliResult>) {
   const all = await keys('create');
   const ci = await keys(
     ...['create', '--name', 'CI', '--member', 'ANA@acme.example', '--scopes', 'issues:read'],
@@ -152,15 +156,15 @@ test('what people read of keys: short scopes, when they were used, how they end;
   const app = await startApp({ clock: createSystemClock() });
   const keys = (...args: string[]) => tatami(['keys', ...args, '--data-dir', app.dataDir]);
   try {
-    const made = await keys(
+    const created = await keys(
       'create',
       '--name',
       'CI',
       '--scopes',
       'issues:write,labels:read,teams:read,members:read',
     );
-    expect(made.out).toMatch(/^key {7}ttm_\w+ {3}\(shown only once\)$/m);
-    const [id = ''] = /key_\w+/.exec(made.out) ?? [];
+    expect(created.out).toMatch(/^key {7}ttm_\w+ {3}\(shown only once\)$/m);
+    const [id = ''] = /key_\w+/.exec(created.out) ?? [];
     expect((await keys('roll', 'CI', '--grace', '0')).out).toContain(`${id} is revoked`);
     const { out } = await keys('list');
     const lines = out.trimEnd().split('\n');
@@ -192,7 +196,7 @@ test('a directory that is held by something else is waited for, and a socket tha
   await served.child.exited;
   expect(statSync(operatorSocketOf(dataDir)).mode & 0o777).toBe(0o600);
   const lock = tryLock(join(dataDir, 'lock'));
-  if ('heldBy' in lock) throw new Error('The lock should be free.');
+  if ('lockedBy' in lock) throw new Error('The lock should be free.');
   const child = spawnTatami(['keys', 'list', '--data-dir', dataDir, '--json']);
   const errors = collect(child.stderr);
   await errors.until((text) => text.includes('Waiting until it accepts commands'));

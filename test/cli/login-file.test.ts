@@ -29,8 +29,8 @@ symlinkSync(join(import.meta.dir, 'browser-process.ts'), dir.path('browser-proce
 
 beforeEach(() => {
   rmSync(config, { recursive: true, force: true });
-  for (const { refreshed, revoked, asked, behaviour } of [server, other]) {
-    for (const list of [refreshed, revoked, asked]) list.length = 0;
+  for (const { refreshed, revoked, presentedTokens, behaviour } of [server, other]) {
+    for (const list of [refreshed, revoked, presentedTokens]) list.length = 0;
     Object.assign(behaviour, { ...asUsual, device: [] });
   }
 });
@@ -41,11 +41,11 @@ afterAll(() => {
 const env = { XDG_CONFIG_HOME: config };
 const run = (...args: string[]) => tatami(args, { ...env, BROWSER: browser });
 const logIn = (to = server) => run('login', '--server', to.url, '--json');
-const kept = (): Json[] => JSON.parse(readFileSync(file, 'utf8')).logins;
+const storedLogins = (): Json[] => JSON.parse(readFileSync(file, 'utf8')).logins;
 
 /** Its access token ends in so many seconds. */
 function endIn(seconds: number): void {
-  const logins = kept().map((login) => ({
+  const logins = storedLogins().map((login) => ({
     ...login,
     expiresAt: new Date(Date.now() + seconds * 1000).toISOString(),
   }));
@@ -64,8 +64,8 @@ test('a person allows the login in the browser; the tokens are in a file of thei
     },
   ]);
   expect([file, join(config, 'tatami')].map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o700]);
-  const [{ accessToken, refreshToken }] = kept();
-  expect(server.asked).toEqual([accessToken]);
+  const [{ accessToken, refreshToken }] = storedLogins();
+  expect(server.presentedTokens).toEqual([accessToken]);
   for (const token of [accessToken, refreshToken]) expect(out + err).not.toContain(token);
   expect(err).toContain(`${server.url}/oauth/authorize?`);
 
@@ -76,16 +76,16 @@ test('a person allows the login in the browser; the tokens are in a file of thei
     member: { name: 'Ana', role: 'owner' },
     by: 'login',
     scopes: ['issues:read', 'issues:write'],
-    expiresAt: kept()[0].expiresAt,
+    expiresAt: storedLogins()[0].expiresAt,
   });
 });
 
 test('BROWSER names programs in the order of preference, with the address among their words; no shell reads it', async () => {
-  const made = dir.path('made-by-a-shell');
-  const choices = [`touch-nothing;touch ${made}`, `${browser} %s`].join(':');
+  const markerFile = dir.path('made-by-a-shell');
+  const choices = [`touch-nothing;touch ${markerFile}`, `${browser} %s`].join(':');
   const { code } = await tatami(['login', '--server', server.url], { ...env, BROWSER: choices });
   expect(code).toBe(0);
-  expect(existsSync(made)).toBe(false);
+  expect(existsSync(markerFile)).toBe(false);
 
   const child = spawnTatami(['login', '--server', server.url], env);
   const said = collect(child.stderr);
@@ -101,7 +101,7 @@ test('without a browser a code does it, however often the server says to wait', 
   expect(code).toBe(0);
   expect(err).toContain(`${server.url}/device`);
   expect(err).toContain('WDJB-MJHT');
-  expect(kept()).toHaveLength(1);
+  expect(storedLogins()).toHaveLength(1);
 });
 
 const refusals: [string, string, string][] = [
@@ -131,15 +131,15 @@ test('what another page of the browser brings to the port is turned away, and th
   const address = new URL(/http:\S+authorize\S+/.exec(said.text())?.[0] ?? '');
   const callback = address.searchParams.get('redirect_uri') ?? '';
   expect(callback).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
-  const knock = async (to: string, init?: RequestInit) => (await fetch(to, init)).status;
+  const statusOf = async (to: string, init?: RequestInit) => (await fetch(to, init)).status;
   expect([
-    await knock(callback),
-    await knock(`${callback}?code=stolen&state=guessed`),
-    await knock(`${callback}?code=x&state=${address.searchParams.get('state')}`, { method: 'POST' }),
-    await knock(`${callback}?code=x&state=${address.searchParams.get('state')}`, {
+    await statusOf(callback),
+    await statusOf(`${callback}?code=stolen&state=guessed`),
+    await statusOf(`${callback}?code=x&state=${address.searchParams.get('state')}`, { method: 'POST' }),
+    await statusOf(`${callback}?code=x&state=${address.searchParams.get('state')}`, {
       headers: { host: 'rebound.example' },
     }),
-    await knock(new URL('/', callback).href),
+    await statusOf(new URL('/', callback).href),
   ]).toEqual([400, 400, 404, 404, 404]);
   const page = await fetch(address);
   expect(page.status).toBe(200);
@@ -162,8 +162,8 @@ test('a server that has tokens asked for elsewhere is asked for none', async () 
   const { code, err } = await logIn();
   expect([code, err]).toEqual([1, expect.stringContaining('another server')]);
   server.behaviour.metadata = { issuer: other.url };
-  const named = await logIn();
-  expect([named.code, named.err]).toEqual([1, expect.stringContaining(`login --server ${other.url}`)]);
+  const refused = await logIn();
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining(`login --server ${other.url}`)]);
 });
 
 test('what is not encrypted is not logged in to, unless it is this machine', async () => {
@@ -174,7 +174,7 @@ test('what is not encrypted is not logged in to, unless it is this machine', asy
 test('eight commands at once renew an access token once, and the login goes on', async () => {
   await logIn();
   endIn(5);
-  const first = kept()[0].refreshToken;
+  const first = storedLogins()[0].refreshToken;
   const answers = await Promise.all(Array.from({ length: 8 }, () => run('whoami', '--json')));
   expect(answers.map(({ code }) => code)).toEqual(Array.from({ length: 8 }, () => 0));
   expect(server.refreshed).toEqual([first]);
@@ -194,7 +194,7 @@ test('an interrupt does not lose the tokens that a server has given meanwhile', 
   await Bun.sleep(50);
   resolve();
   expect(await child.exited).toBe(130);
-  expect(kept()[0].refreshToken).not.toBe(server.refreshed[0]);
+  expect(storedLogins()[0].refreshToken).not.toBe(server.refreshed[0]);
   expect((await run('whoami')).code).toBe(0);
 });
 
@@ -213,7 +213,7 @@ test('a login that has ended says how to begin another, and is forgotten', async
   writeFileSync(file, readFileSync(file, 'utf8').replace(/refresh-\d+/, 'refresh-of-nobody'));
   const { code, err } = await run('whoami');
   expect([code, err]).toEqual([4, expect.stringContaining(`login --server ${server.url}`)]);
-  expect(kept()).toEqual([]);
+  expect(storedLogins()).toEqual([]);
 });
 
 test('a file that others can read, or that is another, is not used, and the way out is said', async () => {
@@ -221,7 +221,7 @@ test('a file that others can read, or that is another, is not used, and the way 
   chmodSync(file, 0o640);
   const open = await run('whoami');
   expect([open.code, open.err]).toEqual([1, expect.stringContaining(`chmod 600 ${file}`)]);
-  expect(server.asked).toHaveLength(1);
+  expect(server.presentedTokens).toHaveLength(1);
   const elsewhere = dir.path('elsewhere.json');
   writeFileSync(elsewhere, readFileSync(file), { mode: 0o600 });
   rmSync(file);
@@ -267,21 +267,21 @@ test('of several servers each gets its own tokens, and `use` chooses', async () 
   expect((await run('use', new URL(other.url).host)).out).toStartWith('* Beta');
   const unknown = await run('use', 'Gamma');
   expect([unknown.code, unknown.err]).toEqual([4, expect.stringContaining('Acme at')]);
-  const [beta, acme] = kept();
-  expect(new Set(server.asked)).toEqual(new Set([acme.accessToken]));
-  expect(new Set(other.asked)).toEqual(new Set([beta.accessToken]));
+  const [beta, acme] = storedLogins();
+  expect(new Set(server.presentedTokens)).toEqual(new Set([acme.accessToken]));
+  expect(new Set(other.presentedTokens)).toEqual(new Set([beta.accessToken]));
 });
 
 test('a key goes before the login, and never to a server that only the login names', async () => {
   await logIn();
-  const asked = server.asked.length;
+  const presentedTokens = server.presentedTokens.length;
   const { code, err } = await tatami(['whoami'], { ...env, TATAMI_TOKEN: 'ttm_a_key' });
   // Nobody serves at the usual address, or somebody who does not know the key.
   expect(code).not.toBe(0);
   expect(err).not.toContain(server.url);
-  expect(server.asked).toHaveLength(asked);
+  expect(server.presentedTokens).toHaveLength(presentedTokens);
   await tatami(['whoami', '--server', server.url, '--token', 'ttm_a_key'], env);
-  expect(server.asked.at(-1)).toBe('ttm_a_key');
+  expect(server.presentedTokens.at(-1)).toBe('ttm_a_key');
   const set = { ...env, BROWSER: browser, TATAMI_TOKEN: 'ttm_a_key' };
   expect((await tatami(['login', '--server', server.url], set)).err).toContain('TATAMI_TOKEN is set');
 });
@@ -289,7 +289,7 @@ test('a key goes before the login, and never to a server that only the login nam
 test('logging out ends the login at the server; what is logged in to next is said', async () => {
   await logIn();
   await logIn(other);
-  const { refreshToken } = kept()[0];
+  const { refreshToken } = storedLogins()[0];
   const { code, out, err } = await run('logout');
   expect([code, out]).toEqual([0, `Logged out of Beta at ${other.url}.\n`]);
   expect(err).toContain(`Acme at ${server.url}`);
@@ -298,7 +298,7 @@ test('logging out ends the login at the server; what is logged in to next is sai
     { server: server.url, workspace: { id: 'id of Acme', name: 'Acme' } },
   ]);
   expect(server.revoked).toHaveLength(1);
-  expect(kept()).toEqual([]);
+  expect(storedLogins()).toEqual([]);
   expect((await run('logout')).code).toBe(4);
 });
 
@@ -308,14 +308,14 @@ test('a server that is gone is logged out of all the same, and somebody learns w
   gone[Symbol.dispose]();
   const { code, err } = await run('logout');
   expect([code, err]).toEqual([75, expect.stringContaining('not revoked at the server')]);
-  expect(kept()).toEqual([]);
+  expect(storedLogins()).toEqual([]);
 });
 
 test('who logs in anew to the same workspace leaves nothing of the old login behind', async () => {
   await logIn();
-  const { refreshToken } = kept()[0];
+  const { refreshToken } = storedLogins()[0];
   await logIn();
-  expect(kept()).toHaveLength(1);
+  expect(storedLogins()).toHaveLength(1);
   expect(server.revoked).toEqual([refreshToken]);
 });
 

@@ -7,7 +7,7 @@ import { takeSeatOp } from '../../core/identity/accounts/accounts.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { signIn, type Person } from '../identity/person.ts';
 import { browserOf, consent, formOf, type Browser } from '../oauth/client.ts';
-import { collect, spawnTatami, tatami, temporary, type Ended } from './tatami.ts';
+import { collect, spawnTatami, tatami, temporary, type CliResult } from './tatami.ts';
 
 const dir = temporary();
 const config = dir.path('config');
@@ -18,7 +18,7 @@ let app: TestApp;
 let person: Person;
 let browser: Browser;
 /** A code is asked for once in five seconds: it goes on beside the other tests. */
-let byCode: Promise<Ended>;
+let byCode: Promise<CliResult>;
 beforeAll(async () => {
   app = await startApp();
   person = await signIn(app);
@@ -31,10 +31,11 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-const kept = (): Json[] => JSON.parse(readFileSync(join(config, 'tatami/credentials.json'), 'utf8')).logins;
+const storedLogins = (): Json[] =>
+  JSON.parse(readFileSync(join(config, 'tatami/credentials.json'), 'utf8')).logins;
 
 /** @param change of what the consent page would send */
-async function logIn(args: string[] = [], change?: (form: URLSearchParams) => void): Promise<Ended> {
+async function logIn(args: string[] = [], change?: (form: URLSearchParams) => void): Promise<CliResult> {
   const child = spawnTatami(['login', '--server', app.url, '--json', ...args], env);
   const said = collect(child.stderr);
   await said.until((text) => /code_challenge=\S+\s/.test(text));
@@ -46,7 +47,7 @@ async function logIn(args: string[] = [], change?: (form: URLSearchParams) => vo
   return { code: await child.exited, out, err: said.text(), json: JSON.parse(out) };
 }
 
-async function logInByCode(): Promise<Ended> {
+async function logInByCode(): Promise<CliResult> {
   const child = spawnTatami(['login', '--server', app.url, '--device', '--json'], {
     XDG_CONFIG_HOME: dir.path('other'),
   });
@@ -71,7 +72,7 @@ const grants = async (): Promise<Json[]> =>
   );
 /** Its access token ends in so many seconds. */
 function endIn(seconds: number): void {
-  const logins = kept().map((login) => ({
+  const logins = storedLogins().map((login) => ({
     ...login,
     expiresAt: new Date(Date.now() + seconds * 1000).toISOString(),
   }));
@@ -98,12 +99,12 @@ test('a person logs in in the browser, commands act for them, and logging out en
     redirectHost: '127.0.0.1',
     revokedAt: null,
   });
-  const [{ accessToken }] = kept();
+  const [{ accessToken }] = storedLogins();
   expect(await statusOf(accessToken)).toBe(200);
   expect((await run('logout')).out).toBe(`Logged out of Acme at ${app.url}.\n`);
   expect(await statusOf(accessToken)).toBe(401);
   expect((await grants())[0].revokedAt).not.toBeNull();
-  expect(kept()).toEqual([]);
+  expect(storedLogins()).toEqual([]);
 });
 
 test('a login has the scopes that were asked for, less those that the person took away', async () => {
@@ -129,13 +130,13 @@ test('a login that the person refused is none', async () => {
 
 test('eight commands at once around the end of a token renew it once, so that the login goes on', async () => {
   await logIn();
-  const { accessToken } = kept()[0];
+  const { accessToken } = storedLogins()[0];
   for (const seconds of [5, -5]) {
     endIn(seconds);
     const all = await Promise.all(Array.from({ length: 8 }, () => run('whoami')));
     expect(all.map(({ code, err }) => [code, err])).toEqual(all.map(() => [0, '']));
   }
-  expect(kept()[0].accessToken).not.toBe(accessToken);
+  expect(storedLogins()[0].accessToken).not.toBe(accessToken);
 });
 
 test('a login that is revoked ends with the next command, which says how to log in again', async () => {
@@ -147,7 +148,7 @@ test('a login that is revoked ends with the next command, which says how to log 
   expect(revoked.code).toBe(0);
   const { code, err } = await run('whoami');
   expect([code, err]).toEqual([4, expect.stringContaining(`login --server ${app.url}`)]);
-  expect(kept()).toEqual([]);
+  expect(storedLogins()).toEqual([]);
 });
 
 test('each workspace has a login of its own, for the member whose seat the person has there', async () => {
@@ -173,6 +174,6 @@ test('without a browser a code is typed in elsewhere', async () => {
 test('a token that the server takes no more is renewed once, whatever the clocks say', async () => {
   await logIn();
   app.clock.advance(3_600_000);
-  expect(await statusOf(kept()[0].accessToken)).toBe(401);
+  expect(await statusOf(storedLogins()[0].accessToken)).toBe(401);
   expect((await run('whoami')).code).toBe(0);
 });

@@ -64,8 +64,17 @@ async function signedIn(visitor: Visitor, email: string): Promise<Headers> {
 test('without a server; a first start that nobody saw prints another link', async () => {
   using dir = temporary();
   const dataDir = dir.path('data');
-  const made = await tatami(['init', '--data-dir', dataDir, '--workspace', 'A', '--team', 'ENG', '--json']);
-  expect(made.json.setUpUrl).toMatch(/^http:\/\/127\.0\.0\.1:4700\/join\/[\w-]{43}$/);
+  const initResult = await tatami([
+    'init',
+    '--data-dir',
+    dataDir,
+    '--workspace',
+    'A',
+    '--team',
+    'ENG',
+    '--json',
+  ]);
+  expect(initResult.json.setUpUrl).toMatch(/^http:\/\/127\.0\.0\.1:4700\/join\/[\w-]{43}$/);
   const invited = await tatami(['members', 'invite', 'Owner', '--data-dir', dataDir]);
   expect(invited.out).toMatch(
     /^member {4}Owner \(usr_\w+\)\nlink {6}http:\/\/127\.0\.0\.1:4700\/join\/\S{43} /m,

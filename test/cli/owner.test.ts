@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { packageRoot } from '../../core/lib/clean-bun.ts';
 import { pathsOf } from '../../core/store/paths.ts';
 import { programCommand } from '../program.ts';
-import { ended, tatami, type Ended } from './tatami.ts';
+import { ended, tatami, type CliResult } from './tatami.ts';
 
 const isRoot = process.geteuid?.() === 0;
 /** A user who is not root, and has no files. */
@@ -39,8 +39,17 @@ beforeAll(async () => {
   const [first, backups] = [join(parent, 'first'), join(parent, 'backups')];
   exported = join(parent, 'workspace.jsonl');
   restored = join(parent, 'restored');
-  const made = await tatami(['init', '--data-dir', first, '--workspace', 'A', '--team', 'ENG', '--json']);
-  expect(made.code).toBe(0);
+  const initResult = await tatami([
+    'init',
+    '--data-dir',
+    first,
+    '--workspace',
+    'A',
+    '--team',
+    'ENG',
+    '--json',
+  ]);
+  expect(initResult.code).toBe(0);
   expect((await tatami(['export', exported, '--data-dir', first])).code).toBe(0);
   backup = (await tatami(['backup', backups, '--data-dir', first, '--with-key', '--json'])).json.path;
   expect((await tatami(['restore', backup, '--data-dir', restored])).code).toBe(0);
@@ -64,7 +73,7 @@ const foreignIn = (dir: string): string[] =>
     .map(({ path }) => path.slice(dir.length + 1));
 
 /** From source, because the bundle of all tests is for root alone. */
-const asNobody = async (...args: string[]): Promise<Ended> =>
+const asNobody = async (...args: string[]): Promise<CliResult> =>
   ended(
     Bun.spawn(programCommand(args, ['--no-install']), {
       ...{ uid: nobody, gid: nobody, cwd: packageRoot },

@@ -93,15 +93,15 @@ test('an app is registered, its secret shown once, replaced with an overlap, and
 test('what an app was granted is listed and revoked, and its token ends', async () => {
   const client = await registerApp(app);
   const { access_token: token } = await tokensOf(app, client, { browser: await browserOf(app) });
-  const asked = () => app.clientOf(token)('GET', '/api/v1/me');
-  expect((await asked()).status).toBe(200);
+  const readMe = () => app.clientOf(token)('GET', '/api/v1/me');
+  expect((await readMe()).status).toBe(200);
   const [grant] = (await run('grants', 'list')).json;
   expect(grant.client.name).toBe('Burndown');
   expect((await said('grants', 'list')).out).toMatch(
     /^grt_\S+ +Burndown +Acme owner +api +issues:write,comments:read/m,
   );
   expect((await said('grants', 'revoke', grant.id)).code).toBe(0);
-  expect((await asked()).status).toBe(401);
+  expect((await readMe()).status).toBe(401);
   expect((await run('grants', 'list')).json).toEqual([]);
   expect((await run('grants', 'list', '--all')).json).toHaveLength(1);
   const again = await said('grants', 'revoke', grant.id);

@@ -66,8 +66,8 @@ export async function check(title: string): Promise<void> {
 `;
 
 test('a new plugin type-checks, tests itself, packs and runs as it is, and a mistake in it is seen', async () => {
-  const made = await run('new', 'com.acme.hello', '--dir', dir.path('hello'), '--json');
-  expect([made.code, made.json.name]).toEqual([0, 'com.acme.hello']);
+  const created = await run('new', 'com.acme.hello', '--dir', dir.path('hello'), '--json');
+  expect([created.code, created.json.name]).toEqual([0, 'com.acme.hello']);
   const inside = (...args: string[]) =>
     Bun.spawnSync([process.execPath, ...args], { cwd: dir.path('hello'), env: { PATH: process.env.PATH } });
   expect(inside('check').exitCode).toBe(0);
@@ -84,8 +84,8 @@ test('a new plugin type-checks, tests itself, packs and runs as it is, and a mis
   expect(inside('check').stderr.toString() + inside('check').stdout.toString()).toContain('plugin.ts');
   const again = await run('new', 'com.acme.hello', '--dir', dir.path('hello'));
   expect([again.code, again.err]).toEqual([1, expect.stringContaining('not empty')]);
-  const named = await run('new', 'Hello!');
-  expect([named.code, named.err]).toEqual([2, expect.stringContaining('acme.triage')]);
+  const invalidName = await run('new', 'Hello!');
+  expect([invalidName.code, invalidName.err]).toEqual([2, expect.stringContaining('acme.triage')]);
 });
 
 test('a run that failed names the line it came from, on the command line and over REST', async () => {
@@ -226,8 +226,8 @@ test('an upgrade shows what is asked for otherwise, and an older version needs i
 
   const upgraded = await install('two');
   expect(upgraded.code).toBe(0);
-  const [, ...told] = upgraded.err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
-  expect(told).toEqual([
+  const [, ...outputLines] = upgraded.err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
+  expect(outputLines).toEqual([
     expect.stringMatching(/^com\.test\.upgrade 1\.1\.0 replaces 1\.0\.0 \(installed as plg_/),
     '+ Read issues, and write only their priority and title. (issues:write: to set)',
     'before: Read issues, and write only their priority.',
@@ -264,7 +264,7 @@ test('the same version with other code says so, and a filter that differs is sho
   const { err } = await install('other');
   expect(err).toMatch(/Change the version number, or add --replace\./);
   expect(err).toMatch(/as plg_\w+ with different code \(sha256 [0-9a-f]{12}…, before [0-9a-f]{12}…\)/);
-  const told = err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
-  expect(told).toContain('+ Receive issue.created events where {"priority":["high"]}.');
-  expect(told).toContain('before: Receive issue.created events.');
+  const outputLines = err.split('\n').map((line) => line.replace(/ +/g, ' ').trim());
+  expect(outputLines).toContain('+ Receive issue.created events where {"priority":["high"]}.');
+  expect(outputLines).toContain('before: Receive issue.created events.');
 });

@@ -4,19 +4,19 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { allTrackerScopes, install, packSource } from '../plugins/pack.ts';
-import { tatami, temporary, type Ended } from './tatami.ts';
+import { tatami, temporary, type CliResult } from './tatami.ts';
 
 const dir = temporary();
 let app: TestApp;
-const run = (...args: string[]): Promise<Ended> =>
+const run = (...args: string[]): Promise<CliResult> =>
   tatami(args, { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey });
-const asJson = (...args: string[]): Promise<Ended> => run(...args, '--json');
-const issueNamed = async (title: string): Promise<Json> => {
+const asJson = (...args: string[]): Promise<CliResult> => run(...args, '--json');
+const createIssue = async (title: string): Promise<Json> => {
   const { json } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title });
   await app.settled();
   return json;
 };
-const shown = async (id: string): Promise<Json> => (await app.call('GET', `/api/v1/issues/${id}`)).json;
+const readIssue = async (id: string): Promise<Json> => (await app.call('GET', `/api/v1/issues/${id}`)).json;
 const newestRun = async (plugin: string): Promise<Json> =>
   (await app.call('GET', `/api/v1/plugins/${plugin}/runs`)).json.data[0];
 
@@ -47,7 +47,7 @@ afterAll(async () => {
 });
 
 test('an undo is shown before it is done, says what stays, and can be taken back itself', async () => {
-  const issue = await issueNamed('Undo me');
+  const issue = await createIssue('Undo me');
   const { id } = await newestRun('triage');
   await app.call('PATCH', `/api/v1/issues/${issue.id}`, { title: 'Undo me not' });
   const from = await app.lastSequence();
@@ -62,15 +62,15 @@ test('an undo is shown before it is done, says what stays, and can be taken back
   expect([done.code, done.json]).toMatchObject([0, { undid: [id], skipped: [] }]);
   await app.settled();
   expect(await app.eventTypes(from)).toEqual(['comment.deleted', 'issue.updated', 'automation.undone']);
-  expect((await shown(issue.id)).priority).toBe('none');
+  expect((await readIssue(issue.id)).priority).toBe('none');
 
   const again = await run('plugin', 'undo', done.json.id);
   expect([again.code, again.out]).toMatchObject([0, expect.stringContaining('tatami plugin undo und_')]);
-  expect((await shown(issue.id)).priority).toBe('high');
+  expect((await readIssue(issue.id)).priority).toBe('high');
 });
 
 test('an undo of a time is of a plugin, and lists what others changed since', async () => {
-  const issue = await issueNamed('Undo this as well');
+  const issue = await createIssue('Undo this as well');
   await app.call('PATCH', `/api/v1/issues/${issue.id}`, { priority: 'low' });
   const since = new Date(app.clock.nowMs() - 60_000).toISOString();
   const tried = await run('plugin', 'undo', 'triage', '--since', since, '--simulate');
@@ -94,7 +94,7 @@ test('an undo of a time is of a plugin, and lists what others changed since', as
 
 test('a plugin on probation is listed as what it does, with the approvals that are missing and the ways to end it', async () => {
   await install(app.call, await packSource(triage('careful', 'Propose')), { probation: true });
-  await issueNamed('Propose something');
+  await createIssue('Propose something');
   const listed = await run('plugin', 'list');
   expect(listed.out).toMatch(/careful +1\.0\.0 +propose +probation: 20 approvals left/);
   expect(listed.out).toMatch(/triage +1\.0\.0 +apply +active/);
@@ -121,7 +121,7 @@ test('a run that cannot be undone or replayed is answered with the reason of the
       on: { 'issue.created': { filter: { title: 'Unready' }, handle: () => { throw new Error('not yet'); } } },
     }`),
   );
-  const issue = await issueNamed('Unready');
+  const issue = await createIssue('Unready');
   const { id, status } = await newestRun('unready');
   expect(status).toBe('retrying');
   const logged = await run('plugin', 'logs', 'unready', '--status', 'retrying');
@@ -158,13 +158,13 @@ test('proposals are listed, shown field by field, approved in part and rejected 
   expect(seen.out).toMatch(/priority: "none" → "high"/);
   const part = await asJson('proposals', 'approve', first.id, '--effects', '1');
   expect([part.code, part.json]).toMatchObject([0, { status: 'partly_approved' }]);
-  const issue = await issueNamed('Propose something else');
+  const issue = await createIssue('Propose something else');
   const [second] = (await asJson('proposals', 'list')).json;
   const unsaid = await asJson('proposals', 'reject', second.id);
   expect([unsaid.code, unsaid.json.error.message]).toEqual([2, expect.stringContaining('--reason')]);
   const rejected = await run('proposals', 'reject', second.id, '--reason', 'Not urgent.');
   expect([rejected.code, rejected.out]).toMatchObject([0, expect.stringContaining('Reason: Not urgent.')]);
-  expect((await shown(issue.id)).priority).toBe('none');
+  expect((await readIssue(issue.id)).priority).toBe('none');
   const undone = await asJson('plugin', 'undo', first.id);
   expect(undone.json).toMatchObject({ undid: [first.id], changes: [{ action: 'update' }] });
   const unknown = await asJson('proposals', 'show', 'prp_01m7wd7tg0m9eyzxz43fzy5v7m');
@@ -234,7 +234,7 @@ test('an error names what is absent where the plugin is there, and the plugin wh
 });
 
 test('the trail of an issue is a tree of what came of what', async () => {
-  const issue = await issueNamed('Undo nothing');
+  const issue = await createIssue('Undo nothing');
   const trail = await run('trail', issue.identifier);
   expect(trail.code).toBe(0);
   expect(trail.out.replaceAll(/run_\w+/g, 'run_…').replaceAll(/\d+ ms/g, '4 ms')).toBe(

@@ -5,7 +5,7 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { newKey, signPackage } from '../../core/plugins/signature.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
-import { tatami, temporary, type Ended } from './tatami.ts';
+import { tatami, temporary, type CliResult } from './tatami.ts';
 
 const dir = temporary();
 const id = 'com.acme.packed';
@@ -13,7 +13,7 @@ const acme = newKey();
 const day = ['--since', '2026-11-20T00:00:00Z', '--until', '2026-11-21T00:00:00Z'];
 let app: TestApp;
 
-const run = (...args: string[]): Promise<Ended> =>
+const run = (...args: string[]): Promise<CliResult> =>
   tatami(['plugin', ...args], { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey });
 
 const definition = (version: string): string => `{

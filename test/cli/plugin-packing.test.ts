@@ -1,13 +1,13 @@
 // Packing tells an author what is wrong with a plugin, by the author's own line.
 import { afterAll, expect, test } from 'bun:test';
 import { definition, folderIn, imports } from './plugin-source.ts';
-import { tatami, temporary, type Ended } from './tatami.ts';
+import { tatami, temporary, type CliResult } from './tatami.ts';
 
 const dir = temporary();
 afterAll(() => dir[Symbol.dispose]());
 
 const folder = folderIn(dir);
-const pack = (name: string): Promise<Ended> =>
+const pack = (name: string): Promise<CliResult> =>
   tatami(['plugin', 'pack', dir.path(name), '--out', dir.path(`${name}.json`)]);
 
 const wrong: [what: string, source: string, place: string, says: string, line: string][] = [
@@ -177,13 +177,13 @@ const wrong: [what: string, source: string, place: string, says: string, line: s
   ],
 ];
 
-test.each(wrong)('packing names the line of %s', async (what, source, place, says, line) => {
+test.each(wrong)('packing names the line of %s', async (what, source, position, says, line) => {
   const name = what.replaceAll(' ', '-');
   folder(name, source);
   const { code, err } = await pack(name);
-  expect([code, err]).toEqual([1, expect.stringContaining(`tatami: plugin.ts:${place}`)]);
+  expect([code, err]).toEqual([1, expect.stringContaining(`tatami: plugin.ts:${position}`)]);
   expect(err).toContain(says);
-  const [shown = '', mark = ''] = err.split('\n').slice(1);
-  expect(shown).toContain(line);
+  const [frameLine = '', mark = ''] = err.split('\n').slice(1);
+  expect(frameLine).toContain(line);
   expect(mark).toMatch(/^ +\| +\^$/);
 });

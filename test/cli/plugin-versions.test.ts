@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { statSync, writeFileSync } from 'node:fs';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { packSource } from '../plugins/pack.ts';
-import { tatami, temporary, type Ended } from './tatami.ts';
+import { tatami, temporary, type CliResult } from './tatami.ts';
 
 const dir = temporary();
 const id = 'com.acme.greets';
@@ -11,7 +11,7 @@ const path = `/api/v1/plugins/${id}`;
 let app: TestApp;
 let publicKey: string;
 
-const run = (...args: string[]): Promise<Ended> =>
+const run = (...args: string[]): Promise<CliResult> =>
   tatami(['plugin', ...args], { TATAMI_SERVER: app?.url ?? '', TATAMI_TOKEN: app?.workspace.apiKey ?? '' });
 
 const greeter = (version: string, more = '') =>
@@ -30,8 +30,8 @@ async function greeted(title: string): Promise<string[]> {
 }
 
 beforeAll(async () => {
-  const made = await run('keygen', dir.path('acme.key'), '--json');
-  ({ publicKey } = made.json);
+  const keygen = await run('keygen', dir.path('acme.key'), '--json');
+  ({ publicKey } = keygen.json);
   app = await startApp({ flags: { pluginTrust: `acme=${publicKey}` } });
 });
 afterAll(async () => {
@@ -74,10 +74,10 @@ test('a version that asks for more is shown with what is new, refused or consent
     return (await app.call('POST', '/api/v1/plugins', body)).json.state;
   };
   expect(await offer()).toBe('needs_consent');
-  const asked = await run('consent', id);
-  expect([asked.code, asked.err]).toEqual([2, expect.stringContaining('Signed by acme')]);
-  expect(asked.err).toMatch(/^ {4}Read issues/m);
-  expect(asked.err).toMatch(
+  const refused = await run('consent', id);
+  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('Signed by acme')]);
+  expect(refused.err).toMatch(/^ {4}Read issues/m);
+  expect(refused.err).toMatch(
     /^ {2}\+ Read comments, and create, change and delete them. \(comments:write: greet\)$/m,
   );
   expect(await greeted('Not consented')).toEqual([]);

@@ -20,10 +20,10 @@ test('the ten-line plugin is packed, shown before it is granted, and assigns a n
   const packed = await run('pack', join(import.meta.dir, '../../examples/assign-on-create'), '--out', file);
   expect([packed.code, packed.json]).toMatchObject([0, { file, id: 'assign-on-create' }]);
 
-  const asked = await run('install', file);
-  expect([asked.code, asked.json.error.code]).toEqual([2, 'usage']);
-  expect(asked.err).toContain('write only their assigneeId. (issues:write: assign new issues)');
-  expect(asked.err).toContain('--yes');
+  const refused = await run('install', file);
+  expect([refused.code, refused.json.error.code]).toEqual([2, 'usage']);
+  expect(refused.err).toContain('write only their assigneeId. (issues:write: assign new issues)');
+  expect(refused.err).toContain('--yes');
   expect((await run('list')).json).toEqual([]);
 
   const installed = await run('install', file, '--yes', '--no-probation');
@@ -133,11 +133,11 @@ test('a plugin is installed with its hosts shown, and a secret is set from stand
   );
   const file = dir.path('caller.json');
   expect((await run('pack', dir.path('caller'), '--out', file)).code).toBe(0);
-  const asked = await run('install', file);
-  expect(asked.err).toContain(
+  const refused = await run('install', file);
+  expect(refused.err).toContain(
     'Send POST requests to https://203.0.114.9/v1/ and all paths below it. (classifies)',
   );
-  expect(asked.err).toContain('Use the secret ACME_KEY, sent in the header x-key to https://203.0.114.9.');
+  expect(refused.err).toContain('Use the secret ACME_KEY, sent in the header x-key to https://203.0.114.9.');
   expect((await run('install', file, '--yes')).code).toBe(0);
 
   expect((await run('secrets', 'list', 'caller')).json).toMatchObject([{ name: 'ACME_KEY', setAt: null }]);

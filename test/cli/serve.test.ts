@@ -35,7 +35,16 @@ test('the first start prints a key and a set-up link that work, once; later star
 test('SIGTERM answers the request that is in flight, then exits 0', async () => {
   using dir = temporary();
   const dataDir = dir.path('data');
-  const made = await tatami(['init', '--data-dir', dataDir, '--workspace', 'A', '--team', 'ENG', '--json']);
+  const initResult = await tatami([
+    'init',
+    '--data-dir',
+    dataDir,
+    '--workspace',
+    'A',
+    '--team',
+    'ENG',
+    '--json',
+  ]);
   const { child, start, url, said } = await serveTatami(['--data-dir', dataDir, '--json']);
   expect(JSON.parse(start)).toMatchObject({ url, dataDir });
 
@@ -47,7 +56,7 @@ test('SIGTERM answers the request that is in flight, then exits 0', async () => 
     socket: { data: (_, data) => answer.resolve(data.toString()), close: () => answer.resolve('closed') },
   });
   socket.write(
-    `POST /api/v1/issues HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${made.json.apiKey}\r\n` +
+    `POST /api/v1/issues HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${initResult.json.apiKey}\r\n` +
       `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
   );
   socket.flush();

@@ -7,7 +7,7 @@ import { programCommand } from '../program.ts';
 
 const launcher = join(import.meta.dir, '../../bin/tatami');
 
-export interface Ended {
+export interface CliResult {
   code: number;
   out: string;
   err: string;
@@ -16,7 +16,7 @@ export interface Ended {
 }
 
 /** Where programs and files are, and the clock: a fake one (libfaketime) would else be the test's alone. */
-const kept = /^(PATH|HOME|TMPDIR|TZ|LD_PRELOAD|FAKETIME\w*)$/;
+const inheritedVariables = /^(PATH|HOME|TMPDIR|TZ|LD_PRELOAD|FAKETIME\w*)$/;
 
 /** A folder of settings in which nobody is logged in. */
 const nobody = { XDG_CONFIG_HOME: '/nonexistent' };
@@ -28,7 +28,7 @@ export function spawnTatami(
   bunArgs: readonly string[] = [],
   input?: string,
 ) {
-  const machine = Object.entries(process.env).filter(([name]) => kept.test(name));
+  const machine = Object.entries(process.env).filter(([name]) => inheritedVariables.test(name));
   return Bun.spawn(programCommand(args, bunArgs), {
     env: { ...Object.fromEntries(machine), ...nobody, ...env },
     stdin: input === undefined ? 'ignore' : new Blob([input]),
@@ -41,7 +41,7 @@ export async function tatami(
   args: readonly string[],
   env: Record<string, string> = {},
   input?: string,
-): Promise<Ended> {
+): Promise<CliResult> {
   return ended(spawnTatami(args, env, [], input));
 }
 
@@ -59,7 +59,7 @@ export async function runIn(folder: string, args: readonly string[], env: Record
   );
 }
 
-export async function ended(child: ReturnType<typeof spawnTatami>): Promise<Ended> {
+export async function ended(child: ReturnType<typeof spawnTatami>): Promise<CliResult> {
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

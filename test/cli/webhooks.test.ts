@@ -60,8 +60,8 @@ test('an endpoint is registered with everything asked for, its secret is shown o
   expect((await said('list')).out).toBe(
     `${json.id}  on   ${receiver.url}  issue.created,issue.updated  in order  for the shop\n`,
   );
-  const shown = await said('create', '--url', receiver.url, '--events', 'comment.*');
-  expect(shown.out).toMatch(
+  const output = await said('create', '--url', receiver.url, '--events', 'comment.*');
+  expect(output.out).toMatch(
     /^whe_\w{26} {2}\S+ {2}comment\.\*\nSigning secret, shown only once: {2}whsec_\S+\n$/,
   );
 });
@@ -73,10 +73,10 @@ test('a delivery is listed, shown with its attempt, and sent again as a new deli
   expect((await said('deliveries', endpoint.id)).out).toContain(
     `${delivery.id}  delivered   1 attempt   issue.created  ${delivery.eventId}  → ${endpoint.id}\n`,
   );
-  const shown = await said('deliveries', delivery.id);
-  expect(shown.out).toContain('→ 200');
-  expect(shown.out).toContain(`> X-Webhook-Delivery: ${delivery.id}`);
-  expect(shown.out).toContain('Über – 日本');
+  const output = await said('deliveries', delivery.id);
+  expect(output.out).toContain('→ 200');
+  expect(output.out).toContain(`> X-Webhook-Delivery: ${delivery.id}`);
+  expect(output.out).toContain('Über – 日本');
 
   receiver.received.length = 0;
   const again = await run('replay', delivery.id);
@@ -111,8 +111,8 @@ test('a secret is rotated with an overlap or without one', async () => {
     expect((await verify(body, headers.get('x-webhook-signature')!, secret, { nowSeconds })).type).toBe(
       'issue.created',
     );
-  const shown = await said('rotate', endpoint.id, '--overlap-hours', '0');
-  expect(shown.out).toMatch(
+  const output = await said('rotate', endpoint.id, '--overlap-hours', '0');
+  expect(output.out).toMatch(
     /^whe_\w+ {2}the previous secret no longer signs\nNew signing secret, shown only once: {2}whsec_\S+\n$/,
   );
 });
@@ -191,7 +191,7 @@ test('a delivery or event is replayed from here to a local address: the same byt
       expect(body).toBe(payload);
       expect(headers.get('user-agent')).toMatch(/^Tatami-Webhooks\/\d/);
       expect(headers.get('x-webhook-delivery')).toBe(json.deliveryId);
-      const secret = keptSecret();
+      const secret = storedSecret();
       secrets.add(secret);
       expect((await verify(body, headers.get('x-webhook-signature')!, secret)).id).toBe(delivery.eventId);
     }
@@ -213,7 +213,7 @@ test('a delivery or event is replayed from here to a local address: the same byt
 });
 
 /** The one secret in the state directory, which nobody else may read. */
-function keptSecret(): string {
+function storedSecret(): string {
   const folder = join(state, 'tatami/webhook-secrets');
   const files = readdirSync(folder);
   expect(files).toHaveLength(1);
@@ -248,10 +248,10 @@ const usage: [string, string[], string][] = [
   ],
   ['a setting without a value', ['trigger', 'issue.created', '--set', 'priority'], '--set'],
 ];
-test.each(usage)('%s is exit 2, naming what is wrong', async (_, args, named) => {
+test.each(usage)('%s is exit 2, naming what is wrong', async (_, args, expected) => {
   const { code, json } = await run(...args);
   expect([code, json.error.code]).toEqual([2, 'usage']);
-  expect(json.error.message).toContain(named);
+  expect(json.error.message).toContain(expected);
 });
 
 test('a wrong key is exit 4, an unknown delivery exit 1', async () => {

@@ -10,8 +10,8 @@ test('an export replaces an existing file with --force only', async () => {
   using dir = temporary();
   const dataDir = dir.path('data');
   const of = ['--data-dir', dataDir, '--workspace', 'Acme', '--team', 'ENG', '--port', '0'];
-  const made = await tatami(['init', ...of]);
-  expect([made.code, made.out]).toEqual([0, expect.stringContaining('replace 0 with its port')]);
+  const initResult = await tatami(['init', ...of]);
+  expect([initResult.code, initResult.out]).toEqual([0, expect.stringContaining('replace 0 with its port')]);
   const file = dir.path('acme.jsonl');
   const write = (...more: string[]) => tatami(['export', file, '--data-dir', dataDir, '--json', ...more]);
   writeFileSync(file, 'accounts of 2025');

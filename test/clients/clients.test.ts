@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createClient } from '@hey-api/openapi-ts';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 import { startApp, type TestApp } from '../app.ts';
-import type { Seen } from './seen.ts';
+import type { ClientReport } from './client-report.ts';
 
 /** Where an integrator works: the generated clients, the scenarios, and what npm installed. */
 const folder = mkdtempSync(join(tmpdir(), 'tatami-clients-'));
@@ -77,7 +77,7 @@ test('their types refuse what the server refuses, and know which fields are alwa
   }
 }, 60_000);
 
-const seen: Seen = {
+const seen: ClientReport = {
   identifier: 'ENG-1',
   replayed: true,
   listed: ['ENG backlog Logout hangs', 'ENG backlog Search is empty', 'ENG backlog Saving fails'],
@@ -93,7 +93,7 @@ for (const client of ['openapi-typescript', 'hey-api'])
   test(`a scenario runs with the client of ${client}`, async () => {
     const { apiKey } = await app.addWorkspace(client, 'ENG');
     const { play } = (await import(join(folder, client, 'scenario.ts'))) as {
-      play(server: string, token: string, receiver: string): Promise<Seen>;
+      play(server: string, token: string, receiver: string): Promise<ClientReport>;
     };
     expect(await play(app.url, apiKey, receiver)).toEqual(seen);
     const feed = await app.clientOf(apiKey)('GET', '/api/v1/events?types=issue.*,comment.*,webhook.*');

@@ -12,9 +12,9 @@ export interface Block {
 }
 
 export function blocksOf(markdown: string): Block[] {
-  return [...markdown.matchAll(/^```(\w*) ?(.*)\n([^]*?)^```$/gm)].map((found) => {
-    const [whole, language = '', name = '', text = ''] = found;
-    return { at: found.index + whole.indexOf('\n') + 1, language, name, text };
+  return [...markdown.matchAll(/^```(\w*) ?(.*)\n([^]*?)^```$/gm)].map((match) => {
+    const [whole, language = '', name = '', text = ''] = match;
+    return { at: match.index + whole.indexOf('\n') + 1, language, name, text };
   });
 }
 
@@ -41,18 +41,20 @@ export function examplesOf(markdown: string): Example[] {
  * Where an answer is not what the document shows. The document may show less of objects; `…` stands for anything.
  * @returns null where it is
  */
-export function unlike(shown: unknown, actual: unknown, path = 'answer'): string | null {
-  if (typeof shown === 'string')
-    return isLike(shown, actual)
+export function unlike(expected: unknown, actual: unknown, path = 'answer'): string | null {
+  if (typeof expected === 'string')
+    return isLike(expected, actual)
       ? null
-      : `${path} is ${JSON.stringify(actual)}, not ${JSON.stringify(shown)}`;
-  if (shown === null || typeof shown !== 'object')
-    return shown === actual ? null : `${path} is ${JSON.stringify(actual)}, not ${JSON.stringify(shown)}`;
-  if (actual === null || typeof actual !== 'object' || Array.isArray(shown) !== Array.isArray(actual))
+      : `${path} is ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`;
+  if (expected === null || typeof expected !== 'object')
+    return expected === actual
+      ? null
+      : `${path} is ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`;
+  if (actual === null || typeof actual !== 'object' || Array.isArray(expected) !== Array.isArray(actual))
     return `${path} is ${JSON.stringify(actual)}`;
-  if (Array.isArray(shown) && shown.length !== (actual as unknown[]).length)
-    return `${path} has ${(actual as unknown[]).length} items, not ${shown.length}`;
-  for (const [key, value] of Object.entries(shown)) {
+  if (Array.isArray(expected) && expected.length !== (actual as unknown[]).length)
+    return `${path} has ${(actual as unknown[]).length} items, not ${expected.length}`;
+  for (const [key, value] of Object.entries(expected)) {
     const difference = unlike(value, (actual as Record<string, unknown>)[key], `${path}.${key}`);
     if (difference !== null) return difference;
   }
@@ -60,8 +62,8 @@ export function unlike(shown: unknown, actual: unknown, path = 'answer'): string
 }
 
 /** Whether a text fits one in which `…` stands for any. */
-export function isLike(shown: string, actual: unknown): boolean {
-  if (typeof actual !== 'string') return shown === '…' && actual !== undefined;
-  const parts = shown.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+export function isLike(expected: string, actual: unknown): boolean {
+  if (typeof actual !== 'string') return expected === '…' && actual !== undefined;
+  const parts = expected.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`, 's').test(actual);
 }

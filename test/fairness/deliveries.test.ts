@@ -16,9 +16,9 @@ afterEach(async () => {
 });
 
 const receiver = (): Receiver => {
-  const made = startReceiver();
-  receivers.push(made);
-  return made;
+  const started = startReceiver();
+  receivers.push(started);
+  return started;
 };
 
 test('99 hanging endpoints with 2,000 deliveries hold up no other workspace, and no healthy endpoint of their own', async () => {

@@ -69,7 +69,7 @@ const neighbour = () => app.call('POST', '/api/v1/issues', { team: 'ENG', title:
 const feltBeside = async (send: () => Promise<unknown>, isPaced: boolean) => {
   const times: Record<'beside' | 'flooded', number[]> = { beside: [], flooded: [] };
   let sent = 0;
-  for (let turn = 0; turn < rounds; turn++) {
+  for (let roundIndex = 0; roundIndex < rounds; roundIndex++) {
     const leave = flood(neighbour, everyMs);
     times.beside.push(...(await timesOf(victim, roundMs)));
     await leave();

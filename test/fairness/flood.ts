@@ -23,7 +23,7 @@ export async function timesOf(call: Client, forMs: number): Promise<number[]> {
 
 export function feltOf(times: readonly number[]): Felt {
   const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.floor(sorted.length * share)]!;
+  const at = (fraction: number): number => sorted[Math.floor(sorted.length * fraction)]!;
   return { p50: at(0.5), worst: at(times.length > 2_000 ? 0.99 : 0.95) };
 }
 

@@ -1,8 +1,8 @@
 // Long calls of a plugin on its stored values hold up nobody. It measures how long others wait, so that it runs alone.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Staging, stagedCharsMax } from '../../core/changes/staging.ts';
-import { Shares } from '../../core/lib/fairness/shares.ts';
-import { createCallTurns } from '../../core/plugins/call-turns.ts';
+import { FairQuota } from '../../core/lib/fairness/fair-quota.ts';
+import { createCallQueue } from '../../core/plugins/call-queue.ts';
 import { ownValues } from '../../core/plugins/kv/own.ts';
 import type { CallAnswer } from '../../core/sandbox/supervisor.ts';
 import { scopeOf } from '../../core/store/store.ts';
@@ -19,9 +19,9 @@ afterAll(() => app.stop());
 function callsOf(installId: string) {
   const { store, ledger } = app.services;
   const scope = scopeOf(app.workspace.workspaceId, installId);
-  const staged = new Staging(new Shares(stagedCharsMax), scope.workspaceId, installId);
+  const staged = new Staging(new FairQuota(stagedCharsMax), scope.workspaceId, installId);
   const values = ownValues({ store, nowMs: app.clock.nowMs, scope, installId, staged });
-  const perform = createCallTurns({ ledger }).ofRun(scope, installId, 'event');
+  const perform = createCallQueue({ ledger }).ofRun(scope, installId, 'event');
   return (args: string): Promise<CallAnswer> =>
     perform('kv.compareAndSet', args, async () => {
       const [key, expected, next] = JSON.parse(args) as [string, unknown, unknown];

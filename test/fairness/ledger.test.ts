@@ -21,7 +21,7 @@ const usage = async (call: Client): Promise<Json> => {
   expect(status).toBe(200);
   return json;
 };
-const payer = async (call: Client, id: string): Promise<Json> =>
+const billingAccount = async (call: Client, id: string): Promise<Json> =>
   (await usage(call)).payers.find((one: Json) => one.id === id);
 
 test('tokens, plugins and endpoints are charged for what they cause, and nobody sees what another workspace uses', async () => {
@@ -47,15 +47,15 @@ test('tokens, plugins and endpoints are charged for what they cause, and nobody 
     await busy('POST', '/api/v1/issues', { team: 'ENG', title: `${n}`, description: 'd'.repeat(10_000) });
   await app.settled();
 
-  const ofToken = await payer(app.call, token.json.id);
+  const ofToken = await billingAccount(app.call, token.json.id);
   expect(ofToken).toMatchObject({ kind: 'token', name: 'busy', requests: 20, runs: 0, deliveries: 0 });
   expect(ofToken.bytesIn).toBeGreaterThan(200_000);
   expect(ofToken.cpuMs).toBeGreaterThan(0);
-  const ofPlugin = await payer(app.call, plugin.id);
+  const ofPlugin = await billingAccount(app.call, plugin.id);
   expect(ofPlugin).toMatchObject({ kind: 'plugin', name: 'test.worker', runs: 20, requests: 20 });
   for (const quantity of ['cpuMs', 'sandboxMs', 'queueMs', 'storedBytes'])
     expect([quantity, ofPlugin[quantity] > 0]).toEqual([quantity, true]);
-  const ofEndpoint = await payer(app.call, endpoint.id);
+  const ofEndpoint = await billingAccount(app.call, endpoint.id);
   expect(ofEndpoint).toMatchObject({ kind: 'webhook', deliveries: 20, runs: 0 });
   expect(ofEndpoint.name).toBe(new URL(receiver.url).host);
   expect(ofEndpoint.bytesOut).toBeGreaterThan(200_000);

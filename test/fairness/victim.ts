@@ -166,11 +166,11 @@ async function measured(url: string, victim: FirstWorkspace, run: () => Promise<
   return JSON.parse(text.slice('ready\n'.length)) as Waits;
 }
 
-const each = (waits: Waits, share?: number): Record<string, number> =>
+const each = (waits: Waits, fraction?: number): Record<string, number> =>
   Object.fromEntries(
     routes.map((route) => {
       const sorted = waits[route].toSorted((a, b) => a - b);
-      const of = share ?? (sorted.length >= 300 ? 0.99 : 0.95);
+      const of = fraction ?? (sorted.length >= 300 ? 0.99 : 0.95);
       const at = Math.min(sorted.length - 1, Math.floor(sorted.length * of));
       return [route, Math.round((sorted[at] ?? Infinity) * 10) / 10];
     }),

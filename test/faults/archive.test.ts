@@ -16,7 +16,7 @@ afterEach(() => app.stop());
 
 async function archive(): Promise<void> {
   const { store, log, blobs } = app.services;
-  const kept = {
+  const retentionDays = {
     runs: null,
     recordings: null,
     undo: null,
@@ -29,7 +29,7 @@ async function archive(): Promise<void> {
     store,
     log,
     clock: app.clock,
-    kept,
+    retention: retentionDays,
     blobs,
     snapshots: join(app.dataDir, 'snapshots'),
   }).sweep();
@@ -119,7 +119,7 @@ test('the doctor compares what old events in files say, and tells how many of th
   });
   await app.settled();
   await archive();
-  const found = (): string[] => {
+  const findProblems = (): string[] => {
     const subject = openSubject(readConfig({ dataDir: app.dataDir }, {}), app.clock.now());
     const findings = replay.look(subject);
     subject.close();
@@ -130,18 +130,18 @@ test('the doctor compares what old events in files say, and tells how many of th
     db.exec(sql);
     db.close();
   };
-  expect(found()).toEqual([]);
+  expect(findProblems()).toEqual([]);
   changed(`UPDATE issues SET title = 'other' WHERE number IN (7, 8);
     INSERT INTO issue_labels (workspace_id, issue_id, label_id, created_at)
       SELECT i.workspace_id, i.id, l.id, 1 FROM issues AS i, labels AS l WHERE i.number = 9 AND l.name = 'one'`);
-  expect(found()).toEqual([
+  expect(findProblems()).toEqual([
     expect.stringMatching(
       /^error: Rows differ from the event log in issues: iss_\w+ \(title\), iss_\w+ \(title\)\.$/,
     ),
     expect.stringMatching(/^error: Rows differ from the event log in issue_labels: iss_\w+\.$/),
   ]);
   rmSync(filesOf()[0]!);
-  expect(found()).toEqual([
+  expect(findProblems()).toEqual([
     expect.stringMatching(
       /^warning: \d{3} events were not compared with their objects, because their archive files cannot be read\.$/,
     ),

@@ -4,7 +4,7 @@ import { contracts, eventsOf } from '../../core/contracts.ts';
 import { structure } from '../../core/doctor/checks/structure.ts';
 import { replay } from '../../core/doctor/checks/replay.ts';
 import { leftBehind } from '../../core/exchange/tables.ts';
-import { kinds } from '../../core/doctor/kinds.ts';
+import { models } from '../../core/doctor/models.ts';
 import type { RowSubject } from '../../core/doctor/subject.ts';
 import type { Random } from '../random.ts';
 
@@ -14,7 +14,7 @@ const partly = 'shown in part, or in the words of a release';
 const related = 'moves with other rows, without an event of its object';
 
 /** Columns of which the log tells nothing, or not all. */
-export const untold: Readonly<Record<string, string>> = {
+export const unloggedColumns: Readonly<Record<string, string>> = {
   'issues.updated_at': related,
   'issues.sla_due_at': related,
   'relations.creator_kind': partly,
@@ -67,15 +67,15 @@ interface Column {
 }
 
 /** Every column that the log tells. */
-export function toldColumns(db: Database.Database): Column[] {
+export function loggedColumns(db: Database.Database): Column[] {
   const tables = contracts.flatMap(({ name, events }) => {
-    const kind = kinds.get(name);
-    return kind && eventsOf(events).length > 0 ? [kind.table] : [];
+    const model = models.get(name);
+    return model && eventsOf(events).length > 0 ? [model.table] : [];
   });
   return [...tables, 'issue_labels', 'relations', 'attachments'].flatMap((table) =>
     (db.prepare(`PRAGMA table_info(${table})`).all() as Omit<Column, 'table'>[])
       .map((column) => ({ ...column, table }))
-      .filter(({ name }) => name !== 'workspace_id' && untold[`${table}.${name}`] === undefined),
+      .filter(({ name }) => name !== 'workspace_id' && unloggedColumns[`${table}.${name}`] === undefined),
   );
 }
 
@@ -86,7 +86,7 @@ export function missedChange(db: Database.Database, column: Column, random: Rand
     string,
     Value
   >[];
-  const possible = rows.filter((row) => isTold(column, row));
+  const possible = rows.filter((row) => isLogged(column, row));
   if (possible.length === 0) return null;
   const row = random.of(possible);
   const value = changed(row[name] ?? null, column, random);
@@ -95,8 +95,8 @@ export function missedChange(db: Database.Database, column: Column, random: Rand
   db.exec('BEGIN');
   try {
     db.prepare(`UPDATE ${table} SET ${name} = ?1 WHERE ${where}`).run([value, ...keys]);
-    const found = isFound(db);
-    return found ? null : `${table}.${name} of ${String(keys)}: ${String(row[name])} → ${String(value)}`;
+    const detected = isDetected(db);
+    return detected ? null : `${table}.${name} of ${String(keys)}: ${String(row[name])} → ${String(value)}`;
   } catch (thrown) {
     // A constraint of the table refuses the change.
     if (/^SQLITE_(CONSTRAINT|MISMATCH)/.test((thrown as { code?: string }).code ?? '')) return null;
@@ -144,12 +144,12 @@ export function missedDeletion(db: Database.Database, table: string, random: Ran
 }
 
 /** Tables of which the log tells every row until it ends. */
-export const toldTables: readonly string[] = [
-  ...new Set(contracts.map(({ name }) => kinds.get(name)?.table)),
+export const loggedTables: readonly string[] = [
+  ...new Set(contracts.map(({ name }) => models.get(name)?.table)),
 ].filter((table) => table !== undefined && leftBehind[table] === undefined) as string[];
 
 /** Events of a personal view do not tell what it holds. */
-function isTold({ table, name }: Column, row: Readonly<Record<string, Value>>): boolean {
+function isLogged({ table, name }: Column, row: Readonly<Record<string, Value>>): boolean {
   const hidden = ['name', 'description', 'sort', 'layout', 'group_by', 'filter_json'];
   return table !== 'views' || row.visibility === 'shared' || !hidden.includes(name);
 }
@@ -160,7 +160,7 @@ const subjectOf = (db: Database.Database): RowSubject => ({
     db.prepare(sql).all([...params]) as R[],
 });
 
-function isFound(db: Database.Database): boolean {
+function isDetected(db: Database.Database): boolean {
   try {
     return [replay, structure].some(({ look }) => look(subjectOf(db)).some(({ level }) => level === 'error'));
   } catch {

@@ -27,13 +27,13 @@ afterAll(() => {
   for (const path of folders) rmSync(path, { recursive: true, force: true });
 });
 
-interface Made {
+interface SeededDirectory {
   readonly dir: string;
   readonly key: string;
 }
 
 /** Made by another process: libsql ends a connection once its statements are collected, and its end would fold the log into the file. */
-async function makeDir(): Promise<Made> {
+async function makeDir(): Promise<SeededDirectory> {
   const dir = folder();
   const command = programCommand(['init', '--data-dir', dir, '--workspace', 'Acme', '--team', 'ENG']);
   const child = Bun.spawn([...command, '--json'], { stdout: 'pipe', stderr: 'ignore' });
@@ -41,10 +41,10 @@ async function makeDir(): Promise<Made> {
   return { dir, key: apiKey };
 }
 
-let made: Promise<Made> | undefined;
+let seeded: Promise<SeededDirectory> | undefined;
 /** A copy of what is made once. */
-async function freshDir(): Promise<Made> {
-  const { dir, key } = await (made ??= makeDir());
+async function freshDir(): Promise<SeededDirectory> {
+  const { dir, key } = await (seeded ??= makeDir());
   return { dir: copyAsKilled(dir, join(folder(), 'data')), key };
 }
 

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { openDestination } from '../../core/backup/copy/destination.ts';
 import { verifyCopy } from '../../core/backup/copy/inspect.ts';
 import type { Copier } from '../../core/backup/copy/copier.ts';
-import { writeEnd } from '../../core/store/spool/spool.ts';
+import { writeEnd } from '../../core/store/wal-archive/segments.ts';
 import { createClock, startApp, type TestApp } from '../app.ts';
 import { copied, noS3, temporary } from './copied.ts';
 
@@ -182,11 +182,11 @@ test('what is too old goes, and moments as far back as are kept stay', async () 
     await caughtUp(app);
     moments.push({ timeMs: app.clock.now(), titles: [...(moments.at(-1)?.titles ?? []), `Issue ${day}`] });
   }
-  const [first, ...kept] = moments.slice(-3);
+  const [first, ...retained] = moments.slice(-3);
   await expect(copied(to, moments[0]!.timeMs).then(({ titles }) => titles)).rejects.toThrow(
     'The copy covers the time from',
   );
-  for (const { timeMs, titles } of [first!, ...kept])
+  for (const { timeMs, titles } of [first!, ...retained])
     expect((await copied(to, timeMs)).titles).toEqual(titles);
   const { chains } = await verifyCopy(openDestination(to, noS3));
   expect(chains).toMatchObject([{ moments: [{}] }]);

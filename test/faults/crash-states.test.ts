@@ -9,7 +9,7 @@ import { install, packSource } from '../plugins/pack.ts';
 import { sidecarPids } from '../sandbox/harness.ts';
 import { everything } from './oracle.ts';
 import { copyAsKilled } from './own-copy.ts';
-import { createReceiver, type Told } from './receiver.ts';
+import { createReceiver, type ReceivedCounts } from './receiver.ts';
 import { seededRandom } from './server.ts';
 
 const seeds = process.env.TATAMI_LONG ? Array.from({ length: 60 }, (_, at) => at + 1) : [1];
@@ -56,7 +56,7 @@ const plugin = `{
 interface State {
   readonly dir: string;
   readonly nowMs: number;
-  readonly told: Told;
+  readonly received: ReceivedCounts;
   readonly journaled: ReadonlySet<string>;
 }
 
@@ -88,7 +88,7 @@ async function states(seed: number, random: () => number): Promise<{ states: Sta
     if (isFirstAnswer || random() < statesTried)
       states.push({
         dir: copyAsKilled(dir, join(root, `${seed}-${states.length}`)),
-        ...{ nowMs: app.clock.now(), told: receiver.told(), journaled: new Set(journaled) },
+        ...{ nowMs: app.clock.now(), received: receiver.received(), journaled: new Set(journaled) },
       });
     if (random() < sidecarDeaths) for (const pid of sidecarPids()) process.kill(pid, 'SIGKILL');
     return outcome;
@@ -173,13 +173,13 @@ async function checkUndo(app: TestApp, random: () => number): Promise<void> {
 }
 
 /** A request is sent once, and once more only where the server died before its answer was in the journal. */
-function checkRequests(told: Told, journaled: ReadonlySet<string>): void {
-  for (const [key, { times }] of receiver.told()) {
-    const before = told.get(key)?.times ?? 0;
+function checkRequests(received: ReceivedCounts, journaled: ReadonlySet<string>): void {
+  for (const [key, { times }] of receiver.received()) {
+    const before = received.get(key)?.times ?? 0;
     expect(times - before).toBeLessThanOrEqual(journaled.has(key) ? 0 : 1);
     expect(times).toBeGreaterThan(0);
   }
-  const issues = [...receiver.told().values()].map(({ issue }) => issue);
+  const issues = [...receiver.received().values()].map(({ issue }) => issue);
   expect(new Set(issues).size).toBe(issues.length);
 }
 
@@ -192,12 +192,12 @@ for (const seed of seeds)
     await checkUndo(app, random);
     const { workspace } = app;
     await app.stop();
-    for (const { dir, nowMs, told, journaled } of all) {
-      receiver.goOnFrom(told);
+    for (const { dir, nowMs, received, journaled } of all) {
+      receiver.goOnFrom(received);
       const again = await startApp({ dataDir: dir, clock: createClock(nowMs), flags }, workspace);
       await comeToAnEnd(again);
       await checkEnd(again);
-      checkRequests(told, journaled);
+      checkRequests(received, journaled);
       await checkUndo(again, random);
       await again.stop();
       rmSync(dir, { recursive: true });

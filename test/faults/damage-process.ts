@@ -106,9 +106,9 @@ async function run(task: Task): Promise<void> {
     const isOnce = first.start === 'goes on' || seed % task.startsAgain !== 0;
     const again = isOnce ? first : await startOn(dir, task, right);
     // A page that lies in the log is not read from the file, which only a killed server leaves.
-    const mustTell = isChanged && damage.base === 'closed' && damage.file === 'tatami.db';
+    const mustReport = isChanged && damage.base === 'closed' && damage.file === 'tatami.db';
     const unnoticed =
-      mustTell && first.start === 'goes on' ? ['a change of the database was not noticed'] : [];
+      mustReport && first.start === 'goes on' ? ['a change of the database was not noticed'] : [];
     const differs = again.start === first.start ? [] : [`${first.start}, then ${again.start}`];
     say({
       seed,

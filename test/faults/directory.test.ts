@@ -65,7 +65,7 @@ const refusal = (dir: string): Promise<string> =>
   );
 
 /** A directory with two issues, and a server on it. */
-async function made(): Promise<{ dir: string; parent: string; app: TestApp; ids: string[] }> {
+async function createDirectory(): Promise<{ dir: string; parent: string; app: TestApp; ids: string[] }> {
   const parent = fresh();
   const dir = join(parent, 'data');
   const app = await start(dir);
@@ -85,7 +85,7 @@ function spoil(file: string, text: string): void {
 }
 
 test('the copy of a running directory is refused with the way back, that of a stopped one is taken', async () => {
-  const { dir, parent, app } = await made();
+  const { dir, parent, app } = await createDirectory();
   copy(dir, join(parent, 'running'));
   await app.stop();
   copy(dir, join(parent, 'stopped'));
@@ -106,7 +106,7 @@ test.each([
   ['all but the head of the log', ['tatami.db', 'tatami.db-sums', 'master.key', 'identity']],
   ['all but the identity', ['tatami.db', 'tatami.db-sums', 'master.key', 'log-head']],
 ])('%s is no data directory', async (_, names) => {
-  const { dir, parent, app } = await made();
+  const { dir, parent, app } = await createDirectory();
   await app.stop();
   const part = join(parent, 'part');
   mkdirSync(part, { mode: 0o700 });
@@ -115,7 +115,7 @@ test.each([
 });
 
 test('a file of the database from another moment is refused, or read as damaged', async () => {
-  const { dir, parent, app } = await made();
+  const { dir, parent, app } = await createDirectory();
   await app.stop();
   copy(dir, join(parent, 'before'));
   const again = await start(dir, app);
@@ -128,7 +128,7 @@ test('a file of the database from another moment is refused, or read as damaged'
 });
 
 test('one bad byte in a text: what lies there is refused, the rest is read, nothing is written, start after start', async () => {
-  const { dir, app, ids } = await made();
+  const { dir, app, ids } = await createDirectory();
   await app.stop();
   spoil(join(dir, 'tatami.db'), 'one: text text');
   for (let n = 0; n < 2; n++) {
@@ -148,7 +148,7 @@ test('one bad byte in a text: what lies there is refused, the rest is read, noth
 });
 
 test('damage under a running server is found, and told', async () => {
-  const { dir, app } = await made();
+  const { dir, app } = await createDirectory();
   const again = await app.restart();
   // By a process of its own, as a disk would.
   const spoiler = `(${spoil.toString()})(process.argv[1], 'one: text text')`;
@@ -164,7 +164,7 @@ test('damage under a running server is found, and told', async () => {
 });
 
 test('pages without checksums get them once the whole database was looked at', async () => {
-  const { dir, parent, app } = await made();
+  const { dir, parent, app } = await createDirectory();
   await app.stop();
   const sums = readFileSync(join(dir, 'tatami.db-sums'));
   rmSync(join(dir, 'tatami.db-sums'));
@@ -195,7 +195,7 @@ test('a directory of an earlier version gets an identity and checksums at its fi
 });
 
 test('another master key is refused, and the right one taken', async () => {
-  const { dir, app } = await made();
+  const { dir, app } = await createDirectory();
   await app.stop();
   const key = readFileSync(join(dir, 'master.key'));
   writeFileSync(join(dir, 'master.key'), `${Buffer.alloc(32, 9).toString('base64')}\n`);
@@ -205,7 +205,7 @@ test('another master key is refused, and the right one taken', async () => {
 });
 
 test('without a known fingerprint a stored secret tells whether the key is right', async () => {
-  const { dir, app } = await made();
+  const { dir, app } = await createDirectory();
   const subscription = { url: 'https://hooks.example.com/', events: ['issue.created'] };
   const reply = await app.call('POST', '/api/v1/webhooks', subscription);
   expect(reply.status).toBe(201);
@@ -223,7 +223,7 @@ test('without a known fingerprint a stored secret tells whether the key is right
 });
 
 test('files moved away under a live server: no write is acknowledged until they are back', async () => {
-  const { dir, app, ids } = await made();
+  const { dir, app, ids } = await createDirectory();
   renameSync(dir, `${dir}-moved`);
   await until(async () => (await create(app, 'lost')).status === 503);
   expect(app.services.problems.list()).toMatchObject([{ kind: 'files_moved' }]);
@@ -238,7 +238,7 @@ test('files moved away under a live server: no write is acknowledged until they 
 });
 
 test('a raw copy in the place of a live directory is not taken for that of a stopped server', async () => {
-  const { dir, parent, app } = await made();
+  const { dir, parent, app } = await createDirectory();
   copy(dir, join(parent, 'copy'));
   renameSync(dir, join(parent, 'original'));
   renameSync(join(parent, 'copy'), dir);
@@ -248,7 +248,7 @@ test('a raw copy in the place of a live directory is not taken for that of a sto
 });
 
 test('a database that was copied by VACUUM INTO becomes the own of its directory', async () => {
-  const { dir, parent, app } = await made();
+  const { dir, parent, app } = await createDirectory();
   const db = new Database(join(dir, 'tatami.db'));
   const restored = join(parent, 'restored');
   mkdirSync(restored, { mode: 0o700 });
@@ -269,7 +269,7 @@ test('a database that was copied by VACUUM INTO becomes the own of its directory
 test.skipIf(!hasStrace)(
   'killed while the log is folded in, the next start finds no damage (needs strace)',
   async () => {
-    const { dir, parent, app } = await made();
+    const { dir, parent, app } = await createDirectory();
     copyAsKilled(dir, join(parent, 'killed'));
     await app.stop();
     const opener = join(import.meta.dir, 'open-process.ts');
@@ -316,7 +316,7 @@ const canMount = ((): boolean => {
 test.skipIf(!canMount).each(['stopped', 'killed', 'killed and tidied'])(
   'on a read-only mount the directory of a %s server is read (needs mount)',
   async (state) => {
-    const { dir, parent, app } = await made();
+    const { dir, parent, app } = await createDirectory();
     const readOnly = join(parent, 'read-only');
     if (state !== 'stopped') copyAsKilled(dir, readOnly);
     if (state === 'killed and tidied') rmSync(join(readOnly, 'tatami.db-shm'));
@@ -344,7 +344,7 @@ test.skipIf(!canMount).each(['stopped', 'killed', 'killed and tidied'])(
 test.skipIf(!canMount).each(['stopped', 'killed'])(
   'on a full disk the directory of a %s server is read (needs mount)',
   async (state) => {
-    const { dir, parent, app } = await made();
+    const { dir, parent, app } = await createDirectory();
     const full = join(parent, 'full');
     mkdirSync(full, { mode: 0o700 });
     expect(run('mount', '-t', 'tmpfs', '-o', 'size=8m,mode=700', 'tatami', full)).toBe(true);

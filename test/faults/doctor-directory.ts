@@ -81,8 +81,8 @@ export function flip(path: string): void {
 
 /** As `cp -r` finds it while a server runs. */
 export function asRunning(dir: string): void {
-  const kept = { database: join(whole, 'tatami.db'), logHead: join(whole, 'log-head') };
-  writeIdentity(join(dir, 'identity'), kept, 'open', readLogHead(kept.logHead));
+  const identityFiles = { database: join(whole, 'tatami.db'), logHead: join(whole, 'log-head') };
+  writeIdentity(join(dir, 'identity'), identityFiles, 'open', readLogHead(identityFiles.logHead));
 }
 
 export const errorsOf = (results: readonly Checked[]): string[] =>

@@ -10,13 +10,19 @@ import { contracts } from '../../core/contracts.ts';
 import { ofServer } from '../../core/doctor/checks/missing.ts';
 import { replay } from '../../core/doctor/checks/replay.ts';
 import { examine } from '../../core/doctor/doctor.ts';
-import { kinds } from '../../core/doctor/kinds.ts';
+import { models } from '../../core/doctor/models.ts';
 import { openSubject } from '../../core/doctor/subject.ts';
 import { leftBehind } from '../../core/exchange/tables.ts';
 import { createSystemClock, startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { printedSeed, randomOf } from '../random.ts';
-import { missedChange, missedDeletion, toldColumns, toldTables, untold } from './changed-cells.ts';
+import {
+  missedChange,
+  missedDeletion,
+  loggedColumns,
+  loggedTables,
+  unloggedColumns,
+} from './changed-cells.ts';
 import { createWorld } from './random-operations.ts';
 
 const seed = printedSeed();
@@ -26,7 +32,7 @@ const v1 = '/api/v1';
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
 /** @param of only findings of these checks, of any level; all errors where it is left out */
-async function found(dataDir: string, nowMs: number, of?: readonly string[]): Promise<string[]> {
+async function findProblems(dataDir: string, nowMs: number, of?: readonly string[]): Promise<string[]> {
   const subject = openSubject(readConfig({ dataDir, sandboxJail: 'off', backupDir: '' }, {}), nowMs);
   const results = await examine(subject, () => undefined).finally(subject.close);
   return results.flatMap(({ check, findings }) =>
@@ -42,7 +48,7 @@ describe('rows that change without an event of their own are as the log says', (
   let app: TestApp;
   beforeAll(async () => void (app = await startApp({ clock, dataDir })));
   afterAll(() => app.stop());
-  const found = async (): Promise<string[]> => {
+  const findProblems = async (): Promise<string[]> => {
     await app.settled();
     const subject = openSubject(readConfig({ dataDir }, {}), clock.now());
     const findings = replay.look(subject);
@@ -62,13 +68,13 @@ describe('rows that change without an event of their own are as the log says', (
 
   test('a plugin on probation, before and after an approval that counts', async () => {
     const { id, state } = await install(app.call, await packed('new'), { probation: true });
-    expect([state, await found()]).toEqual(['probation', []]);
+    expect([state, await findProblems()]).toEqual(['probation', []]);
     for (const title of ['One', 'Two']) await ask('POST', '/issues', { team: 'ENG', title });
-    expect(await found()).toEqual([]);
+    expect(await findProblems()).toEqual([]);
     const { data } = await ask('GET', '/proposals?status=open');
     await ask('POST', `/proposals/${data[0].id}/approve`, {});
     expect((await ask('GET', `/plugins/${id}`)).probation.runsLeft).toBe(19);
-    expect(await found()).toEqual([]);
+    expect(await findProblems()).toEqual([]);
   });
 
   test('a plugin that waits for consent', async () => {
@@ -77,14 +83,14 @@ describe('rows that change without an event of their own are as the log says', (
       "{ id: 'com.test.asks', version: '2.0.0', engines: { tatami: '*' }, scopes: { 'issues:write': { why: 'test' }, 'labels:read': { why: 'test' } }, on: { 'issue.created': { handle() {} } } }",
     );
     const { state } = await ask('POST', '/plugins', { package: wider });
-    expect([state, await found()]).toEqual(['needs_consent', []]);
+    expect([state, await findProblems()]).toEqual(['needs_consent', []]);
   });
 
   test('a removed plugin, whether it ran or was paused', async () => {
     await ask('PATCH', '/plugins/com.test.asks', { state: 'paused_by_admin' });
     for (const name of ['new', 'asks']) {
       await ask('DELETE', `/plugins/com.test.${name}`);
-      expect([name, await found()]).toEqual([name, []]);
+      expect([name, await findProblems()]).toEqual([name, []]);
     }
   });
 
@@ -96,19 +102,19 @@ describe('rows that change without an event of their own are as the log says', (
     await ask('DELETE', `/fields/${id}`);
     await ask('POST', '/fields', field);
     await ask('PATCH', `/issues/${changed.id}`, { title: 'Changed since', fields: { area: 'net' } });
-    expect(await found()).toEqual([]);
+    expect(await findProblems()).toEqual([]);
   });
 
   test('a deleted issue of a milestone that was deleted after it', async () => {
     const project = await ask('POST', '/projects', { name: 'Spring' });
     const milestone = await ask('POST', `/projects/${project.id}/milestones`, { name: 'Beta' });
-    const place = { projectId: project.id, milestoneId: milestone.id };
-    const gone = await ask('POST', '/issues', { team: 'ENG', title: 'Gone', ...place });
+    const projectFields = { projectId: project.id, milestoneId: milestone.id };
+    const gone = await ask('POST', '/issues', { team: 'ENG', title: 'Gone', ...projectFields });
     await ask('DELETE', `/issues/${gone.id}`);
     await ask('DELETE', `/milestones/${milestone.id}`);
-    expect(await found()).toEqual([]);
+    expect(await findProblems()).toEqual([]);
     await app.call('POST', `${v1}/issues/${gone.id}/restore`);
-    expect(await found()).toEqual([]);
+    expect(await findProblems()).toEqual([]);
   });
 
   test('proposals, and the inbox items that quote them, of an issue that was purged', async () => {
@@ -121,7 +127,7 @@ describe('rows that change without an event of their own are as the log says', (
     await app.settled();
     await ask('DELETE', `/issues/${id}`);
     await ask('POST', `/issues/${id}/purge`);
-    expect(await found()).toEqual([]);
+    expect(await findProblems()).toEqual([]);
     expect((await ask('GET', `/proposals/${open.id}`)).status).toBe('rejected');
   });
 });
@@ -147,16 +153,16 @@ test('what one change means for other objects is as the log says: comments, labe
   });
   await app.settled();
   await app.stop();
-  expect(await found(dataDir, clock.now(), ['replay', 'orphans', 'structure'])).toEqual([]);
+  expect(await findProblems(dataDir, clock.now(), ['replay', 'orphans', 'structure'])).toEqual([]);
 });
 
 test('objects that may go without an event are those that stay behind where a workspace moves', () => {
-  const tables = ofServer.map((name) => kinds.get(name)?.table ?? name);
+  const tables = ofServer.map((name) => models.get(name)?.table ?? name);
   expect(tables.filter((table) => leftBehind[table] === undefined)).toEqual([]);
-  const told = contracts
-    .map(({ name }) => kinds.get(name)?.table ?? '')
+  const loggedTables = contracts
+    .map(({ name }) => models.get(name)?.table ?? '')
     .filter((table) => table in leftBehind);
-  expect(told.toSorted()).toEqual(tables.toSorted());
+  expect(loggedTables.toSorted()).toEqual(tables.toSorted());
 });
 
 test('after random operations the doctor finds nothing, and then it finds a changed cell and a deleted row', async () => {
@@ -167,22 +173,22 @@ test('after random operations the doctor finds nothing, and then it finds a chan
   const world = await createWorld(app, random, 'http://127.0.0.1:1/');
   for (let step = 0; step < (isLong ? 600 : 60); step++) await world.step();
   // Nothing follows them that would tell their objects anew.
-  const turns = isLong ? 200 : 20;
+  const steps = isLong ? 200 : 20;
   let undone = 0;
-  for (let turn = 0; turn < turns; turn++) if (await world.rework()) undone++;
-  expect(undone).toBeGreaterThan(turns / 4);
+  for (let step = 0; step < steps; step++) if (await world.rework()) undone++;
+  expect(undone).toBeGreaterThan(steps / 4);
   await app.settled();
   await app.stop();
-  expect(await found(dataDir, clock.now())).toEqual([]);
+  expect(await findProblems(dataDir, clock.now())).toEqual([]);
   const db = new Database(join(dataDir, 'tatami.db'));
   db.exec('PRAGMA foreign_keys = OFF');
-  const columns = toldColumns(db);
+  const columns = loggedColumns(db);
   const tried = isLong ? columns : Array.from({ length: 15 }, () => random.of(columns));
   expect(tried.flatMap((column) => missedChange(db, column, random) ?? [])).toEqual([]);
-  const emptied = isLong ? toldTables : Array.from({ length: 5 }, () => random.of(toldTables));
+  const emptied = isLong ? loggedTables : Array.from({ length: 5 }, () => random.of(loggedTables));
   expect(emptied.flatMap((table) => missedDeletion(db, table, random) ?? [])).toEqual([]);
   const known = new Set(columns.map(({ table }) => table));
-  for (const name of Object.keys(untold)) {
+  for (const name of Object.keys(unloggedColumns)) {
     const [table = '', column] = name.split('.');
     expect([name, known.has(table)]).toEqual([name, true]);
     expect(db.prepare(`SELECT name FROM pragma_table_info('${table}')`).pluck().all()).toContain(column);

@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
 const subject = () => openSubject(readConfig({ dataDir }, {}), clock.now());
-async function foundBy(check: typeof files): Promise<string[]> {
+async function findingsOf(check: typeof files): Promise<string[]> {
   const looking = subject();
   const findings = await check.look(looking);
   looking.close();
@@ -50,11 +50,11 @@ function change(sql: string): void {
 }
 
 test('an index that disagrees with the rows is told and made anew, and what is pending is no disagreement', async () => {
-  expect(await foundBy(search)).toEqual([]);
+  expect(await findingsOf(search)).toEqual([]);
   change(`DELETE FROM search_index WHERE rowid = (SELECT doc FROM search_documents WHERE id LIKE 'cmt_%');
     DELETE FROM search_documents WHERE id = (SELECT id FROM issues WHERE title = 'Zebra stripes');
     DELETE FROM search_pending;`);
-  expect(await foundBy(search)).toEqual([
+  expect(await findingsOf(search)).toEqual([
     'warning: 1 issues are missing from the search index.',
     'warning: 1 index entries belong to deleted texts or to another team.',
     'warning: 1 index entries have no words.',
@@ -63,7 +63,7 @@ test('an index that disagrees with the rows is told and made anew, and what is p
   await expect(mend(subject(), 'search', { backup: null, yes: false, altered: false })).resolves.toBe(
     'cleared the index. The server indexes 3 texts after its next start.',
   );
-  expect(await foundBy(search)).toEqual([]);
+  expect(await findingsOf(search)).toEqual([]);
   const app = await startApp({ clock, dataDir }, workspace);
   for (const [q, count] of [
     ['zebra', 2],
@@ -71,19 +71,19 @@ test('an index that disagrees with the rows is told and made anew, and what is p
   ])
     expect((await app.call('GET', `/api/v1/search?q=${q}`)).json.data).toHaveLength(Number(count));
   await app.stop();
-  expect(await foundBy(search)).toEqual([]);
+  expect(await findingsOf(search)).toEqual([]);
 });
 
 test('contents that are missing, damaged or nobody’s are told', async () => {
-  expect(await foundBy(files)).toEqual([]);
+  expect(await findingsOf(files)).toEqual([]);
   const path = blobPath(join(dataDir, 'blobs'), digestIn(sum)!);
   writeFileSync(path, 'its c0ntent');
-  expect(await foundBy(files)).toEqual([
+  expect(await findingsOf(files)).toEqual([
     expect.stringContaining(`error: The contents of attachments are missing or damaged: att_`),
   ]);
   rmSync(path);
-  expect(await foundBy(files)).toEqual([expect.stringContaining(sum)]);
+  expect(await findingsOf(files)).toEqual([expect.stringContaining(sum)]);
   writeFileSync(path, 'its content');
   writeFileSync(join(path, '..', `${sum.slice(0, 2)}${'0'.repeat(62)}`), '');
-  expect(await foundBy(files)).toEqual([expect.stringContaining('note: 1 files belong to no attachment')]);
+  expect(await findingsOf(files)).toEqual([expect.stringContaining('note: 1 files belong to no attachment')]);
 });

@@ -177,12 +177,12 @@ test('what is left over, and work that nobody gets to, is told', async () => {
   );
   db.close();
   adoptDatabase(dir);
-  const found = (await examined(dir)).flatMap(({ check, findings }) =>
+  const reported = (await examined(dir)).flatMap(({ check, findings }) =>
     findings.map(({ message }) => `${check}: ${message}`),
   );
-  expect(found).toContain('orphans: Orphaned rows: 1 work items of missing runs.');
+  expect(reported).toContain('orphans: Orphaned rows: 1 work items of missing runs.');
   expect(
-    found.some((message) => message.startsWith('work: 1 work items of type run are overdue since 1970')),
+    reported.some((message) => message.startsWith('work: 1 work items of type run are overdue since 1970')),
   ).toBe(true);
 });
 

@@ -21,10 +21,10 @@ const rootOf = systemStatement<{ root: number }>(
 );
 
 // The store compares a piece of the file at each turn of this timer, which this program turns.
-const turns: (() => void)[] = [];
+const ticks: (() => void)[] = [];
 Object.assign(globalThis, {
-  setInterval(turn: () => void) {
-    turns.push(turn);
+  setInterval(tick: () => void) {
+    ticks.push(tick);
     return { unref: () => undefined };
   },
 });
@@ -35,7 +35,7 @@ const { store, close } = openStore(dir, Date.now);
 async function compared(): Promise<string | null> {
   const { pages } = (await store.reclaim(0)) ?? { pages: 1 };
   for (let page = 0; page < pages; page += 64) {
-    for (const turn of turns) turn();
+    for (const tick of ticks) tick();
     await store.take('next');
   }
   return store.status().reason;

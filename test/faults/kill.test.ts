@@ -60,8 +60,10 @@ test.skipIf(!hasStrace)(
       );
       const output = await new Response(child.stdout).text();
       await child.exited;
-      const heard = [...output.matchAll(/^acked (\S+) (\S+)$/gm)].map(([, key, id]) => [key!, id!] as const);
-      const acked = new Map<string, string>([['key-0', first], ...heard]);
+      const acknowledged = [...output.matchAll(/^acked (\S+) (\S+)$/gm)].map(
+        ([, key, id]) => [key!, id!] as const,
+      );
+      const acked = new Map<string, string>([['key-0', first], ...acknowledged]);
       const app = await startApp({ dataDir: dir, clock: living.clock }, living.workspace);
       await checkOracle(app.call, acked);
       for (const [i, key] of script.entries()) {
@@ -87,10 +89,10 @@ test.skipIf(!hasStrace)(
       killAll('fsync', 1, 1).then(() => killAll('fdatasync', 1, 1)),
     ]);
     rmSync(base, { recursive: true, force: true });
-    const made = issues - 1;
-    expect(kills.get('pwrite64')).toBeGreaterThan((made * 20) / step);
-    expect(kills.get('fsync')).toBeGreaterThanOrEqual(made);
-    expect(kills.get('fdatasync')).toBeGreaterThanOrEqual(made);
+    const created = issues - 1;
+    expect(kills.get('pwrite64')).toBeGreaterThan((created * 20) / step);
+    expect(kills.get('fsync')).toBeGreaterThanOrEqual(created);
+    expect(kills.get('fdatasync')).toBeGreaterThanOrEqual(created);
   },
   120_000,
 );

@@ -47,11 +47,11 @@ test.each([
       { stdout: 'pipe' },
     );
     await holder.stdout.getReader().read();
-    let held = true;
+    let isLocked = true;
     const statuses: number[] = [];
     // Each writer sends again at once, so that the lock is asked for all the time.
     const writer = async (): Promise<void> => {
-      while (held) {
+      while (isLocked) {
         const { status, json, headers } = await call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' });
         statuses.push(status);
         if (status === 201) continue;
@@ -60,18 +60,18 @@ test.each([
     };
     const readsMs: number[] = [];
     const reader = async (): Promise<void> => {
-      while (held) readsMs.push(await readMs());
+      while (isLocked) readsMs.push(await readMs());
     };
     const slowness = watchOthers();
     const load = Promise.all([writer(), writer(), reader()]);
     await holder.exited;
-    held = false;
+    isLocked = false;
     await load;
     expect(statuses).toContain(expected);
     if (expected === 201) expect(statuses).not.toContain(503);
     // The event loop never waits with the writers: no read took anywhere near as long as they did.
     readsMs.sort((a, b) => a - b);
-    const percentile = (share: number): number => readsMs[Math.floor(readsMs.length * share)]!;
+    const percentile = (fraction: number): number => readsMs[Math.floor(readsMs.length * fraction)]!;
     console.info(
       `      ${readsMs.length} reads, p50 ${percentile(0.5).toFixed(1)} ms, p99 ${percentile(0.99).toFixed(1)} ms; worst while free ${freeMs.toFixed(1)} ms`,
     );

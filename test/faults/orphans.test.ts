@@ -24,7 +24,7 @@ function sidecarsOf(pid: number): number[] {
     }
   const below = (parent: number): number[] =>
     [...parents].filter(([, of]) => of === parent).flatMap(([child]) => [child, ...below(child)]);
-  return below(pid).filter((found) => sidecars.has(found));
+  return below(pid).filter((childPid) => sidecars.has(childPid));
 }
 
 const openFiles = (pid: number): string[] =>
@@ -39,8 +39,8 @@ const openFiles = (pid: number): string[] =>
 test.skipIf(process.platform !== 'linux')(
   'no plugin process holds a file of the data directory, and a killed core can be started again at once (needs /proc)',
   async () => {
-    const made = mkdtempSync(join(tmpdir(), 'tatami-orphan-'));
-    const app = await startApp({ dataDir: made, clock: createSystemClock() });
+    const sourceDir = mkdtempSync(join(tmpdir(), 'tatami-orphan-'));
+    const app = await startApp({ dataDir: sourceDir, clock: createSystemClock() });
     await install(
       app.call,
       await packSource(`{
@@ -49,7 +49,7 @@ test.skipIf(process.platform !== 'linux')(
       }`),
     );
     await app.stop();
-    const dir = handedOver(made);
+    const dir = handedOver(sourceDir);
     const { url, child } = await startServer(dir);
     const call = clientOf(url, app.workspace.apiKey);
     expect((await call('POST', '/api/v1/issues', { team: 'ENG', title: 'spin' })).status).toBe(201);

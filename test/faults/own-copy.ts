@@ -38,7 +38,7 @@ export function ownCopy(dir: string): string {
   const path = join(dir, 'identity');
   const identity = readIdentity(path);
   if (!identity) throw new Error(`${path} cannot be read.`);
-  const kept = { database: join(dir, 'tatami.db'), logHead: join(dir, 'log-head') };
-  writeIdentity(path, kept, identity.state, identity.head);
+  const identityFiles = { database: join(dir, 'tatami.db'), logHead: join(dir, 'log-head') };
+  writeIdentity(path, identityFiles, identity.state, identity.head);
   return dir;
 }

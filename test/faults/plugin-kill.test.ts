@@ -14,8 +14,8 @@ const kills = process.env.TATAMI_LONG ? 60 : 2;
 const issuesEach = 40;
 
 test(`the core is killed ${kills} times while a plugin works: effects exactly once`, async () => {
-  const made = mkdtempSync(join(tmpdir(), 'tatami-plugin-kill-'));
-  const app = await startApp({ dataDir: made, clock: createSystemClock() });
+  const sourceDir = mkdtempSync(join(tmpdir(), 'tatami-plugin-kill-'));
+  const app = await startApp({ dataDir: sourceDir, clock: createSystemClock() });
   await install(
     app.call,
     await packSource(`{
@@ -30,7 +30,7 @@ test(`the core is killed ${kills} times while a plugin works: effects exactly on
   );
   const key = app.workspace.apiKey;
   await app.stop();
-  const dir = handedOver(made);
+  const dir = handedOver(sourceDir);
   const random = seededRandom(7);
   let filed = 0;
   for (let kill = 0; kill < kills; kill++) {
@@ -66,10 +66,10 @@ test(`the core is killed ${kills} times while a plugin works: effects exactly on
   expect(new Set(added).size).toBe(filed);
   const runs = await everything(call, '/plugins/com.test.exactly-once/runs');
   expect(runs.length).toBe(filed);
-  const told = (await everything(call, '/events?types=automation.run')).map(
+  const emitted = (await everything(call, '/events?types=automation.run')).map(
     (event: Json) => event.data.runId,
   );
-  expect(told.toSorted()).toEqual(runs.map(({ id }) => id).toSorted());
+  expect(emitted.toSorted()).toEqual(runs.map(({ id }) => id).toSorted());
   child.kill('SIGTERM');
   await child.exited;
   rmSync(dir, { recursive: true, force: true });

@@ -64,7 +64,7 @@ export async function reworkAtRandom(ask: Ask, random: Random): Promise<boolean>
   const second = await ask('POST', `${v1}/issues`, { team, title: 'Reworked too' });
   const issues: (string | number)[] = [first.id, second.id];
   const runs = [];
-  for (let turn = 0; turn < 2; turn++) {
+  for (let round = 0; round < 2; round++) {
     const calls: Call[] = [];
     for (let count = 2 + random.below(5); count > 0; count--) calls.push(callOf(random, issues, teams));
     const body = { input: { calls: JSON.stringify(calls) } };

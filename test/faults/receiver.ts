@@ -2,14 +2,14 @@
 // differently, so that whose answer was used can be seen.
 
 /** By Idempotency-Key. */
-export type Told = ReadonlyMap<string, { readonly issue: string; readonly times: number }>;
+export type ReceivedCounts = ReadonlyMap<string, { readonly issue: string; readonly times: number }>;
 
 export interface Receiver {
   readonly origin: string;
   /** What it was sent until now. */
-  told(): Told;
+  received(): ReceivedCounts;
   /** Forgets everything but that. */
-  goOnFrom(told: Told): void;
+  goOnFrom(received: ReceivedCounts): void;
   /** What it answered last for an issue. */
   lastAnswer(issue: string): string | undefined;
   stop(): Promise<void>;
@@ -32,11 +32,11 @@ export function createReceiver(): Receiver {
   });
   return {
     origin: `http://127.0.0.1:${server.port}`,
-    told: () => new Map(all),
-    goOnFrom: (told) => void (all = new Map(told)),
+    received: () => new Map(all),
+    goOnFrom: (received) => void (all = new Map(received)),
     lastAnswer(issue) {
-      const [asked] = [...all.values()].filter((one) => one.issue === issue);
-      return asked && answerOf(issue, asked.times);
+      const [request] = [...all.values()].filter((one) => one.issue === issue);
+      return request && answerOf(issue, request.times);
     },
     stop: () => server.stop(true),
   };

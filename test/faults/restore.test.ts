@@ -31,8 +31,8 @@ import { hasStrace, underFault } from './strace.ts';
 
 const long = process.env.TATAMI_LONG !== undefined;
 const parent = mkdtempSync(join(tmpdir(), 'tatami-restore-'));
-const place = (name: string): string => join(parent, name);
-const dataDir = place('data');
+const pathOf = (name: string): string => join(parent, name);
+const dataDir = pathOf('data');
 const keyFile = join(dataDir, 'master.key');
 let facts: DatabaseFacts;
 /** A backup of `dataDir`. */
@@ -55,9 +55,9 @@ beforeAll(async () => {
   const app = await startApp({ dataDir, clock: createSystemClock() });
   for (let i = 0; i < 3; i++) await post(app.call, `n-${i}`);
   await app.stop();
-  const made = await make(place('good'), true);
-  good = made.path;
-  facts = made.manifest;
+  const created = await make(pathOf('good'), true);
+  good = created.path;
+  facts = created.manifest;
 });
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
@@ -66,11 +66,11 @@ const noCopy = (): never => {
 };
 
 test('a backup made while 16 write is a prefix of the log that has all that was acknowledged before it began', async () => {
-  const made = place('loaded');
-  const app = await startApp({ dataDir: made, clock: createSystemClock() });
+  const created = pathOf('loaded');
+  const app = await startApp({ dataDir: created, clock: createSystemClock() });
   const { apiKey } = app.workspace;
   await app.stop();
-  const dir = handedOver(made);
+  const dir = handedOver(created);
   const { url, child } = await startServer(dir);
   const call = clientOf(url, apiKey);
   const acked = new Map<string, string>();
@@ -86,11 +86,11 @@ test('a backup made while 16 write is a prefix of the log that has all that was 
   for (let i = 0; i < 2; i++) {
     while (acked.size < 50 * (i + 1)) await Bun.sleep(5);
     const before = new Map(acked);
-    const made = Bun.spawn(programCommand(['backup', place('under-load'), '--data-dir', dir, '--json']), {
+    const created = Bun.spawn(programCommand(['backup', pathOf('under-load'), '--data-dir', dir, '--json']), {
       stdout: 'pipe',
       stderr: 'ignore',
     });
-    taken.push({ path: JSON.parse(await new Response(made.stdout).text()).path, before });
+    taken.push({ path: JSON.parse(await new Response(created.stdout).text()).path, before });
   }
   writing = false;
   await Promise.all(writers);
@@ -98,12 +98,12 @@ test('a backup made while 16 write is a prefix of the log that has all that was 
   child.kill('SIGKILL');
   await child.exited;
   // Of what a killed server left, all that was acknowledged, and nothing of it is changed.
-  const left = await makeBackup({ ...quietly, dataDir: dir, folder: place('under-load') });
+  const left = await makeBackup({ ...quietly, dataDir: dir, folder: pathOf('under-load') });
   taken.push({ path: left.path, before: new Map(acked) });
 
   for (const [index, { path, before }] of taken.entries()) {
     expect(await findProblem(path)).toBeNull();
-    const to = place(`from-load-${index}`);
+    const to = pathOf(`from-load-${index}`);
     await restoreBackup({
       source: await openSource(path, null, noCopy),
       dataDir: to,
@@ -123,30 +123,30 @@ test('a backup made while 16 write is a prefix of the log that has all that was 
 }, 60_000);
 
 /** Addresses begin with that of the server that shows them. */
-function sameUrls(original: { data: { url?: string } }, shown: { data: { url?: string } } | undefined) {
-  const url = shown?.data.url;
+function sameUrls(original: { data: { url?: string } }, restored: { data: { url?: string } } | undefined) {
+  const url = restored?.data.url;
   return url === undefined ? {} : { data: { ...original.data, url } };
 }
 
 test('a database that is damaged where no check of SQLite looks is not backed up', async () => {
-  const dir = place('damaged');
+  const dir = pathOf('damaged');
   cpSync(dataDir, dir, { recursive: true });
   const database = join(dir, 'tatami.db');
   const bytes = readFileSync(database);
   const at = bytes.indexOf('n-1');
   bytes.writeUInt8(bytes.readUInt8(at) + 1, at);
   writeFileSync(database, bytes);
-  const folder = place('of-damaged');
+  const folder = pathOf('of-damaged');
   await expect(makeBackup({ ...quietly, dataDir: dir, folder })).rejects.toThrow('pages: 1');
   expect(await listBackups(folder)).toEqual([]);
 });
 
 test('a changed byte, a cut and what was added are noticed wherever they are', async () => {
   const bytes = readFileSync(good);
-  const bad = place('bad.backup');
+  const bad = pathOf('bad.backup');
   const headerBytes = bytes.indexOf('\n') + 1;
   const random = seededRandom(20261122);
-  const places = long
+  const offsets = long
     ? Array.from(bytes.keys())
     : [
         ...Array.from({ length: 120 }, () => Math.floor(random() * headerBytes)),
@@ -159,7 +159,7 @@ test('a changed byte, a cut and what was added are noticed wherever they are', a
     change();
     if ((await findProblem(bad)) === null) unnoticed.push(what);
   };
-  for (const at of places)
+  for (const at of offsets)
     await tryOn(`flip ${at}`, () => {
       const flipped = Buffer.from(bytes);
       flipped[at] = flipped[at]! ^ (1 << Math.floor(random() * 8));
@@ -176,11 +176,11 @@ test('a changed byte, a cut and what was added are noticed wherever they are', a
   });
   expect(unnoticed).toEqual([]);
   // The last one, and one in the middle of the database: neither is restored.
-  await expect(restore(bad, place('from-bad'))).rejects.toThrow('bytes');
+  await expect(restore(bad, pathOf('from-bad'))).rejects.toThrow('bytes');
   const flipped = Buffer.from(bytes);
   flipped[bytes.length - 500]! ^= 1;
   writeFileSync(bad, flipped);
-  await expect(restore(bad, place('from-bad'))).rejects.toThrow('damaged');
+  await expect(restore(bad, pathOf('from-bad'))).rejects.toThrow('damaged');
   expect(readdirSync(parent).filter((name) => name.startsWith('from-bad'))).toEqual([]);
 });
 
@@ -254,7 +254,7 @@ test.skipIf(!hasStrace)(
     const wrong: string[] = [];
     const killAll = async (call: string, every: number): Promise<void> => {
       for (let when = 1; ; when += every) {
-        const to = place(`restored-${call}-${when}`);
+        const to = pathOf(`restored-${call}-${when}`);
         const staging = `${to}.restoring`;
         const names = [
           '',

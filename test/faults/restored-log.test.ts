@@ -16,15 +16,15 @@ let cut: number;
 /** Of each history, in order. */
 const generations: string[] = [];
 /** Read before the restore: of the last event of the backup, and of the last one of all. */
-let kept: Json;
+let retainedEvent: Json;
 let lost: Json;
-let keptCursor: string;
+let retainedCursor: string;
 let lostCursor: string;
 
 const file = (title: string): Promise<Reply> => app.call('POST', '/api/v1/issues', { team: 'ENG', title });
 const feed = (query: string): Promise<Reply> => app.call('GET', `/api/v1/events?limit=100&${query}`);
-const stream = (place: string): Promise<Reply> =>
-  app.call('GET', '/api/v1/events/stream', undefined, { 'last-event-id': place });
+const stream = (lastEventId: string): Promise<Reply> =>
+  app.call('GET', '/api/v1/events/stream', undefined, { 'last-event-id': lastEventId });
 const titles = ({ json }: Reply): string[] => json.data.map(({ data }: Json) => data.title);
 
 /** The backup becomes the directory in use. */
@@ -47,9 +47,9 @@ beforeAll(async () => {
   app = await startApp({ dataDir: join(dir, 'first'), clock });
   await file('kept');
   const page = (await feed('')).json;
-  [kept, keptCursor] = [page.data.at(-1), page.pageInfo.endCursor];
+  [retainedEvent, retainedCursor] = [page.data.at(-1), page.pageInfo.endCursor];
   generations.push(page.pageInfo.generation);
-  cut = kept.sequence;
+  cut = retainedEvent.sequence;
   await app.settled();
   await app.stop();
   cpSync(join(dir, 'first'), join(dir, 'backup'), { recursive: true });
@@ -73,7 +73,11 @@ test('the page names the history it is of', async () => {
 
 test('a place that both histories have goes on as if nothing had happened', async () => {
   const [first] = generations;
-  for (const query of [`after=${keptCursor}`, `after=${cut}&generation=${first}`, `after=${kept.id}`])
+  for (const query of [
+    `after=${retainedCursor}`,
+    `after=${cut}&generation=${first}`,
+    `after=${retainedEvent.id}`,
+  ])
     expect([query, titles(await feed(query))]).toEqual([query, ['new', 'newer']]);
   expect((await stream(`${cut}:${first}`)).status).toBe(200);
   const page = await feed('after=0&types=issue.created');
@@ -101,9 +105,9 @@ test('a place behind the cut is refused, and told the last event that both have'
     expect([query, status]).toEqual([query, 409]);
     expect(json.error).toMatchObject(refused);
   }
-  for (const place of [`${lost.sequence}:${first}`, '999999', lost.id]) {
-    const { status, json } = await stream(place);
-    expect([place, status, json?.error.code]).toEqual([place, 409, 'history_changed']);
+  for (const lastEventId of [`${lost.sequence}:${first}`, '999999', lost.id]) {
+    const { status, json } = await stream(lastEventId);
+    expect([lastEventId, status, json?.error.code]).toEqual([lastEventId, 409, 'history_changed']);
   }
   expect(titles(await feed(`after=${cut}&generation=second`))).toEqual(['new', 'newer']);
 });

@@ -14,7 +14,7 @@ import { tombstones } from '../../core/housekeeping/tombstones.ts';
 import { firstIdOf } from '../../core/lib/ids.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
-import { insertMadeUpRow } from './made-up-row.ts';
+import { insertPlaceholderRow } from './placeholder-row.ts';
 
 const day = 86_400_000;
 const apps: TestApp[] = [];
@@ -45,14 +45,22 @@ const count = (app: TestApp, table: string, where = '1'): number =>
     Number((db.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${where}`).all()[0] as { n: number }).n),
   );
 
-const kept = { runs: 14, recordings: 14, undo: 30, deliveries: 30, deleted: 90, events: null, snapshots: 90 };
+const retentionDays = {
+  runs: 14,
+  recordings: 14,
+  undo: 30,
+  deliveries: 30,
+  deleted: 90,
+  events: null,
+  snapshots: 90,
+};
 
 /** One pass, now. */
-async function sweep(app: TestApp, days: Partial<typeof kept> = {}): Promise<void> {
+async function sweep(app: TestApp, days: Partial<typeof retentionDays> = {}): Promise<void> {
   const { store, log, blobs } = app.services;
   const snapshots = join(app.dataDir, 'snapshots');
-  const all = { ...kept, ...days };
-  await createHousekeeping({ store, log, clock: app.clock, kept: all, blobs, snapshots }).sweep();
+  const all = { ...retentionDays, ...days };
+  await createHousekeeping({ store, log, clock: app.clock, retention: all, blobs, snapshots }).sweep();
   // What is removed is not taken for lost.
   const subject = openSubject(readConfig({ dataDir: app.dataDir }, {}), app.clock.now());
   const findings = replay.look(subject);
@@ -77,7 +85,7 @@ test('every table of the schema says what bounds it, and what is to be removed i
     ),
   );
   const promised = Object.entries(retention).flatMap(([table, bound]) =>
-    'keptFor' in bound || 'keptWhile' in bound ? [table] : [],
+    'retainedFor' in bound || 'retainedWhile' in bound ? [table] : [],
   );
   // Their rows have an end of their own, which no setting moves.
   const expiring = ['idempotency', 'sessions', 'invitations', 'password_resets', 'ceremonies'];
@@ -96,18 +104,18 @@ test('what was deleted goes for good with all that was its own; what lives keeps
   const living = await issue({ labels: ['gone'] });
   const said = await make(`issues/${alone}/comments`, { body: 'hello' });
   await make(`issues/${alone}/comments`, { body: 'again', parentId: said });
-  const asked = await make(`issues/${living}/comments`, { body: 'hello' });
-  await make(`issues/${living}/comments`, { body: 'again', parentId: asked });
+  const question = await make(`issues/${living}/comments`, { body: 'hello' });
+  await make(`issues/${living}/comments`, { body: 'again', parentId: question });
   const lonely = await make(`issues/${living}/comments`, { body: 'alone' });
   for (const path of [
     `issues/${parent}`,
     `issues/${alone}`,
     `labels/${label}`,
-    `comments/${asked}`,
+    `comments/${question}`,
     `comments/${lonely}`,
   ])
     expect((await app.call('DELETE', `/api/v1/${path}`)).status).toBeLessThan(300);
-  const shown = (await app.call('GET', `/api/v1/issues/${living}`)).json;
+  const current = (await app.call('GET', `/api/v1/issues/${living}`)).json;
   const events = await app.lastSequence();
   // Words go at once: two issues live, and an answer. A search has what is pending indexed first.
   expect((await app.call('GET', '/api/v1/search?q=again')).json.data).toHaveLength(1);
@@ -133,7 +141,7 @@ test('what was deleted goes for good with all that was its own; what lives keeps
   expect([count(app, 'comments'), count(app, 'issue_labels'), count(app, 'labels', "name = 'gone'")]).toEqual(
     [2, 0, 0],
   );
-  expect((await app.call('GET', `/api/v1/issues/${living}`)).json).toEqual(shown);
+  expect((await app.call('GET', `/api/v1/issues/${living}`)).json).toEqual(current);
   expect((await app.call('GET', `/api/v1/issues/${alone}`)).status).toBe(404);
   expect((await app.call('POST', `/api/v1/issues/${alone}/restore`)).status).toBe(404);
   expect(await app.lastSequence()).toBe(events + 2);
@@ -164,7 +172,7 @@ test('an issue that goes leaves no row behind, in whatever table its rows stand'
   const left = () => tables.filter(({ name }) => count(app, name, `issue_id = '${issue.id}'`) > 0);
   ask(app, (db) => {
     for (const { name } of tables)
-      insertMadeUpRow(db, name, { workspace_id, issue_id: issue.id, parent_id: null });
+      insertPlaceholderRow(db, name, { workspace_id, issue_id: issue.id, parent_id: null });
   });
   expect(left()).toEqual(tables);
   await app.call('DELETE', `/api/v1/issues/${issue.id}`);
@@ -247,8 +255,8 @@ test(`${many} expired deliveries go in one pass beside requests, and their room 
   await sweeping;
   const tookMs = performance.now() - startedMs;
   expect([count(app, 'deliveries'), count(app, 'attempts')]).toEqual([1, 1]);
-  const p = (all: number[], share: number): number =>
-    all.toSorted((a, b) => a - b)[Math.floor(all.length * share)]!;
+  const p = (all: number[], fraction: number): number =>
+    all.toSorted((a, b) => a - b)[Math.floor(all.length * fraction)]!;
   if (process.env.TATAMI_LONG)
     console.log(
       `${many} deliveries gone in ${Math.round(tookMs)} ms; a write beside takes p50 ${p(beside, 0.5).toFixed(1)}, p99 ${p(beside, 0.99).toFixed(1)} ms, alone ${p(alone, 0.5).toFixed(1)} and ${p(alone, 0.99).toFixed(1)}`,

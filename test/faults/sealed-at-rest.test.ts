@@ -10,7 +10,7 @@ import { rotateMasterKey } from '../../core/setup/rotate-master-key.ts';
 import { openStore } from '../../core/store/open-store.ts';
 import type { Value } from '../../core/store/statement.ts';
 import { testStart } from '../app.ts';
-import { insertMadeUpRow } from './made-up-row.ts';
+import { insertPlaceholderRow } from './placeholder-row.ts';
 
 const nowMs = (): number => testStart;
 const workspaceId = '00000000-0000-7000-8000-000000000001';
@@ -39,7 +39,7 @@ const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base6
 const ofBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'base64'));
 
 /** The value of a column in which two texts, or one, rest sealed. */
-function heldOf({ form, column }: SealedColumn, seal: (text: string) => Uint8Array): Value {
+function sealedValueOf({ form, column }: SealedColumn, seal: (text: string) => Uint8Array): Value {
   if (form === 'bytes') return seal('one');
   if (form === 'base64') return JSON.stringify(base64(seal('one')));
   const members = ['one', null, 'two'].map((text) => ({
@@ -48,7 +48,7 @@ function heldOf({ form, column }: SealedColumn, seal: (text: string) => Uint8Arr
   return JSON.stringify(column === 'url' ? { text: 'https://a.example/?…', ...members[0] } : members);
 }
 
-function openHeld(
+function openSealedValue(
   { form, column }: SealedColumn,
   held: Value,
   open: (sealed: Uint8Array) => string,
@@ -61,15 +61,15 @@ function openHeld(
 }
 
 test('each column that is named sealed is one of the list', () => {
-  const named = db
+  const sealedByName = db
     .prepare(
       `SELECT t.name || '.' || c.name AS name FROM sqlite_schema t, pragma_table_info(t.name) c
        WHERE t.type = 'table' AND c.name LIKE '%sealed%' AND c.type <> 'INTEGER'`,
     )
     .all() as { name: string }[];
   const listed: readonly string[] = sealedAtRest.map(({ table, column }) => `${table}.${column}`);
-  expect(named.length).toBeGreaterThan(4);
-  expect(named.map(({ name }) => name).filter((name) => !listed.includes(name))).toEqual([]);
+  expect(sealedByName.length).toBeGreaterThan(4);
+  expect(sealedByName.map(({ name }) => name).filter((name) => !listed.includes(name))).toEqual([]);
 });
 
 test('a value is sealed for what the list has, and for nothing else', () => {
@@ -83,21 +83,21 @@ test('with another master key all of it opens, and nothing of it with the one be
   const before = sealingNow();
   for (const table of tables) {
     const own = columns.filter((one) => one.table === table);
-    const given = own.map((one) => {
+    const sealedValues = own.map((one) => {
       const seal = (text: string): Uint8Array =>
         before.seal(text, sealedFor(one.purpose, workspaceOf(one), `${table}_1`));
-      return [one.column, heldOf(one, seal)] as const;
+      return [one.column, sealedValueOf(one, seal)] as const;
     });
-    insertMadeUpRow(db, table, {
+    insertPlaceholderRow(db, table, {
       workspace_id: workspaceId,
       id: `${table}_1`,
       ...(table === 'idempotency' ? { sealed: 1n } : {}),
-      ...Object.fromEntries(given),
+      ...Object.fromEntries(sealedValues),
     });
   }
   // An answer that shows no secret lies as it is.
   const plain = { workspace_id: workspaceId, body: Buffer.from('plain'), sealed: 0n };
-  insertMadeUpRow(db, 'idempotency', { ...plain, id: 'plain' });
+  insertPlaceholderRow(db, 'idempotency', { ...plain, id: 'plain' });
 
   const { resealed } = await rotateMasterKey(dataDir, nowMs);
   expect(resealed).toBe(sealedAtRest.length);
@@ -107,7 +107,7 @@ test('with another master key all of it opens, and nothing of it with the one be
     const row = db.prepare(`SELECT ${column} AS held FROM ${table} WHERE id = ?`).get(`${table}_1`);
     const { held } = row as { held: Value };
     const of = sealedFor(purpose, workspaceOf(one), `${table}_1`);
-    const opened = openHeld(one, held, (sealed) => after.open(sealed, of));
+    const opened = openSealedValue(one, held, (sealed) => after.open(sealed, of));
     const whole = [
       [7, 'one'],
       ...(column === 'url'
@@ -118,8 +118,10 @@ test('with another master key all of it opens, and nothing of it with the one be
           ]),
     ];
     expect([table, column, opened]).toEqual([table, column, one.form === 'members' ? whole : 'one']);
-    expect(() => openHeld(one, held, (sealed) => before.open(sealed, of))).toThrow();
+    expect(() => openSealedValue(one, held, (sealed) => before.open(sealed, of))).toThrow();
   }
-  const kept = db.prepare(`SELECT body FROM idempotency WHERE id = 'plain'`).get() as { body: ArrayBuffer };
-  expect(Buffer.from(kept.body).toString()).toBe('plain');
+  const plainRow = db.prepare(`SELECT body FROM idempotency WHERE id = 'plain'`).get() as {
+    body: ArrayBuffer;
+  };
+  expect(Buffer.from(plainRow.body).toString()).toBe('plain');
 });

@@ -28,14 +28,14 @@ export function filesUnder(dir: string): string[] {
 }
 
 /** @returns which secret lies where, in words; nothing where all is well */
-export function foundIn(
-  places: ReadonlyMap<string, Buffer>,
+export function findSecrets(
+  files: ReadonlyMap<string, Buffer>,
   secrets: ReadonlyMap<string, string>,
 ): readonly string[] {
-  const found: string[] = [];
-  for (const [place, bytes] of places)
+  const matches: string[] = [];
+  for (const [path, bytes] of files)
     for (const [name, secret] of secrets)
       for (const [form, needle] of formsOf(secret).entries())
-        if (bytes.includes(needle)) found.push(`${name}, form ${form}, in ${place}`);
-  return found;
+        if (bytes.includes(needle)) matches.push(`${name}, form ${form}, in ${path}`);
+  return matches;
 }

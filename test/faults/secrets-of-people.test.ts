@@ -16,7 +16,7 @@ import { signIn } from '../identity/person.ts';
 import { createVisitor, type Visitor } from '../identity/visitor.ts';
 import { bearer, post, toolCall } from '../mcp/agents.ts';
 import * as oauth from '../oauth/client.ts';
-import { filesUnder, foundIn } from './searched.ts';
+import { filesUnder, findSecrets } from './searched.ts';
 
 const email = 'ana@acme.example';
 let mailbox: Mailbox;
@@ -38,7 +38,7 @@ afterAll(async () => {
   mailbox.close();
 });
 
-function keep(name: string, secret: string | null | undefined): string {
+function recordSecret(name: string, secret: string | null | undefined): string {
   if (!secret) throw new Error(`There is no ${name}.`);
   secrets.set(name, secret);
   return secret;
@@ -49,7 +49,7 @@ async function linkInMail(name: string): Promise<string> {
     const mail = await mailbox.next();
     const [, path, token] = /http:[^\s/]*\/\/[^\s/]+(\/(?:join|reset)\/([\w-]+))/.exec(mail) ?? [];
     if (path === undefined) continue;
-    keep(name, token);
+    recordSecret(name, token);
     return path;
   }
 }
@@ -70,14 +70,14 @@ async function joins(): Promise<Visitor> {
   const link = await invite('an invitation');
   const visitor = createVisitor(app);
   await visitor.get(replaced);
-  const password = keep('a password', 'nineteen otters in the reeds');
+  const password = recordSecret('a password', 'nineteen otters in the reeds');
   expect((await visitor.post(link, { name: 'Ana', email, password })).status).toBe(303);
-  keep('a session', session(visitor));
-  const wrong = keep('a password that was mistyped', 'ninteen otters in the reeds');
+  recordSecret('a session', session(visitor));
+  const wrong = recordSecret('a password that was mistyped', 'ninteen otters in the reeds');
   expect((await visitor.post('/sign-in', { email, password: wrong })).status).toBe(422);
   expect((await visitor.post('/sign-in', { email, password })).status).toBe(303);
-  keep('a later session', session(visitor));
-  keep('a known device', visitor.cookies.get('__Host-tatami-device'));
+  recordSecret('a later session', session(visitor));
+  recordSecret('a known device', visitor.cookies.get('__Host-tatami-device'));
   return visitor;
 }
 
@@ -86,27 +86,30 @@ async function addsFactors(visitor: Visitor): Promise<void> {
   const setUp = '/account/one-time-codes';
   await visitor.get('/account');
   await visitor.post(setUp);
-  const shown = await visitor.get(setUp);
-  const [, grouped = ''] = /<code class="code">([A-Z2-7 ]+)</.exec(shown.text) ?? [];
-  const secret = keep('the secret of codes', grouped.replaceAll(' ', ''));
+  const setUpPage = await visitor.get(setUp);
+  const [, grouped = ''] = /<code class="code">([A-Z2-7 ]+)</.exec(setUpPage.text) ?? [];
+  const secret = recordSecret('the secret of codes', grouped.replaceAll(' ', ''));
   const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: app.clock.now() });
   const confirmed = await visitor.post(`${setUp}/confirm`, { code });
   const recovery = [...confirmed.text.matchAll(/<code class="code">([a-z0-9-]+)</g)].map(([, each]) => each);
   expect(recovery).toHaveLength(10);
-  for (const [at, each] of recovery.entries()) keep(`recovery code ${at}`, each?.replaceAll('-', ''));
+  for (const [at, each] of recovery.entries()) recordSecret(`recovery code ${at}`, each?.replaceAll('-', ''));
 
   const halfway = createVisitor(app);
   const password = secrets.get('a password')!;
   expect((await halfway.post('/sign-in', { email, password })).to).toBe('/sign-in/code');
-  keep('what says that a password was given', halfway.cookies.get('__Host-tatami-sign-in')?.split('.')[1]);
-  const wrong = keep('a recovery code that is none', 'aaaaa-bbbbb-ccccc-ddddd');
+  recordSecret(
+    'what says that a password was given',
+    halfway.cookies.get('__Host-tatami-sign-in')?.split('.')[1],
+  );
+  const wrong = recordSecret('a recovery code that is none', 'aaaaa-bbbbb-ccccc-ddddd');
   expect((await halfway.post('/sign-in/code', { code: wrong })).status).toBe(422);
   expect((await halfway.post('/sign-in/code', { code: recovery[0]! })).status).toBe(303);
 
-  const form_token = keep('what proves a form', await formTokenOf(visitor));
+  const form_token = recordSecret('what proves a form', await formTokenOf(visitor));
   const { json: options } = await askAsScript(app, visitor, '/account/passkeys/options', { form_token });
-  for (const [name, value] of visitor.cookies) if (/passkey/.test(name)) keep('a ceremony', value);
-  keep('a challenge', options.challenge);
+  for (const [name, value] of visitor.cookies) if (/passkey/.test(name)) recordSecret('a ceremony', value);
+  recordSecret('a challenge', options.challenge);
   const credential = createAuthenticator(app.url).create(options);
   const added = { form_token, name: 'Phone', credential };
   expect((await askAsScript(app, visitor, '/account/passkeys', added)).status).toBe(200);
@@ -116,7 +119,7 @@ async function resets(): Promise<void> {
   const visitor = createVisitor(app);
   await visitor.post('/reset', { email });
   const path = await linkInMail('a link to another password');
-  const password = keep('another password', 'forty storks on the chimney');
+  const password = recordSecret('another password', 'forty storks on the chimney');
   expect((await visitor.post(path, { password })).status).toBeLessThan(400);
 }
 
@@ -124,27 +127,27 @@ async function resets(): Promise<void> {
 async function letsAppsIn(): Promise<void> {
   const browser = await oauth.browserOf(app, await signIn(app));
   const confidential = await oauth.registerApp(app, { confidential: true });
-  keep('the secret of an app', confidential.secret);
+  recordSecret('the secret of an app', confidential.secret);
   const once = { 'idempotency-key': 'rotate' };
   const path = `/api/v1/oauth-apps/${confidential.id}/rotate-secret`;
   const { json: rotated } = await app.call('POST', path, { graceHours: 1 }, once);
   expect((await app.call('POST', path, { graceHours: 1 }, once)).json).toEqual(rotated);
-  keep('the next secret of an app', rotated.secret);
+  recordSecret('the next secret of an app', rotated.secret);
 
-  for (const [kind, params] of [
+  for (const [clientType, params] of [
     ['api', {}],
     ['mcp', { resource: `${app.url}/api/mcp/streamable-http` }],
   ] as const) {
     const proof = oauth.pkce();
     const back = await oauth.consent(browser, oauth.authorizePath(confidential, proof.challenge, params));
-    const code = keep(`a code, ${kind}`, back.searchParams.get('code'));
-    keep(`a verifier, ${kind}`, proof.verifier);
+    const code = recordSecret(`a code, ${clientType}`, back.searchParams.get('code'));
+    recordSecret(`a verifier, ${clientType}`, proof.verifier);
     const { json } = await oauth.exchange(app, confidential, code, proof);
-    keep(`an access token, ${kind}`, json.access_token);
-    keep(`a refresh token, ${kind}`, json.refresh_token);
+    recordSecret(`an access token, ${clientType}`, json.access_token);
+    recordSecret(`a refresh token, ${clientType}`, json.refresh_token);
     const { json: next } = await oauth.refresh(app, confidential, json.refresh_token);
-    keep(`the next access token, ${kind}`, next.access_token);
-    keep(`the next refresh token, ${kind}`, next.refresh_token);
+    recordSecret(`the next access token, ${clientType}`, next.access_token);
+    recordSecret(`the next refresh token, ${clientType}`, next.refresh_token);
     await app.clientOf(next.access_token)('POST', '/api/v1/issues', { team: 'ENG', title: 'By an app' });
     await post(
       app,
@@ -165,13 +168,13 @@ async function registersAndBeginsOnDevice(): Promise<void> {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ redirect_uris: ['https://app.example/callback'] }),
   }).then((response) => response.json());
-  keep('the secret of a client', registered.client_secret);
-  const token = keep('what manages a registration', registered.registration_access_token);
+  recordSecret('the secret of a client', registered.client_secret);
+  const token = recordSecret('what manages a registration', registered.registration_access_token);
   await fetch(registered.registration_client_uri, { headers: bearer(token) });
   const client = { id: 'tatami-cli', secret: null, redirectUri: '' };
   const { json: device } = await oauth.ask(app, '/oauth/device', client, {});
-  keep('the code of a device', device.device_code);
-  keep('the code that a person types', device.user_code.replace('-', ''));
+  recordSecret('the code of a device', device.device_code);
+  recordSecret('the code that a person types', device.user_code.replace('-', ''));
   const grant_type = 'urn:ietf:params:oauth:grant-type:device_code';
   await oauth.ask(app, '/oauth/token', client, { grant_type, device_code: device.device_code });
 }
@@ -229,14 +232,18 @@ test('passwords, links, sessions, codes, tokens and secrets of apps lie nowhere 
   const files = filesUnder(app.dataDir);
   for (const part of ['tatami.db', 'tatami.db-wal']) expect(files).toContain(join(app.dataDir, part));
   expect(files.some((path) => path.startsWith(backup) && path.endsWith('.db'))).toBe(true);
-  const places = new Map<string, Buffer>([
+  const contents = new Map<string, Buffer>([
     ['the log', Buffer.from(JSON.stringify(app.logs))],
     ['the packed events', Buffer.concat(packed.map((event) => Bun.zstdDecompressSync(event.packed)))],
     ['the answers', Buffer.from(answers.join('\n'))],
     ...files.map((path) => [path, readFileSync(path)] as const),
   ]);
-  expect(foundIn(places, secrets)).toEqual([]);
+  expect(findSecrets(contents, secrets)).toEqual([]);
   // A search that finds nothing has looked in the right places: what is no secret is there.
-  const told = foundIn(places, new Map([['the address', email]])).map((words) => words.split(' in ')[1]);
-  expect(told).toEqual(expect.arrayContaining(['the answers', `${database}-wal`, join(backup, 'tatami.db')]));
+  const matchedPaths = findSecrets(contents, new Map([['the address', email]])).map(
+    (words) => words.split(' in ')[1],
+  );
+  expect(matchedPaths).toEqual(
+    expect.arrayContaining(['the answers', `${database}-wal`, join(backup, 'tatami.db')]),
+  );
 }, 60_000);

@@ -7,7 +7,7 @@ import Database from 'libsql';
 import { createSealing } from '../../core/lib/sealing.ts';
 import { createSecretOpener, sealSecret } from '../../core/webhooks/secret.ts';
 import { startHooks, startReceiver } from '../webhooks/receiver.ts';
-import { filesUnder, foundIn } from './searched.ts';
+import { filesUnder, findSecrets } from './searched.ts';
 
 test('keys, signing secrets old and new, the query of an address and the master key lie nowhere in the clear', async () => {
   const receiver = startReceiver();
@@ -56,7 +56,7 @@ test('keys, signing secrets old and new, the query of an address and the master 
   const files = filesUnder(app.dataDir);
   const keyFile = files.find((path) => path.endsWith('master.key'))!;
   const masterKey = readFileSync(keyFile);
-  const places = new Map<string, Buffer>([
+  const contents = new Map<string, Buffer>([
     ['the log', Buffer.from(JSON.stringify(app.logs))],
     ['the packed events', Buffer.concat(packed.map((event) => Bun.zstdDecompressSync(event.packed)))],
     ['the answers', Buffer.from(answers.join('\n'))],
@@ -66,9 +66,9 @@ test('keys, signing secrets old and new, the query of an address and the master 
     ],
     ...files.filter((path) => path !== keyFile).map((path) => [path, readFileSync(path)] as const),
   ]);
-  expect([...places.keys()].filter((path) => /(\.db|-wal)$/.test(path)).length).toBeGreaterThan(2);
-  const found = [...foundIn(places, secrets)];
-  for (const [place, bytes] of places) {
+  expect([...contents.keys()].filter((path) => /(\.db|-wal)$/.test(path)).length).toBeGreaterThan(2);
+  const matches = [...findSecrets(contents, secrets)];
+  for (const [path, bytes] of contents) {
     const hex = masterKey.toString('latin1').trim();
     for (const needle of [
       masterKey,
@@ -76,9 +76,9 @@ test('keys, signing secrets old and new, the query of an address and the master 
       Buffer.from(masterKey.toString('hex')),
       Buffer.from(masterKey.toString('base64')),
     ])
-      if (bytes.includes(needle)) found.push(`the master key in ${place}`);
+      if (bytes.includes(needle)) matches.push(`the master key in ${path}`);
   }
-  expect(found).toEqual([]);
+  expect(matches).toEqual([]);
   expect(statSync(keyFile).mode & 0o077).toBe(0);
   await app.stop();
   await receiver.stop();

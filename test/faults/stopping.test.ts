@@ -14,15 +14,15 @@ const clients = 32;
 const begin = (dataDir: string): Promise<Served> =>
   serveTatami(['--data-dir', dataDir, '--rate-limit', 'off', '--first-start', '--json']);
 
-interface Tally {
+interface ConnectionCounter {
   answered: number;
   /** Asked on a connection that nothing had been said of, and not answered. */
   reset: number;
-  toldToClose: number;
+  closeRequested: number;
 }
 
 /** Asks one thing after the other on a connection it keeps, and on a new one where it is told to, until it is refused. */
-async function keepAsking(port: number, tally: Tally, ask: () => string): Promise<void> {
+async function requestRepeatedly(port: number, counter: ConnectionCounter, ask: () => string): Promise<void> {
   for (;;) {
     const socket = connect(port, '127.0.0.1');
     const connected = await once(socket, 'connect').then(
@@ -30,19 +30,19 @@ async function keepAsking(port: number, tally: Tally, ask: () => string): Promis
       () => false,
     );
     if (!connected) return;
-    await askOn(socket, tally, ask);
+    await askOn(socket, counter, ask);
     socket.destroy();
   }
 }
 
 /** Resolves once the connection is closed, or is told to be. */
-function askOn(socket: Socket, tally: Tally, ask: () => string): Promise<void> {
+function askOn(socket: Socket, counter: ConnectionCounter, ask: () => string): Promise<void> {
   return new Promise((resolve) => {
     let text = '';
-    let asked = true;
+    let isPending = true;
     const over = (): void => {
-      if (asked) tally.reset++;
-      asked = false;
+      if (isPending) counter.reset++;
+      isPending = false;
       resolve();
     };
     socket.on('error', over).on('end', over).on('close', over);
@@ -53,13 +53,13 @@ function askOn(socket: Socket, tally: Tally, ask: () => string): Promise<void> {
       if (head < 0 || text.length < head + 4 + length) return;
       const closes = /connection: close/i.test(text);
       text = '';
-      asked = false;
-      tally.answered++;
+      isPending = false;
+      counter.answered++;
       if (closes) {
-        tally.toldToClose++;
+        counter.closeRequested++;
         return resolve();
       }
-      asked = true;
+      isPending = true;
       socket.write(ask());
     });
     socket.write(ask());
@@ -89,17 +89,17 @@ test.concurrent(
       const { child, url, start } = await begin(dir.path('data'));
       key ||= JSON.parse(start).apiKey;
       const { read, write } = requestsOf(key);
-      const tally: Tally = { answered: 0, reset: 0, toldToClose: 0 };
+      const counter: ConnectionCounter = { answered: 0, reset: 0, closeRequested: 0 };
       const asking = Array.from({ length: clients }, (_, index) =>
-        keepAsking(Number(new URL(url).port), tally, () => (index % 4 === 0 ? write : read)),
+        requestRepeatedly(Number(new URL(url).port), counter, () => (index % 4 === 0 ? write : read)),
       );
-      while (tally.answered < clients * 4) await Bun.sleep(5);
+      while (counter.answered < clients * 4) await Bun.sleep(5);
       await Bun.sleep(random() * 100);
       child.kill('SIGTERM');
       expect(await child.exited).toBe(0);
       await Promise.all(asking);
-      expect(tally.reset).toBe(0);
-      expect(tally.toldToClose).toBeGreaterThanOrEqual(clients / 2);
+      expect(counter.reset).toBe(0);
+      expect(counter.closeRequested).toBeGreaterThanOrEqual(clients / 2);
     }
   },
   240_000,
@@ -132,12 +132,12 @@ test.concurrent(
     await fetch(`${url}/healthz`);
     while (others.slice(0, 50).some(({ text }) => text() === '')) await Bun.sleep(10);
     child.kill('SIGTERM');
-    const toldMs = performance.now();
+    const signaledMs = performance.now();
     await said('stopping');
     for (const { socket } of inFlight) socket.write(write.slice(-5));
     const code = await child.exited;
     clearInterval(dripping);
-    expect([code, performance.now() - toldMs < 10_000]).toEqual([0, true]);
+    expect([code, performance.now() - signaledMs < 10_000]).toEqual([0, true]);
     await Promise.all([...others, ...inFlight].map(({ closed }) => closed));
     const answers = inFlight.map(({ text }) => `${text().slice(0, 12)} ${/connection: close/i.test(text())}`);
     expect(answers).toEqual(inFlight.map(() => 'HTTP/1.1 201 true'));

@@ -15,7 +15,7 @@ import {
 import { scopeOf, tenantOp, type Scope } from '../../core/store/store.ts';
 import { seed as seedWorkspace } from '../api/seeds.ts';
 import { startApp, type TestApp } from '../app.ts';
-import { insertMadeUpRow } from './made-up-row.ts';
+import { insertPlaceholderRow } from './placeholder-row.ts';
 import { seededRandom } from './server.ts';
 
 const rounds = process.env.TATAMI_LONG ? 40 : 10;
@@ -60,19 +60,19 @@ beforeAll(async () => {
     .filter((table) => all(`PRAGMA table_info(${table})`).some(({ name }) => name === 'workspace_id'));
   // One row of everything that the calls above did not make.
   for (const table of tables)
-    if (rowsOf(table).length === 0) insertMadeUpRow(db, table, { workspace_id: victim.workspaceId });
+    if (rowsOf(table).length === 0) insertPlaceholderRow(db, table, { workspace_id: victim.workspaceId });
   // The loop reads what it has heard of, so that rows of another connection are seen with its own next write.
   await app.call('POST', '/api/v1/labels', { name: 'Secret label', color: '#112233' });
   columns = new Map();
-  const keep = (name: string, value: Value): void =>
+  const addValue = (name: string, value: Value): void =>
     void columns.set(name, [...(columns.get(name) ?? []), value]);
   for (const table of tables)
     for (const row of rowsOf(table))
       for (const [name, value] of Object.entries(row)) {
         if (name === 'workspace_id' || value === null) continue;
         const plain = value instanceof ArrayBuffer ? new Uint8Array(value) : value;
-        keep(name, plain);
-        keep(`${table}.${name}`, plain);
+        addValue(name, plain);
+        addValue(`${table}.${name}`, plain);
       }
   // Without those that other tests of this process declare for themselves.
   statements = [...registeredStatements()].filter(
@@ -118,7 +118,7 @@ const isRead = (statement: Statement<unknown>): boolean =>
   /^\s*(SELECT|WITH)/i.test(statement.sql) && statement.returnsRows;
 
 /** A row that says something: not the zeroes and NULLs of an aggregate over nothing. */
-const tells = (row: object): boolean => Object.values(row).some((value) => value !== null && value !== 0);
+const hasData = (row: object): boolean => Object.values(row).some((value) => value !== null && value !== 0);
 
 test('every registered statement of a tenant names its workspace', () => {
   expect(statements.length).toBeGreaterThan(40);
@@ -132,9 +132,9 @@ const readAs = (scope: Scope, statement: Statement<unknown>, params: Params): Pr
 async function leakOf(statement: Statement<unknown>, random: () => number): Promise<string | null> {
   for (let round = 0; round < rounds; round++) {
     const params = victimsParams(statement, random);
-    const shown = await readAs(stranger, statement, params);
-    if (shown.some(tells))
-      return `${statement.name} ${JSON.stringify(params)} showed ${JSON.stringify(shown)} (seed ${seed})`;
+    const rows = await readAs(stranger, statement, params);
+    if (rows.some(hasData))
+      return `${statement.name} ${JSON.stringify(params)} showed ${JSON.stringify(rows)} (seed ${seed})`;
   }
   return null;
 }
@@ -148,7 +148,7 @@ test('no read shows a stranger anything, with whatever ids it is asked', async (
   const mute = new Set(reads.map(({ name }) => name));
   for (const statement of reads)
     for (let round = 0; round < ownRounds && mute.has(statement.name); round++)
-      if ((await readAs(victim, statement, victimsParams(statement, random))).some(tells))
+      if ((await readAs(victim, statement, victimsParams(statement, random))).some(hasData))
         mute.delete(statement.name);
   expect([[...mute], mute.size < reads.length / 4]).toEqual([[...mute], true]);
 });

@@ -5,14 +5,14 @@ const suite = 'core/events/consumer.test.ts';
 const guards: readonly Guard[] = [
   {
     name: 'what is under way holds the low-water mark',
-    file: 'core/events/places.ts',
+    file: 'core/events/consumer-positions.ts',
     guarding: 'for (const sequence of this.#open.keys()) low = Math.min(low, sequence - 1);',
     broken: '',
     suite,
   },
   {
     name: 'who lags behind holds the low-water mark',
-    file: 'core/events/places.ts',
+    file: 'core/events/consumer-positions.ts',
     guarding: 'for (const { after } of this.lagging.values()) low = Math.min(low, after);',
     broken: '',
     suite,

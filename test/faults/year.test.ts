@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDestination } from '../../core/backup/copy/destination.ts';
 import { listBackups } from '../../core/backup/folder.ts';
-import { parseKeep } from '../../core/backup/keep.ts';
+import { parseRetentionRule } from '../../core/backup/retention-rule.ts';
 import { makeBackup } from '../../core/backup/make.ts';
 import { pruneBackups } from '../../core/backup/prune.ts';
 import { restoreBackup } from '../../core/backup/restore.ts';
@@ -53,10 +53,10 @@ async function start(): Promise<void> {
 async function weeks(count: number): Promise<void> {
   for (let n = 0; n < count; n++) {
     const day = new Date(clock.now()).toISOString().slice(0, 10);
-    const made = Array.from({ length: 15 }, (_, number) => `Week of ${day}, ${number}`);
-    const issues = made.map((title) => ({ team: 'ENG', title }));
+    const createdTitles = Array.from({ length: 15 }, (_, number) => `Week of ${day}, ${number}`);
+    const issues = createdTitles.map((title) => ({ team: 'ENG', title }));
     expect((await app.call('POST', '/api/v1/issues/bulk', { issues })).status).toBe(201);
-    oracle.push(...made);
+    oracle.push(...createdTitles);
     clock.jump(week);
     clock.advance(20_000);
     await app.settled();
@@ -71,7 +71,7 @@ async function backUp(): Promise<void> {
     ...{ dataDir, folder: safe.backups, withKey: false, version: 'test', nowMs: clock.nowMs },
     onStep: () => undefined,
   });
-  await pruneBackups(safe.backups, parseKeep('last=3,daily=7,monthly=6')!);
+  await pruneBackups(safe.backups, parseRetentionRule('last=3,daily=7,monthly=6')!);
 }
 
 async function restoreFrom(where: string): Promise<void> {
@@ -142,8 +142,8 @@ test('a year of a self-hoster loses what the first disk lost since its last back
   await restoreFrom(newest!.path);
   oracle = backedUp;
   expect(await titles()).toEqual(oracle);
-  const told = await feed(reader);
-  expect([told.status, told.json.error.code]).toEqual([409, 'history_changed']);
+  const reply = await feed(reader);
+  expect([reply.status, reply.json.error.code]).toEqual([409, 'history_changed']);
 
   // Summer and autumn: old events move to files, backups are pruned, and the second disk is lost with a copy that is up to date.
   for (let month = 0; month < 6; month++) {

@@ -2,7 +2,7 @@
 // test asks it to.
 import { createHash, createSign, generateKeyPairSync, randomBytes, type KeyObject } from 'node:crypto';
 
-interface Options {
+interface CredentialOptions {
   readonly challenge: string;
   readonly rp?: { readonly id: string };
   readonly rpId?: string;
@@ -23,8 +23,8 @@ export interface Wrongs {
 
 export interface Authenticator {
   readonly id: string;
-  create(options: Options, wrongs?: Wrongs): object;
-  get(options: Options, wrongs?: Wrongs): object;
+  create(options: CredentialOptions, wrongs?: Wrongs): object;
+  get(options: CredentialOptions, wrongs?: Wrongs): object;
 }
 
 const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
@@ -53,10 +53,15 @@ export function createAuthenticator(origin: string): Authenticator {
     count.writeUInt32BE(counter);
     return Buffer.concat([sha256(wrongs.rpId ?? rpId), Buffer.from([flags]), count, attested]);
   };
-  const named = { id: base64url(id), rawId: base64url(id), type: 'public-key', clientExtensionResults: {} };
+  const credential = {
+    id: base64url(id),
+    rawId: base64url(id),
+    type: 'public-key',
+    clientExtensionResults: {},
+  };
 
   return {
-    id: named.id,
+    id: credential.id,
     create({ challenge, rp, user }, wrongs = {}) {
       userHandle = user!.id;
       const length = Buffer.alloc(2);
@@ -64,7 +69,7 @@ export function createAuthenticator(origin: string): Authenticator {
       const attested = Buffer.concat([Buffer.alloc(16), length, id, coseOf(publicKey)]);
       const data = authData(rp!.id, wrongs, attested);
       return {
-        ...named,
+        ...credential,
         response: {
           clientDataJSON: base64url(clientData('webauthn.create', challenge, wrongs)),
           attestationObject: base64url(
@@ -85,7 +90,7 @@ export function createAuthenticator(origin: string): Authenticator {
         .update(Buffer.concat([data, sha256(client)]))
         .sign(privateKey);
       return {
-        ...named,
+        ...credential,
         response: {
           ...{ clientDataJSON: base64url(client), authenticatorData: base64url(data) },
           ...{ signature: base64url(signature), userHandle: wrongs.userHandle ?? userHandle },

@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../app.ts';
 import { authorizePath, pkce, registerApp } from '../oauth/client.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { ask, formTokenOf, invite, join, password } from './member.ts';
-import { createVisitor, type Shown, type Visitor } from './visitor.ts';
+import { createVisitor, type PageResponse, type Visitor } from './visitor.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -14,31 +14,32 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-const isPage = ({ headers }: Shown): boolean => headers.get('content-type')?.startsWith('text/html') === true;
+const isPage = ({ headers }: PageResponse): boolean =>
+  headers.get('content-type')?.startsWith('text/html') === true;
 
 /** They would end the session that the rest is asked with. */
 const endings = ['/sign-out', '/account/end-sessions'];
 
 /** Every answer that a browser shows as a page, by its route. */
-async function pagesFor(visitor: Visitor): Promise<ReadonlyMap<string, Shown>> {
-  const pages = new Map<string, Shown>();
+async function pagesFor(visitor: Visitor): Promise<ReadonlyMap<string, PageResponse>> {
+  const pages = new Map<string, PageResponse>();
   for (const { method, path } of app.app.routes) {
     if ((method !== 'GET' && method !== 'POST') || endings.includes(path)) continue;
     const at = path.replaceAll(/\{\w+\}/g, 'x');
-    const shown = method === 'GET' ? await visitor.get(at) : await visitor.post(at);
-    if (isPage(shown)) pages.set(`${method} ${path}`, shown);
+    const page = method === 'GET' ? await visitor.get(at) : await visitor.post(at);
+    if (isPage(page)) pages.set(`${method} ${path}`, page);
   }
   return pages;
 }
 
 /** Pages that take an object of their own to be shown. */
-async function furtherPages(visitor: Visitor): Promise<[string, Shown][]> {
+async function furtherPages(visitor: Visitor): Promise<[string, PageResponse][]> {
   const begun = await visitor.get(authorizePath(await registerApp(app), pkce().challenge));
   const { json: issue } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Proposed' });
   const path = `/api/v1/issues/${issue.id}`;
   const { json } = await app.call('PATCH', path, { priority: 'low' }, { 'tatami-mode': 'propose' });
   const { link } = await invite(app, 'later@acme.example');
-  const further: [string, Shown][] = [];
+  const further: [string, PageResponse][] = [];
   for (const at of [begun.to!, `/proposals/${json.id}`, link, '/docs/guides/errors'])
     further.push([at, await visitor.get(at)]);
   for (const [at, { status }] of further) expect([at, status]).toEqual([at, 200]);
@@ -54,15 +55,15 @@ test('every page is framed by nobody, kept by nobody, and tells other sites noth
   ];
   expect(pages.length).toBeGreaterThan(45);
   for (const [name, { headers }] of pages) {
-    const told = (...names: string[]): unknown[] => [name, ...names.map((each) => headers.get(each))];
-    expect(told('content-security-policy', 'referrer-policy')).toEqual([
+    const headersOf = (...names: string[]): unknown[] => [name, ...names.map((each) => headers.get(each))];
+    expect(headersOf('content-security-policy', 'referrer-policy')).toEqual([
       name,
       expect.stringContaining("frame-ancestors 'none'"),
       'no-referrer',
     ]);
     // What is told to everybody may be kept; there is nothing to click in it.
     if (/ \/docs|^\/docs| \/$/.test(name)) continue;
-    expect(told('x-frame-options', 'cache-control')).toEqual([name, 'DENY', 'no-store']);
+    expect(headersOf('x-frame-options', 'cache-control')).toEqual([name, 'DENY', 'no-store']);
   }
 });
 

@@ -214,6 +214,6 @@ const guards: readonly Guard[] = [
   },
 ];
 
-const named = (name: string): Guard | undefined => guards.find((guard) => guard.name === name);
+const guardNamed = (name: string): Guard | undefined => guards.find((guard) => guard.name === name);
 
-testGuards(guards, [named('a ceremony is finished once')]);
+testGuards(guards, [guardNamed('a ceremony is finished once')]);

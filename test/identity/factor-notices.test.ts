@@ -43,8 +43,8 @@ test('a passkey and codes are told of by mail; after another password a code is 
   await resetTo(first);
   await visitor.post('/sign-in', { email: 'ana@acme.example', password: first });
   const form_token = await formTokenOf(visitor);
-  const { json: asked } = await ask(app, visitor, '/account/passkeys/options', { form_token });
-  const credential = createAuthenticator(app.url).create(asked);
+  const { json: creationOptions } = await ask(app, visitor, '/account/passkeys/options', { form_token });
+  const credential = createAuthenticator(app.url).create(creationOptions);
   await ask(app, visitor, '/account/passkeys', { form_token, name: 'Phone', credential });
   expect(await mailbox.next()).toContain('A passkey was added');
 

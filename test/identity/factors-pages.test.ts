@@ -7,7 +7,7 @@ import { createSystemClock, startApp } from '../app.ts';
 import { runInNode } from '../browser/run.ts';
 import { startOutsideProvider } from './outside-provider.ts';
 
-interface Seen {
+interface FactorsFindings {
   seen: string[];
   violations: string[];
   ledTo: string[];
@@ -41,7 +41,11 @@ test('a person signs in with a passkey, a code and an outside account; axe finds
       });
     south.person = { sub: 'ana', email: 'ana@acme.example', email_verified: true };
     const now = String(app.clock.now());
-    const walk = await runInNode<Seen>('factors-process.ts', [app.workspace.setUpUrl, app.url, now]);
+    const walk = await runInNode<FactorsFindings>('factors-process.ts', [
+      app.workspace.setUpUrl,
+      app.url,
+      now,
+    ]);
     expect(walk.violations).toEqual([]);
     for (const title of [
       'Sign in',

@@ -19,7 +19,7 @@ test('housekeeping removes sessions, invitations and links to reset once they ha
     const { store, log, blobs } = app.services;
     const [account] = rowsOf<{ id: string; email_key: string }>(app.dataDir, 'accounts');
     await store.commit([newReset(app.services, { id: account!.id, emailKey: account!.email_key }, false).op]);
-    const kept = {
+    const retention = {
       runs: 14,
       recordings: 14,
       undo: 30,
@@ -31,7 +31,7 @@ test('housekeeping removes sessions, invitations and links to reset once they ha
     const snapshots = join(app.dataDir, 'snapshots');
     const counted = async (laterMs: number): Promise<number[]> => {
       app.clock.jump(laterMs);
-      await createHousekeeping({ store, log, clock: app.clock, kept, blobs, snapshots }).sweep();
+      await createHousekeeping({ store, log, clock: app.clock, retention, blobs, snapshots }).sweep();
       return ['password_resets', 'invitations', 'sessions', 'accounts', 'seats'].map(
         (table) => rowsOf(app.dataDir, table).length,
       );

@@ -189,8 +189,8 @@ test('what breaks while a link is opened is logged without the link', async () =
   const answer = await createVisitor(app).get(path);
   store.readSystem = readSystem;
   expect(answer.status).toBe(500);
-  const told = app.logs.filter(({ message }) => message === 'request failed');
-  expect(told.at(-1)?.fields).toMatchObject({ path: '/join/{token}' });
+  const logged = app.logs.filter(({ message }) => message === 'request failed');
+  expect(logged.at(-1)?.fields).toMatchObject({ path: '/join/{token}' });
   expect(JSON.stringify(app.logs)).not.toContain(path);
 });
 

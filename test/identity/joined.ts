@@ -1,7 +1,7 @@
 // People who join a workspace by the pages that lead there.
 import { expect } from 'bun:test';
 import type { TestApp } from '../app.ts';
-import { createVisitor, type Shown, type Visitor } from './visitor.ts';
+import { createVisitor, type PageResponse, type Visitor } from './visitor.ts';
 
 export const password = 'seven geese over the pond';
 
@@ -20,13 +20,13 @@ export interface Community {
   invite(id: string): Promise<string>;
   /** Somebody who has joined, signed in. */
   joined(): Promise<Joined>;
-  signInOn(visitor: Visitor, email: string, word?: string, to?: string): Promise<Shown>;
+  signInOn(visitor: Visitor, email: string, word?: string, to?: string): Promise<PageResponse>;
 }
 
 export function createCommunity(app: TestApp): Community {
-  let made = 0;
+  let memberCount = 0;
   const addMember: Community['addMember'] = async (fields = {}) =>
-    (await app.call('POST', '/api/v1/members', { name: `Ben ${++made}`, ...fields })).json.id;
+    (await app.call('POST', '/api/v1/members', { name: `Ben ${++memberCount}`, ...fields })).json.id;
   const invite: Community['invite'] = async (id) => {
     const { status, json } = await app.call('POST', `/api/v1/members/${id}/invitation`);
     expect(status).toBe(200);
@@ -37,7 +37,7 @@ export function createCommunity(app: TestApp): Community {
     invite,
     async joined() {
       const id = await addMember();
-      const email = `person${made}@acme.example`;
+      const email = `person${memberCount}@acme.example`;
       const visitor = createVisitor(app);
       const joins = await visitor.post(await invite(id), { name: 'Ben', email, password });
       expect(joins).toMatchObject({ status: 303, to: '/account' });

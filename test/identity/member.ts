@@ -28,9 +28,9 @@ export async function invite(
   app: Pick<TestApp, 'call'>,
   email: string,
 ): Promise<{ link: string; memberId: string }> {
-  const { json: made } = await app.call('POST', '/api/v1/members', { name: 'Ben', email });
-  const { json } = await app.call('POST', `/api/v1/members/${made.id}/invitation`);
-  return { link: new URL(json.url).pathname, memberId: made.id };
+  const { json: created } = await app.call('POST', '/api/v1/members', { name: 'Ben', email });
+  const { json } = await app.call('POST', `/api/v1/members/${created.id}/invitation`);
+  return { link: new URL(json.url).pathname, memberId: created.id };
 }
 
 /** Sends JSON as a script of a page does. */

@@ -4,7 +4,7 @@ import { Secret, TOTP } from 'otpauth';
 import { startApp, type TestApp } from '../app.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { ask, formTokenOf, join, password, type Joined } from './member.ts';
-import { createVisitor, saidBy, type Shown, type Visitor } from './visitor.ts';
+import { createVisitor, saidBy, type PageResponse, type Visitor } from './visitor.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -15,9 +15,9 @@ afterAll(() => app.stop());
 const stepMs = 30_000;
 const setUp = '/account/one-time-codes';
 
-const secretIn = ({ text }: Shown): string =>
+const secretIn = ({ text }: PageResponse): string =>
   /<code class="code">([A-Z2-7 ]+)</.exec(text)?.[1]?.replaceAll(' ', '') ?? '';
-const codesIn = ({ text }: Shown): string[] =>
+const codesIn = ({ text }: PageResponse): string[] =>
   [...text.matchAll(/<code class="code">([a-z0-9-]+)</g)].map(([, code]) => code!);
 
 /** @param steps by how many half minutes the app on the other device is ahead */
@@ -38,10 +38,10 @@ async function turnedOn(): Promise<TurnedOn> {
   await visitor.get('/account');
   expect((await visitor.post(setUp)).to).toBe(setUp);
   const secret = secretIn(await visitor.get(setUp));
-  const shown = await visitor.post(`${setUp}/confirm`, { code: codeOf(secret) });
-  expect(shown.status).toBe(200);
+  const confirmation = await visitor.post(`${setUp}/confirm`, { code: codeOf(secret) });
+  expect(confirmation.status).toBe(200);
   app.clock.advance(stepMs);
-  return { ...joined, secret, recovery: codesIn(shown) };
+  return { ...joined, secret, recovery: codesIn(confirmation) };
 }
 
 /** A browser in which the password was given. */
@@ -65,9 +65,9 @@ test('codes count from the first that works: until then a password is enough', a
   expect(secretIn(wrong)).toBe(secretIn(page));
   expect((await createVisitor(app).post('/sign-in', { email, password })).to).toBe('/account');
 
-  const shown = await visitor.post(`${setUp}/confirm`, { code: codeOf(secretIn(page)) });
-  expect(codesIn(shown)).toHaveLength(10);
-  expect(new Set(codesIn(shown)).size).toBe(10);
+  const confirmation = await visitor.post(`${setUp}/confirm`, { code: codeOf(secretIn(page)) });
+  expect(codesIn(confirmation)).toHaveLength(10);
+  expect(new Set(codesIn(confirmation)).size).toBe(10);
   expect((await visitor.get(setUp)).to).toBe('/account');
   expect((await visitor.get('/account')).text).not.toContain(secretIn(page));
 });
@@ -179,9 +179,9 @@ test('a passkey needs no code: it is a device and its owner already', async () =
   const { visitor, email } = await turnedOn();
   const form_token = await formTokenOf(visitor);
   const authenticator = createAuthenticator(app.url);
-  const { json: asked } = await ask(app, visitor, '/account/passkeys/options', { form_token });
+  const { json: creationOptions } = await ask(app, visitor, '/account/passkeys/options', { form_token });
   await ask(app, visitor, '/account/passkeys', {
-    ...{ form_token, name: 'Key', credential: authenticator.create(asked) },
+    ...{ form_token, name: 'Key', credential: authenticator.create(creationOptions) },
   });
   const other = createVisitor(app);
   const { json: options } = await ask(app, other, '/sign-in/passkey/options', {});

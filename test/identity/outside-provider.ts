@@ -16,9 +16,9 @@ export interface OutsideProvider {
   /** Who signs in there. */
   person: Outsider;
   /** Awaited before it answers a request. */
-  before(asked: string): Promise<unknown>;
+  before(requested: string): Promise<unknown>;
   /** The paths it was asked for. */
-  readonly asked: string[];
+  readonly requested: string[];
   /** Registers the server under test. Registering again rotates the signing key. @param redirectUri its address for returns */
   register(client: OutsideClient): void;
   /**
@@ -41,9 +41,9 @@ export async function startOutsideProvider(): Promise<OutsideProvider> {
   let answer: (request: IncomingMessage, response: ServerResponse) => unknown = (_, response) =>
     response.writeHead(503).end();
   const server = createServer((request, response) => {
-    const asked = `${request.method} ${request.url?.split('?')[0]}`;
-    outside.asked.push(asked);
-    void outside.before(asked).then(() => answer(request, response));
+    const requested = `${request.method} ${request.url?.split('?')[0]}`;
+    outside.requested.push(requested);
+    void outside.before(requested).then(() => answer(request, response));
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -52,7 +52,7 @@ export async function startOutsideProvider(): Promise<OutsideProvider> {
   const outside: OutsideProvider = {
     issuer,
     person: { sub: 'ana' },
-    asked: [],
+    requested: [],
     before: () => Promise.resolve(),
     register(client) {
       const provider = providerOf(issuer, client, isRegistered, () => outside.person);

@@ -32,7 +32,7 @@ let provider: Bun.Server<undefined>;
 /** The nonce with which somebody left. */
 let nonce = '';
 let lie: Lie = {};
-let named: string | null = null;
+let claimedIssuer: string | null = null;
 
 const issuer = (): string => `http://127.0.0.1:${provider.port}`;
 const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
@@ -64,7 +64,7 @@ function keysOf(key: KeyObject, kid: string): object {
 
 /** It claims to take every algorithm. */
 const metadata = (): object => ({
-  issuer: named ?? issuer(),
+  issuer: claimedIssuer ?? issuer(),
   authorization_endpoint: `${issuer()}/authorize`,
   token_endpoint: `${issuer()}/token`,
   jwks_uri: `${issuer()}/keys`,
@@ -151,11 +151,11 @@ const lies: readonly (readonly [how: string, lie: Lie])[] = [
   ['that is none', { altered: () => 'e30' }],
 ];
 
-for (const [how, told] of lies)
+for (const [how, claims] of lies)
   test(`an ID token ${how} signs nobody in`, async () => {
     lie = {};
     expect(await back(createVisitor(app))).toBe('/docs');
-    lie = told;
+    lie = claims;
     const visitor = createVisitor(app);
     expect(await back(visitor)).toBeNull();
     expect((await visitor.get('/account')).status).toBe(303);
@@ -163,9 +163,9 @@ for (const [how, told] of lies)
   });
 
 test('a provider whose metadata names another issuer is none', async () => {
-  named = 'https://accounts.example';
+  claimedIssuer = 'https://accounts.example';
   const left = await createVisitor(app).post('/sign-in/with/other', { to: '/docs' });
   expect([left.status, left.headers.get('refresh')]).toEqual([503, null]);
-  named = null;
+  claimedIssuer = null;
   expect((await createVisitor(app).post('/sign-in/with/other', { to: '/docs' })).status).toBe(200);
 });

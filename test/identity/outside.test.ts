@@ -7,7 +7,7 @@ import { join as joinPath } from 'node:path';
 import { createSystemClock, startApp, type TestApp } from '../app.ts';
 import { forgetPassword, invite, join, password } from './member.ts';
 import { startOutsideProvider, type OutsideProvider } from './outside-provider.ts';
-import { createVisitor, saidBy, type Shown, type Visitor } from './visitor.ts';
+import { createVisitor, saidBy, type PageResponse, type Visitor } from './visitor.ts';
 
 let folder: string;
 let north: OutsideProvider;
@@ -51,11 +51,11 @@ let subjects = 0;
 beforeEach(() => {
   for (const provider of [north, south]) {
     provider.person = { sub: `subject-${++subjects}`, name: 'Ana Outside' };
-    provider.asked.length = 0;
+    provider.requested.length = 0;
   }
 });
 
-const addressIn = ({ headers }: Shown): string => headers.get('refresh')?.replace('0;url=', '') ?? '';
+const addressIn = ({ headers }: PageResponse): string => headers.get('refresh')?.replace('0;url=', '') ?? '';
 const pathOf = (url: URL): string => url.pathname + url.search;
 const isIn = async (visitor: Visitor): Promise<boolean> => (await visitor.get('/account')).status === 200;
 
@@ -65,7 +65,7 @@ async function leave(visitor: Visitor, key = 'north', to = '/docs'): Promise<str
   return addressIn(left);
 }
 
-async function signIn(visitor: Visitor, provider = north, key = 'north'): Promise<Shown> {
+async function signIn(visitor: Visitor, provider = north, key = 'north'): Promise<PageResponse> {
   return visitor.get(pathOf(await provider.visit(await leave(visitor, key))));
 }
 
@@ -245,19 +245,19 @@ test('a code of one provider is not taken to another (mix-up)', async () => {
   await linked();
   const visitor = createVisitor(app);
   const back = await north.visit(await leave(visitor));
-  south.asked.length = 0;
+  south.requested.length = 0;
   const mixed = await visitor.get(`/sign-in/with/south/return${back.search}`);
   expect(mixed.status).toBe(403);
   // Ahead of what a provider says of itself, which not all do.
   expect(saidBy(mixed)).toContain('started in another browser');
-  expect(south.asked).toEqual([]);
+  expect(south.requested).toEqual([]);
 
   const second = createVisitor(app);
   const honest = await north.visit(await leave(second));
   honest.searchParams.set('iss', south.issuer);
-  north.asked.length = 0;
+  north.requested.length = 0;
   expect((await second.get(pathOf(honest))).status).toBe(403);
-  expect(north.asked).toEqual([]);
+  expect(north.requested).toEqual([]);
 });
 
 test('another nonce, another state or another verifier is refused', async () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { createSystemClock, startApp } from '../app.ts';
 import { runInNode } from '../browser/run.ts';
 
-interface Seen {
+interface PeopleFindings {
   seen: string[];
   violations: string[];
   ended: string;
@@ -16,7 +16,11 @@ test('a person joins, signs out and in, and ends a session; axe finds nothing, a
   try {
     const { json: ben } = await app.call('POST', '/api/v1/members', { name: 'Ben' });
     const { json } = await app.call('POST', `/api/v1/members/${ben.id}/invitation`);
-    const walk = await runInNode<Seen>('people-process.ts', [app.workspace.setUpUrl, json.url, app.url]);
+    const walk = await runInNode<PeopleFindings>('people-process.ts', [
+      app.workspace.setUpUrl,
+      json.url,
+      app.url,
+    ]);
     expect(walk.seen).toContain('Join Acme');
     expect(walk.seen).toContain('Confirm it’s you');
     expect(walk.violations).toEqual([]);

@@ -7,7 +7,7 @@ import { signIn } from './person.ts';
 const dayMs = 86_400_000;
 let app: TestApp;
 let sessions: Sessions;
-const found = (cookie: string) => sessions.find(new Headers({ cookie }));
+const findSession = (cookie: string) => sessions.find(new Headers({ cookie }));
 
 beforeAll(async () => {
   app = await startApp();
@@ -31,22 +31,22 @@ test('a session ends when it is ended, a week after its last use, and a month af
   const { cookie, who } = await signIn(app);
   for (let week = 0; week < 4; week++) {
     app.clock.advance(7 * dayMs - 1);
-    expect(await found(cookie)).not.toBeNull();
+    expect(await findSession(cookie)).not.toBeNull();
   }
   app.clock.advance(2 * dayMs + 4);
-  expect(await found(cookie)).toBeNull();
+  expect(await findSession(cookie)).toBeNull();
 
   const again = `${(await sessions.begin(who.accountId, { address: '', agent: '' })).split(';')[0]}`;
-  expect((await found(again))?.seats).toMatchObject([{ memberId: owner }]);
+  expect((await findSession(again))?.seats).toMatchObject([{ memberId: owner }]);
   app.clock.advance(7 * dayMs);
-  expect(await found(again)).toBeNull();
+  expect(await findSession(again)).toBeNull();
 
   const third = `${(await sessions.begin(who.accountId, { address: '', agent: '' })).split(';')[0]}`;
-  await sessions.end(who.accountId, (await found(third))!.sessionId);
-  expect(await found(third)).toBeNull();
+  await sessions.end(who.accountId, (await findSession(third))!.sessionId);
+  expect(await findSession(third)).toBeNull();
 });
 
 test('the database holds no token, and a cookie that was made up is nobody', async () => {
-  expect(await found('__Host-tatami=AAAA')).toBeNull();
-  expect(await found('tatami=AAAA')).toBeNull();
+  expect(await findSession('__Host-tatami=AAAA')).toBeNull();
+  expect(await findSession('tatami=AAAA')).toBeNull();
 });

@@ -27,10 +27,10 @@ test('signing in gives a new session each time, and signing out ends it', async 
   planted.cookies.set('__Host-tatami', first!);
   expect((await planted.get('/account')).to).toStartWith('/sign-in');
   await visitor.get('/account');
-  const kept = visitor.cookies.get('__Host-tatami')!;
+  const sessionCookie = visitor.cookies.get('__Host-tatami')!;
   expect((await visitor.post('/sign-out')).to).toBe('/sign-in');
   const stale = createVisitor(app);
-  stale.cookies.set('__Host-tatami', kept);
+  stale.cookies.set('__Host-tatami', sessionCookie);
   expect((await stale.get('/account')).to).toStartWith('/sign-in');
 });
 
@@ -156,10 +156,10 @@ test('under another name of the server a page links to its own address, and a fo
   const { json } = await app.call('PATCH', `/api/v1/issues/${issue.id}`, { priority: 'low' }, propose);
   const other = createVisitor({ url: app.url.replace('127.0.0.1', 'localhost') });
   for (const path of ['/sign-in?to=%2Fdocs', '/account', '/join/x', '/device', `/proposals/${json.id}`]) {
-    const shown = await other.get(path);
-    expect([path, shown.status]).toEqual([path, 403]);
-    expect(shown.text).toContain(`href="${app.url}${path}"`);
-    expect(shown.text).not.toContain('<form');
+    const page = await other.get(path);
+    expect([path, page.status]).toEqual([path, 403]);
+    expect(page.text).toContain(`href="${app.url}${path}"`);
+    expect(page.text).not.toContain('<form');
   }
   const after = await app.lastSequence();
   // Browsers send these for a form of a page that sends no referrer, whatever the name of the server.
@@ -178,8 +178,8 @@ test('under another name of the server a page links to its own address, and a fo
 
 test('a proxy may leave the port out of the name that it passes on', async () => {
   const { hostname } = new URL(app.url);
-  const shown = await fetch(`${app.url}/sign-in`, { headers: { host: hostname } });
-  expect(shown.status).toBe(200);
+  const page = await fetch(`${app.url}/sign-in`, { headers: { host: hostname } });
+  expect(page.status).toBe(200);
   const otherPort = await fetch(`${app.url}/sign-in`, { headers: { host: `${hostname}:1` } });
   expect(otherPort.status).toBe(403);
 });

@@ -1,7 +1,7 @@
 // A browser without a screen: keeps cookies as the server sets them, sends forms as pages hold them, and follows nothing by itself.
 import type { TestApp } from '../app.ts';
 
-export interface Shown {
+export interface PageResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -11,13 +11,13 @@ export interface Shown {
 
 export interface Visitor {
   readonly cookies: Map<string, string>;
-  get(path: string): Promise<Shown>;
+  get(path: string): Promise<PageResponse>;
   /** Sends a form; `form_token` is taken from the page that was read last. */
   post(
     path: string,
     fields?: Readonly<Record<string, string>>,
     headers?: Record<string, string>,
-  ): Promise<Shown>;
+  ): Promise<PageResponse>;
 }
 
 export function createVisitor(
@@ -30,7 +30,7 @@ export function createVisitor(
   const send = async (
     path: string,
     init: RequestInit & { headers: Record<string, string> },
-  ): Promise<Shown> => {
+  ): Promise<PageResponse> => {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const answer = await fetch(app.url + path, {
       ...init,
@@ -66,6 +66,6 @@ export function createVisitor(
 }
 
 /** The text of what a page says went wrong or well. */
-export function saidBy({ text }: Shown): string {
+export function saidBy({ text }: PageResponse): string {
   return /class="notice[^>]*>([^<]*)</.exec(text)?.[1]?.replaceAll(/\s+/g, ' ').trim() ?? '';
 }

@@ -76,11 +76,11 @@ const tools: Readonly<Record<string, Call>> = {
 };
 
 function createFixture(): sdk.McpServer {
-  const made = new sdk.McpServer(
+  const server = new sdk.McpServer(
     { name: 'fixture', version: '1.0.0' },
     { capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} } },
   );
-  const on = made.server;
+  const on = server.server;
   on.setRequestHandler('tools/list', () => ({
     tools: Object.keys(tools).map((name) => ({
       name,
@@ -101,7 +101,7 @@ function createFixture(): sdk.McpServer {
   }));
   on.setRequestHandler('resources/read', ({ params: { uri } }) => ({ contents: [read(uri)] }));
   servePrompts(on);
-  return made;
+  return server;
 }
 
 function read(uri: string): sdk.ReadResourceResult['contents'][number] {
@@ -156,7 +156,7 @@ export function serveFixture(): Bun.Server<undefined> {
         headers: others,
       } = await carry(sdk, createFixture, {
         ...{ baseUrl: new URL(url).origin, bytes, body: bodyIn(bytes), subscription: null },
-        arrival: { method, path, headers, holdOpen },
+        rawRequest: { method, path, headers, holdOpen },
       });
       return new Response(body as string | ReadableStream, {
         status,

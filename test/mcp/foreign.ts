@@ -51,9 +51,9 @@ export async function expectAsNowhere(stranger: Agent, real: Json): Promise<void
     expect([tool, neutral(seen, real)]).toEqual([tool, neutral(unseen, nowhere)]);
   }
   for (const uri of ['issues/issue', 'issues/identifier', 'boards/board', 'projects/project']) {
-    const [kind, name] = uri.split('/') as [string, string];
+    const [type, name] = uri.split('/') as [string, string];
     const read = (ids: Json): Promise<Json> =>
-      stranger.client.readResource({ uri: `tatami://${kind}/${ids[name]}` }).then(
+      stranger.client.readResource({ uri: `tatami://${type}/${ids[name]}` }).then(
         () => 'read',
         ({ code, message }: Json) => neutral({ code, message }, ids),
       );

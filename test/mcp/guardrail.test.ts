@@ -53,9 +53,9 @@ test('what it made is its own: it changes that at once, and finishing it waits',
     status: 'done',
   });
   const from = await last();
-  const held = await agent.call('issues_update', { id: issue.identifier, state: 'Done' });
-  expect(held).toMatchObject({ status: 'proposed', url: `${app.url}/proposals/${held.proposalId}` });
-  expect(held.diff).toMatchObject([
+  const proposed = await agent.call('issues_update', { id: issue.identifier, state: 'Done' });
+  expect(proposed).toMatchObject({ status: 'proposed', url: `${app.url}/proposals/${proposed.proposalId}` });
+  expect(proposed.diff).toMatchObject([
     {
       kind: 'issue',
       issue: issue.identifier,
@@ -64,19 +64,19 @@ test('what it made is its own: it changes that at once, and finishing it waits',
   ]);
   expect((await issueNow(issue.id)).state.name).toBe('Backlog');
   expect(await eventsAfter(from)).toEqual(['automation.proposed']);
-  expect(await agent.call('proposals_get', { id: held.proposalId })).toMatchObject({
+  expect(await agent.call('proposals_get', { id: proposed.proposalId })).toMatchObject({
     proposal: { status: 'open', through: { kind: 'api_key', name: 'test' } },
   });
 
   const before = await last();
-  expect(await approve(held.proposalId)).toBe(303);
+  expect(await approve(proposed.proposalId)).toBe(303);
   expect((await issueNow(issue.id)).state.name).toBe('Done');
   expect((await eventsAfter(before)).sort()).toEqual([
     'automation.approved',
     'issue.state_changed',
     'issue.updated',
   ]);
-  expect(await agent.call('proposals_get', { id: held.proposalId })).toMatchObject({
+  expect(await agent.call('proposals_get', { id: proposed.proposalId })).toMatchObject({
     proposal: { status: 'approved', decidedBy: { id: person.memberId } },
   });
 });
@@ -226,17 +226,17 @@ test('a call can wait for the decision, and gives up in time', async () => {
 });
 
 test('a client that can show pages is handed the one of the proposal, and calls again', async () => {
-  const shown: string[] = [];
+  const openedUrls: string[] = [];
   const capable = await connect(app, token, 'current', { capabilities: { elicitation: { url: {} } } });
   capable.client.setRequestHandler('elicitation/create', async ({ params }: Json) => {
-    shown.push(params.url);
+    openedUrls.push(params.url);
     await approve(params.url.split('/').at(-1));
     return { action: 'accept' };
   });
   const issue = await foreign();
   const answer = await capable.call('issues_update', { id: issue.id, title: 'Seen', wait: 30 });
   expect(answer).toMatchObject({ status: 'approved' });
-  expect(shown).toEqual([answer.url]);
+  expect(openedUrls).toEqual([answer.url]);
   expect((await issueNow(issue.id)).title).toBe('Seen');
   await capable.close();
 });

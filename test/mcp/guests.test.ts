@@ -8,9 +8,9 @@ let app: TestApp;
 let guest: Agent;
 beforeAll(async () => {
   app = await startApp();
-  const member = await made('/members', { name: 'Gast', role: 'guest', teams: ['ENG'] });
+  const member = await create('/members', { name: 'Gast', role: 'guest', teams: ['ENG'] });
   const scopes = ['issues:write', 'comments:write', 'boards:read', 'cycles:read', 'projects:read'];
-  const { key } = await made('/api-keys', { name: 'guest', memberId: member.id, scopes });
+  const { key } = await create('/api-keys', { name: 'guest', memberId: member.id, scopes });
   guest = await connect(app, key);
 });
 afterAll(async () => {
@@ -18,19 +18,19 @@ afterAll(async () => {
   await app.stop();
 });
 
-const made = async (path: string, body: object): Promise<Json> => {
+const create = async (path: string, body: object): Promise<Json> => {
   const { status, json, text } = await app.call('POST', `/api/v1${path}`, body);
   if (status !== 201) throw new Error(text);
   return json;
 };
 
 test('what is of another team is answered to an agent of a guest as what is nowhere', async () => {
-  await made('/teams', { key: 'HID', name: 'Hidden' });
-  const issue = await made('/issues', { team: 'HID', title: 'Hidden pineapple' });
-  const issue2 = await made('/issues', { team: 'HID', title: 'Hidden too' });
+  await create('/teams', { key: 'HID', name: 'Hidden' });
+  const issue = await create('/issues', { team: 'HID', title: 'Hidden pineapple' });
+  const issue2 = await create('/issues', { team: 'HID', title: 'Hidden too' });
   const span = { startsAt: '2031-03-03T00:00:00.000Z', endsAt: '2031-03-17T00:00:00.000Z' };
-  const cycle = await made('/cycles', { team: 'HID', ...span });
-  const board = await made('/boards', { name: 'Hidden', team: 'HID' });
+  const cycle = await create('/cycles', { team: 'HID', ...span });
+  const board = await create('/boards', { name: 'Hidden', team: 'HID' });
   await app.settled();
   const from = await app.lastSequence();
   const real = {
@@ -43,8 +43,8 @@ test('what is of another team is answered to an agent of a guest as what is nowh
 });
 
 test('lists, completions and prompts of an agent of a guest hold what is of their team, and nothing else', async () => {
-  await made('/issues', { team: 'ENG', title: 'Seen pineapple' });
-  await made('/issues', { team: 'HID', title: 'Unseen pineapple' });
+  await create('/issues', { team: 'ENG', title: 'Seen pineapple' });
+  await create('/issues', { team: 'HID', title: 'Unseen pineapple' });
   await app.settled();
   const { data } = await guest.call('issues_search', { q: 'pineapple' });
   expect(data.map(({ issue }: Json) => issue.title)).toEqual(['Seen pineapple']);

@@ -25,9 +25,9 @@ const redirectUri = 'http://127.0.0.1:9/callback';
 
 /** What a client asks its host to keep, and to do: here, go through the consent page. */
 function createProvider(scope?: string) {
-  const kept: Json = { walked: [] };
+  const storage: Json = { walked: [] };
   return {
-    kept,
+    kept: storage,
     redirectUrl: redirectUri,
     clientMetadata: {
       client_name: 'Night Owl',
@@ -37,14 +37,14 @@ function createProvider(scope?: string) {
       token_endpoint_auth_method: 'none',
       ...(scope === undefined ? {} : { scope }),
     },
-    clientInformation: () => kept.client,
-    saveClientInformation: (client: unknown) => void (kept.client = client),
-    tokens: () => kept.tokens,
-    saveTokens: (tokens: unknown) => void (kept.tokens = tokens),
-    saveCodeVerifier: (verifier: string) => void (kept.verifier = verifier),
-    codeVerifier: () => kept.verifier,
+    clientInformation: () => storage.client,
+    saveClientInformation: (client: unknown) => void (storage.client = client),
+    tokens: () => storage.tokens,
+    saveTokens: (tokens: unknown) => void (storage.tokens = tokens),
+    saveCodeVerifier: (verifier: string) => void (storage.verifier = verifier),
+    codeVerifier: () => storage.verifier,
     state: () => 'a-state',
-    redirectToAuthorization: (url: URL) => void kept.walked.push(url),
+    redirectToAuthorization: (url: URL) => void storage.walked.push(url),
   };
 }
 
@@ -88,11 +88,11 @@ describe.each(generations.map((generation) => [generation] as const))(
     test('comes from the address alone to the answer of a tool', async () => {
       const provider = createProvider();
       const client = await walk(generation, provider);
-      const made = await client.callTool({
+      const created = await client.callTool({
         name: 'issues_create',
         arguments: { team: 'ENG', title: `By ${generation}` },
       });
-      const issue = await rest('GET', `/issues/${made.structuredContent.id}`);
+      const issue = await rest('GET', `/issues/${created.structuredContent.id}`);
       expect(issue.creator).toMatchObject({ id: person.memberId });
       const { data } = await rest('GET', `/issues/${issue.id}/history`);
       expect(data[0].actor).toMatchObject({
@@ -101,12 +101,12 @@ describe.each(generations.map((generation) => [generation] as const))(
         name: 'Night Owl',
         memberId: person.memberId,
       });
-      const asked = provider.kept.walked[0].searchParams;
-      expect([asked.get('resource'), asked.get('code_challenge_method')]).toEqual([
+      const authorization = provider.kept.walked[0].searchParams;
+      expect([authorization.get('resource'), authorization.get('code_challenge_method')]).toEqual([
         endpointOf(app).href,
         'S256',
       ]);
-      expect(asked.get('scope').split(' ')).toContain('issues:write');
+      expect(authorization.get('scope').split(' ')).toContain('issues:write');
       await client.close();
     });
   },
@@ -133,22 +133,22 @@ test('an app approves nothing, and its member does, in a browser', async () => {
   // What the workspace guards is not the person's to choose.
   const client = await walk('current', provider, (form) => expect(form.getAll('guarded')).toEqual([]));
   expect((await rest('GET', '/grants?limit=1')).data[0].guarded).toHaveLength(4);
-  const made = await rest('POST', '/issues', { team: 'ENG', title: 'Of a person' });
+  const created = await rest('POST', '/issues', { team: 'ENG', title: 'Of a person' });
   const call = async (name: string, args: object): Promise<Json> =>
     (await client.callTool({ name, arguments: args })).structuredContent;
-  const held = await call('issues_delete', { id: made.id });
-  expect(held.status).toBe('proposed');
+  const proposed = await call('issues_delete', { id: created.id });
+  expect(proposed.status).toBe('proposed');
   const { data } = await rest('GET', '/inbox?limit=10');
-  expect(data[0]).toMatchObject({ kind: 'proposal_made', target: { id: held.proposalId } });
+  expect(data[0]).toMatchObject({ kind: 'proposal_made', target: { id: proposed.proposalId } });
   expect(data[0].title).toMatch(/^Night Owl, for .+, proposes a change$/);
-  const page = await browser.get(`/proposals/${held.proposalId}`);
+  const page = await browser.get(`/proposals/${proposed.proposalId}`);
   expect(page.text).toContain('<strong>Night Owl</strong>, for');
   const form = new URLSearchParams({
     ...{ form_token: person.who.formToken, workspace: app.workspace.workspaceId, revision: '1' },
     decision: 'approve',
   });
-  expect((await browser.post(`/proposals/${held.proposalId}`, form)).status).toBe(303);
-  expect((await rest('GET', `/issues/${made.id}`)).error?.code).toBe('not_found');
+  expect((await browser.post(`/proposals/${proposed.proposalId}`, form)).status).toBe(303);
+  expect((await rest('GET', `/issues/${created.id}`)).error?.code).toBe('not_found');
   await client.close();
 });
 

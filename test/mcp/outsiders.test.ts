@@ -149,12 +149,12 @@ test('what Tatami has no use for goes through its transport all the same', async
 
 test("the inspector's command line lists tools, and calls one", async () => {
   const launcher = join(inspector, 'clients/launcher/build/index.js');
-  const asked = [launcher, '--cli', endpointOf(app).href, '--transport', 'http'];
+  const cliArgs = [launcher, '--cli', endpointOf(app).href, '--transport', 'http'];
   const header = ['--header', `Authorization: Bearer ${app.workspace.apiKey}`];
-  const listed = await run([...asked, '--method', 'tools/list', ...header]);
+  const listed = await run([...cliArgs, '--method', 'tools/list', ...header]);
   expect(listed).toContain('"issues_update"');
   const called = await run([
-    ...[...asked, '--method', 'tools/call', '--tool-name', 'issues_create'],
+    ...[...cliArgs, '--method', 'tools/call', '--tool-name', 'issues_create'],
     ...['--tool-arg', 'team=ENG', '--tool-arg', 'title=By the inspector', ...header],
   ]);
   expect(called).toContain('By the inspector');

@@ -40,17 +40,17 @@ test('what is decided on is shown whole, on the page and by the API, and nothing
   const end = 'the last words';
   const unseen = 'Invoice \u202egpj.exe\u2066\u200b\u{e0041}\u0007 and a family 👩\u200d👧';
   const description = `${'Harmless. '.repeat(3_000)}\n${unseen}\n${end}`;
-  const asked = await app.call(
+  const requested = await app.call(
     'PATCH',
     `/api/v1/issues/${issue.id}`,
     { description },
     { 'Tatami-Mode': 'propose' },
   );
-  expect(asked.status).toBe(202);
-  const { effects } = await rest('GET', `/proposals/${asked.json.id}`);
+  expect(requested.status).toBe(202);
+  const { effects } = await rest('GET', `/proposals/${requested.json.id}`);
   const after = Object.fromEntries(effects[0].fields.map((field: Json) => [field.name, field.after]));
   expect(after).toEqual({ description });
-  const text = await (await look(asked.json.id, person.cookie)).text();
+  const text = await (await look(requested.json.id, person.cookie)).text();
   expect(text).toContain(end);
   expect(text).toContain('Invoice \\u202egpj.exe\\u2066\\u200b\\udb40\\udc41\\u0007 and a family 👩\u200d👧');
   expect(text).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b\u0007]/);

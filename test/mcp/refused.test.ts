@@ -123,7 +123,7 @@ test('what is in another workspace is answered as what is nowhere, by every tool
     startsAt: '2031-03-03T00:00:00.000Z',
     endsAt: '2031-03-17T00:00:00.000Z',
   });
-  const held = await agent.call('issues_update', { id: issue.id, title: 'y' });
+  const proposed = await agent.call('issues_update', { id: issue.id, title: 'y' });
   await app.settled();
   const real: Json = {
     ...{ issue: issue.id, identifier: issue.identifier, issue2: issue2.id, board: board.id, cycle: cycle.id },
@@ -132,7 +132,7 @@ test('what is in another workspace is answered as what is nowhere, by every tool
       words: 'pineapple',
       plugin: 'acme.none',
       backtest: 'btt_none',
-      proposal: held.proposalId,
+      proposal: proposed.proposalId,
       project: project.id,
     },
   };
@@ -214,8 +214,8 @@ test('an app decides on no proposal, whichever scopes it holds, and does not say
   const path = `/api/v1/issues/${issue.id}`;
   const { json: theirs } = await app.clientOf(key)('PATCH', path, { priority: 'low' }, propose);
   const call = app.app.caller(asText);
-  const ask = async (operation: string, given: object): Promise<string | undefined> =>
-    (await call(app.app.route(operation), { principal: granted(), isCounted: false, params: {}, ...given }))
+  const ask = async (operation: string, input: object): Promise<string | undefined> =>
+    (await call(app.app.route(operation), { principal: granted(), isCounted: false, params: {}, ...input }))
       .error?.code;
   for (const id of [proposalId, theirs.id]) {
     const params = { id };
@@ -245,22 +245,22 @@ test('a stream ends in the moment in which its token is withdrawn', async () => 
 
 test('a watcher hears of nothing that it may not read', async () => {
   const issue = await rest('POST', '/issues', { team: 'ENG', title: 'Unheard' });
-  const heard: string[] = [];
+  const updatedUris: string[] = [];
   const deaf = await connect(app, await app.mintKey(['projects:read']));
   const other = await connect(app, await app.mintKey(['issues:read']));
   for (const one of [deaf, stranger])
     one.client.setNotificationHandler(
       'notifications/resources/updated',
-      ({ params }: Json) => void heard.push(params.uri),
+      ({ params }: Json) => void updatedUris.push(params.uri),
     );
-  let told = (): void => undefined;
-  const once = new Promise<void>((resolve) => (told = resolve));
-  other.client.setNotificationHandler('notifications/resources/updated', () => told());
+  let notify = (): void => undefined;
+  const once = new Promise<void>((resolve) => (notify = resolve));
+  other.client.setNotificationHandler('notifications/resources/updated', () => notify());
   const uris = { resourceSubscriptions: [`tatami://issues/${issue.identifier}`] };
   for (const one of [deaf, stranger, other]) await one.client.listen(uris);
   await rest('PATCH', `/issues/${issue.id}`, { priority: 'low' });
   await once;
-  expect(heard).toEqual([]);
+  expect(updatedUris).toEqual([]);
   await deaf.close();
   await other.close();
 });

@@ -1,47 +1,47 @@
 // Everything in which the server and the model have to agree at a moment.
 import { expect } from 'bun:test';
 import type { Json } from '../app.ts';
-import type { Company } from './company.ts';
+import type { Simulation } from './simulation.ts';
 import { isoOf } from './hours.ts';
 import { plugin, type Issue } from './model.ts';
 
-export async function agreeOn(company: Company): Promise<void> {
-  company.model.cycles.look(company.model.issues);
-  for (const issue of company.model.issues.values()) await agreeOnIssue(company, issue);
-  await agreeOnAudit(company);
-  await agreeOnCycles(company);
-  await agreeOnProjects(company);
-  await agreeOnInboxes(company);
+export async function agreeOn(simulation: Simulation): Promise<void> {
+  simulation.model.cycles.look(simulation.model.issues);
+  for (const issue of simulation.model.issues.values()) await agreeOnIssue(simulation, issue);
+  await agreeOnAudit(simulation);
+  await agreeOnCycles(simulation);
+  await agreeOnProjects(simulation);
+  await agreeOnInboxes(simulation);
 }
 
 const actorOf = ({ actor }: Json): string => actor.memberId ?? (actor.kind === 'plugin' ? plugin : 'system');
 /** The types of events that the model knows. */
 const ofIssues = ['issue.created', 'issue.updated', 'issue.state_changed', 'issue.assigned', 'issue.labeled', 'issue.moved', 'issue.deleted', 'issue.restored', 'issue.triage_accepted', 'issue.triage_declined']; // prettier-ignore
 
-async function agreeOnIssue(company: Company, issue: Issue): Promise<void> {
-  const { ok, all, model } = company;
+async function agreeOnIssue(simulation: Simulation, issue: Issue): Promise<void> {
+  const { ok, all, model } = simulation;
   const history = await all(`/issues/${issue.id}/history`);
   const versions: { by: string; types: string[] }[] = [];
   for (const event of history.filter(({ type }) => ofIssues.includes(type))) {
     const at = event.data.version - 1;
     (versions[at] ??= { by: actorOf(event), types: [] }).types.push(event.type);
   }
-  const told: object[] = versions.map(({ by, types }) => ({ by, types: types.toSorted() }));
-  expect({ id: issue.id, told }).toEqual({ id: issue.id, told: [...issue.history] });
+  const emitted: object[] = versions.map(({ by, types }) => ({ by, types: types.toSorted() }));
+  expect({ id: issue.id, told: emitted }).toEqual({ id: issue.id, told: [...issue.history] });
   // The last that its history says, also of one that is deleted.
   const last = history.findLast(({ type }) => ofIssues.includes(type)).data;
-  const lastly: object = { ...shownOf(last), isDeleted: last.deletedAt !== null };
+  const lastly: object = { ...modelFields(last), isDeleted: last.deletedAt !== null };
   expect(lastly).toEqual(writtenIn(issue));
   expect(history.filter(({ type }) => type === 'comment.added')).toHaveLength(issue.comments);
   const breaks = history.filter(({ type }) => ['sla.at_risk', 'sla.breached', 'sla.met'].includes(type));
   const inModel = issue.clocks.flatMap((clock) =>
-    clock.told.map((what) => `sla.${what} ${clock.policy.name}`),
+    clock.emitted.map((what) => `sla.${what} ${clock.policy.name}`),
   );
   const said = breaks.map(({ type, data }) => `${type} ${data.policy.name}`);
   expect({ id: issue.id, said: said.toSorted() }).toEqual({ id: issue.id, said: inModel.toSorted() });
   if (issue.isDeleted)
-    return expect((await company.app.call('GET', `/api/v1/issues/${issue.id}`)).status).toBe(404);
-  expect(shownOf(await ok('GET', `/issues/${issue.id}`))).toMatchObject(shownOf(last));
+    return expect((await simulation.app.call('GET', `/api/v1/issues/${issue.id}`)).status).toBe(404);
+  expect(modelFields(await ok('GET', `/issues/${issue.id}`))).toMatchObject(modelFields(last));
   const clocks = (await ok('GET', `/issues/${issue.id}/sla`)).data.map((clock: Json) => ({
     ...{ policy: clock.policy.name, state: clock.state, startedAt: clock.startedAt },
     ...{ dueAt: clock.dueAt, reachedAt: clock.reachedAt, endedAt: clock.endedAt },
@@ -72,18 +72,21 @@ function writtenIn(issue: Issue): object {
 }
 
 /** An issue as the server shows it, in the words of the model. */
-function shownOf(shown: Json): object {
-  const { title, priority, estimate, dueDate, fields, version } = shown;
+function modelFields(response: Json): object {
+  const { title, priority, estimate, dueDate, fields, version } = response;
   return {
     ...{ title, priority, estimate, dueDate, fields, version },
-    ...{ state: shown.state.type, team: shown.team.key, creator: shown.creator.id },
-    ...{ assignee: shown.assignee?.id ?? null, parent: shown.parent?.id ?? null },
-    ...{ project: shown.project?.id ?? null, milestone: shown.milestone?.id ?? null },
-    ...{ cycle: shown.cycle?.number ?? null, labels: shown.labels.map(({ id }: Json) => id).toSorted() },
+    ...{ state: response.state.type, team: response.team.key, creator: response.creator.id },
+    ...{ assignee: response.assignee?.id ?? null, parent: response.parent?.id ?? null },
+    ...{ project: response.project?.id ?? null, milestone: response.milestone?.id ?? null },
+    ...{
+      cycle: response.cycle?.number ?? null,
+      labels: response.labels.map(({ id }: Json) => id).toSorted(),
+    },
   };
 }
 
-async function agreeOnAudit({ all, model }: Company): Promise<void> {
+async function agreeOnAudit({ all, model }: Simulation): Promise<void> {
   const counts: Record<string, number> = {};
   for (const entry of await all('/audit-log')) {
     if (!ofIssues.includes(entry.action) && entry.action !== 'comment.added') continue;
@@ -96,33 +99,33 @@ async function agreeOnAudit({ all, model }: Company): Promise<void> {
   expect(counts).toEqual(Object.fromEntries(inModel));
 }
 
-async function agreeOnCycles({ app, ok, all, model }: Company): Promise<void> {
+async function agreeOnCycles({ app, ok, all, model }: Simulation): Promise<void> {
   const now = app.clock.now();
-  const shown = await all('/cycles');
+  const response = await all('/cycles');
   for (const cycle of model.cycles.all) {
-    const found = shown.find(({ team, number }) => team === cycle.team && number === cycle.number);
-    if (!found) {
+    const actual = response.find(({ team, number }) => team === cycle.team && number === cycle.number);
+    if (!actual) {
       expect(cycle.startsAt).toBeGreaterThan(now);
       continue;
     }
     const { team, number, startsAt, endsAt } = cycle;
     const status = now < startsAt ? 'upcoming' : now < endsAt ? 'active' : 'completed';
-    expect(found).toMatchObject({ team, number, status, startsAt: isoOf(startsAt), endsAt: isoOf(endsAt) });
-    const { days } = await ok('GET', `/cycles/${found.id}/progress`);
+    expect(actual).toMatchObject({ team, number, status, startsAt: isoOf(startsAt), endsAt: isoOf(endsAt) });
+    const { days } = await ok('GET', `/cycles/${actual.id}/progress`);
     expect({ team, number, days }).toEqual({ team, number, days: [...cycle.days.values()] });
-    const went = (await all(`/cycles/${found.id}/rollovers`)).map(
+    const went = (await all(`/cycles/${actual.id}/rollovers`)).map(
       ({ issue, to }) => `${issue.id} ${to?.number}`,
     );
     expect(went.toSorted()).toEqual(cycle.rollovers.map(({ issue, to }) => `${issue} ${to}`).toSorted());
   }
 }
 
-async function agreeOnProjects({ ok, projects, model }: Company): Promise<void> {
+async function agreeOnProjects({ ok, projects, model }: Simulation): Promise<void> {
   for (const { id, milestones } of projects) {
-    const shown = await ok('GET', `/projects/${id}/progress`);
+    const response = await ok('GET', `/projects/${id}/progress`);
     const ofIt = model.live().filter(({ project }) => project === id);
-    expect(shown.progress).toEqual(countsOf(ofIt));
-    expect(shown.milestones.map(({ progress }: Json) => progress)).toEqual(
+    expect(response.progress).toEqual(countsOf(ofIt));
+    expect(response.milestones.map(({ progress }: Json) => progress)).toEqual(
       milestones.map((milestone) => countsOf(ofIt.filter((issue) => issue.milestone === milestone))),
     );
   }
@@ -145,7 +148,7 @@ function countsOf(issues: readonly Issue[]): object {
 }
 
 /** The owner's and that of a member who has been there all the time. */
-async function agreeOnInboxes({ as, model, people }: Company): Promise<void> {
+async function agreeOnInboxes({ as, model, people }: Simulation): Promise<void> {
   for (const member of people.slice(0, 3)) {
     const items: Json[] = [];
     for (let after = ''; ;) {
@@ -154,12 +157,15 @@ async function agreeOnInboxes({ as, model, people }: Company): Promise<void> {
       if (!json.pageInfo.hasNextPage) break;
       after = `&after=${json.pageInfo.endCursor}`;
     }
-    const told = items
+    const emitted = items
       .filter(({ reason }) => reason !== 'plugin' && reason !== 'system')
       .map(({ reason, issue, count, readAt }) =>
         [reason, issue?.id ?? '-', count, readAt ? 'read' : 'unread'].join(' '),
       );
-    expect({ member, told: told.toSorted() }).toEqual({ member, told: model.inboxes.of(member).toSorted() });
+    expect({ member, told: emitted.toSorted() }).toEqual({
+      member,
+      told: model.inboxes.of(member).toSorted(),
+    });
     const { json } = await as(member)('GET', '/api/v1/inbox/unread-count');
     expect(json.unread).toBe(model.inboxes.unread(member));
   }

@@ -21,7 +21,7 @@ export interface Cycle {
   readonly rollovers: { readonly issue: string; readonly to: number | null }[];
 }
 
-const made = 12;
+const cycleCount = 12;
 
 export class Cycles {
   readonly all: Cycle[] = [];
@@ -34,7 +34,7 @@ export class Cycles {
     this.now = now;
     for (const rhythm of rhythms) {
       let next = now;
-      for (let number = 1; number <= made; number++) {
+      for (let number = 1; number <= cycleCount; number++) {
         const startsAt = begins(rhythm, next);
         const endsAt = weeksLater(rhythm, startsAt, rhythm.weeks);
         this.all.push({ team: rhythm.team, number, startsAt, endsAt, days: new Map(), rollovers: [] });
@@ -49,7 +49,7 @@ export class Cycles {
     return open.slice(0, 2);
   }
 
-  kept(issue: Issue): number | null {
+  retainedCycle(issue: Issue): number | null {
     const cycle = this.all.find(({ team, number }) => team === issue.team && number === issue.cycle);
     return cycle && (finished.includes(issue.state) || cycle.endsAt > this.now) ? cycle.number : null;
   }
@@ -84,13 +84,13 @@ export class Cycles {
     const of = (types?: readonly StateType[]): Issue[] =>
       types ? inIt.filter(({ state }) => types.includes(state)) : inIt;
     const sides = [of(), of(['started']), of(['completed']), of(['canceled', 'duplicate'])];
-    const named = (count: (some: Issue[]) => number): object => {
+    const countsBy = (count: (some: Issue[]) => number): object => {
       const [scope, started, completed, canceled] = sides.map(count);
       return { scope, started, completed, canceled };
     };
     const points = (some: Issue[]): number => some.reduce((sum, { estimate }) => sum + (estimate ?? 0), 0);
     const day = dayOf(this.rhythms.find(({ team }) => team === cycle.team)!.timeZone, at);
-    cycle.days.set(day, { day, issues: named((some) => some.length), points: named(points) });
+    cycle.days.set(day, { day, issues: countsBy((some) => some.length), points: countsBy(points) });
   }
 
   private end(

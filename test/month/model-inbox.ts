@@ -7,7 +7,7 @@ interface Item {
 }
 
 /** Readers by reason; of several reasons the first counts. */
-type Telling = readonly (readonly [reason: string, readers: readonly string[]])[];
+type RecipientsByReason = readonly (readonly [reason: string, readers: readonly string[]])[];
 
 export class Inboxes {
   /** In the order in which they came. */
@@ -23,12 +23,12 @@ export class Inboxes {
     return this.gone.has(member);
   }
 
-  tell(issue: string | null, by: string, telling: Telling): void {
-    const told = new Set([by, ...this.gone]);
-    for (const [reason, readers] of telling)
+  notify(issue: string | null, by: string, recipients: RecipientsByReason): void {
+    const notified = new Set([by, ...this.gone]);
+    for (const [reason, readers] of recipients)
       for (const reader of readers) {
-        if (told.has(reader)) continue;
-        told.add(reader);
+        if (notified.has(reader)) continue;
+        notified.add(reader);
         const items = this.items.get(reader) ?? [];
         this.items.set(reader, items);
         const like = items.find((item) => item.issue === issue && item.reason === reason && !item.isRead);

@@ -22,18 +22,18 @@ export interface SlaClock {
   reachedAt: number | null;
   endedAt: number | null;
   /** How often each was told. */
-  readonly told: string[];
+  readonly emitted: string[];
 }
 
 /** What the mere passing of time does, to be told in inboxes. */
 export function passTime({ clocks }: Issue, now: number): { readonly reason: 'sla' }[] {
-  const before = clocks.reduce((sum, { told }) => sum + told.length, 0);
+  const before = clocks.reduce((sum, { emitted }) => sum + emitted.length, 0);
   for (const clock of clocks) {
-    if (clock.state === 'running' && clock.atRiskAt !== null && clock.atRiskAt <= now) tell(clock, 'at_risk');
+    if (clock.state === 'running' && clock.atRiskAt !== null && clock.atRiskAt <= now) emit(clock, 'at_risk');
     const isDue = clock.dueAt !== null && clock.dueAt <= now;
-    if (isDue && (clock.state === 'running' || clock.state === 'at_risk')) tell(clock, 'breached');
+    if (isDue && (clock.state === 'running' || clock.state === 'at_risk')) emit(clock, 'breached');
   }
-  const after = clocks.reduce((sum, { told }) => sum + told.length, 0);
+  const after = clocks.reduce((sum, { emitted }) => sum + emitted.length, 0);
   return Array.from({ length: after - before }, () => ({ reason: 'sla' }));
 }
 
@@ -75,7 +75,7 @@ function start(issue: Issue, policy: Policy, now: number): void {
       reachedAt: null,
       endedAt: null,
     },
-    ...{ leftMs: policy.targetMinutes * minuteMs, told: [] },
+    ...{ leftMs: policy.targetMinutes * minuteMs, emitted: [] },
   };
   issue.clocks.push(clock);
   if (!policy.pausedIn.includes(issue.state)) goOn(clock, now);
@@ -84,7 +84,7 @@ function start(issue: Issue, policy: Policy, now: number): void {
 function goOn(clock: SlaClock, now: number): void {
   const { office, atRiskMinutes } = clock.policy;
   clock.dueAt = afterWork(office, now, clock.leftMs);
-  clock.state = clock.told.includes('at_risk') ? 'at_risk' : 'running';
+  clock.state = clock.emitted.includes('at_risk') ? 'at_risk' : 'running';
   if (atRiskMinutes !== null && clock.state === 'running')
     clock.atRiskAt = afterWork(office, now, clock.leftMs - atRiskMinutes * minuteMs);
 }
@@ -101,7 +101,7 @@ function pauseOrGoOn(clock: SlaClock, state: StateType, now: number): void {
 function reach(clock: SlaClock, now: number): void {
   clock.reachedAt = now;
   clock.endedAt = now;
-  if (clock.state !== 'breached') tell(clock, 'met');
+  if (clock.state !== 'breached') emit(clock, 'met');
 }
 
 function cancel(clock: SlaClock, now: number): void {
@@ -109,7 +109,7 @@ function cancel(clock: SlaClock, now: number): void {
   if (clock.state !== 'breached') clock.state = 'canceled';
 }
 
-function tell(clock: SlaClock, what: 'at_risk' | 'breached' | 'met'): void {
+function emit(clock: SlaClock, what: 'at_risk' | 'breached' | 'met'): void {
   clock.state = what;
-  clock.told.push(what);
+  clock.emitted.push(what);
 }

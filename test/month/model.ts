@@ -83,10 +83,10 @@ export class Model {
   pass(to: number): void {
     this.cycles.pass(to, this.issues, (issue, cycle) => this.change(issue, byItself, { cycle }));
     for (const issue of this.issues.values())
-      for (const told of passTime(issue, to))
+      for (const notified of passTime(issue, to))
         if (!issue.isDeleted) {
           const readers = issue.assignee === null ? [...issue.followers] : [issue.assignee];
-          this.inboxes.tell(issue.id, byItself, [[told.reason, readers]]);
+          this.inboxes.notify(issue.id, byItself, [[notified.reason, readers]]);
         }
     this.now = to;
   }
@@ -98,7 +98,9 @@ export class Model {
       case 'readAll':
         return this.inboxes.readAll(act.by);
       case 'post':
-        return this.inboxes.tell(null, act.by, [['project_update', this.projects.get(act.project)!.people]]);
+        return this.inboxes.notify(null, act.by, [
+          ['project_update', this.projects.get(act.project)!.people],
+        ]);
       case 'dropLabel':
         return this.dropLabel(act);
       default:
@@ -124,7 +126,7 @@ export class Model {
       case 'restore':
         issue.isDeleted = false;
         issue.labels = issue.labels.filter((label) => !this.dropped.has(label));
-        issue.cycle = this.cycles.kept(issue);
+        issue.cycle = this.cycles.retainedCycle(issue);
         return this.note(issue, act.by, ['issue.restored']);
       case 'comment':
         return this.comment(issue, act);
@@ -145,7 +147,7 @@ export class Model {
     };
     this.issues.set(id, issue);
     this.note(issue, by, ['issue.created']);
-    this.tellOf(
+    this.notifyOf(
       issue,
       by,
       { ...(issue.assignee === null ? {} : { assignee: issue.assignee }), state: issue.state },
@@ -168,8 +170,8 @@ export class Model {
     const isDeclined = issue.state === 'canceled' || issue.state === 'duplicate';
     if (isTriaged) types.push(isDeclined ? 'issue.triage_declined' : 'issue.triage_accepted');
     this.note(issue, by, [...new Set(['issue.updated', ...types, ...also])]);
-    const told = Object.fromEntries(moved.map((name) => [name, issue[name as keyof Issue]]));
-    this.tellOf(issue, by, also.includes('issue.moved') ? { state: issue.state } : told, true);
+    const notified = Object.fromEntries(moved.map((name) => [name, issue[name as keyof Issue]]));
+    this.notifyOf(issue, by, also.includes('issue.moved') ? { state: issue.state } : notified, true);
   }
 
   private note(issue: Issue, by: string, types: readonly string[]): void {
@@ -184,10 +186,10 @@ export class Model {
     this.audit.set(by, counts.set(type, (counts.get(type) ?? 0) + 1));
   }
 
-  private tellOf(issue: Issue, by: string, moved: Partial<Issue>, isChange: boolean): void {
+  private notifyOf(issue: Issue, by: string, moved: Partial<Issue>, isChange: boolean): void {
     const { assignee, state } = moved;
     const isWatched = ['state', 'priority', 'assignee', 'dueDate'].some((name) => name in moved);
-    this.inboxes.tell(issue.id, by, [
+    this.inboxes.notify(issue.id, by, [
       ['assigned', assignee ? [assignee] : []],
       ['subscribed', isChange && isWatched ? [...issue.followers] : []],
       ['triage', state === 'triage' ? [...this.inboxes.admins] : []],
@@ -202,7 +204,7 @@ export class Model {
       issue.isAnswered = true;
       heed(issue, this.policies, this.now, true);
     }
-    this.inboxes.tell(issue.id, by, [
+    this.inboxes.notify(issue.id, by, [
       ['mentioned', mentions],
       ['subscribed', [...issue.followers]],
     ]);

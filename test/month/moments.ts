@@ -1,8 +1,8 @@
 // What plain reads showed at moments of the month, and what `asOf` shows of them afterwards.
 import { expect } from 'bun:test';
 import type { Json } from '../app.ts';
-import type { Company } from './company.ts';
-import type { Chance } from './story.ts';
+import type { Simulation } from './simulation.ts';
+import type { Chance } from './scenario.ts';
 
 export interface Moment {
   readonly sequence: number;
@@ -32,7 +32,7 @@ const bare = (status: number, json: Json): Json => {
   return pageInfo ? { ...rest, hasNextPage: pageInfo.hasNextPage } : rest;
 };
 
-export async function look({ app, model }: Company, chance: Chance): Promise<Moment> {
+export async function look({ app, model }: Simulation, chance: Chance): Promise<Moment> {
   const ids = [...model.issues.keys()];
   const some = Array.from({ length: issuesOfEach }, () => `/issues/${chance.pick(ids)}`);
   const paths = [...some, chance.pick(lists), chance.pick(lists), '/projects?limit=100'];
@@ -45,14 +45,21 @@ export async function look({ app, model }: Company, chance: Chance): Promise<Mom
   return { sequence: json.data[0].sequence, at: new Date(app.clock.now()).toISOString(), answers };
 }
 
-export async function lookBack({ app }: Company, chance: Chance, moments: readonly Moment[]): Promise<void> {
+export async function lookBack(
+  { app }: Simulation,
+  chance: Chance,
+  moments: readonly Moment[],
+): Promise<void> {
   expect(moments).toHaveLength(50);
   for (const { sequence, at, answers } of moments)
     for (const [path, then] of answers) {
       const asOf = chance.of(0.5) ? at : String(sequence);
-      const asked = `${path}${path.includes('?') ? '&' : '?'}asOf=${asOf}`;
-      const { status, json } = await app.call('GET', `/api/v1${asked}`);
-      expect({ asked, answer: bare(status, json) }).toEqual({ asked, answer: then });
-      if (status === 200) expect([asked, json.asOf.sequence]).toEqual([asked, sequence]);
+      const requestPath = `${path}${path.includes('?') ? '&' : '?'}asOf=${asOf}`;
+      const { status, json } = await app.call('GET', `/api/v1${requestPath}`);
+      expect({ asked: requestPath, answer: bare(status, json) }).toEqual({
+        asked: requestPath,
+        answer: then,
+      });
+      if (status === 200) expect([requestPath, json.asOf.sequence]).toEqual([requestPath, sequence]);
     }
 }

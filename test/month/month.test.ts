@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { agreeOn } from './agreement.ts';
-import { foundCompany, monthBegins } from './company.ts';
+import { startSimulation, monthBegins } from './simulation.ts';
 import { dayMs } from './hours.ts';
 import { look, lookBack, type Moment } from './moments.ts';
 import { isSound } from './soundness.ts';
-import { act, chanceOf, pass, pauseOf, planOf } from './story.ts';
+import { act, chanceOf, pass, pauseOf, planOf } from './scenario.ts';
 
 const seed = Number(process.env.TATAMI_SEED ?? 20_271_010);
 const isLong = process.env.TATAMI_LONG !== undefined;
@@ -21,10 +21,10 @@ const moments = 50;
 test(`a month is what a model says that saw it happen (seed ${seed})`, async () => {
   console.log(`seed ${seed}`);
   const dataDir = mkdtempSync(join(tmpdir(), 'tatami-month-'));
-  const company = await foundCompany(dataDir);
+  const simulation = await startSimulation(dataDir);
   try {
     const chance = chanceOf(seed);
-    const plan = planOf(company);
+    const plan = planOf(simulation);
     const seen: Moment[] = [];
     let steps = 0;
     const board = {
@@ -32,29 +32,29 @@ test(`a month is what a model says that saw it happen (seed ${seed})`, async () 
       team: 'ENG',
       columns: ['Todo', 'In Progress', 'Done'].map((value) => ({ value })),
     };
-    await company.ok('POST', '/boards', board);
+    await simulation.ok('POST', '/boards', board);
     for (let day = 0; day < days; day++) {
       const end = monthBegins + (day + 1) * dayMs;
       await plan.get(day)?.();
-      await company.app.settled();
+      await simulation.app.settled();
       if (day === 7 || day === 22) {
-        company.app = await company.app.restart();
-        await agreeOn(company);
+        simulation.app = await simulation.app.restart();
+        await agreeOn(simulation);
       }
-      while (company.app.clock.now() < end) {
-        await pass(company, pauseOf(chance, pauseHours));
-        for (let acts = 1 + chance.below(actsAtOnce); acts > 0; acts--) await act(company, chance);
-        if (seen.length < moments && steps++ % 3 > 0) seen.push(await look(company, chance));
+      while (simulation.app.clock.now() < end) {
+        await pass(simulation, pauseOf(chance, pauseHours));
+        for (let acts = 1 + chance.below(actsAtOnce); acts > 0; acts--) await act(simulation, chance);
+        if (seen.length < moments && steps++ % 3 > 0) seen.push(await look(simulation, chance));
         // What comes next is of another moment than what was seen.
-        await pass(company, 1);
+        await pass(simulation, 1);
       }
     }
-    expect(company.app.clock.now()).toBeGreaterThan(Date.parse('2027-11-08T00:00:00Z'));
-    await agreeOn(company);
-    await lookBack(company, chance, seen);
-    await isSound(company, dataDir);
+    expect(simulation.app.clock.now()).toBeGreaterThan(Date.parse('2027-11-08T00:00:00Z'));
+    await agreeOn(simulation);
+    await lookBack(simulation, chance, seen);
+    await isSound(simulation, dataDir);
   } finally {
-    await company.app.stop().catch(() => undefined);
+    await simulation.app.stop().catch(() => undefined);
     rmSync(dataDir, { recursive: true, force: true });
   }
 }, 600_000);

@@ -4,10 +4,10 @@ import { readConfig } from '../../core/config.ts';
 import { examine } from '../../core/doctor/doctor.ts';
 import { openSubject } from '../../core/doctor/subject.ts';
 import type { Json } from '../app.ts';
-import type { Company } from './company.ts';
+import type { Simulation } from './simulation.ts';
 
-export async function isSound(company: Company, dataDir: string): Promise<void> {
-  const { app, ok } = company;
+export async function isSound(simulation: Simulation, dataDir: string): Promise<void> {
+  const { app, ok } = simulation;
   const sequences: number[] = [];
   for (let after = 0; ; after = sequences.at(-1)!) {
     const { data, pageInfo } = await ok('GET', `/events?limit=100&after=${after}`);
@@ -15,7 +15,7 @@ export async function isSound(company: Company, dataDir: string): Promise<void> 
     if (!pageInfo.hasNextPage) break;
   }
   expect(sequences).toEqual(Array.from({ length: sequences.length }, (_, index) => index + 1));
-  await countsBoard(company);
+  await countsBoard(simulation);
   const releases: Json[] = (await ok('GET', '/releases')).data;
   expect(releases.map(({ tag, status }) => [tag, status])).toEqual([
     ['1.0.1', 'published'],
@@ -33,7 +33,7 @@ export async function isSound(company: Company, dataDir: string): Promise<void> 
   expect(errors).toEqual([]);
 }
 
-async function countsBoard({ ok, model }: Company): Promise<void> {
+async function countsBoard({ ok, model }: Simulation): Promise<void> {
   const [board] = (await ok('GET', '/boards')).data;
   const { columns, elsewhere } = await ok('GET', `/boards/${board.id}/cards?perColumn=1`);
   const ofTeam = model.live().filter(({ team }) => team === 'ENG');

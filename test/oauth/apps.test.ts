@@ -58,7 +58,7 @@ test('a public app has no secret to rotate, and confidentiality is settled at re
 
 test('owners and admins write, members and guests do not, nor does an app or a plugin on behalf of an owner', async () => {
   const scopes = ['oauth-apps:write'];
-  const { json: made } = await register({ confidential: true });
+  const { json: created } = await register({ confidential: true });
   for (const [role, isAllowed] of Object.entries({ owner: true, admin: true, member: false, guest: false })) {
     const member = (await app.call('POST', '/api/v1/members', { name: role, role })).json.id;
     const { key } = (await app.call('POST', '/api/v1/api-keys', { name: role, scopes, memberId: member }))
@@ -67,9 +67,9 @@ test('owners and admins write, members and guests do not, nor does an app or a p
     const mine = await call('POST', v1, body);
     const replies = [
       mine,
-      await call('PATCH', `${v1}/${made.id}`, { description: role }),
-      await call('POST', `${v1}/${made.id}/rotate-secret`, { graceHours: 0 }),
-      await call('DELETE', `${v1}/${mine.json?.id ?? made.id}`),
+      await call('PATCH', `${v1}/${created.id}`, { description: role }),
+      await call('POST', `${v1}/${created.id}/rotate-secret`, { graceHours: 0 }),
+      await call('DELETE', `${v1}/${mine.json?.id ?? created.id}`),
     ];
     const want = isAllowed ? [201, 200, 200, 204] : [403, 403, 403, 403];
     expect([role, ...replies.map(({ status }) => status)]).toEqual([role, ...want]);
@@ -113,16 +113,16 @@ test('an app of another workspace is not there, whatever is asked of it', async 
 });
 
 test('after a rotation both secrets are good until the grace ends, then the new one alone', async () => {
-  const { json: made } = await register({ confidential: true });
-  const proves = (secret: string): Promise<boolean> => clients().proves(made.id, secret);
+  const { json: created } = await register({ confidential: true });
+  const proves = (secret: string): Promise<boolean> => clients().proves(created.id, secret);
   const rotate = async (sent: object): Promise<Json> =>
-    (await app.call('POST', `${v1}/${made.id}/rotate-secret`, sent)).json;
+    (await app.call('POST', `${v1}/${created.id}/rotate-secret`, sent)).json;
   const second = await rotate({ graceHours: 2 });
-  expect([await proves(made.secret), await proves(second.secret)]).toEqual([true, true]);
+  expect([await proves(created.secret), await proves(second.secret)]).toEqual([true, true]);
   app.clock.advance(2 * hourMs - 1);
-  expect([await proves(made.secret), await proves(second.secret)]).toEqual([true, true]);
+  expect([await proves(created.secret), await proves(second.secret)]).toEqual([true, true]);
   app.clock.advance(1);
-  expect([await proves(made.secret), await proves(second.secret)]).toEqual([false, true]);
+  expect([await proves(created.secret), await proves(second.secret)]).toEqual([false, true]);
   const third = await rotate({});
   const fourth = await rotate({ graceHours: 0 });
   expect(await Promise.all([second, third, fourth].map(({ secret }) => proves(secret)))).toEqual([
@@ -136,8 +136,8 @@ test('after a rotation both secrets are good until the grace ends, then the new 
     `${fourth.secret} `,
   ])
     expect([wrong, await proves(wrong)]).toEqual([wrong, false]);
-  await app.call('DELETE', `${v1}/${made.id}`);
-  expect([await proves(fourth.secret), await clients().find(made.id)]).toEqual([false, null]);
+  await app.call('DELETE', `${v1}/${created.id}`);
+  expect([await proves(fourth.secret), await clients().find(created.id)]).toEqual([false, null]);
 });
 
 test('no more than four earlier secrets are good at once, whoever rotates how often', async () => {
@@ -249,8 +249,8 @@ test('a redirect URI is registered in the one way that every parser reads alike 
     [good[0], good[0]],
   ])
     expect((await register({ redirectUris })).status).toBe(422);
-  const { json: kept } = await register();
-  const moved = await app.call('PATCH', `${v1}/${kept.id}`, { redirectUris: ['http://evil.example/'] });
+  const { json: registered } = await register();
+  const moved = await app.call('PATCH', `${v1}/${registered.id}`, { redirectUris: ['http://evil.example/'] });
   expect(moved.json.error.details).toMatchObject([{ path: 'redirectUris.0', issue: 'invalid_format' }]);
 });
 

@@ -41,11 +41,11 @@ const challenge = pkce().challenge;
 const begin = (params: Params = {}, client = open): Promise<Page> =>
   browser.get(authorizePath(client, challenge, params));
 /** What the app is told in the redirect: in the query, or where it asked for a token there, in the fragment. */
-function told({ location }: Page): URLSearchParams {
+function callbackParams({ location }: Page): URLSearchParams {
   const { hash, searchParams } = new URL(location ?? 'about:blank');
   return hash === '' ? searchParams : new URLSearchParams(hash.slice(1));
 }
-const toldOf = (page: Page): string | null => told(page).get('error');
+const callbackError = (page: Page): string | null => callbackParams(page).get('error');
 const codeOf = async (
   proof: ReturnType<typeof pkce>,
   client = open,
@@ -139,16 +139,16 @@ for (const [name, params, error] of refusedRequests)
   test(`${name} is refused with ${error}`, async () => {
     for (const client of [open, confidential]) {
       const page = await begin(params, client);
-      expect([page.status, toldOf(page)]).toEqual([303, error]);
+      expect([page.status, callbackError(page)]).toEqual([303, error]);
       // RFC 9207 §2: every answer says who gave it, refusals as well, so that none passes for another server's.
       expect(page.location).toStartWith('https://client.example/callback');
-      expect(told(page).get('iss')).toBe(app.url);
+      expect(callbackParams(page).get('iss')).toBe(app.url);
     }
   });
 
 test('OpenID Connect Core §3.1.2.6: nobody signed in is told apart where no page is to be shown', async () => {
   const page = await new Browser(app.url).get(authorizePath(open, challenge, { prompt: 'none' }));
-  expect(toldOf(page)).toBe('login_required');
+  expect(callbackError(page)).toBe('login_required');
 });
 
 test('RFC 6749 §3.1: a parameter that is sent twice is refused, and nobody is sent to either of two redirects', async () => {
@@ -161,15 +161,17 @@ test('RFC 8707 §2: a token is for one resource', async () => {
   const both = ['/api/v1', '/api/mcp/streamable-http'].map(
     (path) => `&resource=${encodeURIComponent(app.url + path)}`,
   );
-  expect(toldOf(await browser.get(authorizePath(open, challenge) + both.join('')))).toBe('invalid_target');
+  expect(callbackError(await browser.get(authorizePath(open, challenge) + both.join('')))).toBe(
+    'invalid_target',
+  );
 });
 
 test('RFC 6749 §3.3: scopes that nobody offers come to nothing', async () => {
   for (const scope of ['openid', 'approvals:write', 'api-keys:write grants:write']) {
     const begun = await begin({ scope });
-    const asked = await browser.get(begun.location!);
-    expect(asked.status).toBe(303);
-    expect(toldOf(await browser.get(asked.location!))).toBe('invalid_scope');
+    const consentPage = await browser.get(begun.location!);
+    expect(consentPage.status).toBe(303);
+    expect(callbackError(await browser.get(consentPage.location!))).toBe('invalid_scope');
   }
 });
 

@@ -31,7 +31,7 @@ export class Browser {
   }
 
   /** As a person who signed in has it. */
-  keep(pair: string): void {
+  addCookie(pair: string): void {
     const at = pair.indexOf('=');
     const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
     this.#cookies.set(`${name} /`, { name, value, path: '/' });
@@ -119,7 +119,7 @@ export async function registerApp(
 /** In which the person is signed in; by default a new one in the seat of the owner. */
 export async function browserOf(app: TestApp, person?: Person): Promise<Browser> {
   const browser = new Browser(app.url);
-  browser.keep((person ?? (await signIn(app))).cookie);
+  browser.addCookie((person ?? (await signIn(app))).cookie);
   return browser;
 }
 
@@ -141,9 +141,9 @@ export function authorizePath(client: Client, challenge: string, params: Params 
 }
 
 function sent(params: Params): URLSearchParams {
-  const given = new URLSearchParams();
-  for (const [name, value] of Object.entries(params)) if (value !== undefined) given.set(name, value);
-  return given;
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) if (value !== undefined) form.set(name, value);
+  return form;
 }
 
 /** Through the consent page. @param change of what its form would send @returns where the browser is sent in the end */

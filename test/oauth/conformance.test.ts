@@ -37,10 +37,10 @@ test('all scenarios for authorization servers pass, the person answering the con
   let said = '';
   for await (const chunk of child.stdout) {
     said += new TextDecoder().decode(chunk);
-    const asked = /^http\S+\/oauth\/authorize\?\S+$/m.exec(said)?.[0];
-    if (asked === undefined || !said.includes('Callback server started')) continue;
-    said = said.replace(asked, '(asked)');
-    await fetch(await consent(browser, asked.slice(app.url.length)));
+    const authorizeUrl = /^http\S+\/oauth\/authorize\?\S+$/m.exec(said)?.[0];
+    if (authorizeUrl === undefined || !said.includes('Callback server started')) continue;
+    said = said.replace(authorizeUrl, '(asked)');
+    await fetch(await consent(browser, authorizeUrl.slice(app.url.length)));
   }
   rmSync(out, { recursive: true });
   expect([await child.exited, said]).toEqual([0, expect.stringContaining('2 passed, 0 failed')]);

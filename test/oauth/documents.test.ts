@@ -20,7 +20,7 @@ type Answer = (url: URL) => Response | Promise<Response>;
 let folder = '';
 let server: Bun.Server<undefined>;
 let roots: string[] = [];
-let asked: string[] = [];
+let requests: string[] = [];
 const answers = new Map<string, Answer>();
 const open: Egress[] = [];
 const toLoopback: Resolve = async () => [{ address: '127.0.0.1', family: 4 }];
@@ -42,7 +42,7 @@ beforeAll(() => {
     tls: { key: read('leaf.key'), cert: read('leaf.crt') },
     fetch(request) {
       const url = new URL(request.url);
-      asked.push(`${request.method} ${url.pathname}`);
+      requests.push(`${request.method} ${url.pathname}`);
       return answers.get(url.pathname)?.(url) ?? new Response(null, { status: 404 });
     },
   });
@@ -76,7 +76,7 @@ function documents(startTimer?: (fire: () => void, afterMs: number) => () => voi
     ...(startTimer && { startTimer }),
   });
   open.push(egress);
-  asked = [];
+  requests = [];
   return createDocuments({ egress, nowMs: clock.nowMs });
 }
 async function refusal(find: Promise<OAuthClient | null>): Promise<string> {
@@ -119,14 +119,14 @@ testTls('a client is what its document says, asked once while that is fresh', as
     ...{ redirectUris: ['http://127.0.0.1/cb'], grantTypes: ['authorization_code'], registeredIn: null },
   });
   await Promise.all([find.find(id), find.find(id)]);
-  expect(asked).toEqual(['GET /agent']);
+  expect(requests).toEqual(['GET /agent']);
 });
 
 testTls('many who ask for one document at once make one request', async () => {
   const find = documents();
   const id = put('/at-once');
-  const found = await Promise.all(Array.from({ length: 20 }, () => find.find(id)));
-  expect([found.every((client) => client?.id === id), asked]).toEqual([true, ['GET /at-once']]);
+  const clients = await Promise.all(Array.from({ length: 20 }, () => find.find(id)));
+  expect([clients.every((client) => client?.id === id), requests]).toEqual([true, ['GET /at-once']]);
 });
 
 testTls('a document is kept as it says, for five minutes at least and a day at most', async () => {
@@ -137,16 +137,16 @@ testTls('a document is kept as it says, for five minutes at least and a day at m
     ['public, max-age=1800', 30 * minuteMs],
     ['max-age=31536000', 24 * 60 * minuteMs],
   ];
-  for (const [header, keptMs] of cases) {
+  for (const [header, cachedMs] of cases) {
     const find = documents();
     const id = put('/kept', {}, header === null ? {} : { 'cache-control': header });
     await find.find(id);
-    clock.advance(keptMs - 1);
+    clock.advance(cachedMs - 1);
     await find.find(id);
-    expect([header, asked.length]).toEqual([header, 1]);
+    expect([header, requests.length]).toEqual([header, 1]);
     clock.advance(1);
     await find.find(id);
-    expect([header, asked.length]).toEqual([header, 2]);
+    expect([header, requests.length]).toEqual([header, 2]);
   }
 });
 
@@ -202,7 +202,7 @@ testTls('an answer that is no document is refused, and no redirect is followed',
     const message = await refusal(find.find(idOf(`/bad/${name}`)));
     expect([name, says.test(message) || message]).toEqual([name, true]);
   }
-  expect(asked).not.toContain('GET /elsewhere');
+  expect(requests).not.toContain('GET /elsewhere');
 });
 
 testTls('a server that is too slow is given up', async () => {
@@ -230,7 +230,7 @@ testTls('what could not be had is asked for again after a minute, and then it ma
   const find = documents();
   answers.set('/later', () => new Response(null, { status: 503 }));
   for (let i = 0; i < 3; i++) await refusal(find.find(idOf('/later')));
-  expect(asked).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   put('/later');
   clock.advance(minuteMs);
   expect(await find.find(idOf('/later'))).toMatchObject({ name: 'Agent' });
@@ -242,14 +242,14 @@ testTls(
     const find = documents();
     const admitted: number[] = [];
     for (let peer = 0; peer < 3; peer++) {
-      const before = asked.length;
+      const before = requests.length;
       for (let i = 0; i < 12; i++)
         await find.find(put(`/many/${peer}/${i}`), `192.0.2.${peer}`).catch(() => null);
-      admitted.push(asked.length - before);
+      admitted.push(requests.length - before);
     }
     expect(await refusal(find.find(put('/many/0/more'), '192.0.2.0'))).toContain('Try again in a minute');
     for (const count of admitted) expect([count > 0, count < 12]).toEqual([true, true]);
-    expect(asked.length).toBeLessThan(30);
+    expect(requests.length).toBeLessThan(30);
     clock.advance(minuteMs);
     expect(await find.find(idOf('/many/0/more'), '192.0.2.0')).not.toBeNull();
   },

@@ -37,9 +37,9 @@ const lastEvent = async (): Promise<Json> => {
   return (await app.call('GET', `/api/v1/events?after=${after}`)).json.data[0];
 };
 
-for (const kind of ['public', 'confidential'] as const)
-  test(`a ${kind} app acts for the member who let it in, with the scopes that it was left`, async () => {
-    const client = kind === 'public' ? open : confidential;
+for (const clientType of ['public', 'confidential'] as const)
+  test(`a ${clientType} app acts for the member who let it in, with the scopes that it was left`, async () => {
+    const client = clientType === 'public' ? open : confidential;
     const tokens = await tokensOf(app, client, {
       browser,
       change: (form) => form.delete('scope', 'comments:read'),
@@ -56,8 +56,8 @@ for (const kind of ['public', 'confidential'] as const)
       actor: { kind: 'user', id: app.workspace.userId },
     });
     expect(await status(tokens.access_token, '/api/v1/teams')).toBe(403);
-    const made = { title: 'By an app', team: 'ENG' };
-    expect(await status(tokens.access_token, '/api/v1/issues', 'POST', made)).toBe(201);
+    const newIssue = { title: 'By an app', team: 'ENG' };
+    expect(await status(tokens.access_token, '/api/v1/issues', 'POST', newIssue)).toBe(201);
     expect((await lastEvent()).actor).toMatchObject({
       kind: 'app',
       id: client.id,
@@ -68,8 +68,8 @@ for (const kind of ['public', 'confidential'] as const)
 test('a person who is not signed in signs in first, and comes back', async () => {
   const stranger = new Browser(app.url);
   const begun = await stranger.get(authorizePath(open, pkce().challenge));
-  const asked = await stranger.get(begun.location!);
-  expect([asked.status, asked.location]).toEqual([
+  const page = await stranger.get(begun.location!);
+  expect([page.status, page.location]).toEqual([
     303,
     `${app.url}/sign-in?to=${encodeURIComponent(begun.location!)}`,
   ]);
@@ -102,10 +102,10 @@ test('of eight refreshes at once exactly one succeeds, and what it was given is 
   const answers = await Promise.all(
     Array.from({ length: 8 }, () => refresh(app, open, tokens.refresh_token)),
   );
-  const given = answers.filter((answer) => answer.status === 200);
-  expect(given).toHaveLength(1);
+  const succeeded = answers.filter((answer) => answer.status === 200);
+  expect(succeeded).toHaveLength(1);
   expect(answers.filter(({ json }) => json.error === 'invalid_grant')).toHaveLength(7);
-  const { access_token, refresh_token } = given[0]!.json;
+  const { access_token, refresh_token } = succeeded[0]!.json;
   expect(await status(access_token)).toBe(401);
   expect((await refresh(app, open, refresh_token)).json.error).toBe('invalid_grant');
 });
@@ -115,9 +115,9 @@ test('of eight exchanges of one code at once at most one succeeds, and what it w
   const back = await consent(browser, authorizePath(open, proof.challenge));
   const code = back.searchParams.get('code');
   const answers = await Promise.all(Array.from({ length: 8 }, () => exchange(app, open, code, proof)));
-  const given = answers.filter((answer) => answer.status === 200);
-  expect(given.length).toBeLessThanOrEqual(1);
-  for (const { json } of given) expect(await status(json.access_token)).toBe(401);
+  const succeeded = answers.filter((answer) => answer.status === 200);
+  expect(succeeded.length).toBeLessThanOrEqual(1);
+  for (const { json } of succeeded) expect(await status(json.access_token)).toBe(401);
 });
 
 test('of eight answers to one consent page exactly one makes a grant', async () => {
@@ -169,9 +169,9 @@ test('a device is let in by a person who types its code elsewhere, once', async 
 
   const typed = formOf(await browser.get('/device'));
   typed.set('user_code', begun.json.user_code.toLowerCase().replace('-', ' '));
-  const asked = await browser.post('/device', typed);
-  expect(asked.text).toContain('Authorize Tatami command line?');
-  const form = formOf(asked);
+  const page = await browser.post('/device', typed);
+  expect(page.text).toContain('Authorize Tatami command line?');
+  const form = formOf(page);
   form.set('decision', 'allow');
   expect((await browser.post('/device', form)).text).toContain('Your device is connected');
   expect((await browser.post('/device', form)).status).toBe(422);

@@ -5,23 +5,23 @@ import { directoryLoaders } from '../../core/resources.ts';
 import { scopeOf } from '../../core/store/store.ts';
 import type { TestApp } from '../app.ts';
 
-type Asked = Partial<Omit<GrantTerms, 'client'>> & { readonly client?: Partial<GrantTerms['client']> };
+type GrantInput = Partial<Omit<GrantTerms, 'client'>> & { readonly client?: Partial<GrantTerms['client']> };
 
 /** By default the owner of the first workspace lets an app of another kind than theirs read issues. @returns its id */
 export async function makeGrant(
   { services, committer, workspace }: Pick<TestApp, 'services' | 'committer' | 'workspace'>,
-  { client, ...asked }: Asked = {},
+  { client, ...terms }: GrantInput = {},
   workspaceId: string = workspace.workspaceId,
 ): Promise<string> {
   const scope = scopeOf(workspaceId);
   const directory = await directorySection(services.store, directoryLoaders).load(scope);
-  const { memberId = workspace.userId } = asked;
+  const { memberId = workspace.userId } = terms;
   const change = newGrant(services, {
     redirectHost: 'app.example',
     resource: 'api',
     scopes: ['issues:read'],
     guarded: [],
-    ...asked,
+    ...terms,
     memberId,
     client: {
       id: 'https://app.example/client',

@@ -22,7 +22,7 @@ const join = async (role: string) => {
   const { key } = (await app.call('POST', '/api/v1/api-keys', { name: role, scopes, memberId: id })).json;
   return { id, call: app.clientOf(key) };
 };
-const shown = async (id: string): Promise<Json> => (await app.call('GET', `${v1}/${id}`)).json;
+const readGrant = async (id: string): Promise<Json> => (await app.call('GET', `${v1}/${id}`)).json;
 const appOf = async (call: Client = app.call): Promise<Json> =>
   (await call('POST', '/api/v1/oauth-apps', { name: 'Reports', redirectUris: ['https://a.example/cb'] }))
     .json;
@@ -36,8 +36,8 @@ const isLive = async (id: string): Promise<boolean> =>
   (await app.services.store.readSystem(live, { id })).length > 0;
 
 /** Asks as the app of a grant does, by the kernel's other entrance. */
-async function asApp(grantId: string, name: string, asked: { id?: string; body?: object } = {}) {
-  const { member, client, scopes } = await shown(grantId);
+async function asApp(grantId: string, name: string, input: { id?: string; body?: object } = {}) {
+  const { member, client, scopes } = await readGrant(grantId);
   const principal: Principal = {
     scope: scopeOf(app.workspace.workspaceId, grantId),
     actor: { kind: 'app', id: client.id, name: client.name, memberId: member.id },
@@ -45,8 +45,8 @@ async function asApp(grantId: string, name: string, asked: { id?: string; body?:
     ...{ tokenId: grantId, grant: { id: grantId, resource: 'api', guarded: [] } },
   };
   const call = app.app.caller(asText);
-  const params = asked.id === undefined ? {} : { id: asked.id };
-  const outcome = await call(app.app.route(name), { principal, isCounted: false, params, body: asked.body });
+  const params = input.id === undefined ? {} : { id: input.id };
+  const outcome = await call(app.app.route(name), { principal, isCounted: false, params, body: input.body });
   return outcome.error ? outcome.error.code : (JSON.parse(outcome.body ?? 'null') as Json);
 }
 
@@ -99,15 +99,15 @@ test('members see and revoke their own, admins those of all; others are not ther
   const from = await app.lastSequence();
   expect((await people.admin.call('DELETE', `${v1}/${id}`)).status).toBe(204);
   expect((await people.member.call('DELETE', `${v1}/${id}`)).status).toBe(404);
-  expect((await shown(id)).revokedAt).not.toBeNull();
+  expect((await readGrant(id)).revokedAt).not.toBeNull();
   expect(await app.eventTypes(from)).toEqual(['grant.revoked']);
 });
 
 test('members hear of their own grants, and of those of others who reads the audit log', async () => {
   const mine = await makeGrant(app, { memberId: people.member.id });
   const others = await makeGrant(app, { memberId: people.other.id });
-  const heard = (await people.member.call('GET', '/api/v1/events?limit=100&types=grant.created')).json.data;
-  const ids = heard.map(({ data }: Json) => data.id);
+  const events = (await people.member.call('GET', '/api/v1/events?limit=100&types=grant.created')).json.data;
+  const ids = events.map(({ data }: Json) => data.id);
   expect([ids.includes(mine), ids.includes(others)]).toEqual([true, false]);
   const all = (await app.call('GET', '/api/v1/events?limit=100&types=grant.created')).json.data;
   expect(all.map(({ data }: Json) => data.id)).toContain(others);
@@ -163,8 +163,8 @@ test('`me` says by what a request came: a key, a grant or a session', async () =
   expect(me.scopes).toContain('issues:read');
   const { who } = await signIn(app);
   const principal = (await createSessions(app.services).principal(who, app.workspace.workspaceId))!;
-  const asked = { principal, isCounted: false, params: {} };
-  const { body } = (await app.app.caller(asText)(app.app.route('me.get'), asked)) as { body: string };
+  const input = { principal, isCounted: false, params: {} };
+  const { body } = (await app.app.caller(asText)(app.app.route('me.get'), input)) as { body: string };
   const { key, grant, session } = JSON.parse(body) as Json;
   expect([key, grant, session.id]).toEqual([null, null, who.sessionId]);
 });
@@ -182,8 +182,8 @@ test('deleting an app ends its grants at once, in every workspace that let it in
   expect(await Promise.all([here, there, bystander].map(isLive))).toEqual([false, false, true]);
   await app.settled();
   expect(await app.eventTypes(from)).toEqual(['oauth_app.deleted', 'grant.revoked']);
-  const told = (await app.clientOf(other.apiKey)('GET', `${v1}/${there}`)).json;
-  expect(told.revokedAt).not.toBeNull();
+  const fetched = (await app.clientOf(other.apiKey)('GET', `${v1}/${there}`)).json;
+  expect(fetched.revokedAt).not.toBeNull();
   const { json } = await app.clientOf(other.apiKey)('GET', '/api/v1/events?limit=100&types=grant.revoked');
   expect(json.data).toMatchObject([{ data: { id: there }, actor: { kind: 'system' } }]);
 });
@@ -193,7 +193,7 @@ test('removing a member ends their grants', async () => {
   const id = await makeGrant(app, { memberId });
   await app.call('DELETE', `/api/v1/members/${memberId}`);
   await app.settled();
-  expect((await shown(id)).revokedAt).not.toBeNull();
+  expect((await readGrant(id)).revokedAt).not.toBeNull();
 });
 
 test('what a killed process had not ended yet is ended by the next', async () => {
@@ -207,7 +207,7 @@ test('what a killed process had not ended yet is ended by the next', async () =>
   await app.services.store.commit([systemOp(behind, { id: clientId })]);
   app = await app.restart();
   await app.settled();
-  expect((await shown(id)).revokedAt).not.toBeNull();
+  expect((await readGrant(id)).revokedAt).not.toBeNull();
 });
 
 test('a grant that was not used for ninety days is over, and one that is used goes on', async () => {
@@ -217,6 +217,9 @@ test('a grant that was not used for ninety days is over, and one that is used go
   expect((await app.call('PATCH', `${v1}/${busy}`, { guarded: ['bulk'] })).status).toBe(200);
   app.clock.advance(31 * dayMs);
   await app.settled();
-  expect([(await shown(idle)).revokedAt === null, (await shown(busy)).revokedAt]).toEqual([false, null]);
+  expect([(await readGrant(idle)).revokedAt === null, (await readGrant(busy)).revokedAt]).toEqual([
+    false,
+    null,
+  ]);
   expect(await isLive(busy)).toBe(true);
 });

@@ -19,14 +19,14 @@ test('an app on openid-client goes the whole way with its secret, and with no ot
   const config = await configOf(secret!);
   const verifier = client.randomPKCECodeVerifier();
   const state = client.randomState();
-  const asked = client.buildAuthorizationUrl(config, {
+  const authorizationUrl = client.buildAuthorizationUrl(config, {
     redirect_uri: redirectUri,
     scope: 'issues:write',
     code_challenge: await client.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
     state,
   });
-  const back = await consent(await browserOf(app), asked.pathname + asked.search);
+  const back = await consent(await browserOf(app), authorizationUrl.pathname + authorizationUrl.search);
   const checks = { pkceCodeVerifier: verifier, expectedState: state };
   const stranger = await configOf('ttms_wrong');
   const refusal = await client

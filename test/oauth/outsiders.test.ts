@@ -21,8 +21,8 @@ afterAll(() => app.stop());
 async function discover(): Promise<oauth.AuthorizationServer> {
   const api = new URL(`${app.url}/api/v1`);
   const refused = await fetch(`${api}/issues`);
-  const named = /resource_metadata="([^"]+)"/.exec(refused.headers.get('www-authenticate') ?? '')?.[1];
-  expect(named).toBe(`${app.url}/.well-known/oauth-protected-resource/api/v1`);
+  const metadataUrl = /resource_metadata="([^"]+)"/.exec(refused.headers.get('www-authenticate') ?? '')?.[1];
+  expect(metadataUrl).toBe(`${app.url}/.well-known/oauth-protected-resource/api/v1`);
   const resource = await oauth.processResourceDiscoveryResponse(
     api,
     await oauth.resourceDiscoveryRequest(api, plain),

@@ -51,7 +51,7 @@ async function registerItself(
   return { id, secret: null, redirectUri: redirectUris[0]! };
 }
 
-async function asked(
+async function openConsent(
   of: Client = client,
   params = {},
   as: Browser = browser,
@@ -71,7 +71,7 @@ const allow = (page: Page): URLSearchParams => {
 };
 
 test('ASVS 10.7.2: the page names the app, the workspace, where one goes next, and each right in a sentence', async () => {
-  const page = await asked();
+  const page = await openConsent();
   const text = textOf(page);
   for (const part of [
     'Authorize Burndown?',
@@ -86,7 +86,7 @@ test('ASVS 10.7.2: the page names the app, the workspace, where one goes next, a
 });
 
 test('ASVS 10.4.7: of an app that registered itself the page says that its name is only what it says itself', async () => {
-  const text = textOf(await asked(await registerItself('Acme <b>Official</b>')));
+  const text = textOf(await openConsent(await registerItself('Acme <b>Official</b>')));
   expect(text).toContain(
     'This app is not verified. It chose the name “Acme &lt;b&gt;Official&lt;/b&gt;” itself.',
   );
@@ -98,19 +98,23 @@ test('an app that another workspace registered is not checked here', async () =>
   const theirs = await app.clientOf(foreign.apiKey)('POST', '/api/v1/oauth-apps', {
     ...{ name: 'Theirs', confidential: false, redirectUris: ['https://theirs.example/back'] },
   });
-  const page = await asked({ id: theirs.json.id, secret: null, redirectUri: 'https://theirs.example/back' });
+  const page = await openConsent({
+    id: theirs.json.id,
+    secret: null,
+    redirectUri: 'https://theirs.example/back',
+  });
   expect(textOf(page)).toContain('This app is not verified.');
 });
 
 test('ASVS 10.7.1: each authorization asks anew, however often it was consented to', async () => {
   await tokensOf(app, client, { browser });
-  expect((await asked()).status).toBe(200);
+  expect((await openConsent()).status).toBe(200);
 });
 
 test('rights that the role of the member lacks are shown as not given, and are not given', async () => {
   const { json: guest } = await app.call('POST', '/api/v1/members', { name: 'Gus', role: 'guest' });
   const gus = await browserOf(app, await signIn(app, app.workspace, guest.id));
-  const page = await asked(client, { scope: 'issues:write workflows:write projects:write' }, gus);
+  const page = await openConsent(client, { scope: 'issues:write workflows:write projects:write' }, gus);
   expect(textOf(page)).toContain(
     'Deleted workflows, calendars and sla policies cannot be restored. Not available: your role does not have this permission.',
   );
@@ -124,7 +128,7 @@ test('rights that the role of the member lacks are shown as not given, and are n
 });
 
 test('what was not asked for cannot be slipped in by the form, and nothing at all cannot be allowed', async () => {
-  const page = await asked();
+  const page = await openConsent();
   const more = allow(page);
   more.append('scope', 'projects:write');
   const before = await app.lastSequence();
@@ -132,7 +136,7 @@ test('what was not asked for cannot be slipped in by the form, and nothing at al
   const { json } = await app.call('GET', `/api/v1/events?after=${before}`);
   expect(json.data[0].data.scopes).toEqual(['issues:write', 'comments:read']);
 
-  const again = await asked();
+  const again = await openConsent();
   const nothing = allow(again);
   nothing.delete('scope');
   const answer = await browser.post(again.at, nothing);
@@ -144,7 +148,7 @@ test('what was not asked for cannot be slipped in by the form, and nothing at al
 
 test('what an agent has to ask for each time is chosen, and stands with the grant', async () => {
   const params = { resource: `${app.url}/api/mcp/streamable-http` };
-  const page = await asked(client, params);
+  const page = await openConsent(client, params);
   expect(textOf(page)).toContain('Ask for approval each time the app');
   const before = await app.lastSequence();
   await browser.post(page.at, allow(page));
@@ -165,7 +169,7 @@ test('a person with seats in several workspaces chooses one, and the app acts th
   const { json } = await exchange(app, client, back.searchParams.get('code'), proof);
   const me = await app.clientOf(json.access_token)('GET', '/api/v1/me');
   expect(me.json.workspace.id).toBe(second.workspaceId);
-  const page = await asked();
+  const page = await openConsent();
   const chosen = formOf(page);
   chosen.set('workspace', second.workspaceId);
   expect(textOf(await browser.post(page.at, chosen))).toContain('in the workspace Gamma');
@@ -177,7 +181,7 @@ test('a person with seats in several workspaces chooses one, and the app acts th
 });
 
 test('RFC 9700 §4.16; ASVS 3.4.6: no page that decides can be framed, loads a script, or is kept', async () => {
-  const page = await asked();
+  const page = await openConsent();
   const policy = page.headers.get('content-security-policy') ?? '';
   expect(policy).toContain("frame-ancestors 'none'");
   expect(policy).toContain("default-src 'none'");
@@ -194,13 +198,13 @@ test('an app of the device is led to by its scheme, loopback of the sixth versio
     redirectUris: ['com.example.app:/callback', 'http://[::1]/callback'],
   });
   const policyOf = async (uri: string): Promise<string> =>
-    (await asked(native, { redirect_uri: uri })).headers.get('content-security-policy') ?? '';
+    (await openConsent(native, { redirect_uri: uri })).headers.get('content-security-policy') ?? '';
   expect(await policyOf('com.example.app:/callback')).toContain("form-action 'self' com.example.app:");
   expect(await policyOf('http://[::1]:7000/callback')).toContain("form-action 'self' http:");
 });
 
 test('RFC 9700 §4.7; ASVS 3.5.1: a form that no page of this person sent decides nothing', async () => {
-  const page = await asked();
+  const page = await openConsent();
   const form = allow(page);
   const elsewhere = await browser.post(page.at, form, { origin: 'https://evil.example' });
   const crossSite = await browser.post(page.at, form, { 'sec-fetch-site': 'cross-site' });
@@ -224,21 +228,21 @@ test('RFC 9700 §4.7.1: a request that another browser began cannot be decided h
   const mallory = new Browser(app.url);
   const { location } = await mallory.get(authorizePath(client, pkce().challenge));
   expect((await browser.get(location!)).status).toBe(410);
-  const own = await asked();
+  const own = await openConsent();
   expect((await browser.post(location!, allow(own))).status).toBe(410);
   // Whoever knows the address alone cannot go on from it either, and a cookie is worth nothing without its signature.
   const uid = own.at.split('/').at(-1)!;
   const forger = await browserOf(app, ana);
   for (const name of ['__Secure-tatami-consent', '__Secure-tatami-resume']) {
-    forger.keep(`${name}=${uid}`);
-    forger.keep(`${name}.sig=${'a'.repeat(22)}`);
+    forger.addCookie(`${name}=${uid}`);
+    forger.addCookie(`${name}.sig=${'a'.repeat(22)}`);
   }
   expect((await forger.get(own.at)).status).toBe(410);
   expect((await forger.get(`/oauth/authorize/${uid}`)).status).toBe(400);
   // Nor do the cookies of one request open another.
   const begun = await fetch(app.url + authorizePath(client, pkce().challenge), { redirect: 'manual' });
   const crossed = await browserOf(app, ana);
-  for (const line of begun.headers.getSetCookie()) crossed.keep(line.split(';')[0]!);
+  for (const line of begun.headers.getSetCookie()) crossed.addCookie(line.split(';')[0]!);
   expect((await crossed.get(own.at)).status).toBe(410);
 });
 
@@ -254,7 +258,7 @@ test('ASVS 3.3.1–3.3.4: cookies of a request are secure, unread by scripts, an
 });
 
 test('RFC 9700 §4.12: from forms on browsers go by GET, with nothing of the form', async () => {
-  const page = await asked();
+  const page = await openConsent();
   const decided = await browser.post(page.at, allow(page));
   const resumed = await browser.get(decided.location!);
   expect([decided.status, resumed.status]).toEqual([303, 303]);
@@ -279,7 +283,7 @@ test('RFC 9700 §2.6: pages of other sites read what apps call, and never the ad
     '/.well-known/oauth-protected-resource/api/v1',
   ])
     expect([path, await readerOf(path)]).toEqual([path, '*']);
-  const own = await asked();
+  const own = await openConsent();
   for (const path of [authorizePath(client, pkce().challenge), own.at, '/device'])
     expect([path, await readerOf(path)]).toEqual([path, null]);
 });
@@ -336,10 +340,12 @@ test('RFC 9700 §4.2; ASVS 14.2.1: no token, code or verifier stands in a log or
   secrets.push(device.json.device_code, device.json.user_code.replace('-', ''));
   const files = readdirSync(app.dataDir).filter((name) => name.startsWith('tatami.db'));
   expect(files.length).toBeGreaterThan(0);
-  const held = Buffer.concat(files.map((name) => readFileSync(join(app.dataDir, name)))).toString('latin1');
+  const contents = Buffer.concat(files.map((name) => readFileSync(join(app.dataDir, name)))).toString(
+    'latin1',
+  );
   const logged = JSON.stringify(app.logs);
   for (const secret of secrets) {
-    expect(held.includes(secret)).toBe(false);
+    expect(contents.includes(secret)).toBe(false);
     expect(logged.includes(secret)).toBe(false);
   }
 });

@@ -58,8 +58,8 @@ test('a public client registers, and is told what is registered and by which tok
     registration_client_uri: `${app.url}/oauth/register/${json.client_id}`,
     registration_access_token: expect.stringMatching(/^ttmr_[\w-]{43}$/),
   });
-  const found = await registered().find(json.client_id);
-  expect(found?.client).toMatchObject({
+  const stored = await registered().find(json.client_id);
+  expect(stored?.client).toMatchObject({
     kind: 'registered',
     name: 'Agent',
     confidential: false,
@@ -235,20 +235,20 @@ test('what nobody lets in is gone after a day, and what somebody did stays', asy
 test('housekeeping removes registrations with what they wait for: a day unused, or the last of their grants', async () => {
   const rowsOf = async (...ids: string[]): Promise<boolean[]> => {
     const db = new Database(join(app.dataDir, 'tatami.db'), { readonly: true });
-    const found = ids.map((id) => db.query('SELECT 1 FROM oauth_clients WHERE id = ?').get(id) !== null);
+    const stored = ids.map((id) => db.query('SELECT 1 FROM oauth_clients WHERE id = ?').get(id) !== null);
     db.close();
-    return found;
+    return stored;
   };
   const { json: idle } = await register(metadata);
   const { json: used } = await register(metadata);
   const granted = await makeGrant(app, { client: { id: used.client_id, kind: 'registered' } });
   const { store, log, blobs } = app.services;
-  const kept = {
+  const retention = {
     ...{ runs: 14, recordings: 14, undo: 30, deliveries: 30, deleted: 30, events: null },
     snapshots: 90,
   };
   const snapshots = join(app.dataDir, 'snapshots');
-  const housekeeping = createHousekeeping({ store, log, clock: app.clock, kept, blobs, snapshots });
+  const housekeeping = createHousekeeping({ store, log, clock: app.clock, retention, blobs, snapshots });
   const pass = async (days: number): Promise<boolean[]> => {
     app.clock.advance(days * dayMs);
     await housekeeping.sweep();

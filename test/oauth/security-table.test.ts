@@ -45,18 +45,18 @@ const numberOf = ({ id }: Line): string => id.split(' ')[0]!;
 test('every section and requirement has its line, and each requirement one', () => {
   const numbers = lines.map(numberOf);
   for (const section of sections) expect(numbers).toContain(section);
-  const asked = Object.entries(requirements).flatMap(([section, count]) =>
+  const expected = Object.entries(requirements).flatMap(([section, count]) =>
     Array.from({ length: count }, (_, at) => `${section}.${at + 1}`),
   );
-  expect(numbers.filter((number) => !number.startsWith('§'))).toEqual(asked);
+  expect(numbers.filter((number) => !number.startsWith('§'))).toEqual(expected);
 });
 
 /** What the words of a line oblige it to. */
 const obligations: Readonly<Record<string, (line: Line) => boolean>> = {
-  met: ({ tests }) => namedIn(tests).length > 0,
+  met: ({ tests }) => referencesIn(tests).length > 0,
   documented: ({ holds, tests }) => tests === '' && linksIn(holds).length > 0,
   'by inspection': ({ holds, tests }) => tests === '' && /`core\/[\w./-]+\.ts`/.test(holds),
-  partial: ({ holds, tests }) => holds !== '' && namedIn(tests).length > 0,
+  partial: ({ holds, tests }) => holds !== '' && referencesIn(tests).length > 0,
   'not met': ({ holds, tests }) => holds !== '' && tests === '',
   'not applicable': ({ holds, tests }) => holds !== '' && tests === '',
 };
@@ -68,13 +68,13 @@ test('each line says how it stands, in words that the document explains, with wh
 });
 
 /** `file`: “name”, “another name”; `another file`: “name”. */
-function namedIn(tests: string): readonly { file: string; name: string }[] {
+function referencesIn(tests: string): readonly { file: string; name: string }[] {
   let file = '';
-  const named: { file: string; name: string }[] = [];
+  const references: { file: string; name: string }[] = [];
   for (const [, path, name] of tests.matchAll(/`([\w./-]+)`|“([^”]+)”/g))
     if (path !== undefined) file = path;
-    else named.push({ file, name: name! });
-  return named;
+    else references.push({ file, name: name! });
+  return references;
 }
 
 function linksIn(text: string): readonly string[] {
@@ -97,7 +97,7 @@ function sourceOf(file: string): string {
 
 test('each test that is named is there: as the title of one, or as the row of a table that titles are made of', () => {
   const missing = lines
-    .flatMap(({ tests }) => namedIn(tests))
+    .flatMap(({ tests }) => referencesIn(tests))
     .filter(
       ({ file, name }) => !["'", '"', '`'].some((quote) => sourceOf(file).includes(quote + name + quote)),
     );

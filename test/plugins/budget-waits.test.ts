@@ -1,4 +1,4 @@
-// Runs that wait for a budget go on as soon as there is one again, in their order, and nobody waits without being told for what.
+// Runs that wait for a budget start in order as soon as it is available, and every waiting run shows its reason.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
@@ -27,15 +27,15 @@ const greeter = (id: string): ReturnType<typeof packSource> =>
     },
   }`);
 
-interface Place {
+interface BudgetedPlugin {
   readonly apiKey: string;
   readonly call: Client;
   readonly path: string;
   readonly issues: readonly Json[];
 }
 
-/** A plugin in a workspace of its own. */
-async function installed(on: TestApp): Promise<Omit<Place, 'issues'> & { readonly team: string }> {
+/** Installs a plugin in a separate workspace. */
+async function installed(on: TestApp): Promise<Omit<BudgetedPlugin, 'issues'> & { readonly team: string }> {
   const team = `W${++number}`;
   const { apiKey } = await on.addWorkspace(`Waits ${number}`, team);
   const call = on.clientOf(apiKey);
@@ -44,8 +44,8 @@ async function installed(on: TestApp): Promise<Omit<Place, 'issues'> & { readonl
   return { team, apiKey, call, path: `/api/v1/plugins/${id}` };
 }
 
-/** A plugin of which two runs wait, as its budget of one run is used up. */
-async function spent(on: TestApp = app): Promise<Place> {
+/** A plugin with two waiting runs and an exhausted budget of one run. */
+async function spent(on: TestApp = app): Promise<BudgetedPlugin> {
   const { team, apiKey, call, path } = await installed(on);
   await call('PATCH', path, { budget: { runs: 1 } });
   const issues: Json[] = [];
@@ -56,10 +56,10 @@ async function spent(on: TestApp = app): Promise<Place> {
   expect(await statuses({ call, path })).toEqual(['queued', 'queued', 'succeeded']);
   return { apiKey, call, path, issues };
 }
-const runsOf = async ({ call, path }: Pick<Place, 'call' | 'path'>): Promise<Json[]> =>
+const runsOf = async ({ call, path }: Pick<BudgetedPlugin, 'call' | 'path'>): Promise<Json[]> =>
   (await call('GET', `${path}/runs`)).json.data;
-const statuses = async (place: Pick<Place, 'call' | 'path'>): Promise<string[]> =>
-  (await runsOf(place)).map(({ status }) => status);
+const statuses = async (target: Pick<BudgetedPlugin, 'call' | 'path'>): Promise<string[]> =>
+  (await runsOf(target)).map(({ status }) => status);
 const comments = async (call: Client, issue: Json): Promise<string[]> =>
   (await call('GET', `/api/v1/issues/${issue.id}/comments`)).json.data.map(({ body }: Json) => body);
 const done = ['succeeded', 'succeeded', 'succeeded'];
@@ -68,15 +68,15 @@ test.each([
   ['raised', { budget: { runs: 100 } }, 1],
   ['lifted', { budget: { whenSpent: 'stop' } }, 1],
   ['set to propose', { budget: { runs: 1, whenSpent: 'propose' } }, 0],
-])('runs that wait go on at once where the budget is %s', async (_, change, written) => {
+])('waiting runs start at once when the budget is %s', async (_, change, written) => {
   const { call, path, issues } = await spent();
   await call('PATCH', path, change);
-  // Nobody asks the queue to look, as `settled` would.
+  // Nothing triggers the queue here, as `settled` would.
   while ((await statuses({ call, path })).some((status) => status !== 'succeeded')) await Bun.sleep(10);
   expect((await comments(call, issues[2])).length).toBe(written);
 });
 
-test('runs that begin at once get no more than there is, and the rest wait', async () => {
+test('concurrent runs do not exceed the budget, and the rest wait', async () => {
   const { team, call, path } = await installed(app);
   const making = async (count: number): Promise<Reply[]> =>
     Promise.all(
@@ -101,7 +101,7 @@ test('runs that begin at once get no more than there is, and the rest wait', asy
   expect(data.filter(({ mode }: Json) => mode === 'apply').length).toBe(7);
 });
 
-test('a change that gives no room leaves them waiting', async () => {
+test('a change without more budget leaves runs waiting', async () => {
   const { call, path } = await spent();
   await call('PATCH', path, { modes: { comment: 'propose' } });
   await call('PATCH', path, { state: 'paused_by_admin' });
@@ -111,7 +111,7 @@ test('a change that gives no room leaves them waiting', async () => {
   expect(await statuses({ call, path })).toEqual(['queued', 'queued', 'succeeded']);
 });
 
-test('later events of an issue wait behind, and keep their order', async () => {
+test('later events of an issue wait in order', async () => {
   const { call, path, issues } = await spent();
   const [, second, third] = issues;
   for (const issue of [second, third]) await call('PATCH', `/api/v1/issues/${issue.id}`, { title: 'Later' });
@@ -124,27 +124,27 @@ test('later events of an issue wait behind, and keep their order', async () => {
     expect((await comments(call, issue)).toSorted()).toEqual(['Hello', 'Later']);
 });
 
-test('at midnight they go on by themselves, also in the process after', async () => {
+test('waiting runs start at midnight, also after a restart', async () => {
   let own = await startApp();
   try {
     const before = await spent(own);
     own = await own.restart();
-    const place = { call: own.clientOf(before.apiKey), path: before.path };
+    const target = { call: own.clientOf(before.apiKey), path: before.path };
     own.clock.advance(12 * 3_600_000 - 1);
     await own.settled();
-    expect(await statuses(place)).toEqual(['queued', 'queued', 'succeeded']);
+    expect(await statuses(target)).toEqual(['queued', 'queued', 'succeeded']);
     own.clock.advance(1);
     await own.settled();
-    expect(await statuses(place)).toEqual(['queued', 'succeeded', 'succeeded']);
+    expect(await statuses(target)).toEqual(['queued', 'succeeded', 'succeeded']);
     own.clock.advance(24 * 3_600_000);
     await own.settled();
-    expect(await statuses(place)).toEqual(done);
+    expect(await statuses(target)).toEqual(done);
   } finally {
     await own.stop();
   }
 });
 
-test('a start has go on what the process before did not come to', async () => {
+test('a restart completes an interrupted release of waiting runs', async () => {
   let own = await startApp();
   try {
     const { apiKey, call, path } = await spent(own);
@@ -165,7 +165,7 @@ test('a start has go on what the process before did not come to', async () => {
   }
 });
 
-test('what waits says for what and until when; an action and a route are refused at once', async () => {
+test('a waiting run shows its reason and its end, and actions and routes are refused at once', async () => {
   const { call, path } = await spent();
   const [waiting] = await runsOf({ call, path });
   expect(waiting.waitsFor).toEqual(waitsFor);
@@ -173,11 +173,11 @@ test('what waits says for what and until when; an action and a route are refused
   expect((await call('GET', path)).json).toMatchObject({ state: 'active', waitsFor });
   expect((await call('GET', '/api/v1/plugins')).json.data).toMatchObject([{ waitsFor }]);
 
-  const asked = await call('POST', `${path}/actions/ping`, {});
-  expect([asked.status, asked.json.error.code, asked.headers.get('retry-after')]).toEqual([
+  const reply = await call('POST', `${path}/actions/ping`, {});
+  expect([reply.status, reply.json.error.code, reply.headers.get('retry-after')]).toEqual([
     ...[429, 'quota_exceeded', String(12 * 3_600)],
   ]);
-  expect(asked.json.error.message).toContain(`1 runs. Retry after ${until}`);
+  expect(reply.json.error.message).toContain(`1 runs. Retry after ${until}`);
 
   const send = async (name: string, init?: RequestInit): Promise<unknown> => {
     const { url } = (await call('POST', `${path}/routes/${name}/open`)).json;
@@ -185,7 +185,7 @@ test('what waits says for what and until when; an action and a route are refused
     return [answer.status, ((await answer.json()) as Json).error.code, answer.headers.get('retry-after')];
   };
   expect(await send('open')).toEqual([429, 'rate_limited', String(12 * 3_600)]);
-  // Who does not sign learns nothing of it.
+  // Callers without a valid signature do not see the reason.
   const json = { 'content-type': 'application/json' };
   expect(await send('hook', { method: 'POST', body: '{}', headers: json })).toEqual([
     401,

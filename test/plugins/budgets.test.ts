@@ -1,4 +1,4 @@
-// What an install may use in a day is bounded and can be read: one that has spent its budget stops alone.
+// The daily usage of an install is limited and readable, and an exhausted budget stops only its own install.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createUsage, type Charge } from '../../core/plugins/budgets/usage.ts';
 import { scopeOf } from '../../core/store/store.ts';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-async function place(): Promise<{ call: Client; key: string; id: string; path: string }> {
+async function createPlace(): Promise<{ call: Client; key: string; id: string; path: string }> {
   const key = `B${++number}`;
   const { apiKey } = await app.addWorkspace(`Budgets ${number}`, key);
   const id = `com.test.b${number}`;
@@ -34,11 +34,11 @@ async function createIssue(call: Client, key: string): Promise<Json> {
 }
 const comments = async (call: Client, issue: Json): Promise<number> =>
   (await call('GET', `/api/v1/issues/${issue.id}/comments`)).json.data.length;
-const told = async (call: Client): Promise<Json[]> =>
+const budgetItems = async (call: Client): Promise<Json[]> =>
   (await call('GET', '/api/v1/inbox')).json.data.filter((item: Json) => item.kind === 'plugin_budget');
 
-test('a plugin that has spent its runs of the day waits for the next; others go on, and the inbox says so once', async () => {
-  const { call, key, id, path } = await place();
+test('a plugin without runs left waits for the next day, others continue, and the inbox has one item', async () => {
+  const { call, key, id, path } = await createPlace();
   await install(call, await greeter(id));
   await install(call, await greeter(`${id}-other`));
   const set = await call('PATCH', path, { budget: { runs: 2 } });
@@ -48,7 +48,7 @@ test('a plugin that has spent its runs of the day waits for the next; others go 
   for (let i = 0; i < 4; i++) issues.push(await createIssue(call, key));
   const counts = await Promise.all(issues.map((issue) => comments(call, issue)));
   expect(counts).toEqual([2, 2, 1, 1]);
-  expect(await told(call)).toMatchObject([{ body: expect.stringContaining('2 runs') }]);
+  expect(await budgetItems(call)).toMatchObject([{ body: expect.stringContaining('2 runs') }]);
   const usage = (await call('GET', `${path}/usage`)).json;
   expect(usage).toMatchObject({
     budget: { runs: 2, cpuMs: expect.any(Number), whenSpent: 'stop' },
@@ -61,13 +61,13 @@ test('a plugin that has spent its runs of the day waits for the next; others go 
   await app.settled();
   expect(await Promise.all(issues.map((issue) => comments(call, issue)))).toEqual([2, 2, 2, 2]);
   await createIssue(call, key);
-  expect((await told(call)).length).toBe(2);
+  expect((await budgetItems(call)).length).toBe(2);
   await call('PATCH', path, { budget: {} });
   expect((await call('GET', `${path}/usage`)).json.spent).toBeNull();
 });
 
-test('a plugin that is to propose where its budget is spent goes on, and writes nothing', async () => {
-  const { call, key, id, path } = await place();
+test('a plugin that proposes beyond its budget continues, and writes nothing', async () => {
+  const { call, key, id, path } = await createPlace();
   await install(call, await greeter(id));
   await call('PATCH', path, { budget: { runs: 1, whenSpent: 'propose' } });
   expect(await comments(call, await createIssue(call, key))).toBe(1);
@@ -78,7 +78,7 @@ test('a plugin that is to propose where its budget is spent goes on, and writes 
 });
 
 test('a host call beyond the budget is refused inside the run', async () => {
-  const { call, key, id, path } = await place();
+  const { call, key, id, path } = await createPlace();
   const source =
     await packSource(`{ id: '${id}', version: '1.0.0', engines: { tatami: '*' }, scopes: ${scopes}, on: { 'issue.created': {
     handle: async (event, ctx) => {
@@ -94,7 +94,7 @@ test('a host call beyond the budget is refused inside the run', async () => {
   expect(run.status).toBe('succeeded');
 });
 
-test('what was used outlives a restart, by day, by scope and by issue; a scope that is not used is suggested for removal', async () => {
+test('usage persists across restarts by day, scope and issue, and an unused scope is suggested for removal', async () => {
   let own = await startApp();
   try {
     const { call } = own;
@@ -103,9 +103,9 @@ test('what was used outlives a restart, by day, by scope and by issue; a scope t
     await own.settled();
     own = await own.restart();
     const path = '/api/v1/plugins/com.test.kept';
-    const shown = async (): Promise<Json> => (await own.call('GET', `${path}/scopes`)).json;
+    const readScopes = async (): Promise<Json> => (await own.call('GET', `${path}/scopes`)).json;
     expect((await own.call('GET', `${path}/usage`)).json.data).toMatchObject([{ runs: 1, calls: 1 }]);
-    expect(await shown()).toMatchObject({
+    expect(await readScopes()).toMatchObject({
       data: [
         { scope: 'issues:write', calls: 1, usedAt: '2026-11-20T12:00:00.000Z' },
         { scope: 'comments:write', calls: 1 },
@@ -124,20 +124,20 @@ test('what was used outlives a restart, by day, by scope and by issue; a scope t
     await own.settled();
     own.clock.advance(2 * dayMs);
     await own.settled();
-    const { suggestion } = await shown();
+    const { suggestion } = await readScopes();
     expect(suggestion).toMatchObject({
       grant: ['issues:write', 'comments:write'],
       reason: expect.stringContaining('labels:read'),
     });
     expect((await own.call('PATCH', path, { grant: suggestion.grant })).status).toBe(200);
-    expect((await shown()).suggestion).toBeNull();
+    expect((await readScopes()).suggestion).toBeNull();
   } finally {
     await own.stop();
   }
 });
 
-test('what a run used is in the commit that ends it, alone and among many at once', async () => {
-  const { call, key, id } = await place();
+test('the usage of a run is in the commit that ends it, alone and in a batch', async () => {
+  const { call, key, id } = await createPlace();
   const { id: installId } = await install(call, await greeter(id));
   const written = async (): Promise<Json> =>
     app.services.store.readSystem(usageOf, { installId }).then(([row]) => row ?? { runs: 0 });
@@ -151,8 +151,8 @@ test('what a run used is in the commit that ends it, alone and among many at onc
   expect(await written()).toEqual({ runs: 31, calls: 31 });
 });
 
-test('runs that end while another of their install is being written are counted in the next write, and what was not kept is taken back', async () => {
-  const { call, id } = await place();
+test('usage of runs that end during a write is in the next write, and usage of discarded runs is subtracted', async () => {
+  const { call, id } = await createPlace();
   const { id: installId } = await install(call, await greeter(id));
   const { store, log } = app.services;
   const usage = createUsage({ store, log, clock: app.clock });
@@ -164,22 +164,22 @@ test('runs that end while another of their install is being written are counted 
     return usage.charge(one, meter, 2);
   };
   const written = async (): Promise<Json> => (await store.readSystem(usageOf, { installId }))[0] ?? null;
-  const kept = { isWritten: true, isCounted: true };
+  const outcome = { isWritten: true, isCounted: true };
 
   const [first, second, third] = [await attempt(), await attempt(), await attempt()];
   expect([first, second, third].map(({ ops }) => ops.length)).toEqual([1, 0, 0]);
-  second.ended(kept);
+  second.ended(outcome);
   third.ended({ isWritten: false, isCounted: false });
   expect(await written()).toBeNull();
   await store.commit(first.ops);
-  first.ended(kept);
+  first.ended(outcome);
   await usage.settled();
   expect(await written()).toEqual({ runs: 2, calls: 2 });
 
-  // The batch of the one that carries fails: what it carried for others is written, its own is not.
+  // The batch of the writing run fails: usage for other runs is written later, and its own is discarded.
   const failed = await attempt();
   const beside = await attempt();
-  beside.ended(kept);
+  beside.ended(outcome);
   failed.ended({ isWritten: false, isCounted: false });
   await usage.settled();
   expect(await written()).toEqual({ runs: 3, calls: 3 });

@@ -1,8 +1,8 @@
-// An install whose `engines` no longer take the server is shown incompatible, and does not run.
+// An install whose `engines` exclude the server version is shown as incompatible and does not run.
 import { expect, test } from 'bun:test';
-import { installKind } from '../../core/plugins/installs/schema.ts';
+import { installModel } from '../../core/plugins/installs/schema.ts';
 import { emptyDirectory } from '../../core/resource/directory.ts';
-import { composedStatement, type Row } from '../../core/store/statement.ts';
+import { composedStatement, type SqlRow } from '../../core/store/statement.ts';
 import { scopeOf } from '../../core/store/store.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
@@ -12,31 +12,31 @@ const noticing = `{
   on: { 'issue.created': { handle: (event, ctx) => ctx.kv.set('ran', '1.0.0') } },
 }`;
 
-const find = composedStatement<Row>(
-  `SELECT ${installKind.select} FROM plugins WHERE workspace_id = :ws AND id = :id`,
+const find = composedStatement<SqlRow>(
+  `SELECT ${installModel.select} FROM plugins WHERE workspace_id = :ws AND id = :id`,
 );
 
-/** Has an install want another server, as if this one had been upgraded under it. */
+/** Changes the required server version of an install, as if the server had been upgraded. */
 async function wantServer(on: TestApp, id: string, tatami: string): Promise<void> {
   const scope = scopeOf(on.workspace.workspaceId);
-  const before = installKind.fromRow((await on.services.store.readOne(scope, find, { id }))!);
+  const before = installModel.fromRow((await on.services.store.readOne(scope, find, { id }))!);
   const manifest = { ...before.manifest, engines: { tatami } };
-  const change = installKind.update(before, { manifest }, on.clock.now())!;
+  const change = installModel.update(before, { manifest }, on.clock.now())!;
   const actor = { kind: 'system' as const, id: 'test', name: 'Test' };
   const author = { scope, actor, cause: null, requestId: null, traceparent: null, directory: emptyDirectory };
   expect((await on.committer.commit(author, [change], [], [])).ok).toBe(true);
 }
 
-test('an install that does not fit the server is shown incompatible and does not run, until it fits again', async () => {
+test('an incompatible install is shown as such and does not run until it is compatible again', async () => {
   let own = await startApp();
   try {
     const { id } = await install(own.call, await packSource(noticing));
     const path = `/api/v1/plugins/${id}`;
-    const shown = async (): Promise<Json> => (await own.call('GET', path)).json;
+    const readPlugin = async (): Promise<Json> => (await own.call('GET', path)).json;
     await wantServer(own, id, '>=99.0.0');
     let before = await own.lastSequence();
     own = await own.restart();
-    expect(await shown()).toMatchObject({
+    expect(await readPlugin()).toMatchObject({
       state: 'incompatible',
       stateReason: expect.stringContaining('>=99.0.0'),
     });
@@ -50,7 +50,7 @@ test('an install that does not fit the server is shown incompatible and does not
     await wantServer(own, id, '*');
     before = await own.lastSequence();
     own = await own.restart();
-    expect(await shown()).toMatchObject({ state: 'active', stateReason: null });
+    expect(await readPlugin()).toMatchObject({ state: 'active', stateReason: null });
     await own.settled();
     expect(await own.eventTypes(before)).toContain('plugin.updated');
     await own.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Seen' });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** A workspace of its own for each test. */
+/** A separate workspace for each test. */
 async function workspace(): Promise<{ call: Client; key: string }> {
   const key = `T${++team}`;
   const { apiKey } = await app.addWorkspace(`Test ${team}`, key);
@@ -22,7 +22,7 @@ async function create(call: Client, team: string, title: string): Promise<void> 
   expect((await call('POST', '/api/v1/issues', { team, title })).status).toBe(201);
 }
 
-test('values survive, count, compare, list and keep to their quota; another install cannot see them', async () => {
+test('values persist, are counted, compared, listed and limited by a quota, and are invisible to other installs', async () => {
   const { call, key } = await workspace();
   const source = (id: string): string => `{
     id: '${id}', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
@@ -54,7 +54,7 @@ test('values survive, count, compare, list and keep to their quota; another inst
   expect((await call('GET', '/api/v1/plugins/com.test.kv2/kv')).json.data).toEqual([]);
 });
 
-test('a bad package, a newer installed version and foreign scopes are refused with the reason', async () => {
+test('invalid packages, older versions and unknown scopes are refused with the reason', async () => {
   const { call } = await workspace();
   const definition = (version: string): string =>
     `{ id: 'com.test.versions', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } }, on: { 'issue.created': { filter: { priority: ['high'] }, handle() {} } } }`;
@@ -78,14 +78,14 @@ test('a bad package, a newer installed version and foreign scopes are refused wi
   });
 });
 
-test('only settings that were given are kept: a new version brings its own defaults, and refusals name the setting', async () => {
+test('only submitted settings are stored: a new version has its own defaults, and errors name the setting', async () => {
   const { call } = await workspace();
   const version = (number: string, settings: string) =>
     packSource(`{ id: 'com.test.settings', version: '${number}', engines: { tatami: '*' },
       scopes: { 'comments:write': { why: 'test' } }, settings: { type: 'object', ${settings} },
       schedules: { say: { cron: '0 3 * * *', handle: (_, ctx) => ctx.log.info(JSON.stringify(ctx.settings)) } } }`);
   const path = '/api/v1/plugins/com.test.settings';
-  const shown = async (): Promise<Json> => (await call('GET', path)).json.settings;
+  const readSettings = async (): Promise<Json> => (await call('GET', path)).json.settings;
   const refusalOf = async (settings: object): Promise<Json> =>
     (await call('PATCH', path, { settings })).json.error;
 
@@ -100,15 +100,15 @@ test('only settings that were given are kept: a new version brings its own defau
   expect((await refusalOf({ tone: 'loud' })).message).toBe(
     'settings.tone: The value must be one of dry, kind.',
   );
-  expect(await shown()).toEqual({ greeting: 'Hello' });
+  expect(await readSettings()).toEqual({ greeting: 'Hello' });
   await call('PATCH', path, { settings: { times: 2 } });
-  expect(await shown()).toEqual({ times: 2, greeting: 'Hello' });
+  expect(await readSettings()).toEqual({ times: 2, greeting: 'Hello' });
 
   await install(
     call,
     await version('1.1.0', `properties: { ${greeting('Welcome')}, times: { type: 'integer' } }`),
   );
-  expect(await shown()).toEqual({ times: 2, greeting: 'Welcome' });
+  expect(await readSettings()).toEqual({ times: 2, greeting: 'Welcome' });
   await call('POST', `${path}/schedules/say/run`);
   await app.settled();
   const [run] = (await call('GET', `${path}/runs`)).json.data;
@@ -126,7 +126,7 @@ test('only settings that were given are kept: a new version brings its own defau
     details: [{ path: 'settings.times', issue: 'unknown_field' }],
   });
   await install(call, renamed, { settings: { count: 3 } });
-  expect(await shown()).toEqual({ count: 3, greeting: 'Hi' });
+  expect(await readSettings()).toEqual({ count: 3, greeting: 'Hi' });
   expect((await refusalOf({ cont: 3 })).message).toEndWith('Did you mean count? Remove it from `settings`.');
 
   await install(call, await version('1.3.0', `properties: { count: {}, team: {} }, required: ['team']`), {
@@ -138,7 +138,7 @@ test('only settings that were given are kept: a new version brings its own defau
   });
 });
 
-test('what a manifest says wrongly is refused with its place, and with what to write', async () => {
+test('an invalid manifest is refused with the path and a correction', async () => {
   const { call } = await workspace();
   const good = await packSource(
     `{ id: 'com.test.wrong', version: '1.0.0', engines: { tatami: '*' }, schedules: { say: { cron: '0 3 * * *', handle() {} } } }`,

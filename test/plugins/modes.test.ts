@@ -1,4 +1,5 @@
-// The mode of a field holds by whichever of its names it was set, and whatever moves the field; a mode that would hold nothing is refused.
+// The mode of a field applies to each of its names and to every operation that changes the field; a mode without effect
+// is refused.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
@@ -6,15 +7,15 @@ import { allTrackerScopes, install, packSource } from './pack.ts';
 let app: TestApp;
 beforeAll(async () => {
   app = await startApp();
-  await made('/teams', { key: 'OPS' });
-  await made('/labels', { name: 'late' });
+  await create('/teams', { key: 'OPS' });
+  await create('/labels', { name: 'late' });
 });
 afterAll(() => app.stop());
 
-const made = async (path: string, body: object): Promise<Json> =>
+const create = async (path: string, body: object): Promise<Json> =>
   (await app.call('POST', `/api/v1${path}`, body)).json;
 
-/** Does what the description of an issue says. */
+/** Performs the operation in the description of an issue. */
 const source = `{
   id: 'com.test.fields', version: '1.0.0', engines: { tatami: '*' },
   scopes: { ...${allTrackerScopes}, 'boards:write': { why: 'test' } },
@@ -27,13 +28,17 @@ const source = `{
 }`;
 const path = '/api/v1/plugins/com.test.fields';
 
-/** What became of the write of a run, with this mode for its field. */
-async function outcomeOf(name: string, asked: object): Promise<Json> {
+/** Outcome of a run's write under this mode of its field. */
+async function outcomeOf(name: string, modeInput: object): Promise<Json> {
   await install(app.call, await packSource(source), {
     mode: 'apply',
     modes: { [`update.${name}`]: 'propose' },
   });
-  const { id } = await made('/issues', { team: 'ENG', title: name, description: JSON.stringify(asked) });
+  const { id } = await create('/issues', {
+    team: 'ENG',
+    title: name,
+    description: JSON.stringify(modeInput),
+  });
   await app.settled();
   const [run] = (await app.call('GET', `${path}/runs?limit=1`)).json.data;
   const { version } = (await app.call('GET', `/api/v1/issues/${id}`)).json;
@@ -41,11 +46,11 @@ async function outcomeOf(name: string, asked: object): Promise<Json> {
 }
 const waits = { status: 'succeeded', isProposed: true, version: 1 };
 
-test('by the name that the API shows, and by those that bodies give', async () => {
-  const { id: member } = await made('/members', { name: 'Mia' });
+test('a mode applies by the response name and by the request names of its field', async () => {
+  const { id: member } = await create('/members', { name: 'Mia' });
   const { data: states } = (await app.call('GET', '/api/v1/workflows?team=ENG')).json;
   const { id: stateId } = states.find(({ type }: Json) => type === 'completed');
-  const asked = {
+  const modeInput = {
     assignee: { assigneeId: member },
     assigneeId: { assigneeId: member },
     state: { stateId },
@@ -55,19 +60,19 @@ test('by the name that the API shows, and by those that bodies give', async () =
     team: { move: { team: 'OPS' } },
     teamKey: { move: { teamId: 'OPS' } },
   };
-  for (const [name, body] of Object.entries(asked))
+  for (const [name, body] of Object.entries(modeInput))
     expect([name, await outcomeOf(name, body)]).toEqual([name, waits]);
   expect(await outcomeOf('estimate', { stateId })).toEqual({ ...waits, isProposed: false, version: 2 });
 });
 
-test('whatever moves the field: a card on a board', async () => {
-  const { id: board } = await made('/boards', { name: 'Urgency', groupBy: 'priority' });
+test('a mode applies to moves of a card on a board', async () => {
+  const { id: board } = await create('/boards', { name: 'Urgency', groupBy: 'priority' });
   const card = { board, column: 'high' };
   expect(await outcomeOf('priority', { card })).toEqual(waits);
   expect(await outcomeOf('state', { card })).toEqual({ ...waits, isProposed: false, version: 2 });
 });
 
-test('a field that no plugin updates is refused with the names that there are, which the guide lists', async () => {
+test('a field that plugins cannot update is refused with the valid names, which the guide lists', async () => {
   const modes = { 'update.asignee': 'propose' };
   const replies = [
     await app.call('PATCH', path, { modes }),

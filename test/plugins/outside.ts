@@ -1,4 +1,4 @@
-// A plugin that asks other servers what an issue tells it to, and the real receivers that it asks.
+// A plugin that sends the requests contained in an issue, and real receivers for them.
 import { afterAll, beforeAll, expect } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,10 +7,10 @@ import type { Resolve } from '../../core/lib/egress/egress.ts';
 import { createClock, startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
 
-/** Of every character that is written in several ways. */
+/** Contains every character that has several encodings. */
 export const secret = 'sk_live_+Zq/7$&=secret value';
 
-interface Seen {
+interface OutboundRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Headers;
@@ -18,7 +18,7 @@ interface Seen {
 }
 
 /** `$REF` in it stands for the placeholder of the secret. */
-export type Asked = readonly [url: string, init?: object];
+export type FetchArguments = readonly [url: string, init?: object];
 
 /** @param more members of the manifest */
 export const definitionOf = (more: string): string => `{
@@ -56,38 +56,38 @@ const declared = (origin: string): string => `
 
 export interface Outside {
   app: TestApp;
-  /** The plugin that is asked; `definitionOf` of the receiver. */
+  /** The requesting plugin, with `definitionOf` of the receiver. */
   plugin: Json;
-  /** The receiver that the manifest names. */
+  /** Receiver that the manifest declares. */
   readonly origin: string;
-  /** One that it does not name. */
+  /** Receiver that the manifest does not declare. */
   readonly other: string;
-  /** What either was sent. */
-  readonly seen: Seen[];
-  /** What they answer, by path; otherwise 200, with what they were sent. */
-  readonly answers: Record<string, (one: Seen) => Response | Promise<Response>>;
-  /** Where every name leads from now on. */
+  /** Requests that both receivers got. */
+  readonly seen: OutboundRequest[];
+  /** Responses by path; by default 200 with the request. */
+  readonly answers: Record<string, (one: OutboundRequest) => Response | Promise<Response>>;
+  /** Address to which every name resolves. */
   resolved: string;
   readonly resolve: Resolve;
   readonly definition: string;
-  file(requests: readonly Asked[], more?: object): Promise<Json>;
-  /** What the plugin was answered, in the order of its requests. */
-  ask(requests: readonly Asked[]): Promise<Json[]>;
-  /** What the plugin kept of an issue's requests. */
-  kept(issue: Json): Promise<Json>;
+  file(requests: readonly FetchArguments[], more?: object): Promise<Json>;
+  /** Responses that the plugin got, in request order. */
+  ask(requests: readonly FetchArguments[]): Promise<Json[]>;
+  /** Results that the plugin stored for an issue's requests. */
+  storedResult(issue: Json): Promise<Json>;
   latestRun(): Promise<Json>;
 }
 
-/** Of the servers that these tests start. */
+/** Server flags of these tests. */
 export const flags = { egressAllow: '127.0.0.1/32' };
 
 export const codesOf = (answers: readonly Json[]): unknown[] =>
   answers.map(({ code, status }) => code ?? status);
 
-/** For the tests of one file. */
+/** Starts and stops everything for the tests of one file. */
 export function outsideOfFile(): Outside {
   const dataDir = mkdtempSync(join(tmpdir(), 'tatami-outside-'));
-  const seen: Seen[] = [];
+  const seen: OutboundRequest[] = [];
   const answers: Outside['answers'] = {};
   const receive = async (request: Request): Promise<Response> => {
     const { method, headers } = request;
@@ -103,7 +103,7 @@ export function outsideOfFile(): Outside {
   );
   const [origin, other] = servers.map(({ port }) => `http://127.0.0.1:${port}`) as [string, string];
   const outside: Outside = {
-    // Before the first test.
+    // Assigned in `beforeAll`.
     app: undefined as never,
     plugin: undefined,
     ...{ origin, other, seen, answers, resolved: '8.8.8.8', definition: definitionOf(declared(origin)) },
@@ -116,8 +116,8 @@ export function outsideOfFile(): Outside {
       await outside.app.settled();
       return json;
     },
-    ask: async (requests) => outside.kept(await outside.file(requests)),
-    async kept({ id }) {
+    ask: async (requests) => outside.storedResult(await outside.file(requests)),
+    async storedResult({ id }) {
       return (await outside.app.call('GET', `/api/v1/plugins/${outside.plugin.id}/kv/${id}`)).json?.value;
     },
     async latestRun() {

@@ -1,17 +1,17 @@
-// The generated types of the SDK: they are those of the contracts, and what they let a plugin send, the server takes.
+// The generated types of the SDK equal those of the contracts, and the server accepts every value that they allow.
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Static } from 'typebox';
 import type * as sdk from '@tatami/sdk/plugin';
-import type { Created, Patch, Shown } from '../../core/contract/contract.ts';
+import type { Created, Patch, EntityResponse } from '../../core/contract/contract.ts';
 import { contracts } from '../../core/contracts.ts';
 import { compileCheck, compileQuery } from '../../core/http/validate.ts';
 import { textsOf } from '../../core/http/values.ts';
 import type { apiKey } from '../../core/identity/api-keys/contract.ts';
 import type { member } from '../../core/identity/members/contract.ts';
 import type { workspace } from '../../core/identity/workspace/contract.ts';
-import { doorCallOf } from '../../core/plugins/door-call.ts';
+import { gatewayCallOf } from '../../core/plugins/gateway-call.ts';
 import { hostCallsOf, type HostCall } from '../../core/plugins/host-calls.ts';
 import type { plugin } from '../../core/plugins/installs/contract.ts';
 import { resourceRoutes } from '../../core/resources.ts';
@@ -27,7 +27,7 @@ import { nowhere } from '../api/seeds.ts';
 import { root } from '../imports.ts';
 import { membersOf, namesOf, valuesOf } from '../sdk/declared.ts';
 
-/** Neither whether something may be written to is compared, nor whether what is optional may be given as undefined. */
+/** Ignores readonly modifiers, and undefined for optional properties. */
 type Plain<T> = T extends readonly (infer Item)[]
   ? Plain<Item>[]
   : T extends object
@@ -35,20 +35,20 @@ type Plain<T> = T extends readonly (infer Item)[]
     : T;
 type Same<A, B> = [Plain<A>, Plain<B>] extends [Plain<B>, Plain<A>] ? true : false;
 
-test('the types are those that the contracts have in the server (checked by `bun check`)', () => {
+test('the SDK types equal the contract types of the server (checked by `bun check`)', () => {
   const same: {
-    shown: [
-      Same<sdk.Issue, Shown<typeof issue>>,
-      Same<sdk.Comment, Shown<typeof comment>>,
-      Same<sdk.Project, Shown<typeof project>>,
-      Same<sdk.Label, Shown<typeof label>>,
-      Same<sdk.WorkflowState, Shown<typeof state>>,
-      Same<sdk.Team, Shown<typeof team>>,
-      Same<sdk.Member, Shown<typeof member>>,
-      Same<sdk.Workspace, Shown<typeof workspace>>,
-      Same<sdk.ApiKey, Shown<typeof apiKey>>,
-      Same<sdk.Webhook, Shown<typeof webhook>>,
-      Same<sdk.Plugin, Shown<typeof plugin>>,
+    responses: [
+      Same<sdk.Issue, EntityResponse<typeof issue>>,
+      Same<sdk.Comment, EntityResponse<typeof comment>>,
+      Same<sdk.Project, EntityResponse<typeof project>>,
+      Same<sdk.Label, EntityResponse<typeof label>>,
+      Same<sdk.WorkflowState, EntityResponse<typeof state>>,
+      Same<sdk.Team, EntityResponse<typeof team>>,
+      Same<sdk.Member, EntityResponse<typeof member>>,
+      Same<sdk.Workspace, EntityResponse<typeof workspace>>,
+      Same<sdk.ApiKey, EntityResponse<typeof apiKey>>,
+      Same<sdk.Webhook, EntityResponse<typeof webhook>>,
+      Same<sdk.Plugin, EntityResponse<typeof plugin>>,
       Same<sdk.IssueCreated, Static<typeof IssueCreated>>,
     ];
     bodies: [
@@ -62,13 +62,13 @@ test('the types are those that the contracts have in the server (checked by `bun
       Same<sdk.LabelPatch, Patch<typeof label>>,
     ];
   } = {
-    shown: [true, true, true, true, true, true, true, true, true, true, true, true],
+    responses: [true, true, true, true, true, true, true, true, true, true, true, true],
     bodies: [true, true, true, true, true, true, true, true],
   };
   expect(Object.values(same).flat()).not.toContain(false);
 });
 
-describe('what a call’s types let through, its route takes:', () => {
+describe('a route accepts the values that its SDK types allow:', () => {
   const signatures = readFileSync(join(root, 'sdk/generated/calls.ts'), 'utf8');
   const typesOf = (path: string, operation: string): string[] => {
     const spaces = [...signatures.matchAll(new RegExp(`readonly '?${path}'?: \\{(.*?)\\n  \\};`, 'gs'))];
@@ -80,7 +80,7 @@ describe('what a call’s types let through, its route takes:', () => {
   const typeOf = (taken: string, argument: string): string =>
     new RegExp(`${argument}\\??: (\\w+)`).exec(taken)![1]!;
 
-  const given = (
+  const argumentsOf = (
     [, { route, takes }]: [string, HostCall],
     bodyOrQuery: Record<string, unknown> | undefined,
   ) =>
@@ -96,7 +96,7 @@ describe('what a call’s types let through, its route takes:', () => {
     const declared = typesOf(path, operation);
     expect(declared.length).toBeGreaterThan(0);
     const schema = route.body ?? route.query;
-    if (!schema) return void doorCallOf(call, given([name, call], undefined));
+    if (!schema) return void gatewayCallOf(call, argumentsOf([name, call], undefined));
     const type = typeOf(declared.at(-1)!, route.body ? 'body' : 'query');
     const members = membersOf(`${path}.ts`, type);
     expect(members.map((member) => member.name).toSorted()).toEqual(namesOf(schema).toSorted());
@@ -104,14 +104,14 @@ describe('what a call’s types let through, its route takes:', () => {
     const check = route.body && compileCheck(route.body);
     const read = route.query && compileQuery(route.query);
     for (const value of valuesOf(members, schema)) {
-      const { body, query = {} } = doorCallOf(call, given([name, call], value));
+      const { body, query = {} } = gatewayCallOf(call, argumentsOf([name, call], value));
       check?.(body);
       read?.(textsOf(query));
     }
   });
 });
 
-test('every call of the contracts has its types, and every type of a call its contract', () => {
+test('every contract call has SDK types, and every SDK call type has a contract', () => {
   const text = readFileSync(join(root, 'sdk/generated/calls.ts'), 'utf8');
   const spaces = new Set([...text.matchAll(/^  readonly '?([\w-]+)'?: \{/gm)].map(([, name]) => name!));
   const called = contracts.filter(({ calls = [] }) => calls.length > 0).map(({ path }) => path);

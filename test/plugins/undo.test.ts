@@ -1,5 +1,5 @@
-// Undo through the public doors: what a run wrote goes back in one commit, what people changed since stays and is said, and the undo
-// is an event that can be undone itself. Real libsql, real sidecar; only the clock is ours.
+// Undo through the API: one commit reverts the writes of a run, later changes by people remain and are reported, and
+// the undo can be undone. With real libsql and a real sidecar; only the clock is a fake.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
@@ -26,7 +26,7 @@ const triage = (id: string, self = 'skip') => `{
   },
 }`;
 
-/** A workspace of its own, with the plugin, and an issue that it has triaged. */
+/** A separate workspace with the plugin and an issue that it has triaged. */
 async function triaged(
   id: string,
 ): Promise<{ call: Client; key: string; plugin: Json; issue: Json; run: Json }> {
@@ -49,12 +49,12 @@ async function newestRun(call: Client, plugin: string): Promise<Json> {
   return (await call('GET', `/api/v1/plugins/${plugin}/runs`)).json.data[0];
 }
 
-const shown = async (call: Client, id: string): Promise<Json> =>
+const readIssue = async (call: Client, id: string): Promise<Json> =>
   (await call('GET', `/api/v1/issues/${id}`)).json;
 const comments = async (call: Client, id: string): Promise<Json[]> =>
   (await call('GET', `/api/v1/issues/${id}/comments`)).json.data;
 
-/** What an issue says, without what every write moves. */
+/** An issue without the properties that every write changes. */
 function said({ version, updatedAt, ...rest }: Json): Json {
   void [version, updatedAt];
   return rest;
@@ -78,14 +78,14 @@ async function eventsAfter(call: Client, after: number): Promise<Json[]> {
 }
 const end = async (call: Client): Promise<number> => (await eventsAfter(call, 0)).at(-1).sequence;
 
-test('the undo of a run puts back what it wrote and removes what it made, in one commit, and the plugin does not do it again', async () => {
+test('undo of a run restores changed values and removes created objects in one commit, and the plugin does not repeat its writes', async () => {
   const { call, issue, run, plugin } = await triaged('com.test.undo-run');
-  const triagedIssue = await shown(call, issue.id);
+  const triagedIssue = await readIssue(call, issue.id);
   expect(triagedIssue).toMatchObject({ priority: 'high', title: 'One!', labels: [{ name: 'bug' }] });
   const from = await end(call);
 
   const simulated = await undo(call, `runs/${run.id}`, undefined, { 'tatami-mode': 'simulate' });
-  expect(await shown(call, issue.id)).toEqual(triagedIssue);
+  expect(await readIssue(call, issue.id)).toEqual(triagedIssue);
   expect((await eventsAfter(call, from)).length).toBe(0);
 
   const undone = await undo(call, `runs/${run.id}`);
@@ -101,7 +101,7 @@ test('the undo of a run puts back what it wrote and removes what it made, in one
   });
   const field = (name: string) => undone.changes[1].fields.find((one: Json) => one.field === name);
   expect(field('priority')).toEqual({ field: 'priority', from: 'high', to: 'none' });
-  expect(await shown(call, issue.id)).toMatchObject({ ...said(issue), priority: 'none', labels: [] });
+  expect(await readIssue(call, issue.id)).toMatchObject({ ...said(issue), priority: 'none', labels: [] });
   expect(await comments(call, issue.id)).toEqual([]);
 
   const events = await eventsAfter(call, from);
@@ -129,28 +129,28 @@ test('the undo of a run puts back what it wrote and removes what it made, in one
   expect(again.message).toContain(`undone by ${undone.id}. Undo ${undone.id}`);
 });
 
-test('an undo is undone: all is again as the run left it, and can be undone once more', async () => {
+test('the undo of an undo restores the result of the run, and can be undone again', async () => {
   const { call, issue, run } = await triaged('com.test.undo-undo');
-  const [left, [comment]] = [await shown(call, issue.id), await comments(call, issue.id)];
+  const [left, [comment]] = [await readIssue(call, issue.id), await comments(call, issue.id)];
   const first = await undo(call, `runs/${run.id}`);
-  const before = await shown(call, issue.id);
+  const before = await readIssue(call, issue.id);
   const second = await undo(call, `undos/${first.id}`);
   expect(second.changes.map(({ kind, action }: Json) => [kind, action])).toEqual([
     ['issue', 'update'],
     ['comment', 'restore'],
   ]);
-  expect(said(await shown(call, issue.id))).toEqual(said(left));
+  expect(said(await readIssue(call, issue.id))).toEqual(said(left));
   expect((await comments(call, issue.id)).map(said)).toEqual([said(comment)]);
   expect((await call('GET', `/api/v1/runs/${run.id}`)).json.undoneBy).toBe(null);
 
   await undo(call, `undos/${second.id}`);
-  expect(said(await shown(call, issue.id))).toEqual(said(before));
+  expect(said(await readIssue(call, issue.id))).toEqual(said(before));
   expect((await call('GET', `/api/v1/runs/${run.id}`)).json.undoneBy).toBe(first.id);
   const third = await undo(call, `runs/${run.id}`);
   expect(third.message).toContain('was already undone by');
 });
 
-test('what people changed since stays: it is listed with what was written, what is there now, and who changed it', async () => {
+test('later changes by people remain, and are listed with the written value, the current value and the author', async () => {
   const { call, issue, run } = await triaged('com.test.undo-since');
   const byHand = await call('PATCH', `/api/v1/issues/${issue.id}`, {
     title: 'By hand',
@@ -173,15 +173,15 @@ test('what people changed since stays: it is listed with what was written, what 
       eventId: edit.id,
     },
   ]);
-  // A label that somebody added stays when the plugin's own goes.
-  expect(await shown(call, issue.id)).toMatchObject({
+  // A label that a person added remains when the plugin's label is removed.
+  expect(await readIssue(call, issue.id)).toMatchObject({
     title: 'By hand',
     priority: 'none',
     labels: [{ name: 'feature' }],
   });
 });
 
-test('an issue that a run made is removed, unless others have worked on it since', async () => {
+test('an issue that a run created is removed unless others have changed it since', async () => {
   const key = `U${++team}`;
   const { apiKey } = await app.addWorkspace(`Undo ${team}`, key);
   const call = app.clientOf(apiKey);
@@ -201,16 +201,16 @@ test('an issue that a run made is removed, unless others have worked on it since
   ] as const) {
     await make(call, key, title);
     const run = await newestRun(call, 'com.test.undo-made');
-    const made = run.effects.find(({ kind }: Json) => kind === 'issue').id;
-    if (isWorkedOn) await call('POST', `/api/v1/issues/${made}/comments`, { body: 'I take this' });
+    const created = run.effects.find(({ kind }: Json) => kind === 'issue').id;
+    if (isWorkedOn) await call('POST', `/api/v1/issues/${created}/comments`, { body: 'I take this' });
     await app.settled();
     const undone = await undo(call, `runs/${run.id}`);
-    const left = await shown(call, made);
+    const left = await readIssue(call, created);
     if (isWorkedOn) {
-      const { data } = (await call('GET', `/api/v1/issues/${made}/history?limit=100`)).json;
+      const { data } = (await call('GET', `/api/v1/issues/${created}/history?limit=100`)).json;
       const comment = data.findLast(({ type }: Json) => type === 'comment.added');
       expect(undone.skipped).toMatchObject([
-        { kind: 'issue', id: made, field: null, reason: 'worked_on', eventId: comment.id },
+        { kind: 'issue', id: created, field: null, reason: 'worked_on', eventId: comment.id },
       ]);
       expect(undone.skipped[0].changedBy).toMatchObject({ id: comment.actor.id });
       expect(undone.message).toEndWith('1 skipped, because of later changes by others.');
@@ -220,35 +220,35 @@ test('an issue that a run made is removed, unless others have worked on it since
         ['comment', 'remove'],
         ['issue', 'remove'],
       ]);
-      expect((await call('GET', `/api/v1/issues/${made}`)).status).toBe(404);
+      expect((await call('GET', `/api/v1/issues/${created}`)).status).toBe(404);
       await undo(call, `undos/${undone.id}`);
-      expect((await shown(call, made)).title).toBe('Follow-up of Alone');
-      expect((await comments(call, made)).length).toBe(1);
+      expect((await readIssue(call, created)).title).toBe('Follow-up of Alone');
+      expect((await comments(call, created)).length).toBe(1);
     }
   }
 });
 
-test('all that a plugin did in a time is undone at once, several runs on one issue as one', async () => {
+test('all runs of a plugin in a period are undone at once, several runs of one issue as one', async () => {
   const { call, issue, key, plugin } = await triaged('com.test.undo-range');
   const since = new Date(app.clock.now() + 1).toISOString();
   app.clock.advance(1_000);
   const second = await make(call, key, 'Two');
-  // A person's change, which the plugin answers with another run.
+  // A person's change, to which the plugin responds with another run.
   await call('PATCH', `/api/v1/issues/${second.id}`, { priority: 'low' });
   await app.settled();
-  expect(await shown(call, second.id)).toMatchObject({ priority: 'high', title: 'Two!' });
+  expect(await readIssue(call, second.id)).toMatchObject({ priority: 'high', title: 'Two!' });
 
   const undone = await undo(call, `plugins/${plugin.pluginId}`, { since });
   expect(undone.undid.length).toBe(2);
-  // The person's priority is what the second run found, so there the way back ends.
-  expect(await shown(call, second.id)).toMatchObject({ priority: 'low', title: 'Two' });
+  // The second run overwrote the person's priority, so that the undo stops there.
+  expect(await readIssue(call, second.id)).toMatchObject({ priority: 'low', title: 'Two' });
   expect(undone.skipped).toMatchObject([
     { id: second.id, field: 'priority', reason: 'changed', now: 'low', changedBy: { kind: 'api_key' } },
   ]);
-  expect(await shown(call, issue.id)).toMatchObject({ priority: 'high', title: 'One!' });
+  expect(await readIssue(call, issue.id)).toMatchObject({ priority: 'high', title: 'One!' });
 });
 
-test('who undoes needs what it takes to write it, and a run that wrote nothing says so', async () => {
+test('an undo needs the scopes of its writes, and an undo of a run without writes reports that', async () => {
   const { call, run, key } = await triaged('com.test.undo-rights');
   const minted = await call('POST', '/api/v1/api-keys', {
     name: 'narrow',
@@ -273,7 +273,7 @@ test('who undoes needs what it takes to write it, and a run that wrote nothing s
   expect(nothing.text).toContain('it changed nothing');
 });
 
-test('relations and links that a run made or took away go and come back, and their issues tell it', async () => {
+test('relations and links of a run are removed and restored, and their issues emit events', async () => {
   const key = `U${++team}`;
   const { apiKey } = await app.addWorkspace(`Undo ${team}`, key);
   const call = app.clientOf(apiKey);
@@ -299,8 +299,8 @@ test('relations and links that a run made or took away go and come back, and the
         (await call('GET', `/api/v1/issues/${issue.id}/${path}`)).json.data.map(({ id }: Json) => id),
       ),
     );
-  const made = await parts();
-  expect(made.map(({ length }) => length)).toEqual([1, 1]);
+  const created = await parts();
+  expect(created.map(({ length }) => length)).toEqual([1, 1]);
   const creation = await newestRun(call, 'com.test.undo-relates');
   const undone = await undo(call, `runs/${creation.id}`);
   expect(undone.changes.map(({ kind, action }: Json) => [kind, action])).toEqual([
@@ -315,33 +315,33 @@ test('relations and links that a run made or took away go and come back, and the
     { kind: 'relation', action: 'restore' },
     { kind: 'attachment', action: 'restore' },
   ]);
-  expect(await parts()).toEqual(made);
-  const told = await eventsAfter(call, before);
-  expect(told.map(({ type, data }) => [type, data.relation?.id ?? data.attachment?.id])).toEqual([
-    ['issue.relation_added', made[0]![0]],
-    ['issue.relation_added', made[0]![0]],
-    ['issue.attachment_added', made[1]![0]],
+  expect(await parts()).toEqual(created);
+  const emitted = await eventsAfter(call, before);
+  expect(emitted.map(({ type, data }) => [type, data.relation?.id ?? data.attachment?.id])).toEqual([
+    ['issue.relation_added', created[0]![0]],
+    ['issue.relation_added', created[0]![0]],
+    ['issue.attachment_added', created[1]![0]],
     ['automation.undone', undefined],
   ]);
 
-  // The undo of that takes them away again.
-  const away = await undo(call, `undos/${back.id}`);
-  expect(away.changes.map(({ kind, action }: Json) => [kind, action])).toEqual([
+  // The undo of that removes them again.
+  const reverted = await undo(call, `undos/${back.id}`);
+  expect(reverted.changes.map(({ kind, action }: Json) => [kind, action])).toEqual([
     ['attachment', 'remove'],
     ['relation', 'remove'],
   ]);
   expect(await parts()).toEqual([[], []]);
-  await undo(call, `undos/${away.id}`);
-  expect(await parts()).toEqual(made);
+  await undo(call, `undos/${reverted.id}`);
+  expect(await parts()).toEqual(created);
 
   await call('PATCH', `/api/v1/issues/${issue.id}`, { title: 'Two' });
   await app.settled();
-  expect(await parts()).toEqual([[], made[1]!]);
+  expect(await parts()).toEqual([[], created[1]!]);
   const removal = await newestRun(call, 'com.test.undo-relates');
   await undo(call, `runs/${removal.id}`);
-  expect(await parts()).toEqual(made);
+  expect(await parts()).toEqual(created);
 
-  // What others put in its place meanwhile stays.
+  // A replacement by others remains.
   await call('PATCH', `/api/v1/issues/${issue.id}`, { title: 'Three' });
   await app.settled();
   const again = await newestRun(call, 'com.test.undo-relates');

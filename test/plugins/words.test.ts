@@ -1,4 +1,4 @@
-// What a proposal and a run say of what they would do: which object, what of it changes, and what became of each part.
+// Proposals and runs describe their writes: the object, its changes, and the outcome of each effect.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { tatami } from '../cli/tatami.ts';
@@ -8,32 +8,32 @@ let app: TestApp;
 let propose: (method: string, path: string, body?: object) => Promise<Json>;
 beforeAll(async () => {
   app = await startApp();
-  await made('/teams', { key: 'OPS' });
-  await made('/labels', { name: 'late' });
+  await create('/teams', { key: 'OPS' });
+  await create('/labels', { name: 'late' });
   const by: Client = app.call;
   propose = async (method, path, body) =>
     (await by(method, `/api/v1${path}`, body, { 'tatami-mode': 'propose' })).json;
 });
 afterAll(() => app.stop());
 
-const made = async (path: string, body: object): Promise<Json> => {
+const create = async (path: string, body: object): Promise<Json> => {
   const { status, json } = await app.call('POST', `/api/v1${path}`, body);
   expect([path, status < 300]).toEqual([path, true]);
   return json;
 };
-const issueNamed = (title: string, more: object = {}): Promise<Json> =>
-  made('/issues', { team: 'ENG', title, ...more });
+const createIssue = (title: string, more: object = {}): Promise<Json> =>
+  create('/issues', { team: 'ENG', title, ...more });
 const fieldsOf = ({ effects }: Json): string[] =>
   (effects?.[0].fields ?? []).map(({ name }: Json) => name).toSorted();
 const whole = async ({ id }: Json): Promise<Json> => (await app.call('GET', `/api/v1/proposals/${id}`)).json;
 
 test('the title and the effect name the object, and the diff is that of the object itself', async () => {
-  const [one, two] = [await issueNamed('one'), await issueNamed('two')];
-  const related = await made(`/issues/${one.id}/relations`, { type: 'blocks', issueId: two.id });
-  const member = await made('/members', { name: 'Ada' });
-  const { id: project } = await made('/projects', { name: 'Launch' });
-  const reaction = await made(`/issues/${one.id}/reactions`, { emoji: '👀' });
-  const link = await made(`/issues/${one.id}/attachments`, {
+  const [one, two] = [await createIssue('one'), await createIssue('two')];
+  const related = await create(`/issues/${one.id}/relations`, { type: 'blocks', issueId: two.id });
+  const member = await create('/members', { name: 'Ada' });
+  const { id: project } = await create('/projects', { name: 'Launch' });
+  const reaction = await create(`/issues/${one.id}/reactions`, { emoji: '👀' });
+  const link = await create(`/issues/${one.id}/attachments`, {
     title: 'Trace',
     url: 'https://traces.example/1',
   });
@@ -78,7 +78,7 @@ test('the title and the effect name the object, and the diff is that of the obje
   expect([deletion.name, deletion.issue, move.name]).toEqual([blocks, one.identifier, one.identifier]);
 });
 
-test('each effect of a run of several modes says what became of it', async () => {
+test('each effect of a run with several modes has its own outcome', async () => {
   await install(
     app.call,
     await packSource(`{
@@ -94,9 +94,9 @@ test('each effect of a run of several modes says what became of it', async () =>
     }`),
     { mode: 'apply', modes: { 'update.priority': 'propose', comment: 'simulate' } },
   );
-  const [one, two] = [await issueNamed('one'), await issueNamed('two')];
-  const { id: relationId } = await made(`/issues/${one.id}/relations`, { type: 'blocks', issueId: two.id });
-  const { id, identifier } = await issueNamed('mixed', { description: relationId });
+  const [one, two] = [await createIssue('one'), await createIssue('two')];
+  const { id: relationId } = await create(`/issues/${one.id}/relations`, { type: 'blocks', issueId: two.id });
+  const { id, identifier } = await createIssue('mixed', { description: relationId });
   await app.settled();
   const [run] = (await app.call('GET', '/api/v1/plugins/com.test.says/runs?limit=1')).json.data;
   const said = run.effects.map(({ outcome, action, kind, name, fields, values }: Json) => [
@@ -129,7 +129,7 @@ test('each effect of a run of several modes says what became of it', async () =>
   expect(out).toMatch(/simulated: would create comment cmt_\w+\n/);
 });
 
-test('a refused call names the grant, the field or the parameter, under the name of its class', async () => {
+test('a refused call names the grant, the field or the parameter, with the name of its class', async () => {
   let nth = 0;
   const asks = async (scopes: string, call: string, grant?: string[]): Promise<string> => {
     const id = `com.test.refused${++nth}`;
@@ -138,7 +138,7 @@ test('a refused call names the grant, the field or the parameter, under the name
       on: { 'issue.created': { handle: ({ data }, ctx) => ${call}.then(() => ctx.log.info('done'), (e) => ctx.log.info(String(e))) } },
     }`);
     await install(app.call, document, grant ? { grant } : {});
-    await issueNamed('refused');
+    await createIssue('refused');
     await app.settled();
     const [run] = (await app.call('GET', `/api/v1/plugins/${id}/runs?limit=1`)).json.data;
     return run.logs[0].message;

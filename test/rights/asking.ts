@@ -20,8 +20,8 @@ export interface Answer {
 /** All scopes but those that `narrowed` names, which are held as it narrows them. */
 export function rightsBut(narrowed: ScopeRequests, without: readonly string[] = []): Rights {
   const left = allScopes.filter((scope) => !(scope in narrowed) && !without.includes(scope));
-  const asked = { ...Object.fromEntries(left.map((scope) => [scope, {}])), ...narrowed };
-  return rightsOf(asked, Object.keys(asked));
+  const requests = { ...Object.fromEntries(left.map((scope) => [scope, {}])), ...narrowed };
+  return rightsOf(requests, Object.keys(requests));
 }
 
 /** Properties of bodies that are another name for the one that ends in `Id`. */
@@ -47,8 +47,10 @@ export function fieldsWritten(
 
 /** All scopes but these, not even implied. */
 export function scopesBut(without: readonly string[]): Rights {
-  const held = allScopes.filter((scope) => !without.some((one) => [...expandScopes([scope])].includes(one)));
-  return rightsOf({}, held);
+  const scopes = allScopes.filter(
+    (scope) => !without.some((one) => [...expandScopes([scope])].includes(one)),
+  );
+  return rightsOf({}, scopes);
 }
 
 /** @param path may have a query @param memberId the member that it acts for; null for a plugin as they are, which acts for none */
@@ -103,35 +105,35 @@ export interface TwoTeams {
 
 /** `ENG` is the inside. Each text of the other team's issues and comments holds `outside-canary`. */
 export async function seedTwoTeams(app: TestApp, hookUrl: string): Promise<TwoTeams> {
-  const made = async (path: string, body: object): Promise<Json> => {
+  const create = async (path: string, body: object): Promise<Json> => {
     const { status, json, text } = await app.call('POST', `/api/v1${path}`, body);
     if (status !== 201) throw new Error(`POST ${path} answered ${status}: ${text}`);
     return json;
   };
   const inside = await seed(app, app.call, 'ENG', hookUrl);
-  const team = await made('/teams', { key: 'OUT' });
+  const team = await create('/teams', { key: 'OUT' });
   const external = { externalSource: 'seeded', externalId: 'of-OUT' };
-  const issue = await made('/issues', {
+  const issue = await create('/issues', {
     ...external,
     team: 'OUT',
     title: 'outside-canary',
     description: 'outside-canary',
   });
-  const comment = await made(`/issues/${issue.id}/comments`, { body: 'outside-canary' });
-  const second = await made('/issues', { team: 'OUT', title: 'outside-canary too' });
-  const relation = await made(`/issues/${issue.id}/relations`, { type: 'relates_to', issueId: second.id });
-  const template = await made('/templates', { name: 'outside-canary', team: 'OUT' });
+  const comment = await create(`/issues/${issue.id}/comments`, { body: 'outside-canary' });
+  const second = await create('/issues', { team: 'OUT', title: 'outside-canary too' });
+  const relation = await create(`/issues/${issue.id}/relations`, { type: 'relates_to', issueId: second.id });
+  const template = await create('/templates', { name: 'outside-canary', team: 'OUT' });
   const attached = { title: 'outside-canary', url: 'https://example.com/outside-canary' };
-  const attachment = await made(`/issues/${issue.id}/attachments`, attached);
+  const attachment = await create(`/issues/${issue.id}/attachments`, attached);
   const span = { startsAt: '2031-01-06T00:00:00Z', endsAt: '2031-01-20T00:00:00Z' };
-  const cycle = await made('/cycles', { team: 'OUT', name: 'outside-canary', ...span });
-  const reaction = await made(`/comments/${comment.id}/reactions`, { emoji: '👍' });
+  const cycle = await create('/cycles', { team: 'OUT', name: 'outside-canary', ...span });
+  const reaction = await create(`/comments/${comment.id}/reactions`, { emoji: '👍' });
   /** What may belong to a team, and does. */
   const ofTeam = async (key: string, name: string) => ({
-    label: (await made('/labels', { name, team: key })).id,
-    field: (await made('/fields', { key: `of_${key.toLowerCase()}`, name, type: 'text', team: key })).id,
-    state: (await made('/workflows', { name, type: 'started', team: key })).id,
-    board: (await made('/boards', { name, team: key, groupBy: 'stateType' })).id,
+    label: (await create('/labels', { name, team: key })).id,
+    field: (await create('/fields', { key: `of_${key.toLowerCase()}`, name, type: 'text', team: key })).id,
+    state: (await create('/workflows', { name, type: 'started', team: key })).id,
+    board: (await create('/boards', { name, team: key, groupBy: 'stateType' })).id,
   });
   const [here, there] = [await ofTeam('ENG', 'inside'), await ofTeam('OUT', 'outside-canary')];
   // An issue of the inside that refers to one of the outside.

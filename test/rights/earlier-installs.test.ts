@@ -3,23 +3,23 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { installKind } from '../../core/plugins/installs/schema.ts';
+import { installModel } from '../../core/plugins/installs/schema.ts';
 import { emptyDirectory } from '../../core/resource/directory.ts';
-import { composedStatement, type Row } from '../../core/store/statement.ts';
+import { composedStatement, type SqlRow } from '../../core/store/statement.ts';
 import { scopeOf } from '../../core/store/store.ts';
 import { createClock, startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 
-const find = composedStatement<Row>(
-  `SELECT ${installKind.select} FROM plugins WHERE workspace_id = :ws AND id = :id`,
+const find = composedStatement<SqlRow>(
+  `SELECT ${installModel.select} FROM plugins WHERE workspace_id = :ws AND id = :id`,
 );
 
 /** Takes the scopes out of an install, in its manifest and in its grant. */
 async function unask(app: TestApp, id: string): Promise<void> {
   const scope = scopeOf(app.workspace.workspaceId);
-  const before = installKind.fromRow((await app.services.store.readOne(scope, find, { id }))!);
+  const before = installModel.fromRow((await app.services.store.readOne(scope, find, { id }))!);
   const { scopes: _, ...manifest } = before.manifest;
-  const change = installKind.update(before, { manifest, grant: [] }, app.clock.now())!;
+  const change = installModel.update(before, { manifest, grant: [] }, app.clock.now())!;
   const author = {
     scope,
     actor: { kind: 'system' as const, id: 'test', name: 'Test' },
@@ -35,11 +35,11 @@ test('an install that never asked to read what it hears hears it no more, and th
   const dataDir = mkdtempSync(join(tmpdir(), 'tatami-test-'));
   let app = await startApp({ dataDir, clock: createClock() });
   try {
-    const asked = await packSource(`{
+    const packed = await packSource(`{
       id: 'com.test.old', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
       on: { 'issue.created': { handle: (event, ctx) => ctx.kv.set('seen', event.data.title) } },
     }`);
-    const { id } = await install(app.call, asked);
+    const { id } = await install(app.call, packed);
     await unask(app, id);
     for (let starts = 0; starts < 2; starts++) {
       app = await app.restart();

@@ -23,9 +23,9 @@ import { asText } from '../value-client.ts';
 let app: TestApp;
 let routes: readonly Route[];
 const effects = Object.entries(effectTable) as [EffectName, Effect][];
-const named = new Map(routesNamed());
+const effectsByRoute = new Map(effectsPerRoute());
 
-function routesNamed(): [string, EffectName[]][] {
+function effectsPerRoute(): [string, EffectName[]][] {
   const operations = new Set(effects.flatMap(([, effect]) => Object.keys(effect.operations)));
   return [...operations].map((operation) => [
     operation,
@@ -48,35 +48,35 @@ function hasProperty(schema: TSchema | null, property: string): boolean {
 
 /** Signs by which a route is known to have an effect, whatever its author thought of. */
 const signs: Readonly<
-  Record<string, { readonly isFound: (route: Route) => boolean; readonly one: readonly EffectName[] }>
+  Record<string, { readonly matches: (route: Route) => boolean; readonly one: readonly EffectName[] }>
 > = {
-  'it purges': { isFound: ({ path, name }) => /purge/.test(path + name), one: ['purge'] },
-  'it shows logs of plugins': { isFound: (route) => shows(route, 'logs'), one: ['logs'] },
+  'it purges': { matches: ({ path, name }) => /purge/.test(path + name), one: ['purge'] },
+  'it shows logs of plugins': { matches: (route) => shows(route, 'logs'), one: ['logs'] },
   'it is about recordings': {
-    isFound: ({ path }) => /\/(recording|replay)$/.test(path) && path.includes('/runs/'),
+    matches: ({ path }) => /\/(recording|replay)$/.test(path) && path.includes('/runs/'),
     one: ['recordings'],
   },
-  'it is about stored values of plugins': { isFound: ({ path }) => /\/kv(\/|$)/.test(path), one: ['kv'] },
+  'it is about stored values of plugins': { matches: ({ path }) => /\/kv(\/|$)/.test(path), one: ['kv'] },
   'it shows a secret': {
-    isFound: ({ secret }) => secret === true,
+    matches: ({ secret }) => secret === true,
     one: ['keys', 'signing-secrets', 'seats'],
   },
   'it sets secrets of plugins': {
-    isFound: (route) => /\/secrets(\/|$)/.test(route.path) && writesRows(route),
+    matches: (route) => /\/secrets(\/|$)/.test(route.path) && writesRows(route),
     one: ['plugin-secrets'],
   },
   'it calls an action': {
-    isFound: (route) => route.path.includes('/actions/') && writesRows(route),
+    matches: (route) => route.path.includes('/actions/') && writesRows(route),
     one: ['outside-requests'],
   },
   'it hands out seats or roles': {
-    isFound: (route) =>
+    matches: (route) =>
       (route.path.startsWith('/api/v1/members') && writesRows(route) && route.method !== 'DELETE') ||
       route.name.startsWith('join.take'),
     one: ['seats'],
   },
   'it sends to receivers of webhooks': {
-    isFound: ({ path, name, kind }) =>
+    matches: ({ path, name, kind }) =>
       kind === 'write' &&
       /\/(webhooks|deliveries)\/\{id\}\/(ping|samples|replays|replay)$/.test(path) &&
       !/cancel/.test(name),
@@ -110,30 +110,33 @@ const plain: Readonly<Record<string, string>> = {
 };
 
 test('a route that sends outside, opens secrets, reads what plugins keep, purges or hands out seats names its effect', () => {
-  const unnamed = Object.entries(signs).flatMap(([sign, { isFound, one }]) =>
+  const unnamed = Object.entries(signs).flatMap(([sign, { matches, one }]) =>
     routes
-      .filter((route) => isFound(route) && !(named.get(route.name) ?? []).some((name) => one.includes(name)))
+      .filter(
+        (route) =>
+          matches(route) && !(effectsByRoute.get(route.name) ?? []).some((name) => one.includes(name)),
+      )
       .map(({ name }) => `${name}: ${sign}`),
   );
   expect(unnamed).toEqual([]);
-  for (const [sign, { isFound }] of Object.entries(signs))
-    expect([sign, routes.some(isFound)]).toEqual([sign, true]);
+  for (const [sign, { matches }] of Object.entries(signs))
+    expect([sign, routes.some(matches)]).toEqual([sign, true]);
 });
 
 test('every write under a scope that does more than change objects names an effect, or why it has none', () => {
   const writes = routes.filter((route) => writesRows(route) && watched.test(route.scope ?? ''));
-  expect(writes.filter(({ name }) => !named.has(name) && !(name in plain)).map(({ name }) => name)).toEqual(
-    [],
-  );
+  expect(
+    writes.filter(({ name }) => !effectsByRoute.has(name) && !(name in plain)).map(({ name }) => name),
+  ).toEqual([]);
   const known = new Set(writes.map(({ name }) => name));
-  expect(Object.keys(plain).filter((name) => !known.has(name) || named.has(name))).toEqual([]);
+  expect(Object.keys(plain).filter((name) => !known.has(name) || effectsByRoute.has(name))).toEqual([]);
 });
 
 test('every host call that is no operation of the API has its row, and the table names only what there is', () => {
   const calls = effects.flatMap(([, effect]) => effect.calls ?? []);
   expect(calls.toSorted()).toEqual([...ownCalls.keys()].toSorted());
   const there = new Set(routes.map(({ name }) => name));
-  expect([...named.keys()].filter((name) => !there.has(name))).toEqual([]);
+  expect([...effectsByRoute.keys()].filter((name) => !there.has(name))).toEqual([]);
 });
 
 test('a row gives nobody what the table of roles does not', () => {
@@ -159,7 +162,7 @@ test('apps, plugins, members and guests who hold every scope are refused each ef
     ...(holder === 'plugin'
       ? {}
       : {
-          standing: {
+          membership: {
             name: 'Ana',
             role: holder === 'app' ? 'owner' : holder,
             rights: rightsOfRole('owner', []),
@@ -170,8 +173,8 @@ test('apps, plugins, members and guests who hold every scope are refused each ef
     const ids = { id: 'nowhere', name: 'nowhere', key: 'nowhere', run: 'nowhere' };
     for (const holder of ['member', 'guest', 'app', 'plugin'] as const) {
       const principal = principalOf(holder);
-      const asked = { principal, isCounted: false, mode: 'simulate', params: ids } as const;
-      const { error } = await caller(route, { ...asked, body: exampleOf(route, 'https://hooks.example/') });
+      const call = { principal, isCounted: false, mode: 'simulate', params: ids } as const;
+      const { error } = await caller(route, { ...call, body: exampleOf(route, 'https://hooks.example/') });
       const isDenied = holder === 'plugin' || effectsOf(route.name)!.some((effect) => !effect[holder]);
       expect([route.name, pathOf(route, ids), holder, error?.code === 'forbidden']).toEqual([
         ...[route.name, pathOf(route, ids), holder],

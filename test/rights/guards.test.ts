@@ -83,14 +83,14 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'events come by teams',
-    file: 'core/plugins/wants.ts',
+    file: 'core/plugins/subscription-matcher.ts',
     guarding: 'if (!mayReadEvent(rights, shown)) return false;',
     broken: '',
     suite: 'test/rights/host-calls.test.ts',
   },
   {
     name: 'what is not granted is not subscribed',
-    file: 'core/plugins/installs/hearing.ts',
+    file: 'core/plugins/installs/matching-types.ts',
     guarding: 'subscribedTypes(install).filter((type) => mayHear(rights, type))',
     broken: 'subscribedTypes(install).filter((type) => mayHear(rights, type) || true)',
     suite: 'test/rights/plugins.test.ts',
@@ -160,7 +160,7 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'installs of earlier versions are told of',
-    file: 'core/plugins/installs/unheard.ts',
+    file: 'core/plugins/installs/notify-unmatched.ts',
     guarding: 'if (reason === null) continue;',
     broken: "if (reason !== '') continue;",
     suite: 'test/rights/earlier-installs.test.ts',

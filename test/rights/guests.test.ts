@@ -19,7 +19,7 @@ let outside: Seeds[];
 /** The ids of all that belongs to those. */
 const hidden = new Set<string>();
 
-async function made(path: string, body: object): Promise<Json> {
+async function create(path: string, body: object): Promise<Json> {
   const { status, json, text } = await app.call('POST', `${v1}${path}`, body);
   if (status !== 201 && status !== 200) throw new Error(`POST ${path} answered ${status}: ${text}`);
   return json;
@@ -41,34 +41,34 @@ const lookup = (id: string) => `{
 /** Everything of a team that has a name says \`canary\`. */
 async function fill(key: string, project: string): Promise<Seeds> {
   const canary = `canary ${key}`;
-  const team = await made('/teams', { key, name: canary });
-  const label = await made('/labels', { name: canary, team: key });
-  const field = await made('/fields', {
+  const team = await create('/teams', { key, name: canary });
+  const label = await create('/labels', { name: canary, team: key });
+  const field = await create('/fields', {
     key: `canary_${key.toLowerCase()}`,
     name: canary,
     type: 'text',
     team: key,
   });
-  const state = await made('/workflows', { name: canary, type: 'started', team: key });
+  const state = await create('/workflows', { name: canary, type: 'started', team: key });
   const span = { startsAt: '2031-01-06T00:00:00Z', endsAt: '2031-01-20T00:00:00Z' };
-  const cycle = await made('/cycles', { team: key, name: canary, ...span });
-  const issue = await made('/issues', {
+  const cycle = await create('/cycles', { team: key, name: canary, ...span });
+  const issue = await create('/issues', {
     ...{ team: key, title: `secret ${canary}`, description: canary, labels: [label.id], stateId: state.id },
     ...{ projectId: project, cycleId: cycle.id, assigneeId: guestId, priority: 'urgent' },
     ...{ externalSource: 'seeded', externalId: `of-${key}`, parentId: inside.issue },
   });
-  const second = await made('/issues', { team: key, title: `secret ${canary} too` });
-  const comment = await made(`/issues/${issue.id}/comments`, { body: `${canary} @${guestId}` });
-  const reaction = await made(`/comments/${comment.id}/reactions`, { emoji: '👍' });
-  const relation = await made(`/issues/${issue.id}/relations`, { type: 'blocks', issueId: inside.issue });
-  await made(`/issues/${inside.issue}/relations`, { type: 'relates_to', issueId: second.id });
-  const template = await made('/templates', { name: canary, team: key, title: canary });
-  const attachment = await made(`/issues/${issue.id}/attachments`, {
+  const second = await create('/issues', { team: key, title: `secret ${canary} too` });
+  const comment = await create(`/issues/${issue.id}/comments`, { body: `${canary} @${guestId}` });
+  const reaction = await create(`/comments/${comment.id}/reactions`, { emoji: '👍' });
+  const relation = await create(`/issues/${issue.id}/relations`, { type: 'blocks', issueId: inside.issue });
+  await create(`/issues/${inside.issue}/relations`, { type: 'relates_to', issueId: second.id });
+  const template = await create('/templates', { name: canary, team: key, title: canary });
+  const attachment = await create(`/issues/${issue.id}/attachments`, {
     title: canary,
     url: `https://example.com/${key}-canary`,
   });
-  const board = await made('/boards', { name: canary, team: key, groupBy: 'state' });
-  const found = {
+  const board = await create('/boards', { name: canary, team: key, groupBy: 'state' });
+  const results = {
     label,
     field,
     state,
@@ -82,24 +82,24 @@ async function fill(key: string, project: string): Promise<Seeds> {
     board,
     team,
   };
-  const ids = Object.fromEntries(Object.entries(found).map(([name, { id }]) => [name, id as string]));
+  const ids = Object.fromEntries(Object.entries(results).map(([name, { id }]) => [name, id as string]));
   for (const id of [...Object.values(ids), second.id]) hidden.add(id);
   return { ...inside, ...ids, identifier: `${key}-1`, externalId: `of-${key}` };
 }
 
 beforeAll(async () => {
   app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
-  guestId = (await made('/members', { name: 'Gil', role: 'guest', teams: ['eng'] })).id;
-  await made('/members', { name: 'Ada', email: 'ada@else.example' });
-  guestKey = (await made('/api-keys', { name: 'of a guest', scopes: allScopes, memberId: guestId })).key;
+  guestId = (await create('/members', { name: 'Gil', role: 'guest', teams: ['eng'] })).id;
+  await create('/members', { name: 'Ada', email: 'ada@else.example' });
+  guestKey = (await create('/api-keys', { name: 'of a guest', scopes: allScopes, memberId: guestId })).key;
   guest = app.clientOf(guestKey);
   inside = await seed(app, app.call, 'ENG', `http://127.0.0.1:${receiver.port}/`);
   await install(app.call, await packSource(lookup('com.test.look')));
   const project = inside.project!;
   outside = [await fill('OUT', project), await fill('FAR', project)];
   // What refers to issues of all teams: an issue of the guest's, one that came from elsewhere, a release, a board and a view of everything.
-  const came = await made('/issues', { team: 'OUT', title: 'Secret that came over' });
-  await made(`/issues/${came.id}/move`, { team: 'ENG' });
+  const came = await create('/issues', { team: 'OUT', title: 'Secret that came over' });
+  await create(`/issues/${came.id}/move`, { team: 'ENG' });
   await app.call('PATCH', `${v1}/issues/${inside.issue}`, {
     parentId: outside[0]!.issue,
     projectId: project,
@@ -115,10 +115,10 @@ afterAll(async () => {
   await receiver.stop(true);
 });
 
-/** What of the other teams stands in a text. @param asked what the question named itself */
-function leaked(text: string, asked: readonly string[] = []): string[] {
+/** What of the other teams stands in a text. @param mentioned what the question named itself */
+function leaked(text: string, mentioned: readonly string[] = []): string[] {
   let said = text;
-  for (const one of asked) said = said.replaceAll(one, '');
+  for (const one of mentioned) said = said.replaceAll(one, '');
   const names = [...said.matchAll(/canary|\b(?:OUT|FAR)(?:-\d+)?\b|ada@else\.example/g)].map(
     ([name]) => name,
   );
@@ -169,11 +169,11 @@ test('no read answers anything of the other teams, whatever is asked of it', asy
       const path = fillPath(route.path, route.params, inside);
       const { status, text } = await guest('GET', path + query);
       if (status === 200) answered++;
-      const asked = ['OUT', 'FAR'].filter((key) => query.includes(key) && status !== 200);
+      const mentioned = ['OUT', 'FAR'].filter((key) => query.includes(key) && status !== 200);
       expect([
         route.name,
         query,
-        leaked(text, query.includes('canary') && status !== 200 ? ['canary', ...asked] : asked),
+        leaked(text, query.includes('canary') && status !== 200 ? ['canary', ...mentioned] : mentioned),
       ]).toEqual([route.name, query, []]);
     }
   expect(answered).toBeGreaterThan(60);
@@ -219,10 +219,10 @@ test('lists, search, events, the stream, boards, views and plugins show the same
   expect(listed).toEqual(truth);
   expect(truth.length).toBeGreaterThan(2);
 
-  const found = idsOf(
+  const results = idsOf(
     (await guest('GET', `${v1}/search?q=secret&limit=50`)).json.data.map((hit: Json) => hit.issue ?? hit),
   );
-  expect(found).toEqual(truth);
+  expect(results).toEqual(truth);
 
   const { json: called } = await guest('POST', `${v1}/plugins/com.test.look/actions/look`, {});
   expect(called.status).toBe('succeeded');
@@ -235,7 +235,7 @@ test('lists, search, events, the stream, boards, views and plugins show the same
     expect([peeked.status, peeked.calls[0].code]).toEqual(['dead', 'not_found']);
   }
 
-  const board = await made('/boards', { name: 'Everything', groupBy: 'stateType' });
+  const board = await create('/boards', { name: 'Everything', groupBy: 'stateType' });
   const { json: cards } = await guest('GET', `${v1}/boards/${board.id}/cards`);
   expect(leaked(JSON.stringify(cards))).toEqual([]);
   const { json: view } = await app.call('POST', `${v1}/views`, { name: 'All', visibility: 'shared' });
@@ -267,8 +267,8 @@ test('what may belong to a team is listed and told of where it is of theirs, or 
     expect([path, idsOf(listed)]).toEqual([path, idsOf(theirs)]);
     expect([path, theirs.length < all.length, theirs.length > 0]).toEqual([path, true, true]);
     const types = namespace === 'workflow' ? 'workflow.state_created' : `${namespace}.created`;
-    const told: Json[] = (await guest('GET', `${v1}/events?types=${types}&limit=100`)).json.data;
-    expect([path, idsOf(told.map(({ data }) => data))]).toEqual([path, idsOf(theirs)]);
+    const events: Json[] = (await guest('GET', `${v1}/events?types=${types}&limit=100`)).json.data;
+    expect([path, idsOf(events.map(({ data }) => data))]).toEqual([path, idsOf(theirs)]);
   }
   const { json: teams } = await guest('GET', `${v1}/teams`);
   expect(teams.data.map(({ key }: Json) => key)).toEqual(['ENG']);

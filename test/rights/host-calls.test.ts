@@ -5,7 +5,7 @@ import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 
 let app: TestApp;
-const place: Record<string, Json> = {};
+const fixtures: Record<string, Json> = {};
 
 beforeAll(async () => {
   app = await startApp();
@@ -21,7 +21,7 @@ beforeAll(async () => {
     const cycle = (await app.call('POST', '/api/v1/cycles', { team, ...span })).json;
     const on = `/api/v1/comments/${comment.id}/reactions`;
     const reaction = (await app.call('POST', on, { emoji: 'eyes' })).json;
-    place[team] = {
+    fixtures[team] = {
       ...{ issue: issue.id, comment: comment.id, other: other.id, template: template.id },
       ...{
         relation: await related('blocks'),
@@ -31,14 +31,14 @@ beforeAll(async () => {
       },
     };
   }
-  place.board = (await app.call('POST', '/api/v1/boards', { name: 'All' })).json;
-  place.view = (await app.call('POST', '/api/v1/views', { name: 'All', visibility: 'shared' })).json;
-  place.project = (await app.call('POST', '/api/v1/projects', { name: 'Spring' })).json;
-  const below = `/api/v1/projects/${place.project.id}`;
-  place.milestone = (await app.call('POST', `${below}/milestones`, { name: 'Beta' })).json;
-  place.pipeline = (await app.call('POST', '/api/v1/pipelines', { name: 'Editor' })).json;
-  const release = { name: 'Spring', tag: '1', pipelineId: place.pipeline.id };
-  place.release = (await app.call('POST', '/api/v1/releases', release)).json;
+  fixtures.board = (await app.call('POST', '/api/v1/boards', { name: 'All' })).json;
+  fixtures.view = (await app.call('POST', '/api/v1/views', { name: 'All', visibility: 'shared' })).json;
+  fixtures.project = (await app.call('POST', '/api/v1/projects', { name: 'Spring' })).json;
+  const below = `/api/v1/projects/${fixtures.project.id}`;
+  fixtures.milestone = (await app.call('POST', `${below}/milestones`, { name: 'Beta' })).json;
+  fixtures.pipeline = (await app.call('POST', '/api/v1/pipelines', { name: 'Editor' })).json;
+  const release = { name: 'Spring', tag: '1', pipelineId: fixtures.pipeline.id };
+  fixtures.release = (await app.call('POST', '/api/v1/releases', release)).json;
 });
 afterAll(() => app.stop());
 
@@ -63,59 +63,59 @@ const also: Readonly<Record<string, string>> = Object.fromEntries(
 
 /** What each host call is made with, on objects of a team. */
 const argsOf = (team: string): Record<string, unknown[]> => ({
-  'issues.get': [place[team].issue],
+  'issues.get': [fixtures[team].issue],
   'issues.list': [{ team }],
   'issues.create': [{ team, title: 'made' }],
-  'issues.update': [place[team].issue, { priority: 'high' }],
-  'issues.move': [place[team].issue, { team }],
-  'relations.list': [place[team].issue],
-  'relations.get': [place[team].relation],
-  'relations.create': [place[team].other, { type: 'relates_to', issueId: place[team].issue }],
-  'relations.delete': [place[team].doomed],
+  'issues.update': [fixtures[team].issue, { priority: 'high' }],
+  'issues.move': [fixtures[team].issue, { team }],
+  'relations.list': [fixtures[team].issue],
+  'relations.get': [fixtures[team].relation],
+  'relations.create': [fixtures[team].other, { type: 'relates_to', issueId: fixtures[team].issue }],
+  'relations.delete': [fixtures[team].doomed],
   'templates.list': [{}],
-  'templates.get': [place[team].template],
-  'comments.list': [place[team].issue],
-  'comments.create': [place[team].issue, { body: 'made' }],
-  'comments.resolve': [place[team].comment],
-  'attachments.list': [place[team].issue],
-  'attachments.create': [place[team].issue, { title: 'made', url: 'https://example.com' }],
-  'cycles.get': [place[team].cycle],
+  'templates.get': [fixtures[team].template],
+  'comments.list': [fixtures[team].issue],
+  'comments.create': [fixtures[team].issue, { body: 'made' }],
+  'comments.resolve': [fixtures[team].comment],
+  'attachments.list': [fixtures[team].issue],
+  'attachments.create': [fixtures[team].issue, { title: 'made', url: 'https://example.com' }],
+  'cycles.get': [fixtures[team].cycle],
   'cycles.list': [{ team }],
-  'cycles.progress': [place[team].cycle],
-  'comments.get': [place[team].comment],
-  'comments.update': [place[team].comment, { body: 'after' }],
-  'reactions.list': [place[team].comment],
-  'reactions.create': [place[team].comment, { emoji: 'heart' }],
-  'reactions.listOnIssue': [place[team].issue],
-  'reactions.createOnIssue': [place[team].issue, { emoji: 'heart' }],
-  'reactions.delete': [place[team].reaction],
-  'subscribers.list': [place[team].issue],
+  'cycles.progress': [fixtures[team].cycle],
+  'comments.get': [fixtures[team].comment],
+  'comments.update': [fixtures[team].comment, { body: 'after' }],
+  'reactions.list': [fixtures[team].comment],
+  'reactions.create': [fixtures[team].comment, { emoji: 'heart' }],
+  'reactions.listOnIssue': [fixtures[team].issue],
+  'reactions.createOnIssue': [fixtures[team].issue, { emoji: 'heart' }],
+  'reactions.delete': [fixtures[team].reaction],
+  'subscribers.list': [fixtures[team].issue],
   'search.query': [{ q: `${team} before` }],
   'labels.list': [{}],
   'fields.list': [{}],
-  'boards.get': [place.board.id],
+  'boards.get': [fixtures.board.id],
   'boards.list': [{}],
-  'boards.cards': [place.board.id],
-  'boards.move': [place.board.id, { issueId: place[team].issue, column: 'Todo' }],
-  'views.get': [place.view.id],
+  'boards.cards': [fixtures.board.id],
+  'boards.move': [fixtures.board.id, { issueId: fixtures[team].issue, column: 'Todo' }],
+  'views.get': [fixtures.view.id],
   'views.list': [{}],
-  'projects.get': [place.project.id],
+  'projects.get': [fixtures.project.id],
   'projects.list': [{}],
   'projects.create': [{ name: 'made' }],
-  'projects.update': [place.project.id, { status: 'started' }],
-  'projects.progress': [place.project.id],
-  'project-updates.list': [place.project.id],
-  'project-updates.create': [place.project.id, { health: 'on_track', body: 'made' }],
-  'milestones.get': [place.milestone.id],
-  'milestones.list': [place.project.id],
-  'milestones.create': [place.project.id, { name: 'made' }],
-  'milestones.update': [place.milestone.id, { description: 'made' }],
+  'projects.update': [fixtures.project.id, { status: 'started' }],
+  'projects.progress': [fixtures.project.id],
+  'project-updates.list': [fixtures.project.id],
+  'project-updates.create': [fixtures.project.id, { health: 'on_track', body: 'made' }],
+  'milestones.get': [fixtures.milestone.id],
+  'milestones.list': [fixtures.project.id],
+  'milestones.create': [fixtures.project.id, { name: 'made' }],
+  'milestones.update': [fixtures.milestone.id, { description: 'made' }],
   'pipelines.list': [{}],
-  'releases.get': [place.release.id],
+  'releases.get': [fixtures.release.id],
   'releases.list': [{}],
-  'releases.create': [{ name: 'made', tag: `made for ${team}`, pipelineId: place.pipeline.id }],
-  'releases.update': [place.release.id, { notes: 'made' }],
-  'releases.publish': [place.release.id],
+  'releases.create': [{ name: 'made', tag: `made for ${team}`, pipelineId: fixtures.pipeline.id }],
+  'releases.update': [fixtures.release.id, { notes: 'made' }],
+  'releases.publish': [fixtures.release.id],
 });
 
 /**
@@ -125,7 +125,7 @@ const argsOf = (team: string): Record<string, unknown[]> => ({
 async function tryAll(id: string, scopes: object, grant: readonly string[]): Promise<Record<string, string>> {
   const teams = ['ENG', 'OUT'];
   const callsOf = (team: string): unknown[] =>
-    Object.entries(argsOf(team)).map(([op, given]) => [`${op} ${team}`, op, given]);
+    Object.entries(argsOf(team)).map(([op, args]) => [`${op} ${team}`, op, args]);
   expect(Object.keys(argsOf('ENG')).toSorted()).toEqual(hostCalls().toSorted());
   const scheduleOf = (team: string): string =>
     `${team.toLowerCase()}: { cron: '0 3 * * *', limits: { cpuMs: 5000 }, handle: async (_, ctx) => {
@@ -226,9 +226,9 @@ test('narrowed to fields, every host call that writes another is refused', async
     'issues:write': { why: 'test', fields: ['priority'] },
     'comments:write': { why: 'test', fields: ['resolvedAt'] },
   };
-  const back = `/api/v1/boards/${place.board.id}/move`;
+  const back = `/api/v1/boards/${fixtures.board.id}/move`;
   for (const team of ['ENG', 'OUT'])
-    await app.call('POST', back, { issueId: place[team].issue, column: 'Done' });
+    await app.call('POST', back, { issueId: fixtures[team].issue, column: 'Done' });
   const ends = await tryAll('com.test.fields', scopes, Object.keys(scopes));
   for (const team of ['ENG', 'OUT'])
     expect(ends).toMatchObject({
@@ -262,15 +262,16 @@ test('narrowed to a team, a plugin is sent the events of that team alone', async
 });
 
 test('narrowed to a team, no read and no event shows anything of another, not through what refers to it either', async () => {
-  const made = async (body: object): Promise<Json> => (await app.call('POST', '/api/v1/issues', body)).json;
-  const secret = await made({ team: 'OUT', title: 'hush, a secret', description: 'hush' });
+  const createIssue = async (body: object): Promise<Json> =>
+    (await app.call('POST', '/api/v1/issues', body)).json;
+  const secret = await createIssue({ team: 'OUT', title: 'hush, a secret', description: 'hush' });
   const marks = [
     'hush',
     secret.id,
     secret.identifier,
-    place.OUT.issue,
-    place.OUT.comment,
-    place.OUT.template,
+    fixtures.OUT.issue,
+    fixtures.OUT.comment,
+    fixtures.OUT.template,
   ];
   // The reads that the plugin may make at all; what cannot be narrowed it does not ask for.
   const where = { why: 'test', where: { team: ['ENG'] } };
@@ -281,7 +282,7 @@ test('narrowed to a team, no read and no event shows anything of another, not th
     ([, { isRead, route }]) => isRead && route.scope! in scopes,
   );
   expect(reads.length).toBeGreaterThan(12);
-  const asked = ['ENG', 'OUT'].flatMap((team) => reads.map(([op]) => [op, argsOf(team)[op]]));
+  const calls = ['ENG', 'OUT'].flatMap((team) => reads.map(([op]) => [op, argsOf(team)[op]]));
   const more = [
     ['issues.list', [{ sort: '-updatedAt', limit: 100 }]],
     ['issues.list', [{ filter: { q: 'hush' } }]],
@@ -299,7 +300,7 @@ test('narrowed to a team, no read and no event shows anything of another, not th
       schedules: { peek: { cron: '0 3 * * *', limits: { cpuMs: 5000 }, handle: async (_, ctx) => {
         const found = [];
         let answered = 0;
-        for (const [op, args] of ${JSON.stringify([...asked, ...more])}) {
+        for (const [op, args] of ${JSON.stringify([...calls, ...more])}) {
           const [space, method] = op.split('.');
           const text = JSON.stringify(await ctx[space][method](...args).then((answer) => (answered++, answer), (error) => error.code));
           for (const mark of marks) if (text.includes(mark)) found.push([op, JSON.stringify(args), mark, text.slice(0, 2000)]);
@@ -316,8 +317,8 @@ test('narrowed to a team, no read and no event shows anything of another, not th
      };`,
   );
   const plugin = await install(app.call, document);
-  const child = await made({ team: 'ENG', title: 'Child', parentId: secret.id });
-  const beside = await made({ team: 'ENG', title: 'Beside' });
+  const child = await createIssue({ team: 'ENG', title: 'Child', parentId: secret.id });
+  const beside = await createIssue({ team: 'ENG', title: 'Beside' });
   const relation = await app.call('POST', `/api/v1/issues/${beside.id}/relations`, {
     type: 'relates_to',
     issueId: secret.id,
@@ -326,13 +327,13 @@ test('narrowed to a team, no read and no event shows anything of another, not th
   await app.call('PATCH', `/api/v1/issues/${child.id}`, { priority: 'high' });
   await app.call('POST', `/api/v1/issues/${secret.id}/comments`, { body: 'hush' });
   await app.settled();
-  place.ENG.issue = child.id;
+  fixtures.ENG.issue = child.id;
   await app.call('POST', `/api/v1/plugins/${plugin.id}/schedules/peek/run`);
   await app.settled();
-  const kept = async (key: string): Promise<Json> =>
+  const readKv = async (key: string): Promise<Json> =>
     (await app.call('GET', `/api/v1/plugins/${plugin.id}/kv/${key}`)).json.value;
-  expect(await kept('found')).toEqual([]);
-  expect(await kept('answered')).toBeGreaterThan(10);
-  expect(await kept('heard')).toBeGreaterThan(1);
+  expect(await readKv('found')).toEqual([]);
+  expect(await readKv('answered')).toBeGreaterThan(10);
+  expect(await readKv('heard')).toBeGreaterThan(1);
   expect((await app.call('GET', `/api/v1/plugins/${plugin.id}/kv?prefix=heard-`)).json.data).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { packSource } from '../plugins/pack.ts';
 import { asText, routeAt } from '../value-client.ts';
 
 const v1 = '/api/v1';
-type Kind = 'user' | 'app';
+type ActorType = 'user' | 'app';
 let app: TestApp;
 let memberId: string;
 
@@ -19,17 +19,17 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-async function ask(kind: Kind, method: string, path: string, body?: unknown): Promise<Json> {
+async function ask(actorType: ActorType, method: string, path: string, body?: unknown): Promise<Json> {
   const [route, params] = routeAt(app, method, path);
   const principal: Principal = {
     scope: scopeOf(app.workspace.workspaceId),
     actor: {
-      kind,
-      id: kind === 'user' ? memberId : 'app_1',
-      name: kind === 'user' ? 'Sam' : 'Helper',
+      kind: actorType,
+      id: actorType === 'user' ? memberId : 'app_1',
+      name: actorType === 'user' ? 'Sam' : 'Helper',
       memberId,
     },
-    ...{ scopes: expandScopes(allScopes), narrowed: null, tokenId: kind },
+    ...{ scopes: expandScopes(allScopes), narrowed: null, tokenId: actorType },
   };
   const outcome = await app.app.caller(asText)(route, { principal, isCounted: false, params, body });
   if (outcome.error) return { status: outcome.error.status, message: outcome.error.message };
@@ -63,20 +63,23 @@ const plugin = async () => {
 };
 
 /** What a person decides → how it is asked. */
-const decisions: Readonly<Record<string, (kind: Kind) => Promise<Json>>> = {
-  'make a key': (kind) => ask(kind, 'POST', `${v1}/api-keys`, { name: 'made', scopes: ['issues:read'] }),
-  'roll a key': async (kind) => ask(kind, 'POST', `${v1}/api-keys/${await key()}/roll`, {}),
-  'revoke a key': async (kind) => ask(kind, 'DELETE', `${v1}/api-keys/${await key()}`),
-  'add a member': (kind) => ask(kind, 'POST', `${v1}/members`, { name: 'New', role: 'guest' }),
-  'change oneself': (kind) => ask(kind, 'PATCH', `${v1}/members/${memberId}`, { name: 'Sam' }),
-  'change a member': async (kind) => ask(kind, 'PATCH', `${v1}/members/${await member()}`, { role: 'admin' }),
-  'give a guest a team': async (kind) =>
-    ask(kind, 'PATCH', `${v1}/members/${await member()}`, { role: 'guest', teams: ['ENG'] }),
-  'remove a member': async (kind) => ask(kind, 'DELETE', `${v1}/members/${await member()}`),
-  'approve a proposal': async (kind) => ask(kind, 'POST', `${v1}/proposals/${await proposed()}/approve`, {}),
-  'reject a proposal': async (kind) =>
-    ask(kind, 'POST', `${v1}/proposals/${await proposed()}/reject`, { reason: 'No.' }),
-  'consent to a plugin': async (kind) => ask(kind, 'POST', `${v1}/plugins`, await plugin()),
+const decisions: Readonly<Record<string, (actorType: ActorType) => Promise<Json>>> = {
+  'make a key': (actorType) =>
+    ask(actorType, 'POST', `${v1}/api-keys`, { name: 'made', scopes: ['issues:read'] }),
+  'roll a key': async (actorType) => ask(actorType, 'POST', `${v1}/api-keys/${await key()}/roll`, {}),
+  'revoke a key': async (actorType) => ask(actorType, 'DELETE', `${v1}/api-keys/${await key()}`),
+  'add a member': (actorType) => ask(actorType, 'POST', `${v1}/members`, { name: 'New', role: 'guest' }),
+  'change oneself': (actorType) => ask(actorType, 'PATCH', `${v1}/members/${memberId}`, { name: 'Sam' }),
+  'change a member': async (actorType) =>
+    ask(actorType, 'PATCH', `${v1}/members/${await member()}`, { role: 'admin' }),
+  'give a guest a team': async (actorType) =>
+    ask(actorType, 'PATCH', `${v1}/members/${await member()}`, { role: 'guest', teams: ['ENG'] }),
+  'remove a member': async (actorType) => ask(actorType, 'DELETE', `${v1}/members/${await member()}`),
+  'approve a proposal': async (actorType) =>
+    ask(actorType, 'POST', `${v1}/proposals/${await proposed()}/approve`, {}),
+  'reject a proposal': async (actorType) =>
+    ask(actorType, 'POST', `${v1}/proposals/${await proposed()}/reject`, { reason: 'No.' }),
+  'consent to a plugin': async (actorType) => ask(actorType, 'POST', `${v1}/plugins`, await plugin()),
 };
 
 for (const [what, decide] of Object.entries(decisions))
@@ -87,16 +90,21 @@ for (const [what, decide] of Object.entries(decisions))
   });
 
 test("both read the inbox and who they are, and what they write is the member's", async () => {
-  for (const kind of ['user', 'app'] as const) {
-    expect((await ask(kind, 'GET', `${v1}/inbox`)).status).toBe(200);
-    const me = await ask(kind, 'GET', `${v1}/me`);
+  for (const actorType of ['user', 'app'] as const) {
+    expect((await ask(actorType, 'GET', `${v1}/inbox`)).status).toBe(200);
+    const me = await ask(actorType, 'GET', `${v1}/me`);
     expect(me).toMatchObject({ status: 200, key: null, member: { id: memberId, role: 'owner' } });
     expect(me.scopes).toEqual(allScopes);
-    const { identifier } = await ask(kind, 'POST', `${v1}/issues`, { team: 'ENG', title: 'By one of both' });
+    const { identifier } = await ask(actorType, 'POST', `${v1}/issues`, {
+      team: 'ENG',
+      title: 'By one of both',
+    });
     expect((await app.call('GET', `${v1}/issues/${identifier}`)).json.creator).toMatchObject({
       id: memberId,
     });
-    const view = await ask(kind, 'POST', `${v1}/views`, { name: 'Mine', visibility: 'personal' });
-    expect((await ask(kind === 'app' ? 'user' : 'app', 'GET', `${v1}/views/${view.id}`)).status).toBe(200);
+    const view = await ask(actorType, 'POST', `${v1}/views`, { name: 'Mine', visibility: 'personal' });
+    expect((await ask(actorType === 'app' ? 'user' : 'app', 'GET', `${v1}/views/${view.id}`)).status).toBe(
+      200,
+    );
   }
 });

@@ -53,8 +53,8 @@ test('a plugin that asks for no scopes hears of nothing: its installation is ref
       id: 'com.test.spy', version: '1.0.0', engines: { tatami: '*' },
       on: { '${type}': { handle: (event, ctx) => ctx.kv.set('seen', event.data) } },
     }`);
-    const asked = await outsider('POST', '/api/v1/plugins', { package: spy, grant: [] });
-    expect([type, asked]).toMatchObject([
+    const refused = await outsider('POST', '/api/v1/plugins', { package: spy, grant: [] });
+    expect([type, refused]).toMatchObject([
       type,
       {
         status: 422,
@@ -79,8 +79,8 @@ test('what is asked and not granted is not delivered, and the install says so un
     id: 'com.test.spy', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
     on: { 'issue.created': { handle: (event, ctx) => ctx.kv.set('seen', event.data.title) } },
   }`);
-  const made = await outsider('POST', '/api/v1/plugins', { package: spy, grant: [], probation: false });
-  expect(made).toMatchObject({
+  const created = await outsider('POST', '/api/v1/plugins', { package: spy, grant: [], probation: false });
+  expect(created).toMatchObject({
     status: 201,
     json: { events: [], state: 'active', stateReason: expect.stringContaining('issues:read') },
   });

@@ -45,9 +45,9 @@ test('other fields are left out of answers and events, and cannot be asked by', 
   await app.settled();
   const [run] = (await app.call('GET', `/api/v1/plugins/${plugin.id}/runs`)).json.data;
   expect([run?.status, run?.error]).toEqual(['succeeded', null]);
-  const kept = async (key: string): Promise<Json> =>
+  const readKv = async (key: string): Promise<Json> =>
     (await app.call('GET', `/api/v1/plugins/${plugin.id}/kv/${key}`)).json.value;
-  const { get, list, ...refused } = await kept('ends');
+  const { get, list, ...refused } = await readKv('ends');
   const names = ['createdAt', 'id', 'priority', 'team', 'updatedAt', 'version'];
   expect(Object.keys(get).toSorted()).toEqual(names);
   expect(list.data.map((one: Json) => Object.keys(one).toSorted())).toEqual([names]);
@@ -55,7 +55,7 @@ test('other fields are left out of answers and events, and cannot be asked by', 
     Object.fromEntries(Object.keys(refused).map((name) => [name, 'insufficient_scope'])),
   );
   expect(Object.keys(refused).length).toBe(6);
-  const event = await kept('event');
+  const event = await readKv('event');
   expect(event.data).toMatchObject({ priority: 'high', previous: { priority: 'none' } });
   expect(JSON.stringify([get, list, event])).not.toContain('hush');
 });

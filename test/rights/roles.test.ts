@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Principal } from '../../core/http/principal.ts';
 import type { Route } from '../../core/http/route.ts';
-import { standingOf } from '../../core/identity/standing.ts';
+import { membershipOf } from '../../core/identity/membership.ts';
 import { createAuthentication } from '../../core/identity/authenticate.ts';
 import { effectsOf, effectTable, quotaTable, type Effect } from '../../core/rights/effects.ts';
 import { appScopes, roleTable, type Role } from '../../core/rights/roles.ts';
@@ -39,13 +39,19 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 /** A caller of some kind, with all that the role of its member has. */
-async function principalOf(role: Role, kind: 'user' | 'app' = 'user'): Promise<Principal> {
+async function principalOf(role: Role, actorType: 'user' | 'app' = 'user'): Promise<Principal> {
   const { store } = app.services;
   const memberId = members[role];
   const scope = scopeOf(app.workspace.workspaceId);
-  const standing = (await standingOf(store, scope, memberId))!;
-  const id = kind === 'user' ? memberId : 'https://agent.example/client.json';
-  return { scope, actor: { kind, id, name: 'Ana', memberId }, ...standing.rights, standing, tokenId: role };
+  const membership = (await membershipOf(store, scope, memberId))!;
+  const id = actorType === 'user' ? memberId : 'https://agent.example/client.json';
+  return {
+    scope,
+    actor: { kind: actorType, id, name: 'Ana', memberId },
+    ...membership.rights,
+    membership,
+    tokenId: role,
+  };
 }
 
 /** What the door says of it where it refuses for want of a right; undefined where it does not. */
@@ -99,14 +105,14 @@ test('members and guests may do what the table says, and are refused the rest by
     for (const route of guarded) {
       const [namespace, verb] = route.scope!.split(':') as [string, string];
       const right = roleTable[namespace]?.[role];
-      const isHeld = right !== undefined && (verb === 'read' || right.to === 'write');
+      const isGranted = right !== undefined && (verb === 'read' || right.to === 'write');
       const message = await refusal(principal, route);
       expect([role, route.name, message === undefined]).toEqual([
         role,
         route.name,
         verdictOf(route, role) !== 'no',
       ]);
-      if (!isHeld)
+      if (!isGranted)
         expect([route.name, message]).toEqual([
           route.name,
           `This needs the scope ${route.scope}, which the role ${role} of Ana does not have.`,
@@ -191,10 +197,10 @@ test('a member who holds the scope changes no other member, and adds, invites an
   expect(writing.map(({ name }) => name).toSorted()).toEqual(Object.keys(beyondScopes).toSorted());
   const caller = app.app.caller(asText);
   for (const route of writing) {
-    const asked = { principal, isCounted: false, mode: 'simulate' } as const;
+    const call = { principal, isCounted: false, mode: 'simulate' } as const;
     const body = route.name === 'members.create' ? { name: 'Eve' } : { name: 'Eve', role: 'member' };
     const params = route.path.includes('{id}') ? { id: members.admin } : {};
-    const { error } = await caller(route, { ...asked, params, body: route.body ? body : undefined });
+    const { error } = await caller(route, { ...call, params, body: route.body ? body : undefined });
     expect([route.name, error?.code]).toEqual([route.name, 'forbidden']);
   }
 });

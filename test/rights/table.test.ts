@@ -183,8 +183,8 @@ test('teams: a write elsewhere is refused, also where reading is not narrowed', 
       [`${namespace}:write`]: { where: { team: ['ENG'] } },
       [`${namespace}:read`]: {},
     });
-    for (const place of [{ team: 'OUT' }, { teamKey: 'OUT' }, { teamId: teams.outside.team }]) {
-      const entry = { title: 'elsewhere', ...place };
+    for (const teamRef of [{ team: 'OUT' }, { teamKey: 'OUT' }, { teamId: teams.outside.team }]) {
+      const entry = { title: 'elsewhere', ...teamRef };
       const body =
         route.name === 'issues.create'
           ? entry
@@ -195,9 +195,9 @@ test('teams: a write elsewhere is refused, also where reading is not narrowed', 
       const whole = await askAs(app, rightsBut({}), route.method, pathOf(route, teams.outside), body);
       // What would have changed nothing is no write.
       if (whole.status >= 400 || unchanging.includes(route.name)) continue;
-      expect([route.name, place, there]).toMatchObject([
+      expect([route.name, teamRef, there]).toMatchObject([
         route.name,
-        place,
+        teamRef,
         {
           status: 403,
           code: 'insufficient_scope',

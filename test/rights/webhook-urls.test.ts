@@ -29,10 +29,10 @@ test('the values in the query of a webhook are shown at no door, and used for se
     ),
   );
   const url = `${receiver.url}?token=${secrets[0]}&${secrets[1]}`;
-  const shown = `${receiver.url}?token=…&…`;
-  const made = await call('POST', '/api/v1/webhooks', { url, events: ['webhook.*', 'issue.*'] });
-  expect(made).toMatchObject({ status: 201, json: { url } });
-  const path = `/api/v1/webhooks/${made.json.id}`;
+  const masked = `${receiver.url}?token=…&…`;
+  const created = await call('POST', '/api/v1/webhooks', { url, events: ['webhook.*', 'issue.*'] });
+  expect(created).toMatchObject({ status: 201, json: { url } });
+  const path = `/api/v1/webhooks/${created.json.id}`;
   await call('PATCH', path, { url: `${receiver.url}?token=${secrets[2]}`, description: 'moved' });
   await call('PATCH', path, { url });
   await hooks.file('Sent');
@@ -42,9 +42,9 @@ test('the values in the query of a webhook are shown at no door, and used for se
     receiver.received.every(({ event }) => !secrets.some((one) => JSON.stringify(event).includes(one))),
   ).toBe(true);
 
-  expect((await call('GET', path)).json.url).toBe(shown);
+  expect((await call('GET', path)).json.url).toBe(masked);
   const { json: deliveries } = await call('GET', `${path}/deliveries`);
-  const doors = [
+  const apiPaths = [
     path,
     '/api/v1/webhooks',
     '/api/v1/events?limit=100',
@@ -55,9 +55,9 @@ test('the values in the query of a webhook are shown at no door, and used for se
     '/api/v1/plugins/com.test.reader/runs',
     ...deliveries.data.map(({ id }: { id: string }) => `/api/v1/deliveries/${id}`),
   ];
-  for (const door of doors) {
-    const { status, text } = await call('GET', door);
-    expect([door, status, secrets.filter((one) => text.includes(one))]).toEqual([door, 200, []]);
+  for (const apiPath of apiPaths) {
+    const { status, text } = await call('GET', apiPath);
+    expect([apiPath, status, secrets.filter((one) => text.includes(one))]).toEqual([apiPath, 200, []]);
   }
   expect(secrets.filter((one) => JSON.stringify(app.logs).includes(one))).toEqual([]);
 });

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Principal } from '../../core/http/principal.ts';
 import { createSessions } from '../../core/identity/sessions/sessions.ts';
-import { standingOf } from '../../core/identity/standing.ts';
+import { membershipOf } from '../../core/identity/membership.ts';
 import { scopeOf } from '../../core/store/store.ts';
 import { signIn } from '../identity/person.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
@@ -109,12 +109,12 @@ test('what somebody asked for later is done with what is left of their rights, w
   }`;
   await install(app.call, await packSource(source));
   const titleAfter = async (
-    kind: 'user' | 'app',
+    actorType: 'user' | 'app',
     withdraw: (id: string, grantId: string) => Promise<unknown>,
   ) => {
     const { id: memberId } = await join('member');
     const { json: issue } = await app.call('POST', `${v1}/issues`, { team: 'OUT', title: 'As it was' });
-    const principal = await principalOf(memberId, kind);
+    const principal = await principalOf(memberId, actorType);
     const { error } = await app.app.caller(asText)(app.app.route('plugins.call-action'), {
       ...{ principal, isCounted: false },
       params: { id: 'com.test.later', name: 'later' },
@@ -133,31 +133,31 @@ test('what somebody asked for later is done with what is left of their rights, w
   expect(
     await titleAfter('app', (_, grantId) => app.call('PATCH', `${v1}/grants/${grantId}`, narrowed)),
   ).toBe('As it was');
-  for (const kind of ['user', 'app'] as const) {
-    expect(await titleAfter(kind, async () => undefined)).toBe('Done later');
-    expect(await titleAfter(kind, (id) => app.call('DELETE', `${v1}/members/${id}`))).toBe('As it was');
+  for (const actorType of ['user', 'app'] as const) {
+    expect(await titleAfter(actorType, async () => undefined)).toBe('Done later');
+    expect(await titleAfter(actorType, (id) => app.call('DELETE', `${v1}/members/${id}`))).toBe('As it was');
     const lowered = { role: 'guest', teams: ['ENG'] };
-    expect(await titleAfter(kind, (id) => app.call('PATCH', `${v1}/members/${id}`, lowered))).toBe(
+    expect(await titleAfter(actorType, (id) => app.call('PATCH', `${v1}/members/${id}`, lowered))).toBe(
       'As it was',
     );
   }
 });
 
-async function principalOf(memberId: string, kind: 'user' | 'app'): Promise<Principal> {
+async function principalOf(memberId: string, actorType: 'user' | 'app'): Promise<Principal> {
   const scope = scopeOf(app.workspace.workspaceId);
-  const standing = (await standingOf(app.services.store, scope, memberId))!;
+  const membership = (await membershipOf(app.services.store, scope, memberId))!;
   const client = { id: 'https://agent.example/client.json', name: 'app' };
-  const id = kind === 'user' ? memberId : client.id;
+  const id = actorType === 'user' ? memberId : client.id;
   const granted = async () => ({
     id: await makeGrant(app, { memberId, client, scopes: ['issues:write', 'plugins:read'] }),
     ...({ resource: 'api', guarded: [] } as const),
   });
   return {
-    ...(kind === 'app' && { grant: await granted() }),
+    ...(actorType === 'app' && { grant: await granted() }),
     scope,
-    actor: { kind, id, name: kind, memberId },
-    ...standing.rights,
-    standing,
+    actor: { kind: actorType, id, name: actorType, memberId },
+    ...membership.rights,
+    membership,
     tokenId: memberId,
   };
 }

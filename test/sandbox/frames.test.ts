@@ -2,7 +2,13 @@
 // anything else.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { busyBounds, nonceSource, ProtocolBreach, readFrame, type Heard } from '../../core/sandbox/frames.ts';
+import {
+  busyBounds,
+  nonceSource,
+  ProtocolBreach,
+  readFrame,
+  type SidecarMessage,
+} from '../../core/sandbox/frames.ts';
 import { createFrameReader, encodeFrames } from '../../core/sandbox/framing.ts';
 import { kvTextMax } from '../../core/sandbox/protocol.ts';
 
@@ -98,7 +104,7 @@ test('what is said is heard, however the bytes are cut', () => {
     { t: 'drained', run, acked: 3, said: { heads: '', texts: '' } },
     ended,
   ]);
-  const said: Heard[] = [
+  const said: SidecarMessage[] = [
     pong,
     {
       t: 'drained',
@@ -119,12 +125,12 @@ test('what is said is heard, however the bytes are cut', () => {
   ];
   for (const size of [7, 4096, 65_536, bytes.byteLength]) {
     const reader = createFrameReader(() => busyBounds);
-    const heard: Heard[] = [];
+    const received: SidecarMessage[] = [];
     const until = size === 7 ? 400 : bytes.byteLength;
     for (let at = 0; at < until; at += size)
-      reader.push(bytes.subarray(at, Math.min(at + size, until)), (one) => heard.push(readFrame(one)));
-    expect(heard).toEqual(said.slice(0, heard.length));
-    expect(heard.length).toBe(size === 7 ? 2 : said.length);
+      reader.push(bytes.subarray(at, Math.min(at + size, until)), (one) => received.push(readFrame(one)));
+    expect(received).toEqual(said.slice(0, received.length));
+    expect(received.length).toBe(size === 7 ? 2 : said.length);
   }
 });
 

@@ -55,9 +55,9 @@ describe('globals', () => {
   });
 
   test('a fetch is one host call, and its answer reads like a Response', async () => {
-    const asked: unknown[] = [];
+    const hostCalls: unknown[] = [];
     const call: SandboxJob['call'] = async (op, args) => {
-      asked.push([op, JSON.parse(args)]);
+      hostCalls.push([op, JSON.parse(args)]);
       const headers = [['content-type', 'application/json']];
       return { ok: true, value: JSON.stringify({ status: 201, headers, body: '{"a":[1]}' }) };
     };
@@ -74,7 +74,7 @@ describe('globals', () => {
         ...['{"a":[1]}', 'TypeError'],
       ]),
     );
-    expect(asked).toEqual([
+    expect(hostCalls).toEqual([
       [
         'net.fetch',
         [

@@ -55,16 +55,19 @@ describe('host calls', () => {
 
   test('fail under the name of the class that the SDK has for their code', async () => {
     const classes = Object.values(errors).filter(({ code }) => !['retry_later', 'drop'].includes(code));
-    const named = classes.map(({ code, name }) => [code === 'error' ? 'precondition_required' : code, name]);
+    const codeNames = classes.map(({ code, name }) => [
+      code === 'error' ? 'precondition_required' : code,
+      name,
+    ]);
     const outcome = await runBody(
       `const told = [];
-       for (const code of ${JSON.stringify(named.map(([code]) => code))})
+       for (const code of ${JSON.stringify(codeNames.map(([code]) => code))})
          await ctx.issues.get(code).catch((e) => told.push([e.code, e.name, String(e), e.stack.split(':')[0]]));
        ctx.log.info(told);`,
       { call: async (_, args) => ({ ok: false, error: { code: JSON.parse(args)[0], message: 'No.' } }) },
     );
     expect(JSON.parse(outcome.logs[0]!.message)).toEqual(
-      named.map(([code, name]) => [code, name, `${name}: No.`, name]),
+      codeNames.map(([code, name]) => [code, name, `${name}: No.`, name]),
     );
   });
 
@@ -152,15 +155,15 @@ describe('host calls', () => {
   });
 
   test('keep the names they had in packages that are installed', async () => {
-    const asked: string[] = [];
+    const operations: string[] = [];
     const call = (op: string): Promise<CallAnswer> => {
-      asked.push(op);
+      operations.push(op);
       return Promise.resolve({ ok: true, value: 'null' });
     };
     await runBody(`await ctx.comments.add('iss_1', { body: 'x' }); await ctx.comments.create('iss_1', {});`, {
       call,
     });
-    expect(asked).toEqual(['comments.create', 'comments.create']);
+    expect(operations).toEqual(['comments.create', 'comments.create']);
   });
 
   test('exist only for declared scopes', async () => {
@@ -282,9 +285,9 @@ describe('isolates', () => {
 
   test('are thrown away after a kill, on eviction and when the code changes', async () => {
     const code = await pluginOf(`${counting} if (event.data.loop) for (;;);`);
-    const run = (event: object, given = code): Promise<SandboxOutcome> =>
+    const run = (event: object, source = code): Promise<SandboxOutcome> =>
       sandbox.run(
-        jobOf('ins_thrown', given, {
+        jobOf('ins_thrown', source, {
           input: JSON.stringify({ event: { data: event }, run: {}, settings: {}, nowMs: 0, seed: 1 }),
         }),
       );

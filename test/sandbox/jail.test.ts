@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { packageRoot } from '../../core/lib/clean-bun.ts';
-import { findPlaces } from '../../core/sandbox/jail/cgroup.ts';
+import { findHierarchies } from '../../core/sandbox/jail/cgroup.ts';
 import { absentOf, levelOf, missingOf } from '../../core/sandbox/jail/level.ts';
 import type { JailReport } from '../../core/sandbox/jail/level.ts';
 import { prepareJail } from '../../core/sandbox/jail/prepare.ts';
@@ -61,7 +61,7 @@ const noLandlock = `
   symbols.prctl(22, 2n, BigInt(ptr(header)), 0n, 0n);
 `;
 
-interface Said extends Partial<JailReport> {
+interface JailOutput extends Partial<JailReport> {
   status: string;
   message: string;
   missing?: string[];
@@ -79,7 +79,7 @@ interface Elsewhere {
   checkout?: string;
 }
 
-async function openElsewhere(how: Elsewhere = {}): Promise<Said> {
+async function openElsewhere(how: Elsewhere = {}): Promise<JailOutput> {
   const { before = '', jail = 'auto', uid, under = [], checkout = packageRoot } = how;
   const there = (path: string): string => join(checkout, relative(packageRoot, path));
   const script = join(folder, `open-${crypto.randomUUID()}.ts`);
@@ -90,7 +90,7 @@ async function openElsewhere(how: Elsewhere = {}): Promise<Said> {
     stderr: 'inherit',
     env: {},
   });
-  return JSON.parse(await new Response(child.stdout).text()) as Said;
+  return JSON.parse(await new Response(child.stdout).text()) as JailOutput;
 }
 
 /** Prefix of a command that sees the checkout mounted below a folder that only root may enter. */
@@ -107,10 +107,19 @@ function inPrivateFolder(): { under: string[]; checkout: string } {
 }
 
 function canMount(): boolean {
-  const made = mkdtempSync(join(tmpdir(), 'tatami-mount-'));
-  const command = ['unshare', '--mount', '--propagation', 'private', 'mount', '--bind', packageRoot, made];
+  const mountDir = mkdtempSync(join(tmpdir(), 'tatami-mount-'));
+  const command = [
+    'unshare',
+    '--mount',
+    '--propagation',
+    'private',
+    'mount',
+    '--bind',
+    packageRoot,
+    mountDir,
+  ];
   const { success } = Bun.spawnSync(command, { stderr: 'ignore' });
-  rmSync(made, { recursive: true });
+  rmSync(mountDir, { recursive: true });
   return success;
 }
 
@@ -134,7 +143,7 @@ describe.skipIf(!onLinux)('the level (needs Linux)', () => {
     if (report.powerless) expect(status).toMatch(/^CapEff:\s*0+$/m);
     if (report.ownUser && isRoot) expect(status).not.toMatch(/^Uid:\s*0\b/m);
     if (report.namespaces.includes('pid')) expect(status).toMatch(/^NSpid:\s*\d+\s+1$/m);
-    if (report.controlGroup) expect(findPlaces().length).toBeGreaterThan(0);
+    if (report.controlGroup) expect(findHierarchies().length).toBeGreaterThan(0);
   });
 
   test('is partial on a kernel without Landlock, which a strict jail refuses by name', async () => {
@@ -222,11 +231,12 @@ test('control groups are looked for where they are mounted, of version 2 only wh
   Bun.spawnSync(['mkdir', '-p', join(delegated, 'core')]);
   for (const file of ['cgroup.procs', 'core/cgroup.procs']) writeFileSync(join(delegated, file), '');
   const mounts = `30 20 0:26 / ${folder}/unified rw,nosuid - cgroup2 cgroup2 rw`;
-  const places = (): string[] => findPlaces('0::/service/core', mounts).map(({ parent }) => parent);
-  expect(places()).toEqual([]);
+  const delegatedParents = (): string[] =>
+    findHierarchies('0::/service/core', mounts).map(({ parent }) => parent);
+  expect(delegatedParents()).toEqual([]);
   writeFileSync(join(delegated, 'cgroup.subtree_control'), 'cpu memory pids\n');
-  expect(places()).toEqual([delegated]);
-  expect(findPlaces('5:memory:/here', mounts)).toEqual([]);
+  expect(delegatedParents()).toEqual([delegated]);
+  expect(findHierarchies('5:memory:/here', mounts)).toEqual([]);
 });
 
 test('both architectures allow the same calls, but for those that only the older one has', () => {

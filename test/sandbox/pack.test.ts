@@ -67,8 +67,8 @@ describe('a plugin’s folder', () => {
       'node_modules/loud/package.json': '{"name":"loud","main":"index.js"}',
       'node_modules/loud/index.js': 'export const loud = (text) => text.toUpperCase();',
     });
-    const made = await packPlugin(dir, { describe: describePackage });
-    expect(made.manifest).toEqual({
+    const packed = await packPlugin(dir, { describe: describePackage });
+    expect(packed.manifest).toEqual({
       id: 'com.acme.greeter',
       version: '1.2.3',
       engines: { tatami: '^0.1' },
@@ -79,13 +79,13 @@ describe('a plugin’s folder', () => {
       schedules: { nightly: { cron: '0 3 * * *', tz: 'UTC', limits: { cpuMs: 5000 } } },
       handlers: ['event:issue.created', 'schedule:nightly'],
     });
-    expect(made.code).not.toContain(root);
-    expect(await parsePackage(JSON.stringify(made))).toEqual(made);
+    expect(packed.code).not.toContain(root);
+    expect(await parsePackage(JSON.stringify(packed))).toEqual(packed);
 
     const sandbox = await openSandbox();
     const call = () =>
       Promise.resolve({ ok: false as const, error: { code: 'conflict', message: 'It has changed.' } });
-    const code = { sha256: made.sha256, source: made.code, handlers: made.manifest.handlers };
+    const code = { sha256: packed.sha256, source: packed.code, handlers: packed.manifest.handlers };
     const outcome = await sandbox.run(jobOf('ins_greeter', code, { call }));
     await sandbox.stop();
     expect(outcome).toMatchObject({

@@ -20,7 +20,7 @@ async function processesOf(
   sandbox = await openSandbox({ split });
   const code = await pluginOf('await ctx.issues.get(1); await ctx.sleep(300);');
   const before = new Map<number, number>();
-  const found = jobs.map(async (job) => {
+  const outcomes = jobs.map(async (job) => {
     const { installId = 'ins_any' } = job;
     return (await sandbox.run(jobOf(installId, code, job))).status;
   });
@@ -29,7 +29,7 @@ async function processesOf(
     for (const { pid, isolates } of active) before.set(pid, isolates);
     return before.size >= { none: 1, workspace: 2, install: 3 }[split];
   });
-  const statuses = await Promise.all(found);
+  const statuses = await Promise.all(outcomes);
   return [...statuses, `${before.size} processes`];
 }
 

@@ -48,14 +48,14 @@ function valueOf(alternative: string, schema: TSchema): unknown {
   if (words) return words[0];
   const isPlain = /^(string|number|boolean)$/.test(alternative);
   const validator = Compile(schema);
-  const found = fc
+  const sample = fc
     .sample(arbitraryOf(schema, [nowhere]), { numRuns: 100, seed: 7 })
     .find(
       (value) =>
         typeof value === (isPlain ? alternative : 'object') && value !== null && validator.Check(value),
     );
   // Parameters are texts, and take some values as they are.
-  return found ?? (alternative.startsWith('readonly ') ? ['id', 'title'] : { title: 'x' });
+  return sample ?? (alternative.startsWith('readonly ') ? ['id', 'title'] : { title: 'x' });
 }
 
 /** Values of an object's type: what it must have with each part of each member's type in turn. */

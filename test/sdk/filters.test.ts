@@ -23,7 +23,7 @@ function valuesOf(union: string, least: number): unknown[] {
 }
 
 /** What may be given for a value and a test, as `Test` of the SDK has it. */
-function givenFor(test: string, value: unknown): unknown[] {
+function operandsFor(test: string, value: unknown): unknown[] {
   if (test === 'in' || test === 'nin') return [[value], [value, value], []];
   if (test === 'null') return [true, false];
   if (test === 'contains' || test === 'startsWith') return ['2027'];
@@ -47,7 +47,9 @@ describe.each(
     const known = filterFieldsOf(type)[field];
     const least = known?.type === 'number' ? known.minimum : 0;
     for (const value of valuesOf(union, least ?? 0)) {
-      const tests = testsOf(set).flatMap((one) => givenFor(one, value).map((given) => ({ [one]: given })));
+      const tests = testsOf(set).flatMap((one) =>
+        operandsFor(one, value).map((operand) => ({ [one]: operand })),
+      );
       for (const condition of [value, [value], ...tests])
         parseFilter({ and: [{ [field]: condition }] }, filterFieldsOf(type));
     }

@@ -15,7 +15,7 @@ interface Table {
 }
 const rowsOf = (table: Table): string[] =>
   Object.values(table).flatMap((row) => (typeof row === 'string' ? [row] : rowsOf(row)));
-const placeOf = (row: string): string => row.split(' ', 2).join(' ');
+const methodAndPath = (row: string): string => row.split(' ', 2).join(' ');
 
 /** Streams have a function of their own, pages and documents are for browsers. */
 const noMethod =
@@ -31,16 +31,18 @@ afterAll(() => app.stop());
 
 test('every operation of the document has its method', async () => {
   const { paths } = (await app.call('GET', '/api/v1/openapi.json')).json;
-  const shown = Object.entries<object>(paths).flatMap(([path, methods]) =>
+  const documented = Object.entries<object>(paths).flatMap(([path, methods]) =>
     Object.keys(methods)
       .filter((method) => /^(get|post|put|patch|delete)$/.test(method))
       .map((method) => `${method.toUpperCase()} ${path.replace(/^\/api\/v1/, '')}`),
   );
-  expect(shown.length).toBeGreaterThan(50);
-  const withMethod = rowsOf(operations).map(placeOf);
-  const without = shown.filter((place) => !withMethod.includes(place) && !noMethod.test(place));
+  expect(documented.length).toBeGreaterThan(50);
+  const withMethod = rowsOf(operations).map(methodAndPath);
+  const without = documented.filter(
+    (operation) => !withMethod.includes(operation) && !noMethod.test(operation),
+  );
   expect(without.toSorted()).toEqual(files.toSorted());
-  expect(withMethod.filter((place) => !shown.includes(place))).toEqual([]);
+  expect(withMethod.filter((operation) => !documented.includes(operation))).toEqual([]);
 });
 
 describe('what the types let through, the route takes:', () => {

@@ -10,7 +10,7 @@ import { blocksOf } from '../documents/blocks.ts';
 import { root } from '../imports.ts';
 import { startReceiver, type Receiver } from '../webhooks/receiver.ts';
 import { run, runtimes, type Runtime } from './runtimes.ts';
-import type { Seen, Setting } from './stranger/scenario.ts';
+import type { ScenarioResult, Setting } from './stranger/scenario.ts';
 
 const dir = temporary();
 const folder = dir.path('empty');
@@ -107,7 +107,7 @@ test('the examples of its README, and of ours, compile where a runtime has its t
   expect(await run([...tsc, '-p', 'tsconfig.readme.json'], folder)).toBe('');
 }, 60_000);
 
-const seenIn = (name: string): Seen => ({
+const seenIn = (name: string): ScenarioResult => ({
   isOnce: true,
   titles: ['c', 'b', 'a'],
   streamed: `Seen by ${name}.`,
@@ -184,10 +184,10 @@ test('the package says what it is, and holds what is needed and no more', () => 
     [],
   );
   expect(files.filter((path) => /\btest|pack|manifest\.(js|d)/.test(path))).toEqual(['package.json']);
-  const named = files
+  const violations = files
     .filter((path) => /\.(js|d\.ts)$/.test(path))
     .filter((path) =>
       /from ['"][^'"]+\.ts['"]|\bBuffer\b|\bBun\.|\bprocess\./.test(readFileSync(join(at, path), 'utf8')),
     );
-  expect(named).toEqual([]);
+  expect(violations).toEqual([]);
 });

@@ -10,7 +10,7 @@ export interface Runtime {
 }
 
 const arch = process.arch === 'arm64' ? 'arm64' : 'x64';
-const kept = join(root, 'node_modules/.cache/tatami-runtimes');
+const cacheDir = join(root, 'node_modules/.cache/tatami-runtimes');
 
 /** @throws Error when one is neither kept nor can be fetched */
 export async function runtimes(): Promise<readonly Runtime[]> {
@@ -30,11 +30,11 @@ export async function runtimes(): Promise<readonly Runtime[]> {
 
 /** The folder of a package. */
 async function fetched(name: string, version: string): Promise<string> {
-  const folder = join(kept, `${name.replaceAll(/\W/g, '-')}-${version}`);
-  const found = join(folder, 'node_modules', name);
-  if (existsSync(found)) return found;
-  mkdirSync(kept, { recursive: true });
-  const making = mkdtempSync(join(kept, 'fetch-'));
+  const folder = join(cacheDir, `${name.replaceAll(/\W/g, '-')}-${version}`);
+  const packageDir = join(folder, 'node_modules', name);
+  if (existsSync(packageDir)) return packageDir;
+  mkdirSync(cacheDir, { recursive: true });
+  const making = mkdtempSync(join(cacheDir, 'fetch-'));
   try {
     await run(
       ['npm', 'install', '--silent', '--ignore-scripts', '--prefix', making, `${name}@${version}`],
@@ -47,7 +47,7 @@ async function fetched(name: string, version: string): Promise<string> {
   } finally {
     rmSync(making, { recursive: true, force: true });
   }
-  return found;
+  return packageDir;
 }
 
 /** @returns its stdout @throws Error with what it printed when it fails */

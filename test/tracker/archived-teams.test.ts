@@ -10,14 +10,14 @@ let ops: Json;
 
 beforeAll(async () => {
   app = await startApp();
-  ops = await made('/teams', { key: 'OPS', name: 'Operations' });
+  ops = await create('/teams', { key: 'OPS', name: 'Operations' });
 });
 afterAll(() => app.stop());
 
 const send = (method: string, path: string, body?: unknown): Promise<Reply> =>
   app.call(method, v1 + path, body);
 const get = async (path: string): Promise<Json> => (await send('GET', path)).json;
-async function made(path: string, body: object): Promise<Json> {
+async function create(path: string, body: object): Promise<Json> {
   const { status, json } = await send('POST', path, body);
   expect([path, status, json.error]).toEqual([path, 201, undefined]);
   return json;
@@ -60,13 +60,13 @@ test('only admins and owners archive a team', async () => {
 
 test('an archived team takes no issue by any way, and what it has stays readable and can be changed', async () => {
   const [own, other] = [
-    await made('/issues', { team: 'OPS', title: 'Stays' }),
-    await made('/issues', { team: 'ENG', title: 'Elsewhere' }),
+    await create('/issues', { team: 'OPS', title: 'Stays' }),
+    await create('/issues', { team: 'ENG', title: 'Elsewhere' }),
   ];
-  const member = await made('/members', { name: 'Ada', role: 'admin' });
+  const member = await create('/members', { name: 'Ada', role: 'admin' });
   const scopes = ['issues:write', 'approvals:write', 'proposals:read'];
-  const admin = app.clientOf((await made('/api-keys', { name: 'Ada', memberId: member.id, scopes })).key);
-  const template = await made('/templates', { name: 'Of ops', team: 'OPS', subIssues: ['Below'] });
+  const admin = app.clientOf((await create('/api-keys', { name: 'Ada', memberId: member.id, scopes })).key);
+  const template = await create('/templates', { name: 'Of ops', team: 'OPS', subIssues: ['Below'] });
   const propose = { 'tatami-mode': 'propose' };
   const proposed = await app.call('POST', `${v1}/issues`, { team: 'OPS', title: 'New' }, propose);
   expect(proposed.status).toBe(202);
@@ -102,7 +102,7 @@ test('an archived team takes no issue by any way, and what it has stays readable
   // Away from it an issue may go.
   expect((await send('POST', `/issues/${own.id}/move`, { team: 'ENG' })).status).toBe(200);
   await set('unarchive');
-  expect((await made('/issues', { team: 'OPS', title: 'New' })).identifier).toBe('OPS-2');
+  expect((await create('/issues', { team: 'OPS', title: 'New' })).identifier).toBe('OPS-2');
   const rejected = await send('POST', `/proposals/${proposed.json.id}/reject`, { reason: 'Late.' });
   expect(rejected.status).toBe(200);
 });
@@ -110,8 +110,8 @@ test('an archived team takes no issue by any way, and what it has stays readable
 test('nothing of an archived team happens by itself, and goes on when it is unarchived', async () => {
   const { json: team } = await send('PATCH', '/teams/OPS', { cycles: { weeks: 1 }, triage: 'all' });
   expect(team.cycles.weeks).toBe(1);
-  await made('/sla-policies', { name: 'Fast', filter: { priority: 'urgent' }, targetMinutes: 60 });
-  const issue = await made('/issues', { team: 'OPS', title: 'Due soon', priority: 'urgent' });
+  await create('/sla-policies', { name: 'Fast', filter: { priority: 'urgent' }, targetMinutes: 60 });
+  const issue = await create('/issues', { team: 'OPS', title: 'Due soon', priority: 'urgent' });
   const until = new Date(app.clock.now() + 2 * dayMs).toISOString();
   expect((await send('POST', `/issues/${issue.id}/triage/snooze`, { until })).status).toBe(200);
   await app.settled();

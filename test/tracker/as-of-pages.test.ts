@@ -56,7 +56,7 @@ async function sortable(random: Random): Promise<string[]> {
   const ids: string[] = [];
   for (let n = 0; n < 10; n++) {
     app.clock.advance(below(2) * 1000);
-    const made = await post('/issues', {
+    const created = await post('/issues', {
       ...{ team: 'PGS', title: `${pick(['Ä', 'z', 'a', '𝒳'])}${below(2)}`, stateId: pick(states).id },
       ...{ priority: priorities[n % priorities.length], assigneeId: maybe(pick(people).id) },
       ...{ estimate: maybe(below(3)), dueDate: maybe(`2027-01-1${below(3)}`) },
@@ -67,7 +67,7 @@ async function sortable(random: Random): Promise<string[]> {
         ...{ of_url: maybe(`https://example.com/${below(2)}`), of_select: maybe(pick(['x', 'y'])) },
       },
     });
-    ids.push(made.id);
+    ids.push(created.id);
   }
   await app.settled();
   return ids.filter((_, n) => n % 2 === 0);

@@ -57,7 +57,7 @@ const bare = ({ status, json }: Json): Json => {
   return rest.pageInfo ? { data: rest.data, hasNextPage: rest.pageInfo.hasNextPage } : rest;
 };
 
-interface Seen {
+interface MomentSnapshot {
   readonly sequence: number;
   readonly atMs: number;
   readonly answers: ReadonlyMap<string, Json>;
@@ -81,11 +81,14 @@ const boards = [
 ];
 
 /** Does something to a workspace, whatever comes of it. */
-async function something(random: ReturnType<typeof randomOf>, made: Record<string, string[]>): Promise<void> {
+async function something(
+  random: ReturnType<typeof randomOf>,
+  created: Record<string, string[]>,
+): Promise<void> {
   const { pick, chance } = random;
   const call = async (method: string, path: string, body?: object): Promise<Json> =>
     (await app.call(method, `${v1}${path}`, body)).json;
-  const one = (kind: string): string => pick(made[kind]!);
+  const one = (type: string): string => pick(created[type]!);
   const states = (await call('GET', '/workflows?team=ENG')).data;
   const steps: (() => Promise<unknown>)[] = [
     async () => {
@@ -94,8 +97,8 @@ async function something(random: ReturnType<typeof randomOf>, made: Record<strin
         title: `${pick(['Ä', 'z', '𝒳', 'ｚ'])} ${random.below(1000)}`,
         labels: chance() ? ['bug'] : [],
       };
-      const parent = chance() && made.issue!.length > 0 ? { parentId: one('issue') } : {};
-      made.issue!.push((await call('POST', '/issues', { ...body, ...parent })).id);
+      const parent = chance() && created.issue!.length > 0 ? { parentId: one('issue') } : {};
+      created.issue!.push((await call('POST', '/issues', { ...body, ...parent })).id);
     },
     () => call('PATCH', `/issues/${one('issue')}`, { priority: pick(['none', 'low', 'high', 'urgent']) }),
     () => call('PATCH', `/issues/${one('issue')}`, { stateId: pick<Json>(states).id }),
@@ -123,25 +126,25 @@ async function something(random: ReturnType<typeof randomOf>, made: Record<strin
         status: pick(['started', 'planned']),
       }),
     async () =>
-      made.project!.push(
+      created.project!.push(
         (await call('POST', '/projects', { name: `Project ${random.below(99)}`, leadId: one('member') })).id,
       ),
     ...[1, 2, 3].map(() => () => moveSomewhere(random, one('board'), one('issue'))),
     () =>
-      call('PATCH', `/boards/${made.board![0]}`, {
+      call('PATCH', `/boards/${created.board![0]}`, {
         sort: pick(['manual', 'manual', '-priority', 'title']),
         filter: pick([{}, { label: 'bug' }, { title: { startsWith: 'Title' } }]),
       }),
     async () => chance() && (await call('DELETE', `/labels/${one('label')}`)),
-    async () => made.label!.push((await call('POST', '/labels', { name: pick(['bug', 'late']) })).id),
+    async () => created.label!.push((await call('POST', '/labels', { name: pick(['bug', 'late']) })).id),
     async () => chance() && (await call('POST', `/issues/${one('issue')}/purge`)),
     () =>
       call('PATCH', `/issues/${one('issue')}`, {
         fields: { size: pick(['s', 'l', null]), points: random.below(9) },
       }),
-    ...['delete', 'restore', 'restore'].map((turn) => () => {
+    ...['delete', 'restore', 'restore'].map((action) => () => {
       const path = `/fields/${one('field')}`;
-      return turn === 'delete' ? call('DELETE', path) : call('POST', `${path}/restore`);
+      return action === 'delete' ? call('DELETE', path) : call('POST', `${path}/restore`);
     }),
   ];
   await pick(steps)();
@@ -153,19 +156,19 @@ async function something(random: ReturnType<typeof randomOf>, made: Record<strin
 test('at every moment, issues, lists, projects and boards are as they were read then', async () => {
   const random = randomOf(seed);
   const label = (await get('/labels')).json.data[0];
-  const made: Record<string, string[]> = { issue: [], member: [], project: [], label: [label.id] };
+  const created: Record<string, string[]> = { issue: [], member: [], project: [], label: [label.id] };
   const post = async (path: string, body: object): Promise<Json> =>
     (await app.call('POST', `${v1}${path}`, body)).json;
-  for (const name of ['Ana', 'Ben']) made.member!.push((await post('/members', { name })).id);
-  made.project!.push((await post('/projects', { name: 'First' })).id);
+  for (const name of ['Ana', 'Ben']) created.member!.push((await post('/members', { name })).id);
+  created.project!.push((await post('/projects', { name: 'First' })).id);
   await post('/sla-policies', {
     ...{ name: 'Urgent', kind: 'resolution', targetMinutes: 60 },
     filter: { priority: ['urgent', 'high'] },
   });
   const filter = { or: [{ label: 'bug' }, { priority: 'high' }] };
-  made.view = [(await post('/views', { name: 'Bugs', filter, sort: 'title' })).id];
-  made.field = [];
-  const field = async (body: object) => made.field!.push((await post('/fields', body)).id);
+  created.view = [(await post('/views', { name: 'Bugs', filter, sort: 'title' })).id];
+  created.field = [];
+  const field = async (body: object) => created.field!.push((await post('/fields', body)).id);
   await field({
     key: 'size',
     name: 'Size',
@@ -176,20 +179,20 @@ test('at every moment, issues, lists, projects and boards are as they were read 
     ],
   });
   await field({ key: 'points', name: 'Points', type: 'number' });
-  made.board = [];
-  for (const board of boards) made.board.push((await post('/boards', { name: 'Board', ...board })).id);
+  created.board = [];
+  for (const board of boards) created.board.push((await post('/boards', { name: 'Board', ...board })).id);
   for (let n = 0; n < 3; n++)
-    made.issue!.push((await post('/issues', { team: 'ENG', title: `Issue ${n}` })).id);
+    created.issue!.push((await post('/issues', { team: 'ENG', title: `Issue ${n}` })).id);
 
-  const moments: Seen[] = [];
+  const moments: MomentSnapshot[] = [];
   for (let step = 0; step < steps; step++) {
-    await something(random, made);
+    await something(random, created);
     const answers = new Map<string, Json>();
-    const board = random.pick(made.board!);
+    const board = random.pick(created.board!);
     const ones = [
-      `/issues/${random.pick(made.issue!)}`,
-      `/projects/${random.pick(made.project!)}`,
-      `/views/${made.view[0]}/issues?limit=100&priority=high`,
+      `/issues/${random.pick(created.issue!)}`,
+      `/projects/${random.pick(created.project!)}`,
+      `/views/${created.view[0]}/issues?limit=100&priority=high`,
       ...[`/boards/${board}`, `/boards/${board}/cards?perColumn=${random.pick([2, 50])}`],
     ];
     for (const path of [...ones, ...(step % 4 === 0 ? reads : [])]) answers.set(path, bare(await get(path)));
@@ -215,17 +218,17 @@ const sequenceNow = async (): Promise<number> => {
 test('pages of a moment go on where they ended, whatever changes meanwhile', async () => {
   const sequence = await app.lastSequence();
   const whole = (await get('/issues?limit=100&sort=title&deleted=include')).json.data;
-  const found: Json[] = [];
+  const collected: Json[] = [];
   for (let after = ''; ;) {
     const { json } = await get(`/issues?limit=3&sort=title&deleted=include&asOf=${sequence}${after}`);
-    found.push(...json.data);
-    await app.call('PATCH', `${v1}/issues/${whole[found.length % whole.length].id}`, {
-      title: `Moved ${found.length}`,
+    collected.push(...json.data);
+    await app.call('PATCH', `${v1}/issues/${whole[collected.length % whole.length].id}`, {
+      title: `Moved ${collected.length}`,
     });
     if (!json.pageInfo.hasNextPage) break;
     after = `&after=${json.pageInfo.endCursor}`;
   }
-  expect(found).toEqual(whole);
+  expect(collected).toEqual(whole);
 });
 
 test('pages of a view as it was go on where they ended', async () => {
@@ -275,17 +278,17 @@ test('the column of a board as it was is paged to its end, whatever moves meanwh
   const { columns } = (await get(`/boards/${id}/cards`)).json;
   const whole: Json[] = columns.find(({ key }: Json) => key === 'low').cards;
   const sequence = await app.lastSequence();
-  const found: Json[] = [];
+  const collected: Json[] = [];
   for (let after = ''; ;) {
     const { data, pageInfo, asOf } = await cards(`&asOf=${sequence}${after}`);
     expect(asOf.sequence).toBe(sequence);
-    found.push(...data);
+    collected.push(...data);
     await post(`/boards/${id}/move`, { issueId: whole.at(-1).id, column: 'low', position: 'top' });
     await post(`/boards/${id}/move`, { issueId: whole[2].id, column: 'high' });
     if (!pageInfo.hasNextPage) break;
     after = `&after=${pageInfo.endCursor}`;
   }
-  expect(found).toEqual(whole);
+  expect(collected).toEqual(whole);
   await app.call('DELETE', `${v1}/boards/${id}`);
   expect((await get(`/boards/${id}/cards`)).status).toBe(404);
   expect((await get(`/boards/${id}/cards?asOf=${sequence}`)).json.columns).toHaveLength(columns.length);

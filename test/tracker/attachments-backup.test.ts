@@ -8,8 +8,8 @@ import { unpackBackup } from '../../core/backup/unpack.ts';
 import { blobPath, digestIn } from '../../core/store/blobs.ts';
 import { startApp } from '../app.ts';
 
-const place = mkdtempSync(join(tmpdir(), 'tatami-blobs-'));
-afterAll(() => rmSync(place, { recursive: true }));
+const directory = mkdtempSync(join(tmpdir(), 'tatami-blobs-'));
+afterAll(() => rmSync(directory, { recursive: true }));
 
 test('a file is in the backup of a running server, byte by byte; what is on its way or has no attachment is not', async () => {
   const app = await startApp();
@@ -30,13 +30,13 @@ test('a file is in the backup of a running server, byte by byte; what is on its 
   );
   const { path: backup } = await makeBackup({
     dataDir: app.dataDir,
-    folder: join(place, 'backups'),
+    folder: join(directory, 'backups'),
     withKey: false,
     version: 'test',
     nowMs: app.clock.now,
     onStep: () => undefined,
   });
-  const restored = join(place, 'restored');
+  const restored = join(directory, 'restored');
   mkdirSync(restored);
   await unpackBackup(backup, restored);
   for (const [sha256, content] of files)

@@ -50,7 +50,7 @@ const fill = (bytes: number, seed: number): Uint8Array<ArrayBuffer> => new Uint8
 const incoming = (): string[] => readdirSync(join(app.dataDir, 'blobs/incoming'));
 async function sweep(): Promise<void> {
   const { store, log, blobs } = app.services;
-  const kept = {
+  const retention = {
     runs: 14,
     recordings: 14,
     undo: 30,
@@ -60,7 +60,7 @@ async function sweep(): Promise<void> {
     snapshots: 90,
   };
   const snapshots = join(app.dataDir, 'snapshots');
-  await createHousekeeping({ store, log, clock: app.clock, kept, blobs, snapshots }).sweep();
+  await createHousekeeping({ store, log, clock: app.clock, retention, blobs, snapshots }).sweep();
 }
 
 test('a link is attached, listed and deleted, and the issue tells it', async () => {
@@ -149,11 +149,11 @@ describe('a file in ranges', () => {
       'bytes=-20': [content, 'bytes 0-9/10'],
       'Bytes=9-400': ['9', 'bytes 9-9/10'],
     };
-    for (const [range, [text, shown]] of Object.entries(rows)) {
+    for (const [range, [text, contentRange]] of Object.entries(rows)) {
       const reply = await get({ range });
       const { headers } = reply;
       expect([range, reply.status, reply.text, headers.get('content-range')]).toEqual([
-        ...[range, 206, text!, shown!],
+        ...[range, 206, text!, contentRange!],
       ]);
       expect(headers.get('content-length')).toBe(String(text!.length));
       expectSafe(reply);
@@ -161,8 +161,8 @@ describe('a file in ranges', () => {
   });
 
   test('a whole file answers where no range, no single one or an unknown one is asked for', async () => {
-    const asked = [undefined, 'bytes=0-1,4-5', 'items=0-1', 'bytes=5-2', 'bytes=-', 'bytes=x-2'];
-    for (const range of asked) {
+    const requested = [undefined, 'bytes=0-1,4-5', 'items=0-1', 'bytes=5-2', 'bytes=-', 'bytes=x-2'];
+    for (const range of requested) {
       const reply = await get(range === undefined ? {} : { range });
       expect([range, reply.status, reply.text]).toEqual([range, 200, content]);
       expect(reply.headers.get('content-length')).toBe('10');
@@ -192,8 +192,8 @@ describe('a file in ranges', () => {
     const same = await get({ range, 'if-range': etag });
     expect([same.status, same.text]).toEqual([206, '23']);
     for (const other of ['"other"', `W/${etag}`, 'Wed, 21 Oct 2026 07:28:00 GMT']) {
-      for (const asked of [range, 'bytes=200-300']) {
-        const whole = await get({ range: asked, 'if-range': other });
+      for (const requested of [range, 'bytes=200-300']) {
+        const whole = await get({ range: requested, 'if-range': other });
         expect([other, whole.status, whole.text]).toEqual([other, 200, content]);
         expectSafe(whole);
       }
@@ -240,7 +240,7 @@ describe('a file in ranges', () => {
 });
 
 test('names and types of strangers do no harm', async () => {
-  for (const [given, title] of [
+  for (const [input, title] of [
     ['../../etc/passwd', 'passwd'],
     ['C:\\Windows\\system.ini', 'system.ini'],
     ['a"; x="b\r\nSet-Cookie: a=b', 'a"; x="bSet-Cookie: a=b'],
@@ -249,8 +249,8 @@ test('names and types of strangers do no harm', async () => {
     ['Ärger 100%.txt', 'Ärger 100%.txt'],
     ['x'.repeat(900), 'x'.repeat(255)],
   ] as const) {
-    const { status, json } = await upload('x', { name: given });
-    expect([given, status, json.title]).toEqual([given, 201, title]);
+    const { status, json } = await upload('x', { name: input });
+    expect([input, status, json.title]).toEqual([input, 201, title]);
     const { headers } = await app.call('GET', `/api/v1/attachments/${json.id}/content`);
     const disposition = headers.get('content-disposition')!;
     expect(disposition).toMatch(/^attachment; filename="[^"\\]*"; filename\*=UTF-8''[\w.!~%+-]*$/);
@@ -258,16 +258,16 @@ test('names and types of strangers do no harm', async () => {
     expect(headers.get('set-cookie')).toBeNull();
     await remove(json);
   }
-  for (const [given, served] of [
+  for (const [input, served] of [
     ['text/html', 'application/octet-stream'],
     ['image/svg+xml', 'application/octet-stream'],
     ['application/javascript', 'application/octet-stream'],
     ['image/PNG; x=y', 'image/png'],
     ['not a type', 'application/octet-stream'],
   ] as const) {
-    const { json } = await upload('<script>alert(1)</script>', { headers: { 'content-type': given } });
+    const { json } = await upload('<script>alert(1)</script>', { headers: { 'content-type': input } });
     const { headers } = await app.call('GET', `/api/v1/attachments/${json.id}/content`);
-    expect([given, headers.get('content-type')]).toEqual([given, served]);
+    expect([input, headers.get('content-type')]).toEqual([input, served]);
     await remove(json);
   }
 });

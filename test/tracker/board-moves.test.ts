@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-const made = async (path: string, body: object): Promise<Json> => {
+const create = async (path: string, body: object): Promise<Json> => {
   const { status, json, text } = await app.call('POST', `/api/v1${path}`, body);
   expect([status, text]).toEqual([201, text]);
   return json;
@@ -20,19 +20,19 @@ async function issuesOf(title: string, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let index = 0; index < count; index++) {
     app.clock.advance(1000);
-    ids.push((await made('/issues', { team: 'ENG', title: `${title} ${index}` })).id);
+    ids.push((await create('/issues', { team: 'ENG', title: `${title} ${index}` })).id);
   }
   return ids;
 }
 
 const boardOf = (title: string, fields: object = {}): Promise<Json> =>
-  made('/boards', { name: title, filter: { title: { startsWith: title } }, ...fields });
+  create('/boards', { name: title, filter: { title: { startsWith: title } }, ...fields });
 
 const cardsOf = async (board: Json, query = ''): Promise<Json> =>
   (await app.call('GET', `/api/v1/boards/${board.id}/cards${query}`)).json;
 
 /** The ids of the cards in each column that has any. */
-async function shownOf(board: Json): Promise<Record<string, string[]>> {
+async function cardsByColumn(board: Json): Promise<Record<string, string[]>> {
   const { columns } = await cardsOf(board, '?perColumn=100&fields=title');
   return Object.fromEntries(
     columns.flatMap(({ key, cards, count }: Json) => {
@@ -53,7 +53,7 @@ test('moves at once lose and double no card, and no two take one place', async (
     others.map((issueId) => move(board, { issueId, column: 'Backlog', after: anchor })),
   );
   expect(sent.map(({ status }) => status)).toEqual(others.map(() => 200));
-  const { Backlog: order = [] } = await shownOf(board);
+  const { Backlog: order = [] } = await cardsByColumn(board);
   expect([order[0], order.toSorted()]).toEqual([anchor, ids.toSorted()]);
   const { json } = await app.call('GET', '/api/v1/events?types=board.card_moved&limit=100');
   const ranks = json.data
@@ -66,7 +66,7 @@ test('moves at once lose and double no card, and no two take one place', async (
   );
   expect(new Set(twice.map(({ status }) => status))).toEqual(new Set([200]));
   expect(
-    Object.values(await shownOf(board))
+    Object.values(await cardsByColumn(board))
       .flat()
       .toSorted(),
   ).toEqual(ids.toSorted());
@@ -87,12 +87,12 @@ test('a place within a column is not taken by a card that leaves it meanwhile', 
     'GET',
     `/api/v1/events?types=board.card_moved&limit=100&after=${await firstOf(board)}`,
   );
-  const told = new Map(json.data.map(({ data }: Json) => [data.issue.id, data.column]));
-  const stand = Object.entries(await shownOf(board)).flatMap(([column, all]) =>
+  const movedTo = new Map(json.data.map(({ data }: Json) => [data.issue.id, data.column]));
+  const stand = Object.entries(await cardsByColumn(board)).flatMap(([column, all]) =>
     all.map((id) => [id, column]),
   );
   expect(new Map(stand.filter(([id]) => id !== anchor) as [string, string][])).toEqual(
-    new Map([...told] as [string, string][]),
+    new Map([...movedTo] as [string, string][]),
   );
 });
 
@@ -113,7 +113,7 @@ test('a hard limit is not passed by moves at once, and a soft one shows that it 
     code: 'conflict',
     message: expect.stringContaining('its limit'),
   });
-  const { Todo = [], Backlog = [] } = await shownOf(board);
+  const { Todo = [], Backlog = [] } = await cardsByColumn(board);
   expect([Todo.length, Backlog.length]).toEqual([2, 4]);
   // Who stands there may still be moved there.
   expect((await move(board, { issueId: Todo[1], column: 'Todo', position: 'top' })).status).toBe(200);
@@ -129,22 +129,22 @@ test('ranks that get long are written anew, and every card stays where it stands
   // b and c are put in turns between a and what was put there last, which halves the same gap.
   const before = await app.lastSequence();
   let order = [d, c, b, a];
-  for (let turn = 0; turn < 420; turn++) {
-    const [moved, other] = turn % 2 === 0 ? [b, c] : [c, b];
+  for (let round = 0; round < 420; round++) {
+    const [moved, other] = round % 2 === 0 ? [b, c] : [c, b];
     expect((await move(board, { issueId: moved, column: 'Backlog', before: other })).status).toBe(200);
     order = [d, moved, other, a];
   }
-  expect((await shownOf(board)).Backlog).toEqual(order);
+  expect((await cardsByColumn(board)).Backlog).toEqual(order);
   const ranks: string[] = [];
-  let made = 0;
+  let respaced = 0;
   for (let after = before; ;) {
     const { json } = await app.call('GET', `/api/v1/events?types=board.card_moved&limit=100&after=${after}`);
     ranks.push(...json.data.map(({ data }: Json) => data.rank));
-    made += json.data.filter(({ data }: Json) => data.column === null).length;
+    respaced += json.data.filter(({ data }: Json) => data.column === null).length;
     if (!json.pageInfo.hasNextPage || json.data.length === 0) break;
     after = json.data.at(-1).sequence;
   }
-  expect(made).toBeGreaterThan(0);
+  expect(respaced).toBeGreaterThan(0);
   expect(Math.max(...ranks.map(({ length }) => length))).toBeLessThanOrEqual(64);
 });
 
@@ -159,15 +159,15 @@ test('a random walk of moves leaves the board as a model has it', async () => {
     names.map((name) => [name, name === 'Backlog' ? ids.toReversed() : []]),
   );
   const moves = process.env.TATAMI_LONG ? 2_000 : 120;
-  for (let turn = 0; turn < moves; turn++) {
+  for (let round = 0; round < moves; round++) {
     const issueId = oneOf(ids);
     const column = oneOf(names);
     const rest = model.get(column)!.filter((id) => id !== issueId);
     const way = oneOf(rest.length > 0 ? ['before', 'after', 'top', 'bottom'] : ['top', 'bottom']);
     const beside = way === 'before' || way === 'after' ? oneOf(rest) : null;
-    const place = beside === null ? { position: way } : { [way]: beside };
-    const { status, text } = await move(board, { issueId, column, ...place });
-    expect({ seed, turn, status, text }).toEqual({ seed, turn, status: 200, text });
+    const position = beside === null ? { position: way } : { [way]: beside };
+    const { status, text } = await move(board, { issueId, column, ...position });
+    expect({ seed, turn: round, status, text }).toEqual({ seed, turn: round, status: 200, text });
     for (const [name, all] of model)
       model.set(
         name,
@@ -176,11 +176,11 @@ test('a random walk of moves leaves the board as a model has it', async () => {
     const at =
       beside === null ? (way === 'top' ? 0 : rest.length) : rest.indexOf(beside) + (way === 'after' ? 1 : 0);
     model.set(column, rest.toSpliced(at, 0, issueId));
-    if (turn % 10 > 0) continue;
-    const shown = await shownOf(board);
-    expect({ seed, turn, shown }).toEqual({
+    if (round % 10 > 0) continue;
+    const actual = await cardsByColumn(board);
+    expect({ seed, turn: round, shown: actual }).toEqual({
       seed,
-      turn,
+      turn: round,
       shown: Object.fromEntries([...model].filter(([, all]) => all.length > 0)),
     });
   }

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-const made = async (path: string, body: object): Promise<Json> => {
+const create = async (path: string, body: object): Promise<Json> => {
   const { status, json, text } = await app.call('POST', `/api/v1${path}`, body);
   expect([status, text]).toEqual([201, text]);
   return json;
@@ -27,19 +27,19 @@ async function issuesOf(title: string, count: number, fields: object = {}): Prom
   const ids: string[] = [];
   for (let index = 0; index < count; index++) {
     app.clock.advance(1000);
-    ids.push((await made('/issues', { team: 'ENG', title: `${title} ${index}`, ...fields })).id);
+    ids.push((await create('/issues', { team: 'ENG', title: `${title} ${index}`, ...fields })).id);
   }
   return ids;
 }
 
 const boardOf = (title: string, fields: object = {}): Promise<Json> =>
-  made('/boards', { name: title, filter: { title: { startsWith: title } }, ...fields });
+  create('/boards', { name: title, filter: { title: { startsWith: title } }, ...fields });
 
 const cardsOf = async (board: Json, query = ''): Promise<Json> =>
   (await app.call('GET', `/api/v1/boards/${board.id}/cards${query}`)).json;
 
 /** The ids of the cards in each column that has any. */
-async function shownOf(board: Json): Promise<Record<string, string[]>> {
+async function cardsByColumn(board: Json): Promise<Record<string, string[]>> {
   const { columns } = await cardsOf(board, '?perColumn=100&fields=title');
   return Object.fromEntries(
     columns.flatMap(({ key, cards, count }: Json) => {
@@ -63,8 +63,8 @@ test('a board counts its cards exactly and pages each column by itself', async (
     ],
   });
   const newest = ids.toReversed();
-  const shown = await cardsOf(board, '?perColumn=3&fields=title');
-  expect(shown).toMatchObject({
+  const response = await cardsOf(board, '?perColumn=3&fields=title');
+  expect(response).toMatchObject({
     board: { id: board.id, name: 'paged' },
     columns: [
       { key: 'Backlog', title: 'Backlog', count: 7, limit: 6, over: true, pageInfo: { hasNextPage: true } },
@@ -81,9 +81,9 @@ test('a board counts its cards exactly and pages each column by itself', async (
     lanes: null,
     elsewhere: 0,
   });
-  expect(shown.columns[2]).not.toHaveProperty('cards');
-  const seen = shown.columns[0].cards.map(({ id }: Json) => id);
-  let after: string = shown.columns[0].pageInfo.endCursor;
+  expect(response.columns[2]).not.toHaveProperty('cards');
+  const seen = response.columns[0].cards.map(({ id }: Json) => id);
+  let after: string = response.columns[0].pageInfo.endCursor;
   for (let more = true; more;) {
     const path = `/api/v1/boards/${board.id}/columns/Backlog/cards?limit=3&after=${after}`;
     const { json } = await app.call('GET', path);
@@ -103,20 +103,20 @@ test('a board counts its cards exactly and pages each column by itself', async (
 test('a move changes the issue and its place in one change set, under the version of the issue', async () => {
   const [a = '', b = '', c = ''] = await issuesOf('moved', 3);
   const board = await boardOf('moved');
-  expect(await shownOf(board)).toEqual({ Backlog: [c, b, a] });
+  expect(await cardsByColumn(board)).toEqual({ Backlog: [c, b, a] });
   const path = `/boards/${board.id}/move`;
   const events = ['issue.updated', 'issue.state_changed', 'board.card_moved'];
   const body = { issueId: a, column: 'In Progress' };
   const simulated = await move(board, body, { 'tatami-mode': 'simulate' });
   expect([simulated.status, simulated.json.state.name]).toEqual([200, 'In Progress']);
-  expect(await shownOf(board)).toEqual({ Backlog: [c, b, a] });
+  expect(await cardsByColumn(board)).toEqual({ Backlog: [c, b, a] });
   const moved = await step('POST', path, body, { status: 200, events, body: { id: a, version: 2 } });
   expect(moved.state.name).toBe('In Progress');
   // Within a column the issue stays as it is.
   const order = { issueId: c, column: 'Backlog', after: b };
   await step('POST', path, order, { status: 200, events: ['board.card_moved'], body: { id: c, version: 1 } });
   await step('POST', path, order, { status: 200, events: [] });
-  expect(await shownOf(board)).toEqual({ Backlog: [b, c], 'In Progress': [a] });
+  expect(await cardsByColumn(board)).toEqual({ Backlog: [b, c], 'In Progress': [a] });
   const stale = await move(board, { issueId: a, column: 'Done' }, { 'if-match': '"1"' });
   expect([stale.status, stale.json.error.code]).toEqual([412, 'precondition_failed']);
   const { json } = await app.call('GET', '/api/v1/events?types=board.card_moved&limit=100');
@@ -191,22 +191,22 @@ test('columns stand for assignees, priorities and labels; lanes cross them', asy
     groupBy: 'label',
     columns: [{ value: null }, { value: bug }, { value: feature }],
   });
-  expect(await shownOf(byLabel)).toEqual({ [bug]: [b, a] });
+  expect(await cardsByColumn(byLabel)).toEqual({ [bug]: [b, a] });
   const labeled = ['issue.updated', 'issue.labeled', 'board.card_moved'];
   const to = `/boards/${byLabel.id}/move`;
   await step('POST', to, { issueId: a, column: feature }, { status: 200, events: labeled });
   await step('POST', to, { issueId: b, column: 'none' }, { status: 200, events: labeled });
-  expect(await shownOf(byLabel)).toEqual({ none: [b], [feature]: [a] });
+  expect(await cardsByColumn(byLabel)).toEqual({ none: [b], [feature]: [a] });
 });
 
 test('a board of several teams has a column for each name of a state, and a card goes to the state of its team', async () => {
   const [eng = ''] = await issuesOf('teams', 1);
-  const ops = (await made('/issues', { team: 'OPS', title: 'teams too' })).id;
+  const ops = (await create('/issues', { team: 'OPS', title: 'teams too' })).id;
   const board = await boardOf('teams');
-  expect(await shownOf(board)).toEqual({ Backlog: [ops, eng] });
+  expect(await cardsByColumn(board)).toEqual({ Backlog: [ops, eng] });
   await move(board, { issueId: ops, column: 'Todo', position: 'bottom' });
   await move(board, { issueId: eng, column: 'Todo', position: 'bottom' });
-  expect(await shownOf(board)).toEqual({ Todo: [ops, eng] });
+  expect(await cardsByColumn(board)).toEqual({ Todo: [ops, eng] });
   const { json } = await app.call('GET', `/api/v1/issues/${ops}`);
   expect([json.team.key, json.state.name]).toEqual(['OPS', 'Todo']);
   await app.call('POST', '/api/v1/workflows', { team: 'OPS', name: 'On call', type: 'started' });
@@ -220,12 +220,12 @@ test('a board of several teams has a column for each name of a state, and a card
     },
   );
   const one = await boardOf('teams', { team: 'ENG' });
-  expect(await shownOf(one)).toEqual({ Todo: [eng] });
+  expect(await cardsByColumn(one)).toEqual({ Todo: [eng] });
 });
 
 test('who reads and changes the issues of one team sees, counts and moves the cards of that team', async () => {
   const [eng = ''] = await issuesOf('narrow', 1);
-  const ops = (await made('/issues', { team: 'OPS', title: 'narrow too' })).id;
+  const ops = (await create('/issues', { team: 'OPS', title: 'narrow too' })).id;
   const board = await boardOf('narrow', { groupBy: 'priority', swimlanes: 'state' });
   const where = { where: { team: ['ENG'] } };
   const rights = rightsBut({ 'issues:read': where, 'issues:write': where });
@@ -269,7 +269,7 @@ test('what a board names must be there when it is written; what goes later is an
         error: ['validation_failed', detail],
       },
     );
-  const { id: label } = await made('/labels', { name: 'short-lived' });
+  const { id: label } = await create('/labels', { name: 'short-lived' });
   await issuesOf('stays', 1, { labels: ['short-lived'] });
   const board = await boardOf('stays', { groupBy: 'label', columns: [{ value: label }, { value: null }] });
   await app.call('PATCH', `/api/v1/boards/${board.id}`, {
@@ -285,7 +285,7 @@ test('what a board names must be there when it is written; what goes later is an
 
 test('columns and lanes stand for the values of custom fields, which a move sets', async () => {
   const field = (key: string, type: string, rest: object = {}) =>
-    made('/fields', { key, name: key, type, ...rest });
+    create('/fields', { key, name: key, type, ...rest });
   const options = ['high', 'none'].map((value) => ({ value, name: value.toUpperCase() }));
   const severity = await field('severity', 'select', { options, team: 'ENG' });
   await field('checked', 'checkbox');
@@ -294,13 +294,13 @@ test('columns and lanes stand for the values of custom fields, which a move sets
   const me = (await app.call('GET', '/api/v1/me')).json.member.id;
   const [a = '', b = ''] = await issuesOf('valued', 2, { fields: { severity: 'none' } });
   const board = await boardOf('valued', { groupBy: 'fields.severity', swimlanes: 'fields.checked' });
-  const shown = await cardsOf(board, '?fields=title');
-  expect(shown.columns.map(({ key, title, count }: Json) => [key, title, count])).toEqual([
+  const response = await cardsOf(board, '?fields=title');
+  expect(response.columns.map(({ key, title, count }: Json) => [key, title, count])).toEqual([
     ['-', 'No severity', 0],
     ['high', 'HIGH', 0],
     ['none', 'NONE', 2],
   ]);
-  expect(shown.lanes.map(({ key, title, count }: Json) => [key, title, count])).toEqual([
+  expect(response.lanes.map(({ key, title, count }: Json) => [key, title, count])).toEqual([
     ['none', 'No checked', 2],
     ['false', 'Not checked', 0],
     ['true', 'Checked', 0],
@@ -329,7 +329,7 @@ test('columns and lanes stand for the values of custom fields, which a move sets
     limits: 'hard',
   });
   await step('POST', `/boards/${byMember.id}/move`, { issueId: b, column: me }, { status: 200, events });
-  expect(await shownOf(byMember)).toEqual({ [me]: [b], none: [a] });
+  expect(await cardsByColumn(byMember)).toEqual({ [me]: [b], none: [a] });
   await step(
     'POST',
     `/boards/${byMember.id}/move`,

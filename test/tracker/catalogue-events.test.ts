@@ -78,17 +78,17 @@ test('subscriptions to every type are judged by the fields of its data', async (
 });
 
 test('a plugin has boards, cycles, releases, search, reactions and relations under their scopes', async () => {
-  const made = async (path: string, body: object): Promise<Json> => {
+  const create = async (path: string, body: object): Promise<Json> => {
     const { status, json, text } = await hooks.call('POST', `/api/v1${path}`, body);
     expect([path, status < 300, text]).toEqual([path, true, text]);
     return json;
   };
-  const board = await made('/boards', { name: 'Now', team: 'ENG' });
+  const board = await create('/boards', { name: 'Now', team: 'ENG' });
   const span = { startsAt: '2031-03-03T00:00:00Z', endsAt: '2031-03-17T00:00:00Z' };
-  const cycle = await made('/cycles', { team: 'ENG', ...span });
-  const pipeline = await made('/pipelines', { name: 'App', stages: ['Out'] });
-  const release = await made('/releases', { name: 'One', tag: '1.0.0', pipelineId: pipeline.id });
-  const { id: part } = await made('/issues', { team: 'ENG', title: 'Brakes squeak' });
+  const cycle = await create('/cycles', { team: 'ENG', ...span });
+  const pipeline = await create('/pipelines', { name: 'App', stages: ['Out'] });
+  const release = await create('/releases', { name: 'One', tag: '1.0.0', pipelineId: pipeline.id });
+  const { id: part } = await create('/issues', { team: 'ENG', title: 'Brakes squeak' });
   const scopes = (access: 'read' | 'write'): string =>
     ['boards', 'cycles', 'releases', 'issues', 'comments']
       .map((path) => `'${path}:${path === 'cycles' ? 'read' : access}': { why: 'test' }`)
@@ -117,7 +117,7 @@ test('a plugin has boards, cycles, releases, search, reactions and relations und
     ]) try { await call(); ctx.log.info('answered'); } catch (error) { ctx.log.info(error.code ?? error.name); }`;
   await install(hooks.call, await plugin('com.test.narrow', `'issues:read': { why: 'test' }`, narrow));
   const from = await hooks.app.lastSequence();
-  const { id } = await made('/issues', { team: 'ENG', title: 'Whole' });
+  const { id } = await create('/issues', { team: 'ENG', title: 'Whole' });
   await hooks.app.settled();
   const runs = await hooks.call('GET', '/api/v1/plugins/com.test.whole/runs');
   expect(runs.json.data.map(({ status, error }: Json) => [status, error])).toEqual([['succeeded', null]]);

@@ -1,26 +1,26 @@
 // Comments keep what they said before, and are shown as HTML that any page may hold, whatever their authors wrote.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
-import { startCompany, v1, type Company } from './people.ts';
+import { startFixtures, v1, type PeopleFixtures } from './people.ts';
 
-let company: Company;
+let fixtures: PeopleFixtures;
 let issue: Json;
 
 beforeAll(async () => {
-  company = await startCompany();
-  issue = await company.file('The save dialog crashes', { description: '# Steps\n\n1. fill\n2. save' });
+  fixtures = await startFixtures();
+  issue = await fixtures.file('The save dialog crashes', { description: '# Steps\n\n1. fill\n2. save' });
 });
-afterAll(() => company.app.stop());
+afterAll(() => fixtures.app.stop());
 
 const say = async (body: string): Promise<Json> =>
-  (await company.app.call('POST', `${v1}/issues/${issue.id}/comments`, { body })).json;
+  (await fixtures.app.call('POST', `${v1}/issues/${issue.id}/comments`, { body })).json;
 const htmlOf = async (body: string): Promise<string> => {
   const { id } = await say(body);
-  return (await company.app.call('GET', `${v1}/comments/${id}?include=bodyHtml`)).json.bodyHtml;
+  return (await fixtures.app.call('GET', `${v1}/comments/${id}?include=bodyHtml`)).json.bodyHtml;
 };
 
 test('an edit says when, and the history what was said until then, by whom', async () => {
-  const { app } = company;
+  const { app } = fixtures;
   const comment = await say('First');
   expect(comment.editedAt).toBe(null);
   const one = `${v1}/comments/${comment.id}`;
@@ -45,7 +45,7 @@ test('an edit says when, and the history what was said until then, by whom', asy
 });
 
 test('HTML is there where it is asked for, of one, of a list, and of issues', async () => {
-  const { app } = company;
+  const { app } = fixtures;
   const comment = await say('**Bold**');
   expect('bodyHtml' in comment).toBe(false);
   const { json: page } = await app.call('GET', `${v1}/issues/${issue.id}/comments?include=bodyHtml`);
@@ -141,30 +141,30 @@ const attributes = new Set([
 test('whatever is written, nothing of it runs, leads elsewhere, or is markup of its author’s', async () => {
   for (const body of hostile) {
     const html = await htmlOf(body);
-    const found: string[] = [];
+    const violations: string[] = [];
     // Read as a browser would read it.
     new HTMLRewriter()
       .on('*', {
         element(element) {
-          if (!elements.has(element.tagName)) found.push(element.tagName);
+          if (!elements.has(element.tagName)) violations.push(element.tagName);
           for (const [name, value] of element.attributes) {
-            if (!attributes.has(name)) found.push(name);
-            if (name === 'href' && !/^(https?:\/\/|mailto:)/.test(value)) found.push(value);
-            if (name === 'src' && !/^https?:\/\//.test(value)) found.push(value);
+            if (!attributes.has(name)) violations.push(name);
+            if (name === 'href' && !/^(https?:\/\/|mailto:)/.test(value)) violations.push(value);
+            if (name === 'src' && !/^https?:\/\//.test(value)) violations.push(value);
           }
           if (element.tagName === 'a' && element.getAttribute('rel') !== 'nofollow noopener')
-            found.push('rel');
+            violations.push('rel');
         },
-        comments: () => void found.push('comment'),
+        comments: () => void violations.push('comment'),
       })
       .transform(html);
-    expect([body, html, found]).toEqual([body, html, []]);
+    expect([body, html, violations]).toEqual([body, html, []]);
   }
 });
 
 test('a deleted first comment stays as a placeholder without its text while its thread has replies', async () => {
-  const { app, ben } = company;
-  const threads = (await company.file('Threads')) as Json;
+  const { app, ben } = fixtures;
+  const threads = (await fixtures.file('Threads')) as Json;
   const all = `${v1}/issues/${threads.id}/comments`;
   const add = async (body: string, parentId: string | null = null): Promise<Json> =>
     (await ben.call('POST', all, { body, parentId })).json;

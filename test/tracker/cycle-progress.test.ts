@@ -52,12 +52,14 @@ test(`the progress of cycles is what a model counts (seed ${seed})`, async () =>
     const inIt = [...issues.values()].filter((one) => one.cycle === cycle.id && !one.isDeleted);
     const of = (...types: string[]): Modelled[] => inIt.filter(({ type }) => types.includes(type));
     const counted = [inIt, of('started'), of('completed'), of('canceled', 'duplicate')];
-    const named = (values: number[]): object => ({
+    const countsOf = (values: number[]): object => ({
       ...{ scope: values[0], started: values[1], completed: values[2], canceled: values[3] },
     });
-    days
-      .get(cycle.id)!
-      .set(day, { day, issues: named(counted.map((some) => some.length)), points: named(counted.map(sum)) });
+    days.get(cycle.id)!.set(day, {
+      day,
+      issues: countsOf(counted.map((some) => some.length)),
+      points: countsOf(counted.map(sum)),
+    });
   };
 
   const act = async (): Promise<void> => {
@@ -65,8 +67,8 @@ test(`the progress of cycles is what a model counts (seed ${seed})`, async () =>
     const cycleId = random() < 0.2 ? null : (pick(open)?.id ?? null);
     const estimate = random() < 0.3 ? null : pick([0.1, 0.2, 1, 2, 3, 5]);
     if (issues.size < 5 || random() < 0.15) {
-      const made = await ok('POST', '/issues', { team: 'ENG', title: 'Work', cycleId, estimate });
-      issues.set(made.id, { cycle: cycleId, type: 'backlog', estimate, isDeleted: false });
+      const created = await ok('POST', '/issues', { team: 'ENG', title: 'Work', cycleId, estimate });
+      issues.set(created.id, { cycle: cycleId, type: 'backlog', estimate, isDeleted: false });
       return;
     }
     const [id, one] = pick([...issues]);
@@ -107,17 +109,17 @@ test(`the progress of cycles is what a model counts (seed ${seed})`, async () =>
     if (random() < 0.05) app = await app.restart();
     for (let acts = Math.floor(random() * 6); acts > 0; acts--) await act();
   }
-  const told: Json[] = [];
+  const reportedDays: Json[] = [];
   for (const cycle of cycles) {
     const progress = await get(`/cycles/${cycle.id}/progress`);
     expect(progress.timeZone).toBe('America/New_York');
     expect(progress.days).toEqual([...days.get(cycle.id)!.values()]);
     expect(progress.days).toHaveLength(5);
-    told.push(...progress.days);
+    reportedDays.push(...progress.days);
   }
   // The model saw all of it happen.
   for (const what of ['scope', 'started', 'completed', 'canceled'])
-    expect([what, told.some(({ points }) => points[what] > 0)]).toEqual([what, true]);
+    expect([what, reportedDays.some(({ points }) => points[what] > 0)]).toEqual([what, true]);
 });
 
 test('what is upcoming has no progress, and what is active has it up to now', async () => {

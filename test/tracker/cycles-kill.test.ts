@@ -16,8 +16,8 @@ const hourMs = 3_600_000;
 test.skipIf(!process.env.TATAMI_LONG)(
   `killed ${kills} times, ${issuesEach} issues go over two cycles once`,
   async () => {
-    const made = mkdtempSync(join(tmpdir(), 'tatami-cycles-kill-'));
-    const app = await startApp({ dataDir: made, clock: createSystemClock() });
+    const sourceDir = mkdtempSync(join(tmpdir(), 'tatami-cycles-kill-'));
+    const app = await startApp({ dataDir: sourceDir, clock: createSystemClock() });
     const key = app.workspace.apiKey;
     const at = (hours: number): string => new Date(Date.now() + hours * hourMs).toISOString();
     const cycles: Json[] = [];
@@ -31,15 +31,15 @@ test.skipIf(!process.env.TATAMI_LONG)(
         issues: Array.from({ length: 100 }, () => ({ team: 'ENG', title: 'Work', cycleId: first })),
       });
     await app.stop();
-    const dir = handedOver(made);
+    const dir = handedOver(sourceDir);
     const random = seededRandom(11);
     for (let kill = 0; kill < kills; kill++) {
       const { url, child } = await startServer(dir);
       const call = clientOf(url, key);
       const cycle = kill < kills / 2 ? first : second;
-      const turns = [`${v1}/cycles/${cycle}/start`, `${v1}/cycles/${cycle}/complete`];
+      const paths = [`${v1}/cycles/${cycle}/start`, `${v1}/cycles/${cycle}/complete`];
       if (kill % (kills / 2) === 0)
-        for (const turn of turns) expect((await call('POST', turn)).status).toBe(200);
+        for (const path of paths) expect((await call('POST', path)).status).toBe(200);
       await Bun.sleep(random() * 60);
       child.kill('SIGKILL');
       await child.exited;
@@ -55,10 +55,10 @@ test.skipIf(!process.env.TATAMI_LONG)(
       const ids = (await rolled(cycle)).map(({ issue }) => issue.id);
       expect(new Set(ids).size).toBe(ids.length);
     }
-    const told = (await everything(call, '/events?types=cycle.started,cycle.completed')).map(
+    const emitted = (await everything(call, '/events?types=cycle.started,cycle.completed')).map(
       ({ type, data }) => `${data.number} ${type}`,
     );
-    expect(told).toEqual(['1 cycle.started', '1 cycle.completed', '2 cycle.started', '2 cycle.completed']);
+    expect(emitted).toEqual(['1 cycle.started', '1 cycle.completed', '2 cycle.started', '2 cycle.completed']);
     const changes = await everything(call, '/events?types=issue.updated');
     expect(new Set(changes.map(({ data }) => `${data.id} ${data.version}`)).size).toBe(changes.length);
     child.kill('SIGTERM');

@@ -49,16 +49,16 @@ const stateOf = async (key: string, type: string): Promise<string> =>
   (await get(`/workflows?team=${key}`)).data.find((state: Json) => state.type === type).id;
 
 async function events(after: number, namespace = 'cycle.'): Promise<Json[]> {
-  const found: Json[] = [];
+  const matching: Json[] = [];
   for (let at = after; ;) {
     const { data, pageInfo } = await get(`/events?limit=100&after=${at}`);
-    found.push(...data.filter(({ type }: Json) => type.startsWith(namespace)));
-    if (!pageInfo.hasNextPage) return found;
+    matching.push(...data.filter(({ type }: Json) => type.startsWith(namespace)));
+    if (!pageInfo.hasNextPage) return matching;
     at = data.at(-1).sequence;
   }
 }
 /** What happened to the cycles of a team. */
-const told = async (after: number, key: string): Promise<string[]> =>
+const emittedFor = async (after: number, key: string): Promise<string[]> =>
   (await events(after))
     .filter(({ data }) => data.team === key)
     .map(({ type, data }) => `${data.name} ${type.slice(6)}`);
@@ -69,10 +69,10 @@ describe('a rhythm', () => {
       timeZone: 'Europe/Zagreb',
       cycles: { weeks: 1, ahead: 15, startsOn: 'wednesday' },
     });
-    const made = await cyclesOf(key);
-    expect(made.map(({ name }) => name)).toEqual(made.map((_, index) => `Cycle ${index + 1}`));
-    expect(made).toHaveLength(15);
-    expect(span(made[0])).toBe('2026-11-24T23:00 2026-12-01T23:00');
+    const created = await cyclesOf(key);
+    expect(created.map(({ name }) => name)).toEqual(created.map((_, index) => `Cycle ${index + 1}`));
+    expect(created).toHaveLength(15);
+    expect(span(created[0])).toBe('2026-11-24T23:00 2026-12-01T23:00');
   });
 
   test.each([
@@ -85,11 +85,11 @@ describe('a rhythm', () => {
     const { spansFrom } = await import('../../core/tracker/cycles/spans.ts');
     const rhythm = { weeks: 1, startsOn: 'monday', cooldownWeeks: 0 } as const;
     const spans = spansFrom(timeZone, rhythm, { ms: Date.parse(now), isEnd: false }, 3);
-    const found = spans.find(({ startsAt }) =>
+    const matching = spans.find(({ startsAt }) =>
       new Date(startsAt).toISOString().startsWith(wanted.slice(0, 16)),
     )!;
-    expect(new Date(found.endsAt).toISOString().slice(0, 16)).toBe(wanted.slice(17));
-    expect((found.endsAt - found.startsAt) / 3_600_000).toBe(hours);
+    expect(new Date(matching.endsAt).toISOString().slice(0, 16)).toBe(wanted.slice(17));
+    expect((matching.endsAt - matching.startsAt) / 3_600_000).toBe(hours);
     expect(spans.slice(1).every((span, index) => span.startsAt === spans[index]!.endsAt)).toBe(true);
   });
 
@@ -99,7 +99,7 @@ describe('a rhythm', () => {
     const from = await app.lastSequence();
     const [first] = await cyclesOf(key);
     await until(first.startsAt);
-    expect(await told(from, key)).toEqual(['Cycle 1 started', 'Cycle 2 created']);
+    expect(await emittedFor(from, key)).toEqual(['Cycle 1 started', 'Cycle 2 created']);
     const [active, next] = await cyclesOf(key);
     expect([active.status, active.startedAt]).toEqual(['active', active.startsAt]);
     expect(Date.parse(next.startsAt) - Date.parse(active.endsAt)).toBe(7 * dayMs);
@@ -154,13 +154,13 @@ describe('cycles', () => {
   test('start and are completed in order, each once, however many passed while the server was off', async () => {
     await moved(3 * dayMs);
     const { key } = await team({ cycles: { weeks: 1, ahead: 2 } });
-    const kept = await cyclesOf(key);
-    const work = await issue(key, kept[0].id);
+    const upcoming = await cyclesOf(key);
+    const work = await issue(key, upcoming[0].id);
     const from = await app.lastSequence();
-    app.clock.jump(Date.parse(kept[1].endsAt) + 8 * dayMs - app.clock.now());
+    app.clock.jump(Date.parse(upcoming[1].endsAt) + 8 * dayMs - app.clock.now());
     app = await app.restart();
     await app.settled();
-    const names = await told(from, key);
+    const names = await emittedFor(from, key);
     expect(names).toEqual([
       'Cycle 1 started',
       'Cycle 3 created',
@@ -179,7 +179,7 @@ describe('cycles', () => {
     app = await app.restart();
     await app.settled();
     await moved(1_000);
-    expect(await told(from, key)).toEqual(names);
+    expect(await emittedFor(from, key)).toEqual(names);
     app.clock.jump(30 * dayMs);
   });
 
@@ -190,15 +190,15 @@ describe('cycles', () => {
     const from = await app.lastSequence();
     app.clock.jump(3 * dayMs);
     await moved(2 * 60_000);
-    expect(await told(from, key)).toEqual(['Cycle 1 started', 'Cycle 1 completed']);
+    expect(await emittedFor(from, key)).toEqual(['Cycle 1 started', 'Cycle 1 completed']);
     expect((await get(`/issues/${work.id}`)).cycle.number).toBe(2);
     app.clock.jump(-3 * dayMs);
     await moved(2 * 60_000);
     app.clock.jump(3 * dayMs);
     await moved(2 * 60_000);
-    expect(await told(from, key)).toEqual(['Cycle 1 started', 'Cycle 1 completed']);
+    expect(await emittedFor(from, key)).toEqual(['Cycle 1 started', 'Cycle 1 completed']);
     await moved(dayMs);
-    expect(await told(from, key)).toEqual(['Cycle 1 started', 'Cycle 1 completed', 'Cycle 2 started']);
+    expect(await emittedFor(from, key)).toEqual(['Cycle 1 started', 'Cycle 1 completed', 'Cycle 2 started']);
   });
 
   test('do not overlap, and two that are made at once are apart or one of them is refused', async () => {
@@ -222,9 +222,9 @@ describe('cycles', () => {
     expect(apart.map(({ json }) => json.number).sort()).toEqual([2, 3, 4]);
     for (let month = 1; month <= 8; month++) {
       const at = (day: number): string => `2034-0${month}-${day < 10 ? '0' : ''}${day}T00:00:00Z`;
-      const made = (from: number, to: number) =>
+      const createCycle = (from: number, to: number) =>
         send('POST', '/cycles', { team: key, startsAt: at(from), endsAt: at(to) });
-      const [early, late] = [(await made(1, 2)).json, (await made(20, 21)).json];
+      const [early, late] = [(await createCycle(1, 2)).json, (await createCycle(20, 21)).json];
       const both = await Promise.all([
         send('PATCH', `/cycles/${early.id}`, { endsAt: at(15) }),
         send('PATCH', `/cycles/${late.id}`, { startsAt: at(5) }),
@@ -246,7 +246,7 @@ describe('cycles', () => {
     const ends = await Promise.all([1, 2, 3].map(() => send('POST', `/cycles/${first.id}/complete`)));
     expect(ends.map(({ json }) => json.status)).toEqual(['completed', 'completed', 'completed']);
     await app.settled();
-    expect(await told(from, key)).toEqual(['Cycle 1 started', 'Cycle 1 completed']);
+    expect(await emittedFor(from, key)).toEqual(['Cycle 1 started', 'Cycle 1 completed']);
     expect((await send('PATCH', `/cycles/${first.id}`, { endsAt: '2040-01-01T00:00:00Z' })).status).toBe(422);
   });
 
@@ -259,7 +259,7 @@ describe('cycles', () => {
     app.clock.advance(dayMs);
     await Promise.all([1, 2].map(() => send('POST', `/cycles/${first.id}/complete`)));
     await app.settled();
-    expect(await told(from, key)).toEqual(['Cycle 1 completed']);
+    expect(await emittedFor(from, key)).toEqual(['Cycle 1 completed']);
     expect((await get(`/issues/${work.id}`)).cycle).toBeNull();
     const { data } = await get(`/cycles/${first.id}/rollovers`);
     expect(data).toMatchObject([{ issue: { id: work.id, identifier: work.identifier }, to: null }]);
@@ -323,7 +323,7 @@ describe('issues', () => {
     const { key } = await team();
     const [first, second, third] = [await plan(key, 0, 1), await plan(key, 1, 2), await plan(key, 2, 3)];
     await app.settled();
-    for (let made = 0; made < 250; made += 50)
+    for (let created = 0; created < 250; created += 50)
       await send('POST', '/issues/bulk', {
         issues: Array.from({ length: 50 }, () => ({ team: key, title: 'Work', cycleId: first.id })),
       });
@@ -337,7 +337,7 @@ describe('issues', () => {
     for (let starts = 0; starts < 3; starts++) app = await app.restart();
     await send('PATCH', `/issues/${all[2]!.id}`, { cycleId: third.id });
     await app.settled();
-    expect(await told(from, key)).toEqual(['Cycle 1 completed', 'Cycle 2 started']);
+    expect(await emittedFor(from, key)).toEqual(['Cycle 1 completed', 'Cycle 2 started']);
     const inFirst = (await get(`/issues?cycle=${first.id}`)).data.map(({ id }: Json) => id);
     expect(inFirst).toEqual([done.id]);
     expect((await get(`/issues/${all[2]!.id}`)).cycle.id).toBe(third.id);

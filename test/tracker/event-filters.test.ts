@@ -134,7 +134,7 @@ test('what of an event cannot be filtered by is known by name', async () => {
 });
 
 /** What reached the receiver of what was done, one after the other. */
-async function told(filter: object, events: string[], done: () => Promise<unknown>): Promise<Json[]> {
+async function delivered(filter: object, events: string[], done: () => Promise<unknown>): Promise<Json[]> {
   const { status, json, text } = await hookOn(events, filter);
   expect([filter, status, text]).toEqual([filter, 201, text]);
   receiver.received.length = 0;
@@ -168,14 +168,16 @@ test('a webhook hears the comments that pass its filter: by team, issue, author,
     [{ parentId: { null: false } }, []],
     [{ mentions: 'none', resolvedAt: null }, ['They', 'It filled']],
   ] as const) {
-    const events = await told(filter, ['comment.added'], both);
-    const heard = events.map(({ data }) => bodies.find((begin) => data.body.startsWith(begin)) ?? data.body);
-    expect([filter, heard.toSorted()]).toEqual([filter, bodies.toSorted()]);
+    const events = await delivered(filter, ['comment.added'], both);
+    const matched = events.map(
+      ({ data }) => bodies.find((begin) => data.body.startsWith(begin)) ?? data.body,
+    );
+    expect([filter, matched.toSorted()]).toEqual([filter, bodies.toSorted()]);
   }
   // A resolved one is judged by what it is after the change.
   const thread = await say(eng, 'Who looks at it?');
   const resolve = () => must('POST', `/comments/${thread.id}/resolve`);
-  const [resolved] = await told({ resolvedAt: { null: false } }, ['comment.resolved'], resolve);
+  const [resolved] = await delivered({ resolvedAt: { null: false } }, ['comment.resolved'], resolve);
   expect(resolved).toMatchObject({
     type: 'comment.resolved',
     data: { id: thread.id, previous: { resolvedAt: null } },
@@ -185,7 +187,7 @@ test('a webhook hears the comments that pass its filter: by team, issue, author,
     for (const { id } of [eng, ops]) await must('PUT', `/subscribers/${id}/${member.id}`);
     for (const { id } of [eng, ops]) await must('DELETE', `/subscribers/${id}/${member.id}`);
   };
-  const followed = await told({ team: 'OPS' }, ['issue.*'], follow);
+  const followed = await delivered({ team: 'OPS' }, ['issue.*'], follow);
   expect(followed.map(({ data }) => data.issue.identifier)).not.toContain(eng.identifier);
   expect(followed.map(({ type }) => type)).toContain('issue.unsubscribed');
 });
@@ -195,21 +197,25 @@ test('so do labels, members, keys and plugins, each by what it shows', async () 
     for (const name of ['Slow', 'Fast']) await must('POST', '/labels', { name });
     await must('POST', '/labels', { name: 'Paged', team: 'ENG' });
   };
-  const named = await told({ or: [{ name: 'Slow' }, { team: 'ENG' }] }, ['label.*'], labels);
-  expect(named.map(({ data }) => data.name).toSorted()).toEqual(['Paged', 'Slow']);
+  const byName = await delivered({ or: [{ name: 'Slow' }, { team: 'ENG' }] }, ['label.*'], labels);
+  expect(byName.map(({ data }) => data.name).toSorted()).toEqual(['Paged', 'Slow']);
 
   const members = async () => {
     const { id } = await must('POST', '/members', { name: 'Cy', email: 'cy@acme.example', role: 'guest' });
     await must('PATCH', `/members/${id}`, { role: 'admin' });
   };
-  const above = await told({ role: { gte: 'admin' }, email: { contains: '@acme' } }, ['member.*'], members);
+  const above = await delivered(
+    { role: { gte: 'admin' }, email: { contains: '@acme' } },
+    ['member.*'],
+    members,
+  );
   expect(above.map(({ type }) => type)).toEqual(['member.updated']);
 
   const keys = async () => {
     for (const scopes of [['issues:read'], ['issues:read', 'labels:write']])
       await must('POST', '/api-keys', { name: 'Script', scopes });
   };
-  const writing = await told({ scopes: { contains: ':write' } }, ['api_key.created'], keys);
+  const writing = await delivered({ scopes: { contains: ':write' } }, ['api_key.created'], keys);
   expect(writing.map(({ data }) => data.scopes)).toEqual([['issues:read', 'labels:write']]);
 
   const scopes = "'labels:read': { why: 'test' }";
@@ -220,7 +226,7 @@ test('so do labels, members, keys and plugins, each by what it shows', async () 
     await install(hooks.call, quiet);
     await must('PATCH', '/plugins/com.test.quiet', { state: 'paused_by_admin' });
   };
-  const off = await told(
+  const off = await delivered(
     { pluginId: { startsWith: 'com.test' }, state: { neq: 'active' } },
     ['plugin.*'],
     plugins,
@@ -233,7 +239,7 @@ test('so do labels, members, keys and plugins, each by what it shows', async () 
     [{ contains: 'mauve' }, 0],
     [{ contains: 'token=' }, 1],
   ] as const)
-    expect([url, (await told({ url }, ['webhook.created'], register)).length]).toEqual([url, count]);
+    expect([url, (await delivered({ url }, ['webhook.created'], register)).length]).toEqual([url, count]);
 });
 
 test('a plugin is run for the comments that pass its filter, and for no other', async () => {

@@ -9,8 +9,8 @@ const detailOf = ({ status, json }: Reply): string =>
   status < 300 ? `${status}` : `${json.error.details[0]?.path} ${json.error.details[0]?.issue}`;
 const make = (key: string, type: string, more: object = {}): Promise<Reply> =>
   hooks.call('POST', '/api/v1/fields', { key, name: key, type, ...more });
-const mustMake = async (...given: Parameters<typeof make>): Promise<Json> => {
-  const { status, json, text } = await make(...given);
+const mustMake = async (...input: Parameters<typeof make>): Promise<Json> => {
+  const { status, json, text } = await make(...input);
   expect([status, text.slice(0, 200)]).toEqual([201, expect.any(String)]);
   return json;
 };
@@ -28,9 +28,9 @@ const titles = async (filter: object): Promise<string[]> => {
 
 test('a field tells of its life, and has a key of its own among those that are there, also where two ask at once', async () => {
   const from = await hooks.app.lastSequence();
-  const asked = await Promise.all([1, 2, 3].map(() => make('squad', 'text')));
-  expect(asked.map(detailOf).toSorted()).toEqual(['201', 'key already_exists', 'key already_exists']);
-  const squad = asked.find(({ status }) => status === 201)!.json;
+  const replies = await Promise.all([1, 2, 3].map(() => make('squad', 'text')));
+  expect(replies.map(detailOf).toSorted()).toEqual(['201', 'key already_exists', 'key already_exists']);
+  const squad = replies.find(({ status }) => status === 201)!.json;
   await change(squad, { name: 'Squad' });
   expect((await hooks.call('DELETE', `/api/v1/fields/${squad.id}`)).status).toBe(204);
   const heir = await mustMake('squad', 'number');
@@ -80,21 +80,21 @@ test('a subscription to a field that went matches nothing by it, and goes on by 
   const other = await mustMake('zone', 'text');
   const filter = { or: [{ 'fields.region': 'eu' }, { 'fields.zone': { neq: 'x' }, title: 'zoned' }] };
   const endpoint = await hooks.register(receiver.url, { events: ['issue.created'], filter });
-  const heard = async (title: string, fields: object): Promise<boolean> => {
+  const isDelivered = async (title: string, fields: object): Promise<boolean> => {
     await hooks.file(title, { fields });
     await hooks.app.settled();
     return receiver.received.some(({ event }) => event.data.title === title);
   };
-  expect(await heard('europe', { region: 'eu' })).toBe(true);
-  expect(await heard('america', { region: 'us' })).toBe(false);
+  expect(await isDelivered('europe', { region: 'eu' })).toBe(true);
+  expect(await isDelivered('america', { region: 'us' })).toBe(false);
   await hooks.call('DELETE', `/api/v1/fields/${field.id}`);
-  expect(await heard('zoned', { zone: 'x' })).toBe(false);
+  expect(await isDelivered('zoned', { zone: 'x' })).toBe(false);
   await hooks.call('DELETE', `/api/v1/fields/${other.id}`);
-  expect(await heard('unzoned', {})).toBe(false);
-  expect(await heard('zoned', {})).toBe(true);
+  expect(await isDelivered('unzoned', {})).toBe(false);
+  expect(await isDelivered('zoned', {})).toBe(true);
   // Of the same key, and of another type: what the filter says of it is no longer what it can be.
   await mustMake('region', 'number');
-  expect(await heard('numbered', { region: 3 })).toBe(false);
+  expect(await isDelivered('numbered', { region: 3 })).toBe(false);
   expect((await hooks.call('PATCH', `/api/v1/webhooks/${endpoint.id}`, { enabled: false })).status).toBe(200);
 });
 
@@ -182,6 +182,6 @@ test('a workspace sees its own fields only, under keys that others may have too'
   expect((await call('GET', '/api/v1/fields')).json.data).toEqual([]);
   const refused = await call('GET', `/api/v1/issues?sort=fields.secret_key`);
   expect([refused.status, refused.text.includes('Did you mean fields.secret_key')]).toEqual([422, false]);
-  const made = await call('POST', '/api/v1/fields', { key: 'secret_key', name: 'Mine', type: 'number' });
-  expect(made.status).toBe(201);
+  const created = await call('POST', '/api/v1/fields', { key: 'secret_key', name: 'Mine', type: 'number' });
+  expect(created.status).toBe(201);
 });

@@ -11,7 +11,7 @@ let receiver: Receiver;
 let listening: PluginPackage;
 let ana: string;
 /** By key. */
-const made: Record<string, Json> = {};
+const created: Record<string, Json> = {};
 
 const options = [
   { value: 'low', name: 'Low' },
@@ -42,7 +42,7 @@ beforeAll(async () => {
   ] as const) {
     const { status, json } = await hooks.call('POST', '/api/v1/fields', { key, name: key, type, ...more });
     expect([key, status]).toEqual([key, 201]);
-    made[key] = json;
+    created[key] = json;
   }
   const { userId } = hooks.app.workspace;
   for (const [title, fields] of [
@@ -178,7 +178,7 @@ test('lists, webhooks and plugins take the same filters, and they mean the same'
     [{ 'fields.reviewer': { neq: ana } }, 'abd'],
   ] as const;
   const all = [...meanings, ...people];
-  const heard = new Map<string, string>();
+  const delivered = new Map<string, string>();
   const endpoints = await Promise.all(
     all.map(([filter], index) =>
       hooks.register(`${receiver.url}/${index}`, { events: ['issue.created'], filter }),
@@ -192,12 +192,12 @@ test('lists, webhooks and plugins take the same filters, and they mean the same'
   await hooks.app.settled();
   for (const { path, event } of receiver.received) {
     const index = path.split('/').at(-1)!;
-    heard.set(index, [...(heard.get(index) ?? ''), event.data.title.at(-1)].toSorted().join(''));
+    delivered.set(index, [...(delivered.get(index) ?? ''), event.data.title.at(-1)].toSorted().join(''));
   }
   await hooks.call('POST', '/api/v1/issues/bulk-delete', { ids: copies });
   for (const [index, [filter, titles]] of all.entries()) {
     expect([filter, titlesOf(await list(filter))]).toEqual([filter, titles]);
-    expect([filter, heard.get(`${index}`) ?? '']).toEqual([filter, titles]);
+    expect([filter, delivered.get(`${index}`) ?? '']).toEqual([filter, titles]);
   }
   for (const { id } of endpoints) await hooks.call('DELETE', `/api/v1/webhooks/${id}`);
   expect(titlesOf(await list({ 'fields.reviewer': 'me' }))).toBe('b');
@@ -270,7 +270,7 @@ test('docs/spec/api.md lists every type with the tests that it takes', async () 
     }),
   );
   expect([...said.keys()].toSorted()).toEqual([...fieldTypes].toSorted());
-  for (const { key, type } of Object.values(made))
+  for (const { key, type } of Object.values(created))
     for (const one of ['contains', 'startsWith', 'gt', 'gte', 'lt', 'lte'] as const) {
       const refused = (await list({ [`fields.${key}`]: { [one]: {} } })).json.error.details[0].issue;
       expect([type, one, refused !== 'unknown_field']).toEqual([type, one, said.get(type)!.includes(one)]);

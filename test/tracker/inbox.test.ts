@@ -49,9 +49,12 @@ test('an assignment lands with who is assigned, once, and makes them follow the 
     },
   ]);
   expect(await app.eventTypes(from)).toEqual(['issue.created', 'issue.subscribed', 'inbox.item_created']);
-  const { data: told } = (await app.call('GET', `${v1}/events?after=${from}&types=inbox.*`)).json;
-  expect([told[0].data, told[0].actor]).toEqual([items[0], { kind: 'system', id: 'inbox', name: 'Inbox' }]);
-  expect(told[0].cause.rootEventId).not.toBe(told[0].id);
+  const { data: notified } = (await app.call('GET', `${v1}/events?after=${from}&types=inbox.*`)).json;
+  expect([notified[0].data, notified[0].actor]).toEqual([
+    items[0],
+    { kind: 'system', id: 'inbox', name: 'Inbox' },
+  ]);
+  expect(notified[0].cause.rootEventId).not.toBe(notified[0].id);
   expect([await inboxOf(app.call), await inboxOf(ben)]).toEqual([[], []]);
 });
 
@@ -110,13 +113,14 @@ test('an answer in a thread tells those who wrote there, a mention beats it, and
   const { json: first } = await ana('POST', path, { body: 'Why?' });
   await clear(app.call);
   const { json: answer } = await ben('POST', path, { body: 'Because of @acme.', parentId: first.id });
-  const told = async (who: Client) => (await inboxOf(who)).map(({ reason, kind }: Json) => [reason, kind]);
-  expect(await told(ana)).toEqual([['replied', 'comment_replied']]);
-  expect(await told(app.call)).toEqual([['mentioned', 'issue_mentioned']]);
+  const notified = async (who: Client) =>
+    (await inboxOf(who)).map(({ reason, kind }: Json) => [reason, kind]);
+  expect(await notified(ana)).toEqual([['replied', 'comment_replied']]);
+  expect(await notified(app.call)).toEqual([['mentioned', 'issue_mentioned']]);
   await clear(ana, app.call);
   await ben('PATCH', `${v1}/comments/${answer.id}`, { body: 'Because of @acme, and @Ana Lindqvist.' });
-  expect(await told(ana)).toEqual([['mentioned', 'issue_mentioned']]);
-  expect(await told(app.call)).toEqual([]);
+  expect(await notified(ana)).toEqual([['mentioned', 'issue_mentioned']]);
+  expect(await notified(app.call)).toEqual([]);
   await clear(ana);
 });
 

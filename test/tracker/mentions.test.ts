@@ -1,38 +1,45 @@
 // Mentions: whom a text names, outside of code, as it was when it was written.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
-import { join, startCompany, v1, type Company, type Person } from './people.ts';
+import { join, startFixtures, v1, type PeopleFixtures, type Person } from './people.ts';
 
-let company: Company;
+let fixtures: PeopleFixtures;
 let issue: Json;
 let zoe: Person;
 
 beforeAll(async () => {
-  company = await startCompany();
-  zoe = await join(company.app, 'Zoë Kovač');
-  await join(company.app, 'Ben Smith');
-  issue = await company.file('The save dialog crashes');
+  fixtures = await startFixtures();
+  zoe = await join(fixtures.app, 'Zoë Kovač');
+  await join(fixtures.app, 'Ben Smith');
+  issue = await fixtures.file('The save dialog crashes');
 });
-afterAll(() => company.app.stop());
+afterAll(() => fixtures.app.stop());
 
 const say = async (body: string): Promise<Json> =>
-  (await company.app.call('POST', `${v1}/issues/${issue.id}/comments`, { body })).json;
+  (await fixtures.app.call('POST', `${v1}/issues/${issue.id}/comments`, { body })).json;
 const namesIn = async (body: string): Promise<string[]> =>
   (await say(body)).mentions.map(({ name }: Json) => name);
 
 test('a member is named by name, first name, handle or id, in any case and at any place', async () => {
   const ana = ['Ana Lindqvist'];
-  for (const named of ['@Ana Lindqvist', '@ana', '@ANA', '@ana.lindqvist', '@ana-lindqvist', '@AnaLindqvist'])
+  for (const mention of [
+    '@Ana Lindqvist',
+    '@ana',
+    '@ANA',
+    '@ana.lindqvist',
+    '@ana-lindqvist',
+    '@AnaLindqvist',
+  ])
     for (const text of [
-      named,
-      `(${named})`,
-      `${named}, look`,
-      `**${named}**!`,
-      `> ${named}.`,
-      `- [ ] ${named}`,
+      mention,
+      `(${mention})`,
+      `${mention}, look`,
+      `**${mention}**!`,
+      `> ${mention}.`,
+      `- [ ] ${mention}`,
     ])
       expect([text, await namesIn(text)]).toEqual([text, ana]);
-  expect(await namesIn(`@${company.ana.id}: see`)).toEqual(ana);
+  expect(await namesIn(`@${fixtures.ana.id}: see`)).toEqual(ana);
   expect(await namesIn('@zoë, @Ben Okafor, @ana and @Zoë Kovač')).toEqual([
     'Zoë Kovač',
     'Ben Okafor',
@@ -59,16 +66,16 @@ test('nobody is named in code, in an address, by what two people are called, or 
 });
 
 test('an edit mentions anew, a rename changes nothing, and who was removed is not mentioned', async () => {
-  const { app } = company;
+  const { app } = fixtures;
   const comment = await say('Ask @ana.');
   const one = `${v1}/comments/${comment.id}`;
   const from = await app.lastSequence();
   const edited = (await app.call('PATCH', one, { body: 'Ask @zoë.' })).json;
   expect(edited.mentions).toEqual([{ id: zoe.id, name: 'Zoë Kovač' }]);
-  const [told] = (await app.call('GET', `${v1}/events?after=${from}&types=comment.updated`)).json.data;
-  expect(told.data.previous).toEqual({
+  const [event] = (await app.call('GET', `${v1}/events?after=${from}&types=comment.updated`)).json.data;
+  expect(event.data.previous).toEqual({
     body: 'Ask @ana.',
-    mentions: [{ id: company.ana.id, name: 'Ana Lindqvist' }],
+    mentions: [{ id: fixtures.ana.id, name: 'Ana Lindqvist' }],
     editedAt: null,
   });
   await app.call('PATCH', `${v1}/members/${zoe.id}`, { name: 'Zoë Novak' });
@@ -78,16 +85,16 @@ test('an edit mentions anew, a rename changes nothing, and who was removed is no
 });
 
 test('a description mentions as well, those alone that it did not before', async () => {
-  const { app, ana } = company;
-  const made = await company.file('Described', { description: 'For @ana.' });
+  const { app, ana } = fixtures;
+  const created = await fixtures.file('Described', { description: 'For @ana.' });
   const inbox = async (): Promise<Json[]> => {
     await app.settled();
     return (await ana.call('GET', `${v1}/inbox`)).json.data.filter(
-      (item: Json) => item.issue?.id === made.id,
+      (item: Json) => item.issue?.id === created.id,
     );
   };
   expect(await inbox()).toMatchObject([{ reason: 'mentioned', body: 'For @ana.', count: 1 }]);
-  await app.call('PATCH', `${v1}/issues/${made.id}`, { description: 'For @ana, again.' });
+  await app.call('PATCH', `${v1}/issues/${created.id}`, { description: 'For @ana, again.' });
   expect(await inbox()).toMatchObject([{ count: 1 }]);
 });
 

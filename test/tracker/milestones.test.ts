@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-async function made(path: string, body: object): Promise<Json> {
+async function create(path: string, body: object): Promise<Json> {
   const { status, json } = await app.call('POST', v1 + path, body);
   expect([path, status, json.error]).toEqual([path, 201, undefined]);
   return json;
@@ -23,17 +23,18 @@ const got = async (path: string): Promise<Json> => (await app.call('GET', v1 + p
 
 /** A project with a milestone of so many open issues. */
 async function setting(issues: number) {
-  const project = await made('/projects', { name: 'Editor' });
-  const milestone = await made(`/projects/${project.id}/milestones`, { name: 'Beta' });
-  const place = { team: 'ENG', projectId: project.id, milestoneId: milestone.id };
+  const project = await create('/projects', { name: 'Editor' });
+  const milestone = await create(`/projects/${project.id}/milestones`, { name: 'Beta' });
+  const inMilestone = { team: 'ENG', projectId: project.id, milestoneId: milestone.id };
   const ids: string[] = [];
-  for (let n = 0; n < issues; n++) ids.push((await made('/issues', { ...place, title: `Step ${n}` })).id);
+  for (let n = 0; n < issues; n++)
+    ids.push((await create('/issues', { ...inMilestone, title: `Step ${n}` })).id);
   await app.settled();
-  return { project, milestone, place, ids };
+  return { project, milestone, inMilestone, ids };
 }
 
 /** What of the milestone was told since. */
-async function toldOf({ id }: Json, since: number): Promise<Json[]> {
+async function eventsOf({ id }: Json, since: number): Promise<Json[]> {
   await app.settled();
   const { data } = await got(`/events?limit=100&after=${since}`);
   return data.filter(({ type, data }: Json) => type.startsWith('milestone.') && data.id === id);
@@ -43,8 +44,8 @@ const typesOf = (events: readonly Json[]): string[] => events.map(({ type }) => 
 test('they stand in the order that they are given, the last where nothing is said', async () => {
   const { project, milestone } = await setting(0);
   const path = `/projects/${project.id}/milestones`;
-  await made(path, { name: 'Final' });
-  const between = await made(path, { name: 'Candidate', position: 0.5 });
+  await create(path, { name: 'Final' });
+  const between = await create(path, { name: 'Candidate', position: 0.5 });
   const names = async () => (await got(path)).data.map(({ name }: Json) => name);
   expect(await names()).toEqual(['Beta', 'Candidate', 'Final']);
   await app.call('PATCH', `${v1}/milestones/${between.id}`, { position: 9 });
@@ -53,9 +54,9 @@ test('they stand in the order that they are given, the last where nothing is sai
 });
 
 test('lists and searches of issues are narrowed to a project and to a milestone by a parameter each', async () => {
-  const { project, milestone, place, ids } = await setting(1);
-  const { milestoneId: _, ...beside } = place;
-  const loose = await made('/issues', { ...beside, title: 'Step aside' });
+  const { project, milestone, inMilestone, ids } = await setting(1);
+  const { milestoneId: _, ...beside } = inMilestone;
+  const loose = await create('/issues', { ...beside, title: 'Step aside' });
   await setting(1);
   const idsOf = async (query: string): Promise<string[]> =>
     (await got(`/issues?sort=number&${query}`)).data.map(({ id }: Json) => id);
@@ -92,13 +93,13 @@ test('an issue has a milestone of its own project, and leaves it behind with the
 });
 
 test('the last of its issues completes it, once, and one that is opened again opens it', async () => {
-  const { milestone, ids, place } = await setting(3);
+  const { milestone, ids, inMilestone } = await setting(3);
   const since = await app.lastSequence();
   await patched(ids[0]!, { stateId: states.completed });
   await patched(ids[1]!, { stateId: states.canceled });
-  expect(await toldOf(milestone, since)).toEqual([]);
+  expect(await eventsOf(milestone, since)).toEqual([]);
   await patched(ids[2]!, { stateId: states.completed });
-  const [completed, ...more] = await toldOf(milestone, since);
+  const [completed, ...more] = await eventsOf(milestone, since);
   expect([completed.type, more]).toEqual(['milestone.completed', []]);
   expect(completed.actor).toEqual({ kind: 'system', id: 'milestone', name: 'Milestone' });
   expect(completed.data).toMatchObject({
@@ -109,17 +110,17 @@ test('the last of its issues completes it, once, and one that is opened again op
   await patched(ids[0]!, { title: 'Renamed' });
   await patched(ids[1]!, { stateId: states.duplicate });
   await patched(ids[0]!, { stateId: states.started });
-  const late = await made('/issues', { ...place, title: 'Late' });
+  const late = await create('/issues', { ...inMilestone, title: 'Late' });
   // What is opened and completed within a moment has changed nothing.
   await app.settled();
   await patched(ids[0]!, { stateId: states.completed });
   await app.call('DELETE', `${v1}/issues/${late.id}`);
-  const told = ['milestone.completed', 'milestone.updated', 'milestone.completed'];
-  expect(typesOf(await toldOf(milestone, since))).toEqual(told);
+  const expected = ['milestone.completed', 'milestone.updated', 'milestone.completed'];
+  expect(typesOf(await eventsOf(milestone, since))).toEqual(expected);
   await app.call('POST', `${v1}/issues/${late.id}/restore`);
   await app.settled();
   await patched(late.id, { milestoneId: null });
-  expect(typesOf(await toldOf(milestone, since))).toEqual([...told, ...told.slice(1)]);
+  expect(typesOf(await eventsOf(milestone, since))).toEqual([...expected, ...expected.slice(1)]);
 });
 
 test('the last two issues that are done at the same moment complete it once, round after round', async () => {
@@ -131,10 +132,10 @@ test('the last two issues that are done at the same moment complete it once, rou
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     await app.settled();
   }
-  const told = Array.from({ length: 8 }, (_, n) =>
+  const expected = Array.from({ length: 8 }, (_, n) =>
     n % 2 === 0 ? 'milestone.completed' : 'milestone.updated',
   );
-  expect(typesOf(await toldOf(milestone, since))).toEqual(told);
+  expect(typesOf(await eventsOf(milestone, since))).toEqual(expected);
 });
 
 test('one that is opened while it completes is never told completed with an open issue', async () => {
@@ -163,20 +164,20 @@ test('one that is opened while it completes is never told completed with an open
 test('a deleted milestone leaves its issues, also one that is given it at the same time', async () => {
   const { project, milestone, ids } = await setting(2);
   await app.call('DELETE', `${v1}/issues/${ids[1]}`);
-  const late = await made('/issues', { team: 'ENG', title: 'Late', projectId: project.id });
+  const late = await create('/issues', { team: 'ENG', title: 'Late', projectId: project.id });
   const since = await app.lastSequence();
   const path = `${v1}/milestones/${milestone.id}`;
-  const [deleted, given] = await Promise.all([
+  const [deleted, assigned] = await Promise.all([
     app.call('DELETE', path),
     patched(late.id, { milestoneId: milestone.id }),
   ]);
   expect(deleted.status).toBe(204);
-  expect(given.status).toBeOneOf([200, 422]);
+  expect(assigned.status).toBeOneOf([200, 422]);
   for (const id of [ids[0]!, late.id]) {
     const issue = await got(`/issues/${id}`);
     expect([issue.milestone, issue.project.id]).toEqual([null, project.id]);
   }
-  expect(typesOf(await toldOf(milestone, since))).toEqual(['milestone.deleted']);
+  expect(typesOf(await eventsOf(milestone, since))).toEqual(['milestone.deleted']);
   expect((await app.call('GET', path)).status).toBe(404);
   expect((await app.call('POST', `${v1}/issues/${ids[1]}/restore`)).json.milestone).toBeNull();
   expect((await patched(ids[0]!, { milestoneId: milestone.id })).status).toBe(422);
@@ -186,19 +187,19 @@ test('whichever comes first, no issue is left in a milestone that was deleted', 
   const { project, ids } = await setting(1);
   const id = ids[0]!;
   for (let round = 0; round < 8; round++) {
-    const milestone = await made(`/projects/${project.id}/milestones`, { name: `Round ${round}` });
-    const given = patched(id, { milestoneId: milestone.id });
+    const milestone = await create(`/projects/${project.id}/milestones`, { name: `Round ${round}` });
+    const assigned = patched(id, { milestoneId: milestone.id });
     // The deletion has read the issues of the milestone while the issue is being written.
-    const [, deleted] = await Promise.all([given, app.call('DELETE', `${v1}/milestones/${milestone.id}`)]);
+    const [, deleted] = await Promise.all([assigned, app.call('DELETE', `${v1}/milestones/${milestone.id}`)]);
     expect([deleted.status, (await got(`/issues/${id}`)).milestone]).toEqual([204, null]);
   }
 });
 
 test('a milestone with more issues than one batch changes is not deleted', async () => {
-  const { milestone, place } = await setting(0);
+  const { milestone, inMilestone } = await setting(0);
   for (let n = 0; n < 6; n++) {
     const issues = Array.from({ length: n < 5 ? 100 : 1 }, (_, at) => ({
-      ...place,
+      ...inMilestone,
       title: `Many ${n} ${at}`,
     }));
     expect((await app.call('POST', `${v1}/issues/bulk`, { issues })).status).toBe(201);
@@ -210,9 +211,9 @@ test('a milestone with more issues than one batch changes is not deleted', async
 test('progress says of each milestone how it stands', async () => {
   const { project, milestone, ids } = await setting(1);
   const path = `/projects/${project.id}/milestones`;
-  const late = await made(path, { name: 'Late', targetDate: '2026-11-01' });
-  const next = await made(path, { name: 'Next', targetDate: '2027-01-01' });
-  const far = await made(path, { name: 'Far' });
+  const late = await create(path, { name: 'Late', targetDate: '2026-11-01' });
+  const next = await create(path, { name: 'Next', targetDate: '2027-01-01' });
+  const far = await create(path, { name: 'Far' });
   await patched(ids[0]!, { stateId: states.completed, estimate: 2 });
   await app.settled();
   const { milestones } = await got(`/projects/${project.id}/progress`);

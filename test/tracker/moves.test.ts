@@ -41,8 +41,8 @@ test('an issue gets a number of its new team, and the old identifier finds it wh
     expect(await get(name)).toEqual(json);
   expect((await get(child.id)).parent).toEqual({ id: issue.id, identifier: json.identifier });
   expect((await make({ parentId: issue.identifier })).id).toBeString();
-  const named = encodeURIComponent(JSON.stringify({ identifier: issue.identifier }));
-  expect((await app.call('GET', `/api/v1/issues?filter=${named}`)).json.data).toEqual([json]);
+  const filter = encodeURIComponent(JSON.stringify({ identifier: issue.identifier }));
+  expect((await app.call('GET', `/api/v1/issues?filter=${filter}`)).json.data).toEqual([json]);
   const bulk = await post('/issues/bulk-update', {
     ids: [issue.identifier, json.identifier],
     set: { priority: 'low' },
@@ -65,17 +65,17 @@ test('an issue gets a number of its new team, and the old identifier finds it wh
 
 test('identifiers are never given again, also after the issue came back or was purged', async () => {
   const issue = await make();
-  const away = (await move(issue.id, { team: 'OPS' })).json;
+  const moved = (await move(issue.id, { team: 'OPS' })).json;
   const back = (await move(issue.id, { team: 'ENG' })).json;
   expect(back.number).toBeGreaterThan(Number(issue.identifier.slice(4)));
-  for (const name of [issue.identifier, away.identifier, back.identifier])
+  for (const name of [issue.identifier, moved.identifier, back.identifier])
     expect((await get(name)).identifier).toBe(back.identifier);
   const next = await make();
   expect(next.identifier).toBe(`ENG-${back.number + 1}`);
   await app.call('DELETE', `/api/v1/issues/${issue.id}`);
   expect((await app.call('GET', `/api/v1/issues/${issue.identifier}`)).status).toBe(404);
   expect((await app.call('POST', `/api/v1/issues/${issue.identifier}/purge`)).status).toBe(204);
-  expect((await app.call('GET', `/api/v1/issues/${away.identifier}`)).status).toBe(404);
+  expect((await app.call('GET', `/api/v1/issues/${moved.identifier}`)).status).toBe(404);
 });
 
 test('state goes by type and name, labels by name, and what the other team does not know goes', async () => {
@@ -126,12 +126,13 @@ test('If-Match holds, and of many moves at once each takes a number of its own',
     ]),
   );
   expect(replies.every(({ status }) => status === 200 || status === 201)).toBe(true);
-  const given = replies.map(({ json }) => json.identifier);
-  expect(new Set(given).size).toBe(given.length);
+  const identifiers = replies.map(({ json }) => json.identifier);
+  expect(new Set(identifiers).size).toBe(identifiers.length);
   for (const [at, { id, identifier }] of issues.entries()) {
     const now = await get(id);
     expect(now.version).toBe(3);
-    for (const name of [identifier, given[at * 3], given[at * 3 + 1]]) expect((await get(name)).id).toBe(id);
+    for (const name of [identifier, identifiers[at * 3], identifiers[at * 3 + 1]])
+      expect((await get(name)).id).toBe(id);
   }
 });
 
@@ -153,8 +154,8 @@ test('a grant narrowed to teams moves between those alone', async () => {
   }
 });
 
-const reorder = (id: string, place: object): Promise<Reply> =>
-  app.call('POST', `/api/v1/issues/${id}/reorder`, place);
+const reorder = (id: string, position: object): Promise<Reply> =>
+  app.call('POST', `/api/v1/issues/${id}/reorder`, position);
 const first = { position: 'top' };
 const below = async (parent: string): Promise<string[]> =>
   (await app.call('GET', `/api/v1/issues?parent=${parent}&sort=subOrder&limit=100`)).json.data.map(
@@ -196,8 +197,8 @@ test('what is no sub-issue of the same parent has no place there', async () => {
   for (const by of ['before', 'after'])
     for (const other of [stranger.id, child.id, 'ENG-99999'])
       expect((await reorder(child.id, { [by]: other })).json.error.details[0].path).toBe(by);
-  const refused = async (place: object): Promise<Json> => {
-    const { path, issue } = (await reorder(child.id, place)).json.error.details[0];
+  const refused = async (position: object): Promise<Json> => {
+    const { path, issue } = (await reorder(child.id, position)).json.error.details[0];
     return [path, issue];
   };
   expect(await refused({})).toEqual(['position', 'required']);
@@ -234,7 +235,7 @@ test.if(process.env.TATAMI_LONG === '1')('a gap that was used too often gets roo
     await make({ parentId: parent.id, title: 'b' }),
     await make({ parentId: parent.id, title: 'c' }),
   ];
-  for (let turn = 0; turn < 320; turn++) await reorder(turn % 2 === 0 ? c.id : b.id, { after: a.id });
+  for (let round = 0; round < 320; round++) await reorder(round % 2 === 0 ? c.id : b.id, { after: a.id });
   expect(await below(parent.id)).toEqual(['a', 'b', 'c']);
   const ranks: string[] = (
     await app.call('GET', `/api/v1/issues?parent=${parent.id}&sort=subOrder`)

@@ -3,7 +3,7 @@
 /** The ids in each column, in their order; sub-issues are one column, named by their parent. */
 export type Columns = ReadonlyMap<string, readonly string[]>;
 
-export interface Asked {
+export interface OrderRequest {
   readonly id: string;
   readonly column: string;
   readonly position?: 'top' | 'bottom';
@@ -13,7 +13,7 @@ export interface Asked {
   readonly changesNothing?: true;
 }
 
-function moved(columns: Columns, { id, column, position, before, after }: Asked): Columns {
+function moved(columns: Columns, { id, column, position, before, after }: OrderRequest): Columns {
   const rest = new Map([...columns].map(([name, ids]) => [name, ids.filter((other) => other !== id)]));
   const ids = rest.get(column)!;
   const beside = ids.indexOf((before ?? after)!);
@@ -25,7 +25,7 @@ const isSame = (a: Columns, b: Columns): boolean =>
   [...a].every(([name, ids]) => ids.join() === (b.get(name) ?? []).join());
 
 /** @param logged in the order of the log, which is the serial order; what changed nothing changes nothing at one of its moments */
-export function isSerial(before: Columns, logged: readonly Asked[], after: Columns): boolean {
+export function isSerial(before: Columns, logged: readonly OrderRequest[], after: Columns): boolean {
   const moments = [before];
   for (const one of logged) if (!one.changesNothing) moments.push(moved(moments.at(-1)!, one));
   return (

@@ -8,7 +8,7 @@ import { scopeOf, tenantOp } from '../../core/store/store.ts';
 import { seededRandom } from '../faults/server.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
-import { isSerial, type Asked, type Columns } from './orders-model.ts';
+import { isSerial, type OrderRequest, type Columns } from './orders-model.ts';
 
 let app: TestApp;
 beforeAll(async () => void (app = await startApp()));
@@ -17,7 +17,7 @@ afterAll(() => app.stop());
 const isLong = process.env.TATAMI_LONG === '1';
 const seed = Number(process.env.TATAMI_SEED ?? Math.floor(Math.random() * 1e9));
 
-const made = async (path: string, body: object): Promise<Json> => {
+const create = async (path: string, body: object): Promise<Json> => {
   const { status, json, text } = await app.call('POST', `/api/v1${path}`, body);
   expect([status, text]).toEqual([201, text]);
   return json;
@@ -31,11 +31,11 @@ async function issuesOf(title: string, count: number, fields: object = {}): Prom
     title: `${title} ${at}`,
     ...fields,
   }));
-  return (await made('/issues/bulk', { issues })).data.map(({ id }: Json) => id);
+  return (await create('/issues/bulk', { issues })).data.map(({ id }: Json) => id);
 }
 
 const boardOf = (title: string): Promise<Json> =>
-  made('/boards', { name: title, filter: { title: { startsWith: `${title} ` } } });
+  create('/boards', { name: title, filter: { title: { startsWith: `${title} ` } } });
 
 async function columnsOf({ id }: Json, query = ''): Promise<Columns> {
   const { columns } = await read(`/boards/${id}/cards?perColumn=100&fields=title${query}`);
@@ -53,15 +53,18 @@ async function expectOwnRanks(parent: string): Promise<void> {
   expect(ranks).toEqual([...new Set(ranks)].sort());
 }
 
-const moveOn = (board: Json, { id, column, ...place }: Asked): Promise<Reply> =>
-  app.call('POST', `/api/v1/boards/${board.id}/move`, { issueId: id, column, ...place });
-const reorder = ({ id, position, before, after }: Omit<Asked, 'column'>): Promise<Reply> =>
+const moveOn = (board: Json, { id, column, ...position }: OrderRequest): Promise<Reply> =>
+  app.call('POST', `/api/v1/boards/${board.id}/move`, { issueId: id, column, ...position });
+const reorder = ({ id, position, before, after }: Omit<OrderRequest, 'column'>): Promise<Reply> =>
   app.call('POST', `/api/v1/issues/${id}/reorder`, { position, before, after });
 
 /** Asks all at once. @returns the requests in the order in which the log has them; those that changed nothing last */
-async function allAtOnce(asked: readonly Asked[], ask: (one: Asked) => Promise<Reply>): Promise<Asked[]> {
+async function allAtOnce(
+  requests: readonly OrderRequest[],
+  ask: (one: OrderRequest) => Promise<Reply>,
+): Promise<OrderRequest[]> {
   const from = await app.lastSequence();
-  const replies = await Promise.all(asked.map(ask));
+  const replies = await Promise.all(requests.map(ask));
   expect(replies.map(({ status, text }) => [status, text])).toEqual(replies.map(({ text }) => [200, text]));
   const events: Json[] = [];
   for (let after = from; ; after = events.at(-1).sequence) {
@@ -69,18 +72,18 @@ async function allAtOnce(asked: readonly Asked[], ask: (one: Asked) => Promise<R
     events.push(...data);
     if (!pageInfo.hasNextPage) break;
   }
-  const tellsOf = ({ type, data }: Json, id: string): boolean =>
+  const isMoveOf = ({ type, data }: Json, id: string): boolean =>
     type === 'board.card_moved'
       ? data.issue.id === id && data.column !== null
       : type === 'issue.updated' && data.id === id && 'subOrder' in data.previous;
-  const placeOf = ({ id }: Asked): number => {
-    const at = events.findIndex((event) => tellsOf(event, id));
+  const logIndexOf = ({ id }: OrderRequest): number => {
+    const at = events.findIndex((event) => isMoveOf(event, id));
     return at < 0 ? events.length : at;
   };
-  return asked
-    .map((one) => ({ one, place: placeOf(one) }))
-    .sort((a, b) => a.place - b.place)
-    .map(({ one, place }) => ({ ...one, ...(place === events.length ? { changesNothing: true } : {}) }));
+  return requests
+    .map((one) => ({ one, index: logIndexOf(one) }))
+    .sort((a, b) => a.index - b.index)
+    .map(({ one, index }) => ({ ...one, ...(index === events.length ? { changesNothing: true } : {}) }));
 }
 
 const ends = ['bottom', 'top'] as const;
@@ -89,12 +92,12 @@ test('cards moved at once into one column end in an order that one move after th
   const ids = await issuesOf('column', 12);
   const board = await boardOf('column');
   const before = await columnsOf(board);
-  const asked = ids.map((id, at): Asked => ({ id, column: 'Todo', position: ends[at % 2]! }));
-  const logged = await allAtOnce(asked, (one) => moveOn(board, one));
+  const requests = ids.map((id, at): OrderRequest => ({ id, column: 'Todo', position: ends[at % 2]! }));
+  const logged = await allAtOnce(requests, (one) => moveOn(board, one));
   const after = await columnsOf(board);
   expect(isSerial(before, logged, after)).toBeTrue();
-  const places = new Map(asked.map(({ id, position }) => [id, position]));
-  const byEnd = after.get('Todo')!.map((id) => places.get(id));
+  const positions = new Map(requests.map(({ id, position }) => [id, position]));
+  const byEnd = after.get('Todo')!.map((id) => positions.get(id));
   // The first one that comes stands alone, wherever it asked for.
   expect(byEnd.filter((end, at) => end !== byEnd[at - 1]).length).toBeLessThanOrEqual(3);
 });
@@ -103,17 +106,17 @@ test('sub-issues reordered at once end in an order that one reorder after the ot
   const [parent = ''] = await issuesOf('parent', 1);
   const ids = await issuesOf('child', 12, { parentId: parent });
   const before = await subIssuesOf(parent);
-  const asked = ids.map((id, at): Asked => ({ id, column: parent, position: ends[at % 2]! }));
-  const logged = await allAtOnce(asked, reorder);
+  const requests = ids.map((id, at): OrderRequest => ({ id, column: parent, position: ends[at % 2]! }));
+  const logged = await allAtOnce(requests, reorder);
   const after = await subIssuesOf(parent);
   expect(isSerial(before, logged, after)).toBeTrue();
   await expectOwnRanks(parent);
 });
 
 test('what is created at once without a position gets one of its own', async () => {
-  const { id: project } = await made('/projects', { name: 'Ordered' });
+  const { id: project } = await create('/projects', { name: 'Ordered' });
   const each = (path: string, body: (at: number) => object) =>
-    Promise.all(Array.from({ length: 6 }, (_, at) => made(path, body(at))));
+    Promise.all(Array.from({ length: 6 }, (_, at) => create(path, body(at))));
   const policy = { kind: 'resolution', filter: {}, targetMinutes: 60 };
   const created = [
     await each(`/projects/${project}/milestones`, (at) => ({ name: `Step ${at}` })),
@@ -128,17 +131,20 @@ test('what is created at once without a position gets one of its own', async () 
 
 test('columns replaced at once are those of one request, and cycles moved at once to one time stay apart', async () => {
   const board = await boardOf('replaced');
-  const given = ['Todo', 'Done', 'Backlog', 'In Progress'].map((value) => [{ value }, { value: 'Canceled' }]);
+  const candidates = ['Todo', 'Done', 'Backlog', 'In Progress'].map((value) => [
+    { value },
+    { value: 'Canceled' },
+  ]);
   const patch = (path: string, body: object): Promise<Reply> => app.call('PATCH', `/api/v1${path}`, body);
-  const replaced = await Promise.all(given.map((columns) => patch(`/boards/${board.id}`, { columns })));
-  expect(replaced.map(({ status }) => status)).toEqual(given.map(() => 200));
+  const replaced = await Promise.all(candidates.map((columns) => patch(`/boards/${board.id}`, { columns })));
+  expect(replaced.map(({ status }) => status)).toEqual(candidates.map(() => 200));
   const { columns } = await read(`/boards/${board.id}`);
-  expect(given.map(([first]) => first!.value)).toContain(columns[0].value);
+  expect(candidates.map(([first]) => first!.value)).toContain(columns[0].value);
   expect(columns.map(({ value }: Json) => value)).toEqual([columns[0].value, 'Canceled']);
   const at = (day: number): string => new Date(Date.UTC(2031, 0, day)).toISOString();
   const days = [1, 8, 15, 22];
   const cycles = await Promise.all(
-    days.map((day) => made('/cycles', { team: 'ENG', startsAt: at(day), endsAt: at(day + 7) })),
+    days.map((day) => create('/cycles', { team: 'ENG', startsAt: at(day), endsAt: at(day + 7) })),
   );
   const moved = await Promise.all(
     cycles.map(({ id }) => patch(`/cycles/${id}`, { startsAt: at(50), endsAt: at(57) })),
@@ -151,7 +157,7 @@ test('columns replaced at once are those of one request, and cycles moved at onc
   expect(new Set(data.map(({ number }: Json) => number)).size).toBe(data.length);
 });
 
-const placeCard = composedStatement(
+const insertCard = composedStatement(
   'INSERT INTO board_cards (workspace_id, board_id, issue_id, rank) VALUES (:ws, :board, :id, :rank)',
 );
 
@@ -163,7 +169,7 @@ test('a run of a plugin places what it moves and creates in the order in which i
   const scope = scopeOf(app.workspace.workspaceId);
   const ranked = ['V', 'W'].map((last, at) => ({ id: [x, y][at]!, rank: `a0${'V'.repeat(61)}${last}` }));
   for (const card of ranked)
-    await app.services.store.commit([tenantOp(scope, placeCard, { board: crowd.id, ...card })]);
+    await app.services.store.commit([tenantOp(scope, insertCard, { board: crowd.id, ...card })]);
   const moves: (readonly [Json, string, object])[] = [
     [board, a, { position: 'top' }],
     [board, b, { position: 'top' }],
@@ -175,20 +181,20 @@ test('a run of a plugin places what it moves and creates in the order in which i
     [crowd, w, { after: z }],
     [crowd, z, { before: y }],
   ];
-  const asked = moves.map(([{ id }, issueId, place]) => [
+  const requests = moves.map(([{ id }, issueId, position]) => [
     id,
-    { issueId, column: id === board.id ? 'Todo' : 'Backlog', ...place },
+    { issueId, column: id === board.id ? 'Todo' : 'Backlog', ...position },
   ]);
   const document = await packSource(`{
     id: 'com.test.mover', version: '1.0.0', engines: { tatami: '*' },
     scopes: { 'boards:write': { why: 'test' }, 'issues:write': { why: 'test' }, 'projects:write': { why: 'test' } },
     on: { 'project.created': { handle: async (event, ctx) => {
-      for (const [board, move] of ${JSON.stringify(asked)}) await ctx.boards.move(board, move);
+      for (const [board, move] of ${JSON.stringify(requests)}) await ctx.boards.move(board, move);
       for (const name of ['first', 'second', 'third']) await ctx.milestones.create(event.data.id, { name });
     } } },
   }`);
   await install(app.call, document);
-  const project = await made('/projects', { name: 'Mover' });
+  const project = await create('/projects', { name: 'Mover' });
   await app.settled();
   const [run] = (await read('/plugins/com.test.mover/runs')).data;
   expect([run.status, run.error]).toEqual(['succeeded', null]);
@@ -234,11 +240,11 @@ test('equal ranks of an earlier version order by creation, and the next reorder 
 test('an order that was proposed is approved as it was shown, and one that moved since is shown again', async () => {
   const [parent = ''] = await issuesOf('proposed parent', 1);
   const [a = '', b = '', c = ''] = await issuesOf('proposed', 3, { parentId: parent });
-  const { id: memberId } = await made('/members', { name: 'Ada', email: 'ada@example.com', role: 'admin' });
+  const { id: memberId } = await create('/members', { name: 'Ada', email: 'ada@example.com', role: 'admin' });
   const scopes = ['issues:write', 'approvals:write', 'proposals:read'];
-  const ada = app.clientOf((await made('/api-keys', { name: 'ada', memberId, scopes })).key);
-  const propose = async (id: string, place: object): Promise<string> =>
-    (await app.call('POST', `/api/v1/issues/${id}/reorder`, place, { 'tatami-mode': 'propose' })).json.id;
+  const ada = app.clientOf((await create('/api-keys', { name: 'ada', memberId, scopes })).key);
+  const propose = async (id: string, position: object): Promise<string> =>
+    (await app.call('POST', `/api/v1/issues/${id}/reorder`, position, { 'tatami-mode': 'propose' })).json.id;
   const first = await propose(b, { position: 'bottom' });
   const second = await propose(a, { position: 'bottom' });
   expect((await ada('POST', `/api/v1/proposals/${first}/approve`, {})).status).toBe(200);
@@ -259,7 +265,7 @@ test('places asked for at once, at random, always end as one after the other', a
   const cards = await issuesOf('any', 9);
   const board = await boardOf('any');
   const names = ['Backlog', 'Todo', 'Done'];
-  const drawn = (ids: readonly string[], now: Columns): Asked[] => {
+  const drawn = (ids: readonly string[], now: Columns): OrderRequest[] => {
     const movers = [...ids].sort(() => random() - 0.5).slice(0, 2 + below(4));
     return movers.map((id) => {
       const column = [...now.keys()].filter((name) => name === parent || names.includes(name));
@@ -274,7 +280,7 @@ test('places asked for at once, at random, always end as one after the other', a
   for (let round = 0; round < (isLong ? 1_000 : 12); round++) {
     for (const [ids, state, ask] of [
       [children, () => subIssuesOf(parent), reorder],
-      [cards, () => columnsOf(board), (one: Asked) => moveOn(board, one)],
+      [cards, () => columnsOf(board), (one: OrderRequest) => moveOn(board, one)],
     ] as const) {
       const before = await state();
       const logged = await allAtOnce(drawn(ids, before), ask);

@@ -8,7 +8,7 @@ export interface Person {
   readonly call: Client;
 }
 
-export interface Company {
+export interface PeopleFixtures {
   readonly app: TestApp;
   readonly ana: Person;
   readonly ben: Person;
@@ -24,7 +24,7 @@ export async function join(app: TestApp, name: string, role = 'member'): Promise
   return { id: member.id, call: app.clientOf(key.key) };
 }
 
-export async function startCompany(): Promise<Company> {
+export async function startFixtures(): Promise<PeopleFixtures> {
   const app = await startApp();
   return {
     app,

@@ -8,11 +8,11 @@ const v1 = '/api/v1';
 
 beforeAll(async () => {
   app = await startApp();
-  ana = await made('/members', { name: 'Ana' });
+  ana = await create('/members', { name: 'Ana' });
 });
 afterAll(() => app.stop());
 
-async function made(path: string, body: object): Promise<Json> {
+async function create(path: string, body: object): Promise<Json> {
   const { status, json } = await app.call('POST', v1 + path, body);
   expect([path, status, json.error]).toEqual([path, 201, undefined]);
   return json;
@@ -21,8 +21,8 @@ const namesOf = async (query: string): Promise<string[]> =>
   (await app.call('GET', `${v1}/projects${query}`)).json.data.map(({ name }: Json) => name);
 
 test('an archived project leaves the lists, and comes back as it was', async () => {
-  const project = await made('/projects', { name: 'Old' });
-  await made('/projects', { name: 'New' });
+  const project = await create('/projects', { name: 'Old' });
+  await create('/projects', { name: 'New' });
   const since = await app.lastSequence();
   const path = `${v1}/projects/${project.id}`;
   const archived = await app.call('POST', `${path}/archive`);
@@ -33,7 +33,7 @@ test('an archived project leaves the lists, and comes back as it was', async () 
   expect(await namesOf('?archived=only')).toEqual(['Old']);
   expect(await namesOf('?archived=include')).toEqual(['New', 'Old']);
   expect((await app.call('GET', path)).json).toEqual(archived.json);
-  const issue = await made('/issues', {
+  const issue = await create('/issues', {
     team: 'ENG',
     title: 'Of an archived project',
     projectId: project.id,
@@ -44,20 +44,23 @@ test('an archived project leaves the lists, and comes back as it was', async () 
   expect(await namesOf('')).toEqual(['New', 'Old']);
   expect(await app.eventTypes(since)).toEqual(['project.archived', 'issue.created', 'project.unarchived']);
   // As it was while it was put away.
-  const away = `&asOf=${since + 1}`;
-  expect(await namesOf(`?archived=only${away}`)).toEqual(['Old']);
-  expect(await namesOf(`?archived=exclude${away}`)).toEqual(['New']);
+  const past = `&asOf=${since + 1}`;
+  expect(await namesOf(`?archived=only${past}`)).toEqual(['Old']);
+  expect(await namesOf(`?archived=exclude${past}`)).toEqual(['New']);
   const stale = await app.call('POST', `${path}/archive`, undefined, { 'if-match': '"1"' });
   expect([stale.status, stale.json.error.code]).toEqual([412, 'precondition_failed']);
 });
 
 test('a deleted project goes to the trash with its milestones and updates, and comes back as it was', async () => {
-  const zoe = await made('/members', { name: 'Zoe' });
-  const project = await made('/projects', { name: 'Gone', members: [zoe.id] });
+  const zoe = await create('/members', { name: 'Zoe' });
+  const project = await create('/projects', { name: 'Gone', members: [zoe.id] });
   const path = `${v1}/projects/${project.id}`;
-  const milestone = await made(`/projects/${project.id}/milestones`, { name: 'Beta' });
-  const update = await made(`/projects/${project.id}/project-updates`, { health: 'at_risk', body: 'Late.' });
-  const issue = await made('/issues', { team: 'ENG', title: 'In it', projectId: project.id });
+  const milestone = await create(`/projects/${project.id}/milestones`, { name: 'Beta' });
+  const update = await create(`/projects/${project.id}/project-updates`, {
+    health: 'at_risk',
+    body: 'Late.',
+  });
+  const issue = await create('/issues', { team: 'ENG', title: 'In it', projectId: project.id });
   expect((await app.call('DELETE', `${v1}/members/${zoe.id}`)).status).toBe(204);
   const before = (await app.call('GET', path)).json;
   // The inbox item of an earlier write is written after its answer.
@@ -111,13 +114,17 @@ test('a deleted project goes to the trash with its milestones and updates, and c
   });
   expect((await app.call('GET', `${v1}/milestones/${milestone.id}`)).json).toMatchObject({ name: 'Beta' });
   expect(await app.eventTypes(since)).toEqual(['project.deleted', 'issue.updated', 'project.restored']);
-  const away = await app.call('GET', `${path}?asOf=${since + 1}`);
-  expect([away.status, (await app.call('GET', `${path}?asOf=${since}`)).json.name]).toEqual([404, 'Gone']);
+  const past = await app.call('GET', `${path}?asOf=${since + 1}`);
+  expect([past.status, (await app.call('GET', `${path}?asOf=${since}`)).json.name]).toEqual([404, 'Gone']);
 });
 
 test('its members are shown by name, each is checked, and who was removed since stays', async () => {
-  const ben = await made('/members', { name: 'Ben' });
-  const project = await made('/projects', { name: 'Team work', members: [ana.id, ben.id], color: '#0e8a16' });
+  const ben = await create('/members', { name: 'Ben' });
+  const project = await create('/projects', {
+    name: 'Team work',
+    members: [ana.id, ben.id],
+    color: '#0e8a16',
+  });
   expect(project.members).toEqual([
     { id: ana.id, name: 'Ana' },
     { id: ben.id, name: 'Ben' },
@@ -134,9 +141,9 @@ test('its members are shown by name, each is checked, and who was removed since 
 });
 
 test('lists are filtered and sorted by what people ask of projects', async () => {
-  const lead = await made('/members', { name: 'Lena' });
+  const lead = await create('/members', { name: 'Lena' });
   const day = (name: string, targetDate: string, more: object = {}) =>
-    made('/projects', { name, targetDate, leadId: lead.id, ...more });
+    create('/projects', { name, targetDate, leadId: lead.id, ...more });
   await day('Sorted C', '2027-03-01', { status: 'started', health: 'off_track' });
   await day('Sorted A', '2027-01-01', { status: 'planned' });
   await day('Sorted B', '2027-02-01', { status: 'started', health: 'at_risk' });
@@ -148,9 +155,9 @@ test('lists are filtered and sorted by what people ask of projects', async () =>
 });
 
 test('an update sets the health of its project in the same batch, and is its author’s to change', async () => {
-  const project = await made('/projects', { name: 'Told of' });
+  const project = await create('/projects', { name: 'Told of' });
   const since = await app.lastSequence();
-  const update = await made(`/projects/${project.id}/project-updates`, {
+  const update = await create(`/projects/${project.id}/project-updates`, {
     health: 'at_risk',
     body: 'The importer takes **longer**.',
   });
@@ -187,7 +194,7 @@ test('an update sets the health of its project in the same batch, and is its aut
 });
 
 test('two updates at once leave the health of the one that the log tells last', async () => {
-  const project = await made('/projects', { name: 'Contended' });
+  const project = await create('/projects', { name: 'Contended' });
   const since = await app.lastSequence();
   const post = (health: string) =>
     app.call('POST', `${v1}/projects/${project.id}/project-updates`, { health, body: health });
@@ -200,7 +207,7 @@ test('two updates at once leave the health of the one that the log tells last', 
 });
 
 test('progress counts the issues of a project by what their states mean', async () => {
-  const project = await made('/projects', { name: 'Counted' });
+  const project = await create('/projects', { name: 'Counted' });
   const { json: states } = await app.call('GET', `${v1}/workflows?team=ENG`);
   const stateOf = (type: string): string => states.data.find((state: Json) => state.type === type).id;
   const issues = [
@@ -212,27 +219,27 @@ test('progress counts the issues of a project by what their states mean', async 
     ['duplicate', 8],
   ] as const;
   for (const [type, estimate] of issues)
-    await made('/issues', {
+    await create('/issues', {
       team: 'ENG',
       title: type,
       stateId: stateOf(type),
       projectId: project.id,
       estimate,
     });
-  const gone = await made('/issues', { team: 'ENG', title: 'gone', projectId: project.id });
+  const gone = await create('/issues', { team: 'ENG', title: 'gone', projectId: project.id });
   await app.call('DELETE', `${v1}/issues/${gone.id}`);
   const { json } = await app.call('GET', `${v1}/projects/${project.id}/progress`);
   expect(json.progress).toEqual({
     ...{ issues: 6, unstarted: 1, started: 1, completed: 2, canceled: 2 },
     ...{ estimate: 6, estimateCompleted: 3 },
   });
-  const empty = await made('/projects', { name: 'Empty' });
+  const empty = await create('/projects', { name: 'Empty' });
   expect((await app.call('GET', `${v1}/projects/${empty.id}/progress`)).json.progress.issues).toBe(0);
   expect((await app.call('GET', `${v1}/projects/prj_${'0'.repeat(26)}/progress`)).status).toBe(404);
 });
 
 test('its days are told as they ended, of what was in it then', async () => {
-  const project = await made('/projects', { name: 'Burning' });
+  const project = await create('/projects', { name: 'Burning' });
   const { json: states } = await app.call('GET', `${v1}/workflows?team=ENG`);
   const stateId = (type: string): string => states.data.find((state: Json) => state.type === type).id;
   const progress = async (since: string): Promise<Json> =>
@@ -243,17 +250,17 @@ test('its days are told as they ended, of what was in it then', async () => {
   const dayMs = 86_400_000;
   const days: object[] = [];
   const day = (issues: number[], points: number[]): void => {
-    const named = ([scope, started, completed, canceled]: number[]) => ({
+    const countsOf = ([scope, started, completed, canceled]: number[]) => ({
       scope,
       started,
       completed,
       canceled,
     });
-    days.push({ day: today(), issues: named(issues), points: named(points) });
+    days.push({ day: today(), issues: countsOf(issues), points: countsOf(points) });
     app.clock.advance(dayMs);
   };
   const make = (estimate: number | null): Promise<Json> =>
-    made('/issues', { team: 'ENG', title: 'Burns', projectId: project.id, estimate });
+    create('/issues', { team: 'ENG', title: 'Burns', projectId: project.id, estimate });
   const [one, two] = [await make(3), await make(null)];
   day([2, 0, 0, 0], [3, 0, 0, 0]);
   await change(one, { stateId: stateId('started') });
@@ -266,11 +273,11 @@ test('its days are told as they ended, of what was in it then', async () => {
   day([1, 0, 1, 0], [3, 0, 3, 0]);
   await change(two, { projectId: project.id, stateId: stateId('canceled') });
   day([2, 0, 1, 1], [3, 0, 3, 0]);
-  const shown = await progress(first);
-  expect(shown.days.slice(0, 5)).toEqual(days);
+  const response = await progress(first);
+  expect(response.days.slice(0, 5)).toEqual(days);
   // A day on which nothing happened is as the one before it.
-  expect(shown.days[5]).toEqual({ ...days[4], day: today() });
-  expect((await progress(today())).days).toEqual([shown.days[5]]);
+  expect(response.days[5]).toEqual({ ...days[4], day: today() });
+  expect((await progress(today())).days).toEqual([response.days[5]]);
   expect((await app.call('GET', `${v1}/projects/${project.id}/progress`)).json.days).toBeNull();
   for (const since of ['soon', '2026-02-30', '2040-01-01', '2020-01-01']) {
     const { error } = await progress(since);
@@ -281,7 +288,7 @@ test('its days are told as they ended, of what was in it then', async () => {
 test.skipIf(!process.env.TATAMI_LONG)(
   'the days of a project that more than 10,000 issues were in are refused, and its counts are told',
   async () => {
-    const project = await made('/projects', { name: 'Vast' });
+    const project = await create('/projects', { name: 'Vast' });
     const issues = Array.from({ length: 100 }, (_, at) => ({
       team: 'ENG',
       title: `Many ${at}`,
@@ -289,9 +296,9 @@ test.skipIf(!process.env.TATAMI_LONG)(
     }));
     const path = `${v1}/projects/${project.id}/progress`;
     const today = new Date(app.clock.now()).toISOString().slice(0, 10);
-    for (let n = 0; n < 100; n++) await made('/issues/bulk', { issues });
+    for (let n = 0; n < 100; n++) await create('/issues/bulk', { issues });
     expect((await app.call('GET', `${path}?since=${today}`)).json.days).toHaveLength(1);
-    await made('/issues', issues[0]!);
+    await create('/issues', issues[0]!);
     const { status, json } = await app.call('GET', `${path}?since=${today}`);
     expect([status, json.error.code]).toEqual([422, 'budget_exceeded']);
     expect((await app.call('GET', path)).json.progress.issues).toBe(10_001);

@@ -71,11 +71,11 @@ test('a workspace that opens teams names up to three of their issues that are al
   // Texts are indexed in the background: a stranger's question writes nothing.
   app.clock.advance(1_000);
   await app.settled();
-  const named = async (more: object): Promise<string[]> =>
+  const duplicatesOf = async (more: object): Promise<string[]> =>
     (await ask([{ title }], more)).json.data[0].duplicates.map(({ identifier }: Json) => identifier);
   const workspace = app.workspace.workspaceId;
   const open = (publicTriage: object | null) => app.call('PATCH', '/api/v1/workspace', { publicTriage });
-  expect(await named({ workspace })).toEqual([]);
+  expect(await duplicatesOf({ workspace })).toEqual([]);
   const before = await app.lastSequence();
   expect((await open({ teams: ['NOPE'] })).json.error.details[0].path).toBe('publicTriage.teams.0');
   expect((await open({ teams: ['OPS'] })).json.publicTriage).toEqual({ teams: ['OPS'] });
@@ -85,21 +85,21 @@ test('a workspace that opens teams names up to three of their issues that are al
   expect(data[0].duplicates[0].score).toBeGreaterThan(0.6);
   expect(data[1].duplicates).toEqual([]);
   const rows = await rowsOf(app, workspace);
-  expect(await named({ workspace, team: 'ops' })).toEqual([ops.identifier]);
+  expect(await duplicatesOf({ workspace, team: 'ops' })).toEqual([ops.identifier]);
   const closed = await ask([{ title }], { workspace: other.workspaceId });
   for (const more of [{ workspace: 'x' }, { workspace: crypto.randomUUID() }, { workspace, team: 'ENG' }, {}])
     expect((await ask([{ title }], more)).text).toBe(closed.text);
   expect(await rowsOf(app, workspace)).toEqual(rows);
   await open({ teams: ['ENG', 'OPS'] });
-  expect(await named({ workspace })).toHaveLength(3);
-  expect(new Set(await named({ workspace, team: 'ENG' })).isDisjointFrom(new Set([ops.identifier]))).toBe(
-    true,
-  );
+  expect(await duplicatesOf({ workspace })).toHaveLength(3);
+  expect(
+    new Set(await duplicatesOf({ workspace, team: 'ENG' })).isDisjointFrom(new Set([ops.identifier])),
+  ).toBe(true);
   await open({ teams: ['OPS'] });
   await app.call('DELETE', `/api/v1/issues/${ops.id}`);
-  expect(await named({ workspace })).toEqual([]);
+  expect(await duplicatesOf({ workspace })).toEqual([]);
   await open(null);
-  expect(await named({ workspace })).toEqual([]);
+  expect(await duplicatesOf({ workspace })).toEqual([]);
 });
 
 test('what is too much or not as it should be is refused', async () => {
@@ -151,9 +151,9 @@ test('no text holds it up, and the next one is answered as ever', async () => {
 test('an address may ask so often a minute, and others still may', async () => {
   const limited = await startApp({ flags: { rateLimit: 'on', rateSearch: '3' } });
   const anybody = limited.clientOf(null);
-  const asked = [];
-  for (let n = 0; n < 4; n++) asked.push((await anybody('POST', '/api/v1/triage', { issues: [] })).status);
-  expect(asked).toEqual([422, 422, 422, 429]);
+  const statuses = [];
+  for (let n = 0; n < 4; n++) statuses.push((await anybody('POST', '/api/v1/triage', { issues: [] })).status);
+  expect(statuses).toEqual([422, 422, 422, 429]);
   expect((await anybody('GET', '/api/v1/openapi.json')).status).toBe(200);
   await limited.stop();
 });

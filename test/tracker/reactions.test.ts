@@ -1,25 +1,26 @@
 // Reactions: one for each actor and emoji, on comments and issues, however many ask at once.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
-import { startCompany, v1, type Company } from './people.ts';
+import { startFixtures, v1, type PeopleFixtures } from './people.ts';
 
-let company: Company;
+let fixtures: PeopleFixtures;
 let issue: Json;
 let comment: Json;
 
 beforeAll(async () => {
-  company = await startCompany();
-  issue = await company.file('The save dialog crashes');
-  comment = (await company.app.call('POST', `${v1}/issues/${issue.id}/comments`, { body: 'Here too.' })).json;
+  fixtures = await startFixtures();
+  issue = await fixtures.file('The save dialog crashes');
+  comment = (await fixtures.app.call('POST', `${v1}/issues/${issue.id}/comments`, { body: 'Here too.' }))
+    .json;
 });
-afterAll(() => company.app.stop());
+afterAll(() => fixtures.app.stop());
 
 test('a reaction is shown, grouped by emoji with who and how many, and told with its issue', async () => {
-  const { app, ana, ben } = company;
+  const { app, ana, ben } = fixtures;
   const on = `${v1}/comments/${comment.id}/reactions`;
   const from = await app.lastSequence();
-  const made = await ana.call('POST', on, { emoji: 'thumbsup' });
-  expect([made.status, made.json]).toMatchObject([
+  const created = await ana.call('POST', on, { emoji: 'thumbsup' });
+  expect([created.status, created.json]).toMatchObject([
     201,
     {
       emoji: '👍',
@@ -30,7 +31,7 @@ test('a reaction is shown, grouped by emoji with who and how many, and told with
     },
   ]);
   const again = await ana.call('POST', on, { emoji: '👍' });
-  expect([again.status, again.json]).toEqual([200, made.json]);
+  expect([again.status, again.json]).toEqual([200, created.json]);
   app.clock.advance(1_000);
   await ben.call('POST', on, { emoji: ':+1:' });
   await ben.call('POST', on, { emoji: '🇭🇷' });
@@ -51,30 +52,30 @@ test('a reaction is shown, grouped by emoji with who and how many, and told with
       who: [{ kind: 'user', id: ben.id, name: 'Ben Okafor' }],
     },
   ]);
-  const { data: told } = (await app.call('GET', `${v1}/events?after=${from}`)).json;
-  expect(told.map(({ type }: Json) => type)).toEqual(Array(3).fill('reaction.added'));
-  expect(told[0].data).toEqual(made.json);
+  const { data: events } = (await app.call('GET', `${v1}/events?after=${from}`)).json;
+  expect(events.map(({ type }: Json) => type)).toEqual(Array(3).fill('reaction.added'));
+  expect(events[0].data).toEqual(created.json);
   expect((await app.call('GET', `${v1}/issues/${issue.id}`)).json.version).toBe(1);
 });
 
 test('only who reacted takes it back, as often as they like, and may react again', async () => {
-  const { app, ana, ben } = company;
+  const { app, ana, ben } = fixtures;
   const on = `${v1}/issues/${issue.identifier}/reactions`;
-  const { json: made } = await ana.call('POST', on, { emoji: 'tada' });
-  expect(made.commentId).toBe(null);
-  const one = `${v1}/reactions/${made.id}`;
+  const { json: created } = await ana.call('POST', on, { emoji: 'tada' });
+  expect(created.commentId).toBe(null);
+  const one = `${v1}/reactions/${created.id}`;
   expect((await ben.call('DELETE', one)).json.error.code).toBe('forbidden');
   const from = await app.lastSequence();
   for (const status of [204, 204]) expect((await ana.call('DELETE', one)).status).toBe(status);
   expect((await ana.call('GET', one)).status).toBe(404);
   const { json: next } = await ana.call('POST', on, { emoji: '🎉' });
-  expect(next.id).not.toBe(made.id);
+  expect(next.id).not.toBe(created.id);
   expect(await app.eventTypes(from)).toEqual(['reaction.removed', 'reaction.added']);
   expect((await ana.call('GET', on)).json.data).toMatchObject([{ emoji: '🎉', count: 1, mine: next.id }]);
 });
 
 test('the same reaction from eight sides at once is one, and the event is one', async () => {
-  const { app, ana, ben } = company;
+  const { app, ana, ben } = fixtures;
   const on = `${v1}/issues/${issue.id}/reactions`;
   const from = await app.lastSequence();
   const all = await Promise.all(
@@ -92,7 +93,7 @@ test('the same reaction from eight sides at once is one, and the event is one', 
 });
 
 test('what is no emoji is refused with what would do; what is gone takes none', async () => {
-  const { app } = company;
+  const { app } = fixtures;
   const on = `${v1}/issues/${issue.id}/reactions`;
   for (const emoji of ['', ' ', 'x', '👍👍', 'constructor', '<b>', '1', '👍 '])
     expect([emoji, (await app.call('POST', on, { emoji })).status]).toEqual([emoji, 422]);
@@ -104,9 +105,9 @@ test('what is no emoji is refused with what would do; what is gone takes none', 
 });
 
 test('fifty different emoji are enough for one comment, however many come at once', async () => {
-  const { app, ana } = company;
+  const { app, ana } = fixtures;
   const many = Array.from({ length: 60 }, (_, nth) => String.fromCodePoint(0x1f400 + nth));
-  const busy = await company.file('Busy');
+  const busy = await fixtures.file('Busy');
   const on = `${v1}/issues/${busy.id}/reactions`;
   const all = await Promise.all(
     many.map((emoji, nth) => (nth % 2 ? ana.call : app.call)('POST', on, { emoji })),

@@ -59,8 +59,8 @@ test('a relation is shown from both sides, across teams, and told of both issues
       { id: json.id, type: 'blocked_by', issue: { id: other.id, identifier: other.identifier } },
     ],
   ]);
-  const { id: _, relation: __, ...shown } = events[1].data;
-  expect((await app.call('GET', `/api/v1/issues/${one.id}`)).json).toMatchObject(shown);
+  const { id: _, relation: __, ...eventData } = events[1].data;
+  expect((await app.call('GET', `/api/v1/issues/${one.id}`)).json).toMatchObject(eventData);
   const history = await app.call('GET', `/api/v1/issues/${other.id}/history`);
   expect(history.json.data.map(({ type }: Json) => type)).toEqual(['issue.created', 'issue.relation_added']);
 });
@@ -171,9 +171,9 @@ test('without such a state a duplicate is canceled, and without that it stays', 
   expect(await stateTypeOf(canceled.id)).toBe('canceled');
   await app.call('DELETE', `/api/v1/issues/${canceled.id}`);
   await drop('canceled');
-  const kept = await make({ team: 'FEW' });
-  expect((await relate(kept.id, 'duplicate_of', original.id)).status).toBe(201);
-  expect(await stateTypeOf(kept.id)).toBe('backlog');
+  const unchanged = await make({ team: 'FEW' });
+  expect((await relate(unchanged.id, 'duplicate_of', original.id)).status).toBe(201);
+  expect(await stateTypeOf(unchanged.id)).toBe('backlog');
 });
 
 test('relations of a deleted issue are hidden until it comes back, and go with a purge', async () => {
@@ -245,7 +245,7 @@ test('the doctor finds relations, moves and templates as the log says, and what 
   await app.call('POST', '/api/v1/labels', { name: 'short-lived' });
   await app.call('POST', '/api/v1/templates', { name: 'Any', labels: ['short-lived'], team: 'ENG' });
   await app.settled();
-  const found = async (name: string, change: string): Promise<string[]> => {
+  const findingsAfter = async (name: string, change: string): Promise<string[]> => {
     const dir = join(app.dataDir, '..', `${app.dataDir.split('/').at(-1)}-${name}`);
     // The operator's socket is no file.
     cpSync(app.dataDir, dir, { recursive: true, filter: (file) => !statSync(file).isSocket() });
@@ -257,12 +257,12 @@ test('the doctor finds relations, moves and templates as the log says, and what 
     rmSync(dir, { recursive: true });
     return findings.map(({ message }) => message);
   };
-  expect(await found('whole', 'SELECT 1')).toEqual([]);
-  expect(await found('gone', `UPDATE relations SET deleted_at = 1 WHERE id = '${json.id}'`)).toEqual([
+  expect(await findingsAfter('whole', 'SELECT 1')).toEqual([]);
+  expect(await findingsAfter('gone', `UPDATE relations SET deleted_at = 1 WHERE id = '${json.id}'`)).toEqual([
     `Rows differ from the event log in relations: ${json.id}.`,
   ]);
   expect(
-    await found('other', `UPDATE relations SET type = 'relates_to' WHERE id = '${json.id}'`),
+    await findingsAfter('other', `UPDATE relations SET type = 'relates_to' WHERE id = '${json.id}'`),
   ).toHaveLength(1);
 });
 

@@ -9,22 +9,22 @@ const v1 = '/api/v1';
 
 beforeAll(async () => {
   app = await startApp();
-  pipeline = await made('/pipelines', { name: 'Editor', team: 'ENG' });
+  pipeline = await create('/pipelines', { name: 'Editor', team: 'ENG' });
 });
 afterAll(() => app.stop());
 
-async function made(path: string, body: object): Promise<Json> {
+async function create(path: string, body: object): Promise<Json> {
   const { status, json } = await app.call('POST', v1 + path, body);
   expect([path, status, json.error]).toEqual([path, 201, undefined]);
   return json;
 }
 const planned = (more: object = {}): Promise<Json> =>
-  made('/releases', { name: 'Spring', tag: `2.${tags++}`, pipelineId: pipeline.id, ...more });
+  create('/releases', { name: 'Spring', tag: `2.${tags++}`, pipelineId: pipeline.id, ...more });
 const did = (release: Json, verb: string, body?: object): Promise<Reply> =>
   app.call('POST', `${v1}/releases/${release.id}/${verb}`, body);
 const got = async ({ id }: Json): Promise<Json> => (await app.call('GET', `${v1}/releases/${id}`)).json;
 const issueOf = (title: string, more: object = {}): Promise<Json> =>
-  made('/issues', { team: 'ENG', title, ...more });
+  create('/issues', { team: 'ENG', title, ...more });
 const codeOf = ({ status, json }: Reply): [number, string | undefined] => [status, json?.error?.code];
 
 test('a release goes through the stages of its pipeline, out, and back', async () => {
@@ -75,11 +75,11 @@ test('a tag is given once in a pipeline, also to two that ask at once, and is fr
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 422, 422]);
   const refused = answers.find(({ status }) => status === 422)!;
   expect(refused.json.error.details[0]).toMatchObject({ path: 'tag', issue: 'already_exists' });
-  const other = await made('/pipelines', { name: 'Viewer' });
-  await made('/releases', { ...body, pipelineId: other.id });
+  const other = await create('/pipelines', { name: 'Viewer' });
+  await create('/releases', { ...body, pipelineId: other.id });
   const { id } = answers.find(({ status }) => status === 201)!.json;
   expect((await app.call('DELETE', `${v1}/releases/${id}`)).status).toBe(204);
-  await made('/releases', body);
+  await create('/releases', body);
 });
 
 test('its issues are named or found, and fixed once it is published', async () => {
@@ -90,12 +90,12 @@ test('its issues are named or found, and fixed once it is published', async () =
     await issueOf('Third'),
   ];
   const since = await app.lastSequence();
-  const named = await did(release, 'issues', { issueIds: [third.identifier] });
-  expect(named.json.issueIds).toEqual([third.id]);
-  const found = await did(release, 'issues', { filter: { priority: 'urgent' } });
-  expect(found.json.issueIds).toEqual([third.id, first.id, second.id]);
+  const byIds = await did(release, 'issues', { issueIds: [third.identifier] });
+  expect(byIds.json.issueIds).toEqual([third.id]);
+  const byFilter = await did(release, 'issues', { filter: { priority: 'urgent' } });
+  expect(byFilter.json.issueIds).toEqual([third.id, first.id, second.id]);
   // What is in it already changes nothing.
-  expect((await did(release, 'issues', { issueIds: [first.id] })).json.version).toBe(found.json.version);
+  expect((await did(release, 'issues', { issueIds: [first.id] })).json.version).toBe(byFilter.json.version);
   const path = `${v1}/releases/${release.id}/issues`;
   const titles = async (query = ''): Promise<string[]> =>
     (await app.call('GET', path + query)).json.data.map(({ title }: Json) => title);
@@ -196,7 +196,7 @@ test('a draft of more than notes hold says how much it left out', async () => {
 });
 
 test('a pipeline with releases is not deleted, and of a stage that goes releases stay where they are', async () => {
-  const own = await made('/pipelines', { name: 'Own', type: 'continuous', stages: ['a', 'b', 'c'] });
+  const own = await create('/pipelines', { name: 'Own', type: 'continuous', stages: ['a', 'b', 'c'] });
   const release = await planned({ pipelineId: own.id });
   await did(release, 'stage', { stage: 'b' });
   const path = `${v1}/pipelines/${own.id}`;

@@ -81,14 +81,14 @@ test('scripts without spaces are found by any part of a word', async () => {
 });
 
 test('a word with signs at its end and an emoji are words of their own', async () => {
-  const made = [
+  const signTitles = [
     'Port the C++ parser',
     'Port the C# parser',
     'Port the C parser',
     'Move to c++20',
     'Ünit in C#',
   ];
-  for (const title of made) await make(title);
+  for (const title of signTitles) await make(title);
   expect((await titles('c++')).sort()).toEqual(['Move to c++20', 'Port the C++ parser']);
   expect((await titles('C# ')).sort()).toEqual(['Port the C# parser', 'Ünit in C#']);
   expect((await titles('"port the c" parser')).length).toBe(3);

@@ -9,11 +9,11 @@ let policies: Json[];
 const issues: Record<string, Json> = {};
 beforeAll(async () => {
   sla = await startSla();
-  const named = (name: string): object => ({ name, filter: { title: { startsWith: name } } });
+  const policyFor = (name: string): object => ({ name, filter: { title: { startsWith: name } } });
   policies = [
-    await sla.make('/sla-policies', { ...named('Slow'), targetMinutes: 600, atRiskMinutes: 60 }),
+    await sla.make('/sla-policies', { ...policyFor('Slow'), targetMinutes: 600, atRiskMinutes: 60 }),
     await sla.make('/sla-policies', {
-      ...named('Quick'),
+      ...policyFor('Quick'),
       targetMinutes: 120,
       pausedIn: ['completed', 'backlog'],
     }),
@@ -72,14 +72,14 @@ test('they are narrowed by each of what people ask', async () => {
 });
 
 test('pages go on where they ended, also over what is due at the same moment', async () => {
-  const found: string[] = [];
+  const collected: string[] = [];
   for (let after = ''; ;) {
     const { json } = await sla.app.call('GET', `/api/v1/sla-clocks?limit=1${after}`);
-    found.push(...namesOf(json.data));
+    collected.push(...namesOf(json.data));
     if (!json.pageInfo.hasNextPage) break;
     after = `&after=${json.pageInfo.endCursor}`;
   }
-  expect(found).toEqual(await listed(''));
+  expect(collected).toEqual(await listed(''));
 });
 
 test('who sees one team sees the clocks of its issues', async () => {

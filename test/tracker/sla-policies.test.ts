@@ -30,7 +30,7 @@ test('the first that an issue passes counts, and its time begins when it comes u
     [usual.id, 'canceled'],
     [urgent.id, 'running'],
   ]);
-  expect(await sla.told(issue)).toEqual(['started', 'canceled', 'started']);
+  expect(await sla.eventTypes(issue)).toEqual(['started', 'canceled', 'started']);
   expect(
     (await sla.make('/sla-policies', { name: 'Last', targetMinutes: 1, filter: { title: 'none such' } }))
       .position,
@@ -65,7 +65,7 @@ test('somebody else answers a first response, or the issue is completed; the iss
   expect(issue.slaDueAt).toBe(dueIn(0.5));
   await sla.make(`/issues/${issue.id}/comments`, { body: 'Is anybody there?' });
   await sla.app.settled();
-  expect(await sla.told(issue, 'first_response')).toEqual(['started']);
+  expect(await sla.eventTypes(issue, 'first_response')).toEqual(['started']);
   const member = await sla.make('/members', { name: 'Ben', role: 'member' });
   const { key } = await sla.make('/api-keys', {
     name: 'ben',
@@ -74,11 +74,12 @@ test('somebody else answers a first response, or the issue is completed; the iss
   });
   await sla.app.clientOf(key)('POST', `/api/v1/issues/${issue.id}/comments`, { body: 'I am.' });
   await sla.app.settled();
-  expect(await sla.told(issue, 'first_response')).toEqual(['started', 'met']);
+  expect(await sla.eventTypes(issue, 'first_response')).toEqual(['started', 'met']);
   expect(await sla.dueAt(issue)).toBe(dueIn(1));
   await sla.change(issue, { priority: 'high' });
   await sla.move(other, 'completed');
-  for (const one of [issue, other]) expect(await sla.told(one, 'first_response')).toEqual(['started', 'met']);
+  for (const one of [issue, other])
+    expect(await sla.eventTypes(one, 'first_response')).toEqual(['started', 'met']);
 });
 
 test('lists sort and filter by when issues are due, the soonest first and the others last', async () => {
@@ -123,7 +124,7 @@ test('of a policy that comes to count by a calendar and the deletion of that cal
   for (let round = 0; round < 5; round++) {
     const hours = { monday: [{ from: '09:00', to: '17:00' }] };
     const { id } = await sla.make('/calendars', { name: 'Short-lived', timeZone: 'UTC', hours });
-    const [made, deleted] = await Promise.all([
+    const [created, deleted] = await Promise.all([
       sla.app.call('POST', '/api/v1/sla-policies', {
         name: 'Late',
         targetMinutes: 5,
@@ -135,7 +136,7 @@ test('of a policy that comes to count by a calendar and the deletion of that cal
     expect([
       [201, 409],
       [422, 204],
-    ]).toContainEqual([made.status, deleted.status]);
+    ]).toContainEqual([created.status, deleted.status]);
   }
 });
 

@@ -16,7 +16,7 @@ export interface SlaApp {
   /** Goes on until a moment. */
   until(time: string): Promise<void>;
   /** The types of its clocks' events, in the order of the log. */
-  told(issue: Json, kind?: string): Promise<string[]>;
+  eventTypes(issue: Json, kind?: string): Promise<string[]>;
   /** Its clocks, oldest first. */
   clocks(issue: Json): Promise<Json[]>;
   dueAt(issue: Json): Promise<string | null>;
@@ -60,7 +60,7 @@ export async function startSla(): Promise<SlaApp> {
       await sla.app.settled();
       await sla.pass(Math.min(ms, minuteMs));
     },
-    async told({ id }, kind) {
+    async eventTypes({ id }, kind) {
       const { data } = await ok('GET', `/issues/${id}/history?limit=100`);
       return data
         .filter(
@@ -91,9 +91,9 @@ export async function slaOfFile(): Promise<{ sla: SlaApp; policy(body: object): 
   return {
     sla,
     async policy(body) {
-      const made = await sla.make('/sla-policies', { name: 'Soon', targetMinutes: 240, ...body });
-      policies.push(made);
-      return made;
+      const created = await sla.make('/sla-policies', { name: 'Soon', targetMinutes: 240, ...body });
+      policies.push(created);
+      return created;
     },
   };
 }

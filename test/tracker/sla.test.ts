@@ -14,16 +14,16 @@ describe('around the clock', () => {
     const issue = await sla.file({ assigneeId: (await sla.app.call('GET', '/api/v1/me')).json.member.id });
     expect(issue).toMatchObject({ slaDueAt: iso(at + 4 * hourMs), version: 1 });
     await sla.pass(3 * hourMs - 1);
-    expect(await sla.told(issue)).toEqual(['started']);
+    expect(await sla.eventTypes(issue)).toEqual(['started']);
     await sla.pass(1);
-    expect(await sla.told(issue)).toEqual(['started', 'at_risk']);
+    expect(await sla.eventTypes(issue)).toEqual(['started', 'at_risk']);
     await sla.pass(hourMs - 1);
-    expect(await sla.told(issue)).toEqual(['started', 'at_risk']);
+    expect(await sla.eventTypes(issue)).toEqual(['started', 'at_risk']);
     await sla.pass(1);
-    expect(await sla.told(issue)).toEqual(['started', 'at_risk', 'breached']);
+    expect(await sla.eventTypes(issue)).toEqual(['started', 'at_risk', 'breached']);
     await sla.pass(24 * hourMs);
     await sla.move(issue, 'completed');
-    expect(await sla.told(issue)).toEqual(['started', 'at_risk', 'breached', 'reached_late']);
+    expect(await sla.eventTypes(issue)).toEqual(['started', 'at_risk', 'breached', 'reached_late']);
     expect(await sla.clocks(issue)).toEqual([
       expect.objectContaining({
         kind: 'resolution',
@@ -48,12 +48,12 @@ describe('around the clock', () => {
     await sla.pass(hourMs);
     await sla.move(issue, 'completed');
     await sla.pass(24 * hourMs);
-    expect(await sla.told(issue)).toEqual(['started', 'met']);
+    expect(await sla.eventTypes(issue)).toEqual(['started', 'met']);
     await sla.move(issue, 'started');
     expect(await sla.dueAt(issue)).toBe(iso(now() + 4 * hourMs));
     await sla.app.call('DELETE', `/api/v1/issues/${issue.id}`);
     await sla.app.settled();
-    expect(await sla.told(issue)).toEqual(['started', 'met', 'started', 'canceled']);
+    expect(await sla.eventTypes(issue)).toEqual(['started', 'met', 'started', 'canceled']);
   });
 
   test('the time stands still in states that pause it', async () => {
@@ -72,7 +72,14 @@ describe('around the clock', () => {
     await sla.pass(100 * hourMs);
     await sla.move(issue, 'started');
     await sla.pass(0.5 * hourMs);
-    expect(await sla.told(issue)).toEqual(['started', 'resumed', 'at_risk', 'paused', 'resumed', 'breached']);
+    expect(await sla.eventTypes(issue)).toEqual([
+      'started',
+      'resumed',
+      'at_risk',
+      'paused',
+      'resumed',
+      'breached',
+    ]);
   });
 });
 
@@ -93,9 +100,9 @@ describe('by a calendar', () => {
     const issue = await sla.file();
     expect(await sla.dueAt(issue)).toBe('2027-03-15T15:00:00.000Z');
     await sla.until('2027-03-15T14:59:59.999Z');
-    expect(await sla.told(issue)).toEqual(['started']);
+    expect(await sla.eventTypes(issue)).toEqual(['started']);
     await sla.pass(1);
-    expect(await sla.told(issue)).toEqual(['started', 'breached']);
+    expect(await sla.eventTypes(issue)).toEqual(['started', 'breached']);
   });
 
   test('nor does the hour that is there twice, of nights that are worked through', async () => {
@@ -112,7 +119,7 @@ describe('by a calendar', () => {
     // From midnight in summer to eight in winter there are nine hours.
     expect(await sla.dueAt(issue)).toBe('2027-11-07T13:00:00.000Z');
     await sla.until('2027-11-07T13:00:00Z');
-    expect(await sla.told(issue)).toEqual(['started', 'breached']);
+    expect(await sla.eventTypes(issue)).toEqual(['started', 'breached']);
   });
 });
 
@@ -129,19 +136,23 @@ describe('exactly once', () => {
     clock.advance(5 * hourMs);
     sla.app = await restarted;
     await sla.app.settled();
-    for (const issue of issues) expect(await sla.told(issue)).toEqual(['started', 'at_risk', 'breached']);
+    for (const issue of issues)
+      expect(await sla.eventTypes(issue)).toEqual(['started', 'at_risk', 'breached']);
     sla.app = await sla.app.restart();
     await sla.app.settled();
-    for (const issue of issues) expect(await sla.told(issue)).toEqual(['started', 'at_risk', 'breached']);
+    for (const issue of issues)
+      expect(await sla.eventTypes(issue)).toEqual(['started', 'at_risk', 'breached']);
   });
 
   test('over a clock that is set forward past several moments, and back again', async () => {
     sla.app.clock.jump(10 * hourMs);
     await sla.app.settled();
-    for (const issue of issues) expect(await sla.told(issue)).toEqual(['started', 'at_risk', 'breached']);
+    for (const issue of issues)
+      expect(await sla.eventTypes(issue)).toEqual(['started', 'at_risk', 'breached']);
     sla.app.clock.jump(-10 * hourMs);
     await sla.pass(12 * hourMs);
-    for (const issue of issues) expect(await sla.told(issue)).toEqual(['started', 'at_risk', 'breached']);
+    for (const issue of issues)
+      expect(await sla.eventTypes(issue)).toEqual(['started', 'at_risk', 'breached']);
   });
 
   test('over a clock that is set back before it is due', async () => {
@@ -149,35 +160,38 @@ describe('exactly once', () => {
     await sla.pass(2 * hourMs);
     sla.app.clock.jump(-hourMs);
     await sla.pass(2 * hourMs - 1);
-    expect(await sla.told(issue)).toEqual(['started']);
+    expect(await sla.eventTypes(issue)).toEqual(['started']);
     await sla.pass(1);
-    expect(await sla.told(issue)).toEqual(['started', 'at_risk']);
+    expect(await sla.eventTypes(issue)).toEqual(['started', 'at_risk']);
     sla.app.clock.jump(hourMs);
     await sla.app.settled();
-    expect(await sla.told(issue)).toEqual(['started', 'at_risk', 'breached']);
+    expect(await sla.eventTypes(issue)).toEqual(['started', 'at_risk', 'breached']);
   });
 });
 
 describe('what happened in time counts, whoever hears of it first', () => {
   /** Holds who reads next by a statement; `isHeld` resolves once it waits. */
-  const hold = (reads: 'read' | 'readOne', name: string): { isHeld: Promise<void>; release(): void } => {
+  const blockRead = (
+    reads: 'read' | 'readOne',
+    name: string,
+  ): { isBlocked: Promise<void>; release(): void } => {
     const { store } = sla.app.services;
     const own: unknown = store[reads];
     const read = own as typeof store.read;
-    const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [blocked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const waits: typeof store.read = async (scope, statement, params) => {
       if (statement.name === name) {
         Object.assign(store, { [reads]: own });
-        held.resolve();
+        blocked.resolve();
         await released.promise;
       }
       return read(scope, statement, params);
     };
     Object.assign(store, { [reads]: waits });
-    return { isHeld: held.promise, release: released.resolve };
+    return { isBlocked: blocked.promise, release: released.resolve };
   };
   /** The reaction, by its next look at the clocks of an issue. */
-  const holdReaction = () => hold('read', 'sla_clocks.of_issue_at');
+  const holdReaction = () => blockRead('read', 'sla_clocks.of_issue_at');
 
   test('an alarm that rings before the reaction has come to it asks the log', async () => {
     await policy({});
@@ -187,12 +201,12 @@ describe('what happened in time counts, whoever hears of it first', () => {
     const completed = sla.app.call('PATCH', `/api/v1/issues/${issue.id}`, {
       stateId: await stateOf('completed'),
     });
-    await Promise.all([completed, reaction.isHeld]);
+    await Promise.all([completed, reaction.isBlocked]);
     sla.app.clock.advance(1);
-    while ((await sla.told(issue)).length < 2);
+    while ((await sla.eventTypes(issue)).length < 2);
     reaction.release();
     await sla.app.settled();
-    expect(await sla.told(issue)).toEqual(['started', 'met']);
+    expect(await sla.eventTypes(issue)).toEqual(['started', 'met']);
     expect(await sla.clocks(issue)).toMatchObject([{ state: 'met', reachedAt: iso(now() - 1) }]);
   });
 
@@ -218,24 +232,24 @@ describe('what happened in time counts, whoever hears of it first', () => {
       return commit(ops, options);
     };
     sla.app.clock.advance(1);
-    await Promise.all([written.promise, reaction.isHeld]);
-    while ((await sla.told(issue)).length < 2);
+    await Promise.all([written.promise, reaction.isBlocked]);
+    while ((await sla.eventTypes(issue)).length < 2);
     reaction.release();
     await sla.app.settled();
-    expect(await sla.told(issue)).toEqual(['started', 'met']);
+    expect(await sla.eventTypes(issue)).toEqual(['started', 'met']);
   });
 
   test('a reaction that comes before a late alarm breaches first what was due', async () => {
     await policy({ atRiskMinutes: 60 });
     const issue = await sla.file();
-    const alarm = hold('readOne', 'sla_clocks.find');
+    const timer = blockRead('readOne', 'sla_clocks.find');
     sla.app.clock.advance(5 * hourMs);
-    await alarm.isHeld;
+    await timer.isBlocked;
     await sla.app.call('PATCH', `/api/v1/issues/${issue.id}`, { stateId: await stateOf('completed') });
-    while ((await sla.told(issue)).length < 4);
-    alarm.release();
+    while ((await sla.eventTypes(issue)).length < 4);
+    timer.release();
     await sla.app.settled();
-    expect(await sla.told(issue)).toEqual(['started', 'at_risk', 'breached', 'reached_late']);
+    expect(await sla.eventTypes(issue)).toEqual(['started', 'at_risk', 'breached', 'reached_late']);
   });
 });
 

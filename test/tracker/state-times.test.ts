@@ -109,10 +109,10 @@ test('bulk updates, moves of cards, moves to another team, duplicates, triage an
   await post(`/issues/${accepted.id}/triage/accept`, { stateId: states.started });
   await expectTimes(accepted.id, { startedAt: now() });
 
-  const place = '/issues/external/jira/T-1';
-  const { id } = await send('PUT', place, { team: 'ENG', title: 'Synced', stateId: states.completed });
+  const path = '/issues/external/jira/T-1';
+  const { id } = await send('PUT', path, { team: 'ENG', title: 'Synced', stateId: states.completed });
   await expectTimes(id, { completedAt: now() });
-  await send('PUT', place, { title: 'Synced', stateId: states.backlog });
+  await send('PUT', path, { title: 'Synced', stateId: states.backlog });
   await expectTimes(id, none);
 });
 

@@ -2,24 +2,24 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
-import { startCompany, v1, type Company } from './people.ts';
+import { startFixtures, v1, type PeopleFixtures } from './people.ts';
 
-let company: Company;
+let fixtures: PeopleFixtures;
 beforeAll(async () => {
-  company = await startCompany();
+  fixtures = await startFixtures();
 });
-afterAll(() => company.app.stop());
+afterAll(() => fixtures.app.stop());
 
 const subscribersOf = async (id: string, query = ''): Promise<Json> => {
-  await company.app.settled();
-  return (await company.app.call('GET', `${v1}/issues/${id}/subscribers${query}`)).json;
+  await fixtures.app.settled();
+  return (await fixtures.app.call('GET', `${v1}/issues/${id}/subscribers${query}`)).json;
 };
 const whyOf = async (id: string): Promise<string[]> =>
   (await subscribersOf(id)).data.map(({ member, reason }: Json) => `${member.name}: ${reason}`);
 
 test('who makes, gets, comments and is mentioned follows an issue, once each', async () => {
-  const { app, ana, ben } = company;
-  const issue = await company.file('Followed');
+  const { app, ana, ben } = fixtures;
+  const issue = await fixtures.file('Followed');
   app.clock.advance(1_000);
   await app.call('PATCH', `${v1}/issues/${issue.id}`, { assigneeId: ana.id });
   await app.settled();
@@ -49,8 +49,8 @@ test('who makes, gets, comments and is mentioned follows an issue, once each', a
 });
 
 test('who does not want to follow stays away, and comes back when meant in person', async () => {
-  const { app, ana } = company;
-  const issue = await company.file('Muted', { assigneeId: ana.id });
+  const { app, ana } = fixtures;
+  const issue = await fixtures.file('Muted', { assigneeId: ana.id });
   const mine = `${v1}/subscribers/${issue.identifier}/me`;
   await app.settled();
   const from = await app.lastSequence();
@@ -70,8 +70,8 @@ test('who does not want to follow stays away, and comes back when meant in perso
 });
 
 test('a creator may leave as well; one is added by hand, by several at once, and told of once', async () => {
-  const { app, ben } = company;
-  const issue = await company.file('By hand');
+  const { app, ben } = fixtures;
+  const issue = await fixtures.file('By hand');
   const at = (who: string): string => `${v1}/subscribers/${issue.id}/${who}`;
   const from = await app.lastSequence();
   await app.call('DELETE', at('me'));
@@ -88,7 +88,7 @@ test('a creator may leave as well; one is added by hand, by several at once, and
 });
 
 test('a filter of a subscription to all of an issue still holds, and lets no subscriber through', async () => {
-  const { app, ana } = company;
+  const { app, ana } = fixtures;
   const plugin = await install(
     app.call,
     await packSource(
@@ -97,7 +97,7 @@ test('a filter of a subscription to all of an issue still holds, and lets no sub
   );
   const hook = { url: 'https://a.example/', events: ['issue.*'], filter: { priority: ['high'] } };
   expect((await app.call('POST', `${v1}/webhooks`, hook)).status).toBe(201);
-  await company.file('High', { priority: 'high', assigneeId: ana.id });
+  await fixtures.file('High', { priority: 'high', assigneeId: ana.id });
   await app.settled();
   const { data } = (await app.call('GET', `${v1}/plugins/${plugin.id}/runs`)).json;
   expect(data.map(({ logs }: Json) => logs[0].message)).toEqual(['Ana Lindqvist']);

@@ -14,16 +14,16 @@ const post = (path: string, body: object, headers = {}): Promise<Reply> =>
 const template = async (more: object = {}): Promise<Json> =>
   (await post('/templates', { name: 'Bug report', ...more })).json;
 const create = async (more: object): Promise<Json> => {
-  const made = await post('/issues', { team: 'ENG', title: 'From a template', ...more });
-  expect(made.json.error).toBeUndefined();
-  return (await app.call('GET', `/api/v1/issues/${made.json.id}`)).json;
+  const created = await post('/issues', { team: 'ENG', title: 'From a template', ...more });
+  expect(created.json.error).toBeUndefined();
+  return (await app.call('GET', `/api/v1/issues/${created.json.id}`)).json;
 };
 
 test('an issue begins as its template says, and the body wins', async () => {
   const member = (await post('/members', { name: 'Mira' })).json;
   const project = (await post('/projects', { name: 'Stability' })).json;
   const from = await app.lastSequence();
-  const made = await template({
+  const created = await template({
     team: 'ENG',
     title: 'Something broke',
     description: '## Steps',
@@ -33,15 +33,15 @@ test('an issue begins as its template says, and the body wins', async () => {
     labels: ['BUG'],
     estimate: 3,
   });
-  expect(made.id).toStartWith('tpl_');
-  expect(made).toMatchObject({
+  expect(created.id).toStartWith('tpl_');
+  expect(created).toMatchObject({
     team: 'ENG',
     assignee: { id: member.id, name: 'Mira' },
     labels: [{ name: 'bug' }],
     subIssues: [],
   });
   expect(await app.eventTypes(from)).toEqual(['template.created']);
-  expect(await create({ templateId: made.id })).toMatchObject({
+  expect(await create({ templateId: created.id })).toMatchObject({
     title: 'From a template',
     description: '## Steps',
     priority: 'high',
@@ -50,7 +50,13 @@ test('an issue begins as its template says, and the body wins', async () => {
     labels: [{ name: 'bug' }],
     estimate: 3,
   });
-  const own = { templateId: made.id, priority: 'none', labels: [], assigneeId: null, description: 'Mine.' };
+  const own = {
+    templateId: created.id,
+    priority: 'none',
+    labels: [],
+    assigneeId: null,
+    description: 'Mine.',
+  };
   expect(await create(own)).toMatchObject({
     description: 'Mine.',
     priority: 'none',
@@ -171,22 +177,22 @@ test('what a template says in custom fields is what its issues begin with, as fa
   expect([wrong.status, wrong.json.error.details[0].path]).toEqual([422, 'fields.note']);
 
   const fields = { size: 'Large', note: 'Why?' };
-  const made = await template({ team: 'ENG', fields, subIssues: ['First'] });
-  expect(made.fields).toEqual({ size: 'l', note: 'Why?' });
-  expect((await create({ templateId: made.id })).fields).toEqual({ size: 'l', note: 'Why?' });
-  const own = await create({ templateId: made.id, fields: { note: null, size: 's' } });
+  const created = await template({ team: 'ENG', fields, subIssues: ['First'] });
+  expect(created.fields).toEqual({ size: 'l', note: 'Why?' });
+  expect((await create({ templateId: created.id })).fields).toEqual({ size: 'l', note: 'Why?' });
+  const own = await create({ templateId: created.id, fields: { note: null, size: 's' } });
   expect(own.fields).toEqual({ size: 's' });
   const below = (await app.call('GET', `/api/v1/issues?parent=${own.id}`)).json.data;
   expect(below.map(({ fields }: Json) => fields)).toEqual([{ size: 's' }]);
 
   const from = await app.lastSequence();
-  const changed = await app.call('PATCH', `/api/v1/templates/${made.id}`, { fields: { note: null } });
+  const changed = await app.call('PATCH', `/api/v1/templates/${created.id}`, { fields: { note: null } });
   expect(changed.json.fields).toEqual({ size: 'l' });
   expect(await app.eventTypes(from)).toEqual(['template.updated']);
-  await app.call('PATCH', `/api/v1/templates/${made.id}`, { fields: { note: 'Again.' } });
+  await app.call('PATCH', `/api/v1/templates/${created.id}`, { fields: { note: 'Again.' } });
   await app.call('PATCH', `/api/v1/fields/${note}`, { archived: true });
-  expect((await create({ templateId: made.id })).fields).toEqual({ size: 'l' });
+  expect((await create({ templateId: created.id })).fields).toEqual({ size: 'l' });
   await app.call('DELETE', `/api/v1/fields/${size}`);
-  expect((await app.call('GET', `/api/v1/templates/${made.id}`)).json.fields).toEqual({ note: 'Again.' });
-  expect((await create({ templateId: made.id })).fields).toEqual({});
+  expect((await app.call('GET', `/api/v1/templates/${created.id}`)).json.fields).toEqual({ note: 'Again.' });
+  expect((await create({ templateId: created.id })).fields).toEqual({});
 });

@@ -20,8 +20,8 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const make = async (more: object = {}, call: Client = app.call): Promise<Json> => {
-  const made = await call('POST', '/api/v1/issues', { team: 'ENG', title: 'Incoming', ...more });
-  return (await app.call('GET', `/api/v1/issues/${made.json.id}`)).json;
+  const created = await call('POST', '/api/v1/issues', { team: 'ENG', title: 'Incoming', ...more });
+  return (await app.call('GET', `/api/v1/issues/${created.json.id}`)).json;
 };
 const inTriage = (): Promise<Json> => make({ stateId: states.triage });
 const triage = (id: string, verb: string, body: object = {}, headers = {}): Promise<Reply> =>

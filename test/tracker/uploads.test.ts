@@ -6,7 +6,7 @@ import { incoming, startUpload, until, type Drip } from '../slow-upload.ts';
 let app: TestApp;
 let issue: Json;
 const kib = 1024;
-const places = 16;
+const slots = 16;
 
 beforeAll(async () => {
   app = await startApp();
@@ -37,7 +37,7 @@ test('a member whose uploads take all of its places leaves places to other membe
   const theirs = (await app.clientOf(other.apiKey)('POST', '/api/v1/issues', { team: 'OTH', title: 'x' }))
     .json;
   const secondKey = await app.mintKey(['attachments:write', 'issues:read']);
-  const drips = await fill(places);
+  const drips = await fill(slots);
   const refused = await sendWhole({ key: secondKey });
   expect([refused.status, refused.json.error.code, refused.headers.get('retry-after')]).toEqual([
     429,
@@ -45,7 +45,7 @@ test('a member whose uploads take all of its places leaves places to other membe
     '1',
   ]);
   expect((await sendWhole({ to: theirs.id, key: other.apiKey })).status).toBe(201);
-  expect(await finish(drips)).toEqual(Array.from({ length: places }, () => 201));
+  expect(await finish(drips)).toEqual(Array.from({ length: slots }, () => 201));
   expect((await sendWhole({ key: secondKey })).status).toBe(201);
 });
 

@@ -43,8 +43,10 @@ async function expectAllOfIt(call: Client, { answers }: PackedDirectory): Promis
       const same =
         now.data.find(({ id }) => id === then.id) ??
         (await call('GET', `${path.split('?')[0]}/${then.id}`)).json;
-      const kept = stays[path];
-      const wanted = kept ? Object.fromEntries(kept.map((key) => [key, then[key]])) : then;
+      const comparedFields = stays[path];
+      const wanted = comparedFields
+        ? Object.fromEntries(comparedFields.map((key) => [key, then[key]]))
+        : then;
       expect(same, `${path} ${then.id}`).toMatchObject(wanted);
     }
   }
@@ -83,14 +85,14 @@ describe.concurrent.each(directories)('%s', (file) => {
 
   test('each step is told before it begins', () => {
     const dir = unpacked(packed);
-    const told: string[] = [];
+    const messages: string[] = [];
     migrate({
       ...{ path: join(dir, 'tatami.db'), snapshots: join(dir, 'snapshots'), nowMs: Date.now },
-      onStep: (message) => told.push(message),
+      onStep: (message) => messages.push(message),
     });
     const missing = migrations.slice(packed.schema).map(({ name }) => name);
-    expect(told.length).toBe(missing.length + 1);
-    for (const [index, name] of missing.entries()) expect(told[index + 1]).toContain(name);
+    expect(messages.length).toBe(missing.length + 1);
+    for (const [index, name] of missing.entries()) expect(messages[index + 1]).toContain(name);
   });
 
   test('an older build refuses what a newer one made, and names the snapshot', () => {

@@ -1,6 +1,6 @@
-// Everything at once: receivers that fail at random, endpoints switched off and on, secrets rotated, deliveries canceled and
-// replayed, the process restarted, the clock moved. In the end nothing is stuck, nothing is lost, and order held where it was asked
-// for. The seed is printed with a failure; TATAMI_LONG=1 runs fifty.
+// All disturbances combined: receivers fail at random, endpoints are disabled and enabled, secrets rotated, deliveries
+// canceled and replayed, the process restarted, and the clock moved. Nothing may be stuck or lost, and ordered
+// endpoints stay ordered. A failure shows its seed; TATAMI_LONG=1 runs fifty.
 import { expect, test } from 'bun:test';
 import { seededRandom } from '../faults/server.ts';
 import { createClock, type Json, type TestApp } from '../app.ts';
@@ -16,7 +16,7 @@ async function play(seed: number): Promise<void> {
   const clock = createClock();
   const receiver = startReceiver();
   let failing = 0.3;
-  /** Deliveries that were answered 2xx, in order. */
+  /** Deliveries that got a 2xx response, in order. */
   const taken: { delivery: string; event: Json; path: string }[] = [];
   receiver.answer = ({ headers, event, path }) => {
     const bad = random() < failing;
@@ -101,8 +101,8 @@ async function play(seed: number): Promise<void> {
     clock.advance(3_600_000);
     await app.settled();
   }
-  const told = [seed, played.join(' ')];
-  for (const endpoint of endpoints) expect([...told, await openOf(endpoint)]).toEqual([...told, []]);
+  const context = [seed, played.join(' ')];
+  for (const endpoint of endpoints) expect([...context, await openOf(endpoint)]).toEqual([...context, []]);
 
   for (const [n, endpoint] of endpoints.entries()) {
     const all: Json[] = [];
@@ -114,11 +114,11 @@ async function play(seed: number): Promise<void> {
     }
     const byId = new Map(all.map((delivery) => [delivery.id, delivery]));
     const got = taken.filter(({ path }) => path === `/${n}`);
-    // What is shown as delivered was taken, once; what was taken is shown as delivered.
+    // The deliveries shown as delivered are exactly those that the receiver accepted, once each.
     const counted = new Map<string, number>();
     for (const { delivery } of got) counted.set(delivery, (counted.get(delivery) ?? 0) + 1);
-    expect([...told, [...counted.keys()].toSorted(), Math.max(0, ...counted.values()) <= 1]).toEqual([
-      ...told,
+    expect([...context, [...counted.keys()].toSorted(), Math.max(0, ...counted.values()) <= 1]).toEqual([
+      ...context,
       all
         .filter(({ status }) => status === 'delivered')
         .map(({ id }) => id)
@@ -129,7 +129,7 @@ async function play(seed: number): Promise<void> {
     const latest = new Map<string, number>();
     for (const { delivery, event } of got.filter(({ delivery }) => byId.get(delivery).origin === 'event')) {
       const before = latest.get(event.data.id) ?? 0;
-      expect([...told, event.sequence > before]).toEqual([...told, true]);
+      expect([...context, event.sequence > before]).toEqual([...context, true]);
       latest.set(event.data.id, event.sequence);
       void delivery;
     }

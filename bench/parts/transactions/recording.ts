@@ -15,7 +15,7 @@ export function recording(effort: Effort): Promise<Findings> {
     const off = await tatami({ recordRuns: 'off' });
     for (const { child } of [on, off]) await child.ask('install', await touch());
     const sides = await settledRuns(load, effort, { on, off });
-    const kept = await recordings(on);
+    const stored = await recordings(on);
     if ((await recordings(off)).length > 0) throw new Error('Runs were recorded although recording is off.');
     return {
       ratios: [
@@ -33,22 +33,22 @@ export function recording(effort: Effort): Promise<Findings> {
       figures: [
         {
           name: 'stored bytes of a run with two calls',
-          value: median(kept.map(({ bytes }) => bytes)),
+          value: median(stored.map(({ bytes }) => bytes)),
           unit: 'bytes',
         },
-        { name: 'replay of one run, p50', value: await replayMs(on, kept), unit: 'ms' },
+        { name: 'replay of one run, p50', value: await replayMs(on, stored), unit: 'ms' },
       ],
     };
   });
 }
 
-interface Kept {
+interface StoredRecording {
   readonly id: string;
   readonly bytes: number;
 }
 
 /** Recordings of the latest 100 runs. */
-async function recordings({ child }: TatamiChild): Promise<Kept[]> {
+async function recordings({ child }: TatamiChild): Promise<StoredRecording[]> {
   const path = '/plugins/touch/runs?limit=100';
   const { data } = await child.ask<{ data: { id: string; recording: { bytes: number } | null }[] }>('call', {
     method: 'GET',
@@ -57,9 +57,9 @@ async function recordings({ child }: TatamiChild): Promise<Kept[]> {
   return data.flatMap(({ id, recording: one }) => (one ? [{ id, bytes: one.bytes }] : []));
 }
 
-async function replayMs({ child }: TatamiChild, kept: readonly Kept[]): Promise<number> {
+async function replayMs({ child }: TatamiChild, stored: readonly StoredRecording[]): Promise<number> {
   const times: number[] = [];
-  for (const { id } of kept.slice(0, replays)) {
+  for (const { id } of stored.slice(0, replays)) {
     const startedMs = performance.now();
     const path = `/runs/${id}/replay`;
     const { result } = await child.ask<{ result: string }>('call', { method: 'POST', path, body: {} });

@@ -2,7 +2,7 @@
 // torn; the segments since the start of the base contain all of them and correct the copy.
 import { fstatSync, read } from 'node:fs';
 import { promisify } from 'node:util';
-import { lastHeader, readEnd } from '../../store/spool/spool.ts';
+import { lastHeader, readEnd } from '../../store/wal-archive/segments.ts';
 import type { Destination } from './destination.ts';
 import { basePartName, manifestName } from './names.ts';
 import { encodeObject } from './object.ts';
@@ -13,7 +13,7 @@ const readFrom = promisify(read);
 export interface BaseOptions {
   readonly destination: Destination;
   readonly root: string;
-  readonly spool: string;
+  readonly walArchive: string;
   /** Descriptor of the database file. Must not be closed while the store is open, because that would drop SQLite's locks on the file. */
   readonly fd: number;
   readonly chain: string;
@@ -28,10 +28,10 @@ export interface BaseOptions {
 
 /** @returns the size of the base in the destination in bytes */
 export async function takeBase(options: BaseOptions): Promise<number> {
-  const { destination, root, spool, fd, chain, base, nowMs, signal, onProgress, retried } = options;
+  const { destination, root, walArchive, fd, chain, base, nowMs, signal, onProgress, retried } = options;
   const beganMs = nowMs();
   // Pages in the log may not be in the file yet, and later ones are checkpointed during the read.
-  const first = newest(spool, chain).first;
+  const first = newest(walArchive, chain).first;
   const fileBytes = fstatSync(fd).size;
   const parts = Math.ceil(fileBytes / partBytes);
   let sent = 0;
@@ -56,17 +56,17 @@ export async function takeBase(options: BaseOptions): Promise<number> {
     kind: 'manifest',
     ...{ chain, base, parts, fileBytes, first },
     // Everything checkpointed meanwhile was archived before.
-    end: newest(spool, chain).index,
+    end: newest(walArchive, chain).index,
     ...{ beganMs, endedMs: nowMs() },
   });
   await retried(() => destination.put(manifestName(root, base), manifest));
   return sent;
 }
 
-function newest(spool: string, chain: string): { first: number; index: number } {
-  const last = lastHeader(spool);
+function newest(walArchive: string, chain: string): { first: number; index: number } {
+  const last = lastHeader(walArchive);
   // A base is usable only with the segments of everything checkpointed meanwhile, which are missing once the chain has ended.
-  if (last?.chain !== chain || readEnd(spool) !== null)
+  if (last?.chain !== chain || readEnd(walArchive) !== null)
     throw new Error('The chain of the continuous copy ended.');
   return last;
 }

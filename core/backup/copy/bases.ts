@@ -44,7 +44,7 @@ interface State {
 }
 
 export function createBases(
-  options: Pick<BaseOptions, 'destination' | 'spool' | 'nowMs'> & {
+  options: Pick<BaseOptions, 'destination' | 'walArchive' | 'nowMs'> & {
     readonly database: string;
     onDone(manifest: { readonly chain: string; readonly bytes: number }): void;
     onFailed(error: unknown): void;

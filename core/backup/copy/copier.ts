@@ -6,7 +6,7 @@ import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Problems } from '../../lib/problems.ts';
 import type { FileEngine } from '../../store/file-engine.ts';
-import { lastHeader, readEnd } from '../../store/spool/spool.ts';
+import { lastHeader, readEnd } from '../../store/wal-archive/segments.ts';
 import { createBases, type Bases } from './bases.ts';
 import type { Destination } from './destination.ts';
 import { createFilesSender, type FilesSender } from './files.ts';
@@ -14,9 +14,9 @@ import { guarded } from './guarded.ts';
 import { createLag, type CopyLag } from './lag.ts';
 import { chainHeadName, chainName, chainRoot, manifestName, parseName } from './names.ts';
 import { decodeObject, encodeObject, type BaseManifest } from './object.ts';
-import { createOutbox, spoolBytesMax, type Outbox } from './outbox.ts';
+import { createOutbox, walArchiveBytesMax, type Outbox } from './outbox.ts';
 import { prune } from './prune.ts';
-import { SpoolError } from './send.ts';
+import { DamagedSegmentError } from './send.ts';
 
 const pruneEveryMs = 3_600_000;
 const retryMs = { first: 1_000, last: 60_000 };
@@ -25,7 +25,7 @@ export interface CopierOptions {
   readonly store: Pick<FileEngine, 'take'>;
   /** Path of the database file. */
   readonly database: string;
-  readonly spool: string;
+  readonly walArchive: string;
   /** Folder of the event archive. */
   readonly archive: string;
   readonly destination: Destination;
@@ -36,7 +36,7 @@ export interface CopierOptions {
   readonly version: string;
   readonly everyMs: number;
   /** Retention of the copy: points in time within this period remain restorable. */
-  readonly keepMs: number;
+  readonly retentionMs: number;
 }
 
 interface CopyStatus {
@@ -69,9 +69,9 @@ interface Copying extends CopierOptions {
   prunedMs: number | null;
 }
 
-export function createCopier(given: CopierOptions): Copier {
-  const options = { ...given, destination: guarded(given.destination, given.database) };
-  const { store, spool, destination, installation, clock, log, everyMs } = options;
+export function createCopier(settings: CopierOptions): Copier {
+  const options = { ...settings, destination: guarded(settings.destination, settings.database) };
+  const { store, walArchive, destination, installation, clock, log, everyMs } = options;
   const lag = createLag({ ...options, title: destination.title });
   const failed = (error: unknown): void => {
     lag.failed(error instanceof Error ? error.message : String(error));
@@ -80,7 +80,7 @@ export function createCopier(given: CopierOptions): Copier {
   const files = createFiles(options);
   const copying: Copying = {
     ...options,
-    outbox: createOutbox({ destination, spool, installation: installation.name, files }),
+    outbox: createOutbox({ destination, walArchive, installation: installation.name, files }),
     bases: createBases({
       ...{ ...options, nowMs: clock.nowMs, onFailed: failed },
       onDone: ({ chain, bytes }) => log('info', 'a base of the continuous copy was taken', { chain, bytes }),
@@ -102,7 +102,7 @@ export function createCopier(given: CopierOptions): Copier {
   const schedule = (delayMs: number): void => {
     cancel = clock.after(delayMs, () => {
       void take().then(sending.sendIfIdle).catch(failed);
-      lag.tell(stateOf(copying), files.fault());
+      lag.report(stateOf(copying), files.fault());
       if (!stopped) schedule(everyMs);
     });
   };
@@ -182,25 +182,25 @@ function createSending(copying: Copying, failed: (error: unknown) => void) {
 }
 
 async function sendAll(copying: Copying): Promise<void> {
-  const { outbox, bases, spool, store } = copying;
+  const { outbox, bases, walArchive, store } = copying;
   await knowChain(copying);
   try {
     bases.sent(await outbox.send());
   } catch (error) {
-    if (!(error instanceof SpoolError)) throw error;
+    if (!(error instanceof DamagedSegmentError)) throw error;
     await store.take({ end: error.message });
     outbox.drop();
   }
-  const ended = readEnd(spool);
-  if (ended !== null || lastHeader(spool) === null) await beginChain(copying, ended);
+  const ended = readEnd(walArchive);
+  if (ended !== null || lastHeader(walArchive) === null) await beginChain(copying, ended);
   bases.takeIfDue();
   await pruneIfDue(copying);
 }
 
 /** On first use of a chain: checks that the destination has it, and loads its bases. */
 async function knowChain(copying: Copying): Promise<void> {
-  const { spool, destination, installation, store, bases, log } = copying;
-  const chain = lastHeader(spool)?.chain;
+  const { walArchive, destination, installation, store, bases, log } = copying;
+  const chain = lastHeader(walArchive)?.chain;
   if (chain === undefined || copying.chain === chain) return;
   const root = chainRoot(installation.name, chain);
   const names = await destination.list(root);
@@ -253,21 +253,21 @@ async function beginChain(copying: Copying, ended: string | null): Promise<void>
 
 /** A destination that is unreachable for long must not fill the disk. */
 async function giveUpWhatIsTooMuch({ outbox, store, log }: Copying): Promise<void> {
-  if (outbox.waitingBytes() <= spoolBytesMax) return;
+  if (outbox.waitingBytes() <= walArchiveBytesMax) return;
   await store.take({ end: 'the unsent segments exceeded their disk quota' });
   outbox.drop();
   log('warn', 'the continuous copy dropped its unsent segments; it will take a new base');
 }
 
 async function pruneIfDue(copying: Copying): Promise<void> {
-  const { clock, destination, installation, chain, bases, keepMs, log, store, outbox } = copying;
+  const { clock, destination, installation, chain, bases, retentionMs, log, store, outbox } = copying;
   const nowMs = clock.monotonicMs();
   if (chain === null || (copying.prunedMs !== null && nowMs - copying.prunedMs < pruneEveryMs)) return;
   copying.prunedMs = nowMs;
   const { removed, isBroken } = await prune({
     ...{ destination, chain, installation: installation.name },
     underWay: bases.underWay()?.base ?? null,
-    fromMs: clock.nowMs() - keepMs,
+    fromMs: clock.nowMs() - retentionMs,
   });
   if (removed > 0) log('info', 'the continuous copy removed expired objects', { objects: removed });
   if (!isBroken) return;

@@ -21,7 +21,7 @@ export const filesAmong = (names: readonly string[]): string[] =>
   names.filter((name) => copiedPattern.test(name));
 
 /** @param name name of an archive file in a copy @returns true if the content matches the checksum in the name */
-export const isAsNamed = (name: string, bytes: Uint8Array): boolean =>
+export const matchesNameSum = (name: string, bytes: Uint8Array): boolean =>
   hashOf(bytes).slice(0, 16) === copiedPattern.exec(name)?.[1];
 
 export interface FilesSender {

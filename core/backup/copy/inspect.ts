@@ -1,6 +1,6 @@
 // Reports the content of a copy, and verifies all of it.
 import type { Destination } from './destination.ts';
-import { filesAmong, isAsNamed } from './files.ts';
+import { filesAmong, matchesNameSum } from './files.ts';
 import { parseName } from './names.ts';
 import { decodeObject } from './object.ts';
 import { reachesOf, readTimeline, reasonOf, without, type Chain, type Damaged } from './timeline.ts';
@@ -57,7 +57,7 @@ export async function verifyCopy(
 
 async function fileDamageOf(source: Destination, name: string): Promise<string | null> {
   try {
-    return isAsNamed(name, await source.get(name)) ? null : 'the checksum is wrong';
+    return matchesNameSum(name, await source.get(name)) ? null : 'the checksum is wrong';
   } catch (error) {
     return reasonOf(error);
   }

@@ -16,7 +16,7 @@ export interface CopyLag {
    * Updates the problem `copy`. @param state sentence about the current activity @param fault sentence about missing parts of the copy,
    * reported regardless of the lag
    */
-  tell(state: string, fault: string | null): void;
+  report(state: string, fault: string | null): void;
 }
 
 export function createLag(options: {
@@ -37,7 +37,7 @@ export function createLag(options: {
     failed: (message) => void (lastError = message),
     lagMs,
     lastError: () => lastError,
-    tell(state, fault) {
+    report(state, fault) {
       if (lagMs() <= Math.max(lagMsMax, 3 * everyMs)) {
         if (fault === null) problems.clear('copy');
         else problems.raise('copy', `The continuous copy to ${title} is incomplete. ${fault}`);

@@ -3,19 +3,19 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addPage, encodeHeader, segmentPath } from '../../store/spool/spool.ts';
+import { addPage, encodeHeader, segmentPath } from '../../store/wal-archive/segments.ts';
 import type { Destination } from './destination.ts';
 import { createFilesSender } from './files.ts';
 import { createOutbox } from './outbox.ts';
 
 const installation = '0'.repeat(32);
 let dir = '';
-const spool = (): string => join(dir, 'spool');
+const walArchive = (): string => join(dir, 'spool');
 const archive = (): string => join(dir, 'archive');
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'tatami-outbox-'));
-  for (const folder of [spool(), archive(), join(archive(), 'ws_1')]) mkdirSync(folder);
+  for (const folder of [walArchive(), archive(), join(archive(), 'ws_1')]) mkdirSync(folder);
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -25,7 +25,7 @@ function writeSegment(index: number): void {
     ...{ chain: '20261122T000000Z-0-00000000', index, first: 0, timeMs: 1, head: null, pageBytes: 512 },
     ...{ dbPages: 1, pages: 1, sum: addPage(0n, page).toString(16), place: null, inode: '1' },
   };
-  writeFileSync(segmentPath(spool(), index), Buffer.concat([encodeHeader(header), page]));
+  writeFileSync(segmentPath(walArchive(), index), Buffer.concat([encodeHeader(header), page]));
 }
 
 /** Records the object names in order of arrival. */
@@ -53,13 +53,13 @@ test('a segment that comes while files are sent waits for the next time, and so 
     ...{ destination, folder: archive(), installation },
     onUnreadable: () => undefined,
   });
-  const outbox = createOutbox({ destination, spool: spool(), installation, files });
-  const kinds = (): string[] =>
+  const outbox = createOutbox({ destination, walArchive: walArchive(), installation, files });
+  const sentNames = (): string[] =>
     destination.names.map((name) => /archive\/ws_1\/\d+-\d+|segments\/\d+/.exec(name)?.[0] ?? name);
   await outbox.send();
-  expect(kinds()).toEqual(['archive/ws_1/1-500', 'segments/0000000000']);
+  expect(sentNames()).toEqual(['archive/ws_1/1-500', 'segments/0000000000']);
   await outbox.send();
-  expect(kinds().slice(2)).toEqual(['archive/ws_1/501-900', 'segments/0000000001']);
+  expect(sentNames().slice(2)).toEqual(['archive/ws_1/501-900', 'segments/0000000001']);
 });
 
 test('a file that cannot be read is told, and all else is sent', async () => {
@@ -68,15 +68,15 @@ test('a file that cannot be read is told, and all else is sent', async () => {
   writeFileSync(path, 'first');
   writeFileSync(join(archive(), 'ws_1/501-900.jsonl.zst'), 'second');
   const destination = createDestination(() => rmSync(path));
-  const told: string[] = [];
+  const reported: string[] = [];
   const files = createFilesSender({
     ...{ destination, folder: archive(), installation },
-    onUnreadable: (name) => void told.push(name),
+    onUnreadable: (name) => void reported.push(name),
   });
-  const outbox = createOutbox({ destination, spool: spool(), installation, files });
+  const outbox = createOutbox({ destination, walArchive: walArchive(), installation, files });
   await outbox.send();
   expect(destination.names.map((name) => name.split('/').at(-2))).toEqual(['ws_1', 'segments']);
-  expect(told).toEqual(['ws_1/1-500.jsonl.zst']);
+  expect(reported).toEqual(['ws_1/1-500.jsonl.zst']);
   expect(files.fault()).toContain('ws_1/1-500.jsonl.zst');
   writeFileSync(path, 'first');
   await outbox.send();

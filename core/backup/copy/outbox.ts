@@ -1,13 +1,13 @@
 // Sends the archived segments in order, and bounds their size while the destination is unreachable.
 import { rmSync, statSync } from 'node:fs';
-import { markSent, readHeader, waitingPaths } from '../../store/spool/spool.ts';
+import { markSent, readHeader, waitingPaths } from '../../store/wal-archive/segments.ts';
 import type { Destination } from './destination.ts';
 import type { FilesSender } from './files.ts';
 import { chainRoot } from './names.ts';
-import { sendSegment, SpoolError } from './send.ts';
+import { sendSegment, DamagedSegmentError } from './send.ts';
 
 /** Disk quota of unsent segments. Above it they are dropped, and a new base is taken when the destination is reachable again. */
-export const spoolBytesMax = 1024 * 1024 * 1024;
+export const walArchiveBytesMax = 1024 * 1024 * 1024;
 
 export interface Outbox {
   /** Sends the unsent segments after the archive files they reference. @returns bytes sent @throws SpoolError */
@@ -19,27 +19,27 @@ export interface Outbox {
 
 export function createOutbox(options: {
   destination: Destination;
-  spool: string;
+  walArchive: string;
   installation: string;
   files: Pick<FilesSender, 'send'>;
 }): Outbox {
-  const { destination, spool, installation, files } = options;
+  const { destination, walArchive, installation, files } = options;
   return {
     async send() {
       // Listed before the archive files, because archive files exist before the segments that reference them.
-      const waiting = waitingPaths(spool);
+      const waiting = waitingPaths(walArchive);
       await files.send();
       let bytes = 0;
       for (const path of waiting) {
         const header = readHeader(path);
-        if (!header) throw new SpoolError('an unsent segment is damaged');
+        if (!header) throw new DamagedSegmentError('an unsent segment is damaged');
         bytes += await sendSegment(destination, chainRoot(installation, header.chain), path, header);
-        markSent(spool, path);
+        markSent(walArchive, path);
       }
       return bytes;
     },
-    waitingBytes: () => waitingPaths(spool).reduce((sum, path) => sum + sizeOf(path), 0),
-    drop: () => rmSync(spool, { recursive: true, force: true }),
+    waitingBytes: () => waitingPaths(walArchive).reduce((sum, path) => sum + sizeOf(path), 0),
+    drop: () => rmSync(walArchive, { recursive: true, force: true }),
   };
 }
 

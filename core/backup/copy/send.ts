@@ -1,6 +1,6 @@
 // Sends a segment to the destination in parts that fit into memory.
 import { open } from 'node:fs/promises';
-import { addPage, segmentHeaderBytes, type SegmentHeader } from '../../store/spool/spool.ts';
+import { addPage, segmentHeaderBytes, type SegmentHeader } from '../../store/wal-archive/segments.ts';
 import type { Destination } from './destination.ts';
 import { segmentPartName } from './names.ts';
 import { encodeObject } from './object.ts';
@@ -9,7 +9,7 @@ import { encodeObject } from './object.ts';
 const partBytesMax = 8 * 1024 * 1024;
 
 /** A stored segment is damaged, as after a power failure, so the chain cannot continue. */
-export class SpoolError extends Error {}
+export class DamagedSegmentError extends Error {}
 
 /** Sends all parts; a segment counts only if all of its parts exist. @returns bytes sent */
 export async function sendSegment(
@@ -36,7 +36,7 @@ export async function sendSegment(
         sum = addPage(sum, payload.subarray(entry * entryBytes, (entry + 1) * entryBytes));
       const isLast = part === parts - 1;
       if (bytesRead !== payload.length || (isLast && sum.toString(16) !== header.sum))
-        throw new SpoolError('an unsent segment is damaged');
+        throw new DamagedSegmentError('an unsent segment is damaged');
       const object = await encodeObject(
         { kind: 'segment', chain, index, part, parts, timeMs, head, pageBytes, dbPages },
         payload,

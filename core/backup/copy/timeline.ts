@@ -1,10 +1,10 @@
 // Determines the periods that a copy covers, from object names and base manifests. A time is covered if a complete base and all segments
 // since its first one exist.
 import type { Destination } from './destination.ts';
-import { manifestName, parseName, type Moment, type ParsedName } from './names.ts';
+import { manifestName, parseName, type CopyMoment, type ParsedName } from './names.ts';
 import { decodeObject, type BaseManifest } from './object.ts';
 
-export interface Segment extends Moment {
+export interface Segment extends CopyMoment {
   /** Object names of its parts, ascending. */
   readonly names: readonly string[];
 }
@@ -49,17 +49,17 @@ export async function readTimeline(source: Destination): Promise<Chain[]> {
     }),
     ({ parsed }) => parsed.root,
   );
-  const chains = await Promise.all([...byRoot.values()].map((found) => chainOf(source, found)));
+  const chains = await Promise.all([...byRoot.values()].map((objects) => chainOf(source, objects)));
   return chains.sort((a, b) => (a.chain < b.chain ? -1 : 1));
 }
 
-type Found = readonly { readonly name: string; readonly parsed: ParsedName }[];
+type ChainObjects = readonly { readonly name: string; readonly parsed: ParsedName }[];
 
-async function chainOf(source: Destination, found: Found): Promise<Chain> {
-  const { root, installation, chain } = found[0]!.parsed;
+async function chainOf(source: Destination, objects: ChainObjects): Promise<Chain> {
+  const { root, installation, chain } = objects[0]!.parsed;
   const damaged: Damaged[] = [];
   const bases: Base[] = [];
-  for (const [number, names] of basesOf(found)) {
+  for (const [number, names] of basesOf(objects)) {
     try {
       const { head } = await decodeObject('manifest', await source.get(manifestName(root, number)));
       if (head.parts !== names.length) throw new Error(`${head.parts - names.length} parts are missing`);
@@ -68,8 +68,8 @@ async function chainOf(source: Destination, found: Found): Promise<Chain> {
       damaged.push({ name: manifestName(root, number), reason: reasonOf(error) });
     }
   }
-  const names = found.map(({ name }) => name);
-  const segments = segmentsOf(found);
+  const names = objects.map(({ name }) => name);
+  const segments = segmentsOf(objects);
   for (const index of missingOf([...segments.keys()]))
     damaged.push({ name: `${root}segments/${index}`, reason: 'the segment is missing' });
   return { root, installation, chain, bases, segments, names, damaged };
@@ -84,10 +84,10 @@ function missingOf(indices: readonly number[]): number[] {
 }
 
 /** Returns the finished bases, which are those with a manifest. */
-function basesOf(found: Found): [number, string[]][] {
+function basesOf(objects: ChainObjects): [number, string[]][] {
   const parts = new Map<number, string[]>();
   const finished: number[] = [];
-  for (const { name, parsed } of found) {
+  for (const { name, parsed } of objects) {
     if (parsed.is !== 'base') continue;
     if (parsed.part === 'manifest') finished.push(parsed.base);
     else parts.set(parsed.base, [...(parts.get(parsed.base) ?? []), name]);
@@ -95,9 +95,9 @@ function basesOf(found: Found): [number, string[]][] {
   return finished.sort((a, b) => a - b).map((number) => [number, (parts.get(number) ?? []).sort()]);
 }
 
-function segmentsOf(found: Found): Map<number, Segment> {
+function segmentsOf(objects: ChainObjects): Map<number, Segment> {
   const parts = Map.groupBy(
-    found.flatMap(({ name, parsed }) => (parsed.is === 'segment' ? [{ name, ...parsed }] : [])),
+    objects.flatMap(({ name, parsed }) => (parsed.is === 'segment' ? [{ name, ...parsed }] : [])),
     ({ index }) => index,
   );
   const whole = [...parts].flatMap(([index, of]): [number, Segment][] => {

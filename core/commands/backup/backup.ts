@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { makeBackup, type Backup, type BackupStep } from '../../backup/make.ts';
-import { parseKeep, type Keep } from '../../backup/keep.ts';
+import { parseRetentionRule, type RetentionRule } from '../../backup/retention-rule.ts';
 import { pruneBackups } from '../../backup/prune.ts';
 import { readConfig } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { yieldProcessor } from '../../lib/processor.ts';
+import { lowerCpuPriority } from '../../lib/cpu.ts';
 import { version } from '../../version.ts';
 import { usage } from '../flags.ts';
 import { createProgress, isTerminal, pourFile, printResult, say } from '../output.ts';
-import { backupLines, inMegabytes, percent, shownBackup } from './shown.ts';
+import { backupLines, inMegabytes, percent, toBackupOutput } from './output.ts';
 
 export interface BackupOptions {
   dataDir?: string;
@@ -30,7 +30,7 @@ const stepTexts: Readonly<Record<BackupStep, string>> = {
 /** @param folder where relative paths begin */
 export async function backup(target: string, options: BackupOptions, folder: string): Promise<void> {
   const keep = keepOf(options.keep);
-  if (options.background) yieldProcessor();
+  if (options.background) lowerCpuPriority();
   const { dataDir } = readConfig(
     options.dataDir === undefined ? {} : { dataDir: options.dataDir },
     undefined,
@@ -42,14 +42,14 @@ export async function backup(target: string, options: BackupOptions, folder: str
   const into = resolve(folder, target);
   const made = await make(dataDir, into, options);
   const pruned = keep ? await pruneBackups(into, keep) : null;
-  printResult({ ...shownBackup(made), ...(pruned ? { deleted: pruned.deleted } : {}) }, options, (shown) =>
+  printResult({ ...toBackupOutput(made), ...(pruned ? { deleted: pruned.deleted } : {}) }, options, (shown) =>
     [...backupLines(shown), ...(shown.deleted ?? []).map((path) => `deleted   ${path}`)].join('\n'),
   );
 }
 
-function keepOf(text: string | undefined): Keep | null {
+function keepOf(text: string | undefined): RetentionRule | null {
   if (text === undefined) return null;
-  const keep = parseKeep(text);
+  const keep = parseRetentionRule(text);
   if (!keep) throw usage(`--keep must be a rule such as last=3,daily=7,weekly=4,monthly=6, not "${text}".`);
   return keep;
 }
@@ -82,7 +82,7 @@ async function toStdout(dataDir: string, options: BackupOptions): Promise<void> 
   try {
     const made = await make(dataDir, folder, options);
     await pourFile(made.path);
-    say(backupLines({ ...shownBackup(made), path: 'stdout' }).join('\n'));
+    say(backupLines({ ...toBackupOutput(made), path: 'stdout' }).join('\n'));
   } finally {
     clean();
   }

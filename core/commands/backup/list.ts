@@ -2,12 +2,12 @@
 import { resolve } from 'node:path';
 import { listBackups } from '../../backup/folder.ts';
 import { printResult } from '../output.ts';
-import { inMegabytes, shownManifest } from './shown.ts';
+import { inMegabytes, toManifestOutput } from './output.ts';
 
 export async function list(dir: string, options: { json?: boolean }, folder: string): Promise<void> {
   const listed = await listBackups(resolve(folder, dir));
   const backups = listed.map(({ path, bytes, manifest, problem }) =>
-    manifest ? { path, bytes, problem, ...shownManifest(manifest) } : { path, bytes, problem },
+    manifest ? { path, bytes, problem, ...toManifestOutput(manifest) } : { path, bytes, problem },
   );
   printResult(
     { backups },

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig } from '../../config.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { readHeldAtMs } from '../../store/copied-database.ts';
+import { readPausedAtMs } from '../../store/copied-database.ts';
 import { tryLock } from '../../store/data-dir.ts';
 import { requireOwner } from '../../store/private.ts';
 import { releaseOp } from '../../store/installation.ts';
@@ -29,7 +29,7 @@ export async function release(options: ReleaseOptions, folder: string): Promise<
   const database = join(dataDir, 'tatami.db');
   if (!existsSync(database))
     throw new CommandError(`${dataDir} has no database. Set the data directory with --data-dir.`);
-  const held = readHeldAtMs(database) !== null;
+  const held = readPausedAtMs(database) !== null;
   if (held) await letRun(dataDir, database);
   printResult({ dataDir, released: held }, options, () =>
     held ? 'released  webhooks, plugins and schedules run' : 'nothing is paused in this directory',
@@ -39,7 +39,7 @@ export async function release(options: ReleaseOptions, folder: string): Promise<
 async function letRun(dataDir: string, database: string): Promise<void> {
   requireOwner(dataDir);
   const locked = tryLock(join(dataDir, 'lock'));
-  if ('heldBy' in locked) return tellServer(dataDir, database, locked.heldBy);
+  if ('lockedBy' in locked) return tellServer(dataDir, database, locked.lockedBy);
   locked.release();
   const { store, close } = openStore(dataDir, systemClock.nowMs);
   try {
@@ -51,7 +51,7 @@ async function letRun(dataDir: string, database: string): Promise<void> {
 
 async function tellServer(dataDir: string, database: string, pid: string): Promise<void> {
   writeWholeFile(join(dataDir, releaseFile), '');
-  const look = (): Promise<boolean> => Promise.resolve(readHeldAtMs(database) !== null);
+  const look = (): Promise<boolean> => Promise.resolve(readPausedAtMs(database) !== null);
   if (await poll(true, look, (waits) => !waits, heardWithinMs))
     throw new CommandError(
       `Process ${pid} has not released the directory yet. The release takes effect at the next start of the server at the latest.`,

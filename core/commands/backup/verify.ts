@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { findDeepProblem } from '../../backup/deep.ts';
 import { findProblem, listBackups } from '../../backup/folder.ts';
 import { CommandError, createProgress, exitCodes, printResult } from '../output.ts';
-import { percent } from './shown.ts';
+import { percent } from './output.ts';
 
 export interface VerifyOptions {
   deep?: boolean;

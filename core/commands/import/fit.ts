@@ -1,5 +1,5 @@
 // Brings rows of other trackers within what an issue can hold.
-import { optional, type ImportRow, type Told } from './formats/row.ts';
+import { optional, type ImportRow, type RowReporter } from './formats/row.ts';
 
 const titleCharsMax = 500;
 const descriptionBytesMax = 256 * 1024;
@@ -37,7 +37,10 @@ export function teamKeyOf(name: string): string | null {
 }
 
 /** A row without times that contradict others of it, which the server refuses: the creation counts first, then the end. */
-export function withTimesInOrder({ startedAt, endedAt, ...row }: ImportRow, left: Told['left']): ImportRow {
+export function withTimesInOrder(
+  { startedAt, endedAt, ...row }: ImportRow,
+  left: RowReporter['left'],
+): ImportRow {
   const isLeft = (what: string, time: string | undefined, earlier: string | null | undefined): boolean => {
     const isWrong = time !== undefined && typeof earlier === 'string' && time < earlier;
     if (isWrong) left(what);

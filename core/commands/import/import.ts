@@ -2,20 +2,20 @@
 // they have to do with each other. Running it again adds nothing: each issue carries its id there, or the hash of its row, as its external
 // id, and what the server has already is skipped. So an import that was cut short is finished by running it again.
 import { basename } from 'node:path';
-import { createProgress, exitCodes, mayPass, printResult, type Progress } from '../output.ts';
+import { createProgress, exitCodes, mayPass, printResult, type CommandProgress } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { formatOf } from './formats/detect.ts';
-import { optional, storable, type ImportRow, type Told } from './formats/row.ts';
+import { optional, storable, type ImportRow, type RowReporter } from './formats/row.ts';
 import { fitDescription, fitTitle, teamKeyOf, withTimesInOrder } from './fit.ts';
-import { findIssues, inBatches } from './found.ts';
+import { findIssues, inBatches } from './existing-issues.ts';
 import { linkRows, type Linking } from './links.ts';
 import { paceText } from './pace.ts';
 import { createPacks } from './packs.ts';
 import { readPeople, type People } from './people.ts';
-import { createPlaces, type Places, type State } from './places.ts';
+import { createReferenceResolver, type ReferenceResolver, type State } from './reference-resolver.ts';
 import { createPlan, type Plan, type Planning } from './plans.ts';
 import { emptyReport, summary, type Report } from './report.ts';
-import { createPost, send, type Outcome, type Outgoing } from './send.ts';
+import { createPost, send, type ImportOutcome, type Outgoing } from './send.ts';
 import { survey } from './survey.ts';
 
 const untimedText =
@@ -41,7 +41,7 @@ export async function importIssues(file: string, options: ImportOptions): Promis
     options.people === undefined ? new Map<string, string>() : await readPeople(options.people, call);
   const names = new Map<string, string>();
   const linking = { call, source, made: report, note, left: leftIn(report), names, people };
-  async function* read(told: Told): AsyncGenerator<ImportRow> {
+  async function* read(told: RowReporter): AsyncGenerator<ImportRow> {
     for await (const row of format.read(file, { teamFrom }, told)) yield storable(row);
   }
   try {
@@ -57,7 +57,7 @@ export async function importIssues(file: string, options: ImportOptions): Promis
 }
 
 /** Where nothing was made and the same would happen again, the error says all. */
-function noteStop({ created, skipped }: Report, error: unknown, note: Progress['note']): void {
+function noteStop({ created, skipped }: Report, error: unknown, note: CommandProgress['note']): void {
   const passes = mayPass(error);
   if (created === 0 && !passes) return;
   const first = passes ? '' : ' after you fix the error below';
@@ -66,22 +66,22 @@ function noteStop({ created, skipped }: Report, error: unknown, note: Progress['
   );
 }
 
-interface Shown {
+interface ImportProgress {
   readonly report: Report;
-  readonly progress: Progress;
+  readonly progress: CommandProgress;
   /** How many rows the file has. */
   readonly total: number;
 }
 
 /** @returns how many rows have links or comments */
 async function makeIssues(
-  read: (told: Told) => AsyncIterable<ImportRow>,
+  read: (told: RowReporter) => AsyncIterable<ImportRow>,
   linking: Linking & Planning & { readonly names: Map<string, string>; readonly people: People },
-  { report, progress, total }: Shown,
+  { report, progress, total }: ImportProgress,
 ): Promise<number> {
   const { call, source, note, left, names, people } = linking;
   const outcome = outcomeIn(report, progress);
-  const places = createPlaces(call, report, note, left, people);
+  const places = createReferenceResolver(call, report, note, left, people);
   const plan = createPlan(linking);
   const post = createPost(call, () => note(untimedText));
   const startedMs = performance.now();
@@ -113,9 +113,9 @@ async function makeIssues(
 }
 
 async function linkIssues(
-  read: (told: Told) => AsyncIterable<ImportRow>,
+  read: (told: RowReporter) => AsyncIterable<ImportRow>,
   linking: Linking,
-  { progress, total }: Omit<Shown, 'report'>,
+  { progress, total }: Omit<ImportProgress, 'report'>,
 ): Promise<void> {
   const startedMs = performance.now();
   let linked = 0;
@@ -126,7 +126,7 @@ async function linkIssues(
   }
 }
 
-function outcomeIn(report: Report, progress: Progress): Outcome {
+function outcomeIn(report: Report, progress: CommandProgress): ImportOutcome {
   return {
     created: (count) => void (report.created += count),
     skipped: (count) => void (report.skipped += count),
@@ -139,12 +139,12 @@ function outcomeIn(report: Report, progress: Progress): Outcome {
 }
 
 const leftIn =
-  ({ left }: Report): Told['left'] =>
+  ({ left }: Report): RowReporter['left'] =>
   (what, rows = 1) =>
     void (left[what] = (left[what] ?? 0) + rows);
 
 /** What is wrong with a file is told when it is read first. */
-const untold: Told = { bad: () => {}, left: () => {} };
+const untold: RowReporter = { bad: () => {}, left: () => {} };
 
 function paceOf({ created, skipped, failed }: Report, total: number, tookMs: number): string {
   const pace = paceText(created + skipped + failed, total, tookMs);
@@ -178,7 +178,7 @@ function tellOf(
   { at, createdAt, noTime }: ImportRow,
   { cut }: Ready,
   report: Report,
-  progress: Progress,
+  progress: CommandProgress,
 ): void {
   if (cut !== null) {
     report.cut++;
@@ -193,7 +193,12 @@ function tellOf(
 type Ready = Outgoing & { cut: string | null };
 type Prepared = Ready | { why: string };
 
-async function prepare(row: ImportRow, source: string, places: Places, plan: Plan): Promise<Prepared> {
+async function prepare(
+  row: ImportRow,
+  source: string,
+  places: ReferenceResolver,
+  plan: Plan,
+): Promise<Prepared> {
   const { at, externalId, createdAt, number } = row;
   const team = teamKeyOf(row.teamKey ?? row.teamName);
   if (team === null) return { why: `no team key can be derived from "${row.teamName}"` };
@@ -221,7 +226,11 @@ async function prepare(row: ImportRow, source: string, places: Places, plan: Pla
   };
 }
 
-async function refusedLabel(places: Places, labels: readonly string[], team: string): Promise<string | null> {
+async function refusedLabel(
+  places: ReferenceResolver,
+  labels: readonly string[],
+  team: string,
+): Promise<string | null> {
   for (const label of labels) {
     const why = await places.label(label, team);
     if (why !== null) return why;
@@ -233,7 +242,7 @@ async function refusedLabel(places: Places, labels: readonly string[], team: str
 async function valuesOf(
   { priority, status = '', assignee = '', creator = '', estimate, dueDate, ...times }: ImportRow,
   team: string,
-  places: Places,
+  places: ReferenceResolver,
 ): Promise<Partial<Outgoing['issue']>> {
   const state = status === '' ? undefined : await places.state(team, status);
   const assigneeId = assignee === '' ? undefined : await places.member(assignee, 'assignee');

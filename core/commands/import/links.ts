@@ -2,8 +2,8 @@
 // so that a second run adds nothing; what points to an issue that is not here, or would close a circle, is named and left out.
 import type { ApiCallError, Call } from '../../../sdk/client/index.ts';
 import { addComments } from './comments.ts';
-import { findIssues, type FoundIssue } from './found.ts';
-import type { ImportRow, Link } from './formats/row.ts';
+import { findIssues, type ExistingIssue } from './existing-issues.ts';
+import type { ImportRow, ImportedLink } from './formats/row.ts';
 import { attempted } from './refusal.ts';
 import type { Report } from './report.ts';
 
@@ -26,7 +26,7 @@ export async function linkRows(linking: Linking, rows: readonly ImportRow[]): Pr
     ...links.map(({ to }) => externalIdOf(to)),
   ]);
   const found = await findIssues(call, source, [...new Set(wanted)]);
-  const here = (externalId: string): FoundIssue | undefined => {
+  const here = (externalId: string): ExistingIssue | undefined => {
     const issue = found.get(externalId);
     return issue?.deletedAt === null ? issue : undefined;
   };
@@ -39,7 +39,7 @@ export async function linkRows(linking: Linking, rows: readonly ImportRow[]): Pr
   }
 }
 
-const words: Readonly<Record<Link['type'], string>> = {
+const words: Readonly<Record<ImportedLink['type'], string>> = {
   child_of: 'parent',
   parent_of: 'sub-issue',
   blocks: 'relation',
@@ -52,9 +52,9 @@ const words: Readonly<Record<Link['type'], string>> = {
 async function add(
   linking: Linking,
   { at }: ImportRow,
-  issue: FoundIssue,
-  { type, to }: Link,
-  other: FoundIssue | undefined,
+  issue: ExistingIssue,
+  { type, to }: ImportedLink,
+  other: ExistingIssue | undefined,
 ): Promise<void> {
   const { note, left } = linking;
   const word = words[type];
@@ -81,11 +81,13 @@ const hasAnother = Symbol('has another parent');
 /** What somebody put elsewhere since stays there. */
 async function adopt(
   { call, made }: Linking,
-  issue: FoundIssue,
-  parent: FoundIssue,
+  issue: ExistingIssue,
+  parent: ExistingIssue,
 ): Promise<ApiCallError | typeof hasAnother | null> {
   if (issue.parent) return issue.parent.id === parent.id ? null : hasAnother;
-  const answer = await attempted(call<FoundIssue>('PATCH', `/issues/${issue.id}`, { parentId: parent.id }));
+  const answer = await attempted(
+    call<ExistingIssue>('PATCH', `/issues/${issue.id}`, { parentId: parent.id }),
+  );
   if ('refusal' in answer) return answer.refusal;
   made.parents++;
   Object.assign(issue, { parent: { id: parent.id } });
@@ -94,9 +96,9 @@ async function adopt(
 
 async function relate(
   { call, made }: Linking,
-  issue: FoundIssue,
-  type: Link['type'],
-  other: FoundIssue,
+  issue: ExistingIssue,
+  type: ImportedLink['type'],
+  other: ExistingIssue,
 ): Promise<ApiCallError | null> {
   const answer = await attempted(call('POST', `/issues/${issue.id}/relations`, { type, issueId: other.id }));
   if (!('refusal' in answer)) {

@@ -2,10 +2,10 @@
 // for want of a scope or because a cycle has passed, is said once and left out.
 import type { Call } from '../../../sdk/client/index.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { foldName } from '../../lib/fold.ts';
+import { foldName } from '../../lib/case-folding.ts';
 import { readAll } from '../remote.ts';
 import { fitBytes, fitChars } from './fit.ts';
-import type { Cycle, ImportRow, Milestone } from './formats/row.ts';
+import type { ImportedCycle, ImportRow, Milestone } from './formats/row.ts';
 import { attempted } from './refusal.ts';
 import type { Report } from './report.ts';
 
@@ -47,7 +47,7 @@ export function createPlan(planning: Planning): Plan {
   };
 }
 
-interface Named {
+interface NamedEntity {
   readonly id: string;
   readonly name: string;
 }
@@ -64,13 +64,13 @@ function createNamed(
   return async (given, more) => {
     const name = fitChars(given, nameCharsMax);
     if (known === null) {
-      const answer = await attempted(readAll<Named>(call, list));
+      const answer = await attempted(readAll<NamedEntity>(call, list));
       isClosed = 'refusal' in answer;
       if ('refusal' in answer) note(`${what}s are skipped: ${answer.refusal.message}`);
       known = new Map('refusal' in answer ? [] : answer.value.map((one) => [foldName(one.name), one.id]));
     }
     if (!known.has(foldName(name)) && !isClosed) {
-      const answer = await attempted(call<Named>('POST', path, { name, ...more }));
+      const answer = await attempted(call<NamedEntity>('POST', path, { name, ...more }));
       if ('refusal' in answer) note(`the ${what} "${name}" cannot be created: ${answer.refusal.message}`);
       else made[`${what}s`]++;
       known.set(foldName(name), 'refusal' in answer ? null : answer.value.id);
@@ -101,7 +101,7 @@ function createMilestones(
   };
 }
 
-interface KnownCycle extends Named {
+interface KnownCycle extends NamedEntity {
   readonly startsAt: string;
   readonly endsAt: string;
   readonly status: string;
@@ -139,7 +139,7 @@ function createCycles({ call, made, note, left }: Planning) {
     return answer.value.id;
   };
 
-  return async (team: string, cycles: readonly Cycle[]): Promise<string | undefined> => {
+  return async (team: string, cycles: readonly ImportedCycle[]): Promise<string | undefined> => {
     const here = await known(team);
     const open = cycles
       .map((cycle) => meant(here, cycle))
@@ -156,15 +156,16 @@ function createCycles({ call, made, note, left }: Planning) {
   };
 }
 
-type Dated = Cycle & { readonly startsAt: string; readonly endsAt: string };
+type Dated = ImportedCycle & { readonly startsAt: string; readonly endsAt: string };
 
-const isDated = (cycle: Cycle): cycle is Dated => cycle.startsAt !== undefined && cycle.endsAt !== undefined;
+const isDated = (cycle: ImportedCycle): cycle is Dated =>
+  cycle.startsAt !== undefined && cycle.endsAt !== undefined;
 
-const hasPassed = ({ endsAt }: Cycle): boolean =>
+const hasPassed = ({ endsAt }: ImportedCycle): boolean =>
   endsAt !== undefined && Date.parse(endsAt) <= systemClock.nowMs();
 
 /** The one in which its middle lies, whatever it is called; by its name where the file gives no times. */
-function meant(here: readonly KnownCycle[], cycle: Cycle): KnownCycle | undefined {
+function meant(here: readonly KnownCycle[], cycle: ImportedCycle): KnownCycle | undefined {
   if (!isDated(cycle)) return here.findLast(({ name }) => foldName(name) === foldName(cycle.name));
   const middle = (Date.parse(cycle.startsAt) + Date.parse(cycle.endsAt)) / 2;
   return here.find(({ startsAt, endsAt }) => Date.parse(startsAt) <= middle && middle < Date.parse(endsAt));

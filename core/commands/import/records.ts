@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { CsvError, parse } from 'csv-parse';
 import { CommandError, exitCodes } from '../output.ts';
-import type { Told } from './formats/row.ts';
+import type { RowReporter } from './formats/row.ts';
 import { headerOf, headOf } from './head.ts';
 
 /** A quote that is never closed would otherwise gather the rest of the file in memory. */
@@ -27,7 +27,7 @@ export interface CsvRecord {
 export async function* readRecords(
   file: string,
   needed: readonly string[],
-  { bad, left }: Told,
+  { bad, left }: RowReporter,
 ): AsyncGenerator<CsvRecord> {
   let lastBadLine = 0;
   let header: string[] | undefined;

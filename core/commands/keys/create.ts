@@ -3,10 +3,10 @@ import { systemClock } from '../../lib/clock.ts';
 import { allScopes } from '../../rights/scopes.ts';
 import { timeAhead, usage } from '../flags.ts';
 import { printResult } from '../output.ts';
-import { askDesk, type LocalOptions } from './desk.ts';
-import { madeText } from './shown.ts';
+import { callOperatorRpc, type LocalOptions } from './operator-rpc.ts';
+import { createdKeyText } from './key-text.ts';
 
-export interface CreateOptions extends LocalOptions {
+export interface CreateKeyOptions extends LocalOptions {
   workspace?: string;
   member?: string;
   name: string;
@@ -15,17 +15,17 @@ export interface CreateOptions extends LocalOptions {
 }
 
 /** @param folder where a relative data directory begins */
-export async function create(options: CreateOptions, folder: string): Promise<void> {
+export async function create(options: CreateKeyOptions, folder: string): Promise<void> {
   const { workspace, member, name, expires } = options;
   if (name.trim() === '' || name.length > 80) throw usage('--name must have 1 to 80 characters.');
-  const made = await askDesk(options, folder, 'create', {
+  const made = await callOperatorRpc(options, folder, 'create', {
     ...(workspace === undefined ? {} : { workspace }),
     ...(member === undefined ? {} : { member }),
     name,
     scopes: scopesOf(options.scopes),
     expiresAt: expires === undefined ? null : timeAhead('--expires', expires, systemClock.nowMs()),
   });
-  printResult(made, options, (key) => `workspace ${key.workspaceId}\n${madeText(key)}`);
+  printResult(made, options, (key) => `workspace ${key.workspaceId}\n${createdKeyText(key)}`);
 }
 
 /** @throws CommandError */

@@ -1,10 +1,10 @@
 // `tatami keys list`: which keys there are, whose they are, when each was last used and when it ends.
 import { systemClock } from '../../lib/clock.ts';
-import { noWorkspace, type KeyAnswers, type ListedKey } from '../../setup/keys/orders.ts';
+import { noWorkspace, type KeyRpcResponses, type ListedKey } from '../../setup/keys/rpc-schemas.ts';
 import { printResult } from '../output.ts';
 import { minuteOf, tableOf } from '../table.ts';
-import { askDesk, type LocalOptions } from './desk.ts';
-import { shortScopes } from './shown.ts';
+import { callOperatorRpc, type LocalOptions } from './operator-rpc.ts';
+import { shortScopes } from './key-text.ts';
 
 export interface ListOptions extends LocalOptions {
   workspace?: string;
@@ -13,11 +13,11 @@ export interface ListOptions extends LocalOptions {
 /** @param folder where a relative data directory begins */
 export async function list(options: ListOptions, folder: string): Promise<void> {
   const { workspace } = options;
-  const listed = await askDesk(options, folder, 'list', workspace === undefined ? {} : { workspace });
+  const listed = await callOperatorRpc(options, folder, 'list', workspace === undefined ? {} : { workspace });
   printResult(listed, options, linesOf);
 }
 
-function linesOf({ workspaces, keys, hasMore }: KeyAnswers['list']): string {
+function linesOf({ workspaces, keys, hasMore }: KeyRpcResponses['list']): string {
   const now = systemClock.nowMs();
   const parts = workspaces.map(({ id, name }) => {
     const own = keys.filter(({ workspaceId }) => workspaceId === id);

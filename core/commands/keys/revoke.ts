@@ -1,12 +1,12 @@
 // `tatami keys revoke KEY`: ends a key at once.
 import { printResult } from '../output.ts';
-import { askDesk, type LocalOptions } from './desk.ts';
+import { callOperatorRpc, type LocalOptions } from './operator-rpc.ts';
 
 export type RevokeOptions = LocalOptions;
 
 /** @param folder where a relative data directory begins */
 export async function revoke(key: string, options: RevokeOptions, folder: string): Promise<void> {
-  const revoked = await askDesk(options, folder, 'revoke', { key });
+  const revoked = await callOperatorRpc(options, folder, 'revoke', { key });
   printResult(
     revoked,
     options,

@@ -2,11 +2,11 @@
 import { systemClock } from '../../lib/clock.ts';
 import { programName } from '../../lib/own-program.ts';
 import { quoted } from '../../lib/quoted.ts';
-import { graceMsMax } from '../../setup/keys/orders.ts';
+import { graceMsMax } from '../../setup/keys/rpc-schemas.ts';
 import { duration, timeAhead } from '../flags.ts';
 import { printResult } from '../output.ts';
-import { askDesk, type LocalOptions } from './desk.ts';
-import { madeText } from './shown.ts';
+import { callOperatorRpc, type LocalOptions } from './operator-rpc.ts';
+import { createdKeyText } from './key-text.ts';
 
 export interface RollOptions extends LocalOptions {
   grace: string;
@@ -18,7 +18,7 @@ export interface RollOptions extends LocalOptions {
 export async function roll(key: string, options: RollOptions, folder: string): Promise<void> {
   const { grace, allScopes = false, expires, dataDir } = options;
   const where = dataDir === undefined ? '' : ` --data-dir ${quoted(dataDir)}`;
-  const rolled = await askDesk(options, folder, 'roll', {
+  const rolled = await callOperatorRpc(options, folder, 'roll', {
     key,
     graceMs: duration('--grace', grace, graceMsMax),
     allScopes,
@@ -33,7 +33,7 @@ export async function roll(key: string, options: RollOptions, folder: string): P
           ? `works until ${previous.expiresAt}; \`${programName} keys revoke ${previous.id}${where}\` revokes it now`
           : 'is revoked'
       }`,
-      madeText(successor),
+      createdKeyText(successor),
     ].join('\n'),
   );
 }

@@ -50,7 +50,7 @@ export async function writeLogins(logins: readonly Login[]): Promise<void> {
 }
 
 /** Whether two are for the same workspace: it has one login. */
-export function isSamePlace(
+export function isSameWorkspace(
   one: Pick<Login, 'server' | 'workspace'>,
   other: Pick<Login, 'server' | 'workspace'>,
 ): boolean {

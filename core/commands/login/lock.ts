@@ -29,7 +29,7 @@ async function waitForLock(): Promise<() => void> {
     if ('release' in locked) return locked.release;
     if (performance.now() - startMs > waitMsMax)
       throw new CommandError(
-        `Process ${locked.heldBy} has been changing the logins for a minute. Try again after it ends.`,
+        `Process ${locked.lockedBy} has been changing the logins for a minute. Try again after it ends.`,
         exitCodes.tryLater,
       );
   }

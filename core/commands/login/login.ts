@@ -9,10 +9,10 @@ import { printResult, say } from '../output.ts';
 import { askByCode, askInBrowser } from './ask.ts';
 import { firstOf } from '../table.ts';
 import { findAuthorizationServer, type AuthorizationServer } from './authorization-server.ts';
-import { isSamePlace, readLogins, serverName, writeLogins, type Login } from './credentials.ts';
+import { isSameWorkspace, readLogins, serverName, writeLogins, type Login } from './credentials.ts';
 import { withLogins } from './lock.ts';
-import { shownLogin, type ShownLogin } from './shown.ts';
-import type { Tokens } from './tokens.ts';
+import { toLoginSummary, type LoginSummary } from './login-summary.ts';
+import type { LoginTokens } from './tokens.ts';
 
 export interface LoginOptions {
   server?: string;
@@ -22,7 +22,7 @@ export interface LoginOptions {
 }
 
 export async function login({ device = false, scopes, json, ...flags }: LoginOptions): Promise<void> {
-  const { server, isNamed, token } = readRemote(flags);
+  const { server, isExplicit: isNamed, token } = readRemote(flags);
   // Before anybody is asked for anything: what cannot be kept is not fetched.
   const [current] = readLogins();
   const from = await findAuthorizationServer(serverName(isNamed ? server : (current?.server ?? server)));
@@ -31,10 +31,10 @@ export async function login({ device = false, scopes, json, ...flags }: LoginOpt
   const made = await describe(from, tokens);
   await keep(from, made);
   if (token !== null) say('TATAMI_TOKEN is set and takes precedence over this login.');
-  printResult(shownLogin(made), { json }, linesOf);
+  printResult(toLoginSummary(made), { json }, linesOf);
 }
 
-function linesOf({ server, workspace, member, scopes }: ShownLogin): string {
+function linesOf({ server, workspace, member, scopes }: LoginSummary): string {
   return `Logged in to ${server} as ${member.name}, in the workspace ${workspace.name}.\nScopes: ${firstOf(scopes)}`;
 }
 
@@ -49,7 +49,7 @@ function scopesOf(list: string, supported: readonly string[]): string[] {
   return [...new Set(scopes)];
 }
 
-async function describe({ server }: AuthorizationServer, tokens: Tokens): Promise<Login> {
+async function describe({ server }: AuthorizationServer, tokens: LoginTokens): Promise<Login> {
   const call = createCall({ server, token: tokens.accessToken });
   const { workspace, member } = await call<Pick<Login, 'workspace' | 'member'>>('GET', '/me');
   return {
@@ -64,8 +64,8 @@ async function describe({ server }: AuthorizationServer, tokens: Tokens): Promis
 async function keep({ config }: AuthorizationServer, made: Login): Promise<void> {
   const replaced = await withLogins(async () => {
     const logins = readLogins();
-    await writeLogins([made, ...logins.filter((login) => !isSamePlace(login, made))]);
-    return logins.find((login) => isSamePlace(login, made));
+    await writeLogins([made, ...logins.filter((login) => !isSameWorkspace(login, made))]);
+    return logins.find((login) => isSameWorkspace(login, made));
   });
   // Where that fails, it ends by itself when nobody has used it for long enough.
   if (replaced) await client.tokenRevocation(config, replaced.refreshToken).catch(() => undefined);

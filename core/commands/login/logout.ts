@@ -2,7 +2,7 @@
 import * as client from 'openid-client';
 import { CommandError, exitCodes, printResult, say } from '../output.ts';
 import { findAuthorizationServer } from './authorization-server.ts';
-import { isSamePlace, readLogins, writeLogins, type Login } from './credentials.ts';
+import { isSameWorkspace, readLogins, writeLogins, type Login } from './credentials.ts';
 import { withLogins } from './lock.ts';
 import { inWords } from './oauth-error.ts';
 import { theLogin, where } from './which.ts';
@@ -41,7 +41,7 @@ function leave(login: Login): Promise<string | null> {
   return withLogins(async () => {
     const logins = readLogins();
     // Another command may have renewed it, or logged out, since it was looked at.
-    const kept = logins.find((other) => isSamePlace(other, login));
+    const kept = logins.find((other) => isSameWorkspace(other, login));
     if (!kept) return null;
     const reason = await revoke(kept);
     await writeLogins(logins.filter((other) => other !== kept));

@@ -4,7 +4,7 @@ import { programName } from '../../lib/own-program.ts';
 import { quoted } from '../../lib/quoted.ts';
 import { CommandError, exitCodes } from '../output.ts';
 import { findAuthorizationServer } from './authorization-server.ts';
-import { isSamePlace, readLogins, writeLogins, type Login } from './credentials.ts';
+import { isSameWorkspace, readLogins, writeLogins, type Login } from './credentials.ts';
 import { withLogins } from './lock.ts';
 import { inWords, isEnded } from './oauth-error.ts';
 import { isFresh, tokensOf } from './tokens.ts';
@@ -13,7 +13,7 @@ import { isFresh, tokensOf } from './tokens.ts';
 export function renewLogin(old: Login): Promise<Login> {
   return withLogins(async () => {
     const logins = readLogins();
-    const kept = logins.find((login) => isSamePlace(login, old));
+    const kept = logins.find((login) => isSameWorkspace(login, old));
     if (!kept) throw ended(old, 'You have logged out of');
     if (kept.accessToken !== old.accessToken && isFresh(kept)) return kept;
     const renewed = await refresh(kept);

@@ -1,8 +1,8 @@
 // `tatami use`: the login that commands use from now on.
 import { printResult } from '../output.ts';
-import { isSamePlace, readLogins, writeLogins, type Login } from './credentials.ts';
+import { isSameWorkspace, readLogins, writeLogins, type Login } from './credentials.ts';
 import { withLogins } from './lock.ts';
-import { shownLogin } from './shown.ts';
+import { toLoginSummary } from './login-summary.ts';
 import { theLogin } from './which.ts';
 
 export interface UseOptions {
@@ -12,7 +12,7 @@ export interface UseOptions {
 /** @param named a workspace or a server; without it, what there is */
 export async function use(named: string | undefined, options: UseOptions): Promise<void> {
   const logins = named === undefined ? readLogins() : await choose(named);
-  const shown = logins.map((login, at) => ({ ...shownLogin(login), isCurrent: at === 0 }));
+  const shown = logins.map((login, at) => ({ ...toLoginSummary(login), isCurrent: at === 0 }));
   printResult(shown, options, (all) =>
     all.length === 0
       ? 'You are not logged in. Log in with `tatami login --server URL`.'
@@ -30,7 +30,7 @@ function choose(named: string): Promise<Login[]> {
   return withLogins(async () => {
     const logins = readLogins();
     const chosen = theLogin(logins, named);
-    const ordered = [chosen, ...logins.filter((login) => !isSamePlace(login, chosen))];
+    const ordered = [chosen, ...logins.filter((login) => !isSameWorkspace(login, chosen))];
     await writeLogins(ordered);
     return ordered;
   });

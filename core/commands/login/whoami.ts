@@ -9,7 +9,7 @@ interface Me {
   key: { expiresAt: string | null } | null;
 }
 
-interface Shown {
+interface WhoamiOutput {
   server: string;
   workspace: { id: string; name: string };
   member: { id: string; name: string; role: string };
@@ -24,7 +24,7 @@ export async function whoami(options: RemoteOptions): Promise<void> {
   const remote = remoteOf(options);
   const { server, access } = remote;
   const { member, workspace, scopes, key } = await callOf(remote)<Me>('GET', '/me');
-  const shown: Shown = {
+  const shown: WhoamiOutput = {
     server,
     workspace: { id: workspace.id, name: workspace.name },
     member: { id: member.id, name: member.name, role: member.role },
@@ -35,7 +35,7 @@ export async function whoami(options: RemoteOptions): Promise<void> {
   printResult(shown, options, linesOf);
 }
 
-function linesOf({ server, workspace, member, by, scopes, expiresAt }: Shown): string {
+function linesOf({ server, workspace, member, by, scopes, expiresAt }: WhoamiOutput): string {
   const until = by === 'login' ? `${expiresAt} (renewed automatically)` : (expiresAt ?? 'never');
   return [
     `server     ${server}`,

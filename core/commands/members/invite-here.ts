@@ -1,5 +1,5 @@
 // `tatami members invite MEMBER --data-dir DIR`: the same link, made by whoever has the data directory.
-import { askDesk, type LocalOptions } from '../keys/desk.ts';
+import { callOperatorRpc, type LocalOptions } from '../keys/operator-rpc.ts';
 import { printResult } from '../output.ts';
 
 export interface InviteHereOptions extends LocalOptions {
@@ -9,7 +9,7 @@ export interface InviteHereOptions extends LocalOptions {
 /** @param folder where a relative data directory begins */
 export async function inviteHere(member: string, options: InviteHereOptions, folder: string): Promise<void> {
   const { workspace } = options;
-  const made = await askDesk(options, folder, 'invite', {
+  const made = await callOperatorRpc(options, folder, 'invite', {
     member,
     ...(workspace === undefined ? {} : { workspace }),
   });

@@ -1,5 +1,5 @@
 // `tatami members reset EMAIL`: a link by which the owner of an account chooses another password.
-import { askDesk, type LocalOptions } from '../keys/desk.ts';
+import { callOperatorRpc, type LocalOptions } from '../keys/operator-rpc.ts';
 import { printResult } from '../output.ts';
 
 export interface ResetOptions extends LocalOptions {
@@ -9,7 +9,7 @@ export interface ResetOptions extends LocalOptions {
 /** @param folder where a relative data directory begins */
 export async function reset(email: string, options: ResetOptions, folder: string): Promise<void> {
   const { codesOff = false } = options;
-  const made = await askDesk(options, folder, 'reset', { email, codesOff });
+  const made = await callOperatorRpc(options, folder, 'reset', { email, codesOff });
   printResult(made, options, ({ email: of, url, expiresAt }) =>
     [`account   ${of}`, `link      ${url}   (works once)`, `expires   ${expiresAt}`].join('\n'),
   );

@@ -1,12 +1,12 @@
 // What is wrong with a plugin, told to its author: the file, the line, and the line's text.
-import { PackageError, type SourcePlace } from '../../../sdk/plugin/manifest.ts';
+import { PackageError, type SourceLocation } from '../../../sdk/plugin/manifest.ts';
 import { ApiError, wordsOfField } from '../../lib/errors.ts';
-import { placeText } from '../../plugins/source-places.ts';
+import { positionText } from '../../plugins/source-positions.ts';
 import { CommandError, exitCodes } from '../output.ts';
 import { codeFrame } from './code-frame.ts';
-import { placeInManifest, type Bundle } from './manifest-place.ts';
+import { locationInManifest, type Bundle } from './manifest-location.ts';
 
-type Told = SourcePlace & { readonly message: string };
+type SourceDiagnostic = SourceLocation & { readonly message: string };
 
 /**
  * @param folder of the plugin
@@ -15,17 +15,17 @@ type Told = SourcePlace & { readonly message: string };
 export function authorError(error: unknown, folder: string, bundle: Bundle | undefined): unknown {
   const [first, ...more] = placesIn(error, bundle);
   if (!first) return error;
-  const headline = `${placeText(first)}: ${first.message}`;
+  const headline = `${positionText(first)}: ${first.message}`;
   const lines = [
     ...codeFrame(folder, first),
-    ...more.flatMap((told) => [`${placeText(told)}: ${told.message}`, ...codeFrame(folder, told)]),
+    ...more.flatMap((told) => [`${positionText(told)}: ${told.message}`, ...codeFrame(folder, told)]),
   ];
   return new CommandError(headline, exitCodes.failed, { cause: error, lines });
 }
 
-function placesIn(error: unknown, bundle: Bundle | undefined): readonly Told[] {
+function placesIn(error: unknown, bundle: Bundle | undefined): readonly SourceDiagnostic[] {
   if (error instanceof PackageError) {
-    if (error.places.length > 0) return error.places;
+    if (error.locations.length > 0) return error.locations;
     return inManifest(bundle, error.path.replaceAll('/', '.').replace(/^\./, ''), error.message);
   }
   if (error instanceof ApiError)
@@ -34,13 +34,13 @@ function placesIn(error: unknown, bundle: Bundle | undefined): readonly Told[] {
 }
 
 /** @param path of the package document: `manifest.on.issue.created` */
-function inManifest(bundle: Bundle | undefined, path: string, message: string): Told[] {
-  const place = bundle && placeOfDetail(bundle, path);
+function inManifest(bundle: Bundle | undefined, path: string, message: string): SourceDiagnostic[] {
+  const place = bundle && locationOfDetail(bundle, path);
   return place ? [{ ...place, message }] : [];
 }
 
 /** The place of what an answer names by a path such as `package.manifest.on.issue.created.filter`; null for any other path. */
-export function placeOfDetail(bundle: Bundle, path: string): SourcePlace | null {
+export function locationOfDetail(bundle: Bundle, path: string): SourceLocation | null {
   const [whole, inside = ''] = /^(?:package\.)?manifest(?:\.(.+))?$/.exec(path) ?? [];
-  return whole === undefined ? null : placeInManifest(bundle, inside);
+  return whole === undefined ? null : locationInManifest(bundle, inside);
 }

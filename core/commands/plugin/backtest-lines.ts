@@ -1,7 +1,7 @@
 // The report of a backtest, and of an upgrade gate, as people read it.
 import type { BacktestReport, GateReport } from '../../plugins/backtests/report.ts';
 import { differenceLines } from './differences.ts';
-import { shown } from './run.ts';
+import { displayValue } from './run.ts';
 
 export interface Backtest {
   readonly id: string;
@@ -69,8 +69,8 @@ export function gateLines({ id, plugin, pluginVersion, gate }: Backtest, install
 
 function effectLine(effect: BacktestReport['effects'][number]): string {
   const { at, issueId, field, before, wouldBe, people, peopleMadeIt } = effect;
-  const then = people === 'nothing' ? 'no later change' : `people: ${people}, ${shown(peopleMadeIt)}`;
-  return `  ${at}  ${issueId}  ${field}: ${shown(before)} → ${shown(wouldBe)}   ${then}`;
+  const then = people === 'nothing' ? 'no later change' : `people: ${people}, ${displayValue(peopleMadeIt)}`;
+  return `  ${at}  ${issueId}  ${field}: ${displayValue(before)} → ${displayValue(wouldBe)}   ${then}`;
 }
 
 function firstOf(samples: readonly unknown[]): string {

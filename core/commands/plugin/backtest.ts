@@ -10,7 +10,7 @@ import { CommandError, createProgress, exitCodes, printResult } from '../output.
 import { poll } from '../poll.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { gateLines, reportLines, type Backtest } from './backtest-lines.ts';
-import { readGivenPackage, type GivenPackage } from './given-package.ts';
+import { readPackageInput, type PackageInput } from './package-input.ts';
 import { saying } from './known.ts';
 import { readSettings } from './settings.ts';
 
@@ -40,7 +40,7 @@ export async function backtest(source: string, options: BacktestOptions, folder:
   const starting = isPackage(source, folder)
     ? startPackage(call, {
         ...asked,
-        ...(await readGivenPackage(source, folder, { signature: options.signature, bareFolder: true })),
+        ...(await readPackageInput(source, folder, { signature: options.signature, bareFolder: true })),
       })
     : saying(call, { plugin: source }, startInstalled(call, source, asked));
   const ended = await waitFor(call, starting);
@@ -54,7 +54,7 @@ function isPackage(source: string, folder: string): boolean {
 }
 
 /** On the plugin where a version of it is installed, so that its own runs are compared too. */
-async function startPackage(call: Call, body: GivenPackage): Promise<Backtest> {
+async function startPackage(call: Call, body: PackageInput): Promise<Backtest> {
   try {
     return await startInstalled(call, body.package.manifest.id, body);
   } catch (error) {
@@ -71,7 +71,7 @@ function startInstalled(call: Call, plugin: string, body: object): Promise<Backt
 export async function showGate(
   call: Call,
   { pluginId, pluginVersion }: { readonly pluginId: string; readonly pluginVersion: string },
-  body: GivenPackage & { readonly runs: number },
+  body: PackageInput & { readonly runs: number },
 ): Promise<string> {
   const starting = call<Backtest>('POST', `/plugins/${encodeURIComponent(pluginId)}/gate`, body);
   return gateLines(await waitFor(call, starting), pluginVersion);

@@ -1,12 +1,12 @@
 // A line of the author's with a mark below the place that is meant, as compilers show it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SourcePlace } from '../../../sdk/plugin/manifest.ts';
+import type { SourceLocation } from '../../../sdk/plugin/manifest.ts';
 
 const widthMax = 100;
 
 /** None where the file cannot be read: the place itself is said elsewhere. @param folder of the plugin */
-export function codeFrame(folder: string, { file, line, column }: SourcePlace): string[] {
+export function codeFrame(folder: string, { file, line, column }: SourceLocation): string[] {
   const text = lineOf(join(folder, file), line);
   if (text === undefined) return [];
   const from = Math.max(0, column - 1 - Math.floor(widthMax / 2));

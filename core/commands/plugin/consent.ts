@@ -8,20 +8,20 @@ import { saying } from './known.ts';
 import { confirm } from './install.ts';
 import { missingSecrets, type WithSecrets } from './secrets/missing.ts';
 
-export interface ConsentOptions extends RemoteOptions {
+export interface ConsentCommandOptions extends RemoteOptions {
   yes?: boolean;
   refuse?: boolean;
 }
 
-interface Shown extends WithSecrets {
+interface ConsentResponse extends WithSecrets {
   pluginVersion: string;
 }
 
-export async function consent(plugin: string, options: ConsentOptions): Promise<void> {
+export async function consent(plugin: string, options: ConsentCommandOptions): Promise<void> {
   const call = connect(options);
   const path = `/plugins/${encodeURIComponent(plugin)}/consent`;
   if (options.refuse === true) {
-    const kept = await saying(call, { plugin }, call<Shown>('DELETE', path));
+    const kept = await saying(call, { plugin }, call<ConsentResponse>('DELETE', path));
     printResult(kept, options, (shown) => `${shown.pluginId} stays at ${shown.pluginVersion}`);
     return;
   }
@@ -37,7 +37,11 @@ export async function consent(plugin: string, options: ConsentOptions): Promise<
   for (const line of consentLines(pluginId, printableCopy(pending), { ...installed, id })) say(line);
   if (options.yes !== true) await confirm('Nothing was changed.');
   const grant = pending.scopes.map(({ scope }) => scope);
-  const made = await call<Shown>('POST', path, { grant, sha256: pending.sha256, digest: pending.digest });
+  const made = await call<ConsentResponse>('POST', path, {
+    grant,
+    sha256: pending.sha256,
+    digest: pending.digest,
+  });
   printResult(
     made,
     options,

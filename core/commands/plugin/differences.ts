@@ -1,9 +1,9 @@
 // Where two versions of a plugin would not do the same, as people read it: what both make otherwise field by field, and what one of them
 // alone makes in one line.
-import { shown } from './run.ts';
+import { displayValue } from './run.ts';
 
 /** One field of one object, with what each version makes of it; null for nothing. */
-export interface Difference {
+export interface ListedDifference {
   readonly object: string;
   readonly field: string;
   readonly first: unknown;
@@ -12,7 +12,7 @@ export interface Difference {
 
 /** @param names what each of the two versions is called */
 export function differenceLines(
-  differences: readonly Difference[],
+  differences: readonly ListedDifference[],
   [first, second]: readonly [string, string],
 ): string[] {
   return [...Map.groupBy(differences, ({ object }) => object)].flatMap(([object, fields]) => {
@@ -25,20 +25,20 @@ export function differenceLines(
   });
 }
 
-const madeIt = (value: unknown): string => (value === null ? 'nothing' : shown(value));
+const madeIt = (value: unknown): string => (value === null ? 'nothing' : displayValue(value));
 
 /** `only 1.1.0 makes a comment on ENG-12: body "Thanks"`. */
 function madeLine(
   version: string,
   kind: string,
-  fields: readonly Difference[],
+  fields: readonly ListedDifference[],
   made: 'first' | 'second',
 ): string {
   const on = fields.find(({ field }) => field === 'issue');
   const said = fields
     .filter((one) => one !== on)
-    .map((one) => `${one.field} ${shown(one[made])}`)
+    .map((one) => `${one.field} ${displayValue(one[made])}`)
     .join(', ');
-  const where = on ? ` on ${shown(on[made])}` : '';
+  const where = on ? ` on ${displayValue(on[made])}` : '';
   return `    only ${version} creates a ${kind.replaceAll('_', ' ')}${where}: ${said}`;
 }

@@ -6,19 +6,19 @@ import { ApiCallError } from '../../../sdk/client/index.ts';
 import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { printableCopy } from '../../lib/printable.ts';
 import { consentLines, type Replaced } from '../../plugins/consent.ts';
-import { placeText } from '../../plugins/source-places.ts';
+import { positionText } from '../../plugins/source-positions.ts';
 import type { Consent } from '../../plugins/installs/consent-schema.ts';
 import { ask, CommandError, exitCodes, printResult, say } from '../output.ts';
 import { wholeNumber } from '../flags.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
-import { placeOfDetail } from './author-error.ts';
-import { readGivenPackage, type GivenPackage } from './given-package.ts';
+import { locationOfDetail } from './author-error.ts';
+import { readPackageInput, type PackageInput } from './package-input.ts';
 import { missingSecrets, type WithSecrets } from './secrets/missing.ts';
 import { readSettings } from './settings.ts';
-import { probationLines, type Standing } from './standing.ts';
+import { probationLines, type PluginStatus } from './plugin-status.ts';
 import { showGate } from './backtest.ts';
 
-interface Install extends WithSecrets, Pick<Standing, 'probation'> {
+interface Install extends WithSecrets, Pick<PluginStatus, 'probation'> {
   id: string;
   pluginVersion: string;
 }
@@ -37,14 +37,14 @@ export interface InstallOptions extends RemoteOptions {
 }
 
 /** The body of the request. */
-interface Asked extends GivenPackage {
+interface InstallRequest extends PackageInput {
   readonly sha256: string;
 }
 
 /** @param folder where the path of a package file begins */
 export async function install(source: string, options: InstallOptions, folder: string): Promise<void> {
   const call = connect(options);
-  const given = await readGivenPackage(source, folder, options);
+  const given = await readPackageInput(source, folder, options);
   const { package: document } = given;
   const asked = askedOf(given, options, folder);
   const worded = (error: unknown): never => {
@@ -60,7 +60,7 @@ export async function install(source: string, options: InstallOptions, folder: s
 }
 
 /** The body of the request: what is left out is as the server has it. */
-function askedOf(given: GivenPackage, options: InstallOptions, folder: string): Asked {
+function askedOf(given: PackageInput, options: InstallOptions, folder: string): InstallRequest {
   const { package: document } = given;
   const { downgrade, replace, mode, probation, settings } = options;
   return {
@@ -82,7 +82,7 @@ function installedLine(install: Install): string {
 
 function gateOf(
   call: Call,
-  given: GivenPackage,
+  given: PackageInput,
   { version }: Replaced,
   lastRuns: string | true,
 ): Promise<string> {
@@ -92,7 +92,7 @@ function gateOf(
 }
 
 /** As the server has it: it alone knows whom its operator trusts, and what is installed. */
-async function preview(call: Call, { package: document, signature }: Asked) {
+async function preview(call: Call, { package: document, signature }: InstallRequest) {
   const body = { package: document, ...(signature ? { signature } : {}) };
   const seen = await call<{ installed: Replaced | null; asked: Consent }>('POST', '/plugins/preview', body);
   return printableCopy(seen);
@@ -116,17 +116,17 @@ function inWords(error: unknown, document: PluginPackage, { settings }: InstallO
     /[Ss]et "(replace|downgrade)": true/,
     (text, flag) => `${text.startsWith('S') ? 'Add' : 'add'} --${flag}`,
   );
-  const places = details.map(({ path }) => placeOfDetail(document, path));
+  const places = details.map(({ path }) => locationOfDetail(document, path));
   const [first] = places;
   const isOfSettings = details.some(({ path }) => /^settings(\.|$)/.test(path));
   const hint =
     isOfSettings && settings === undefined ? ' Pass all settings as JSON with --settings FILE.' : '';
   return new ApiCallError(status, {
     code,
-    message: `${first ? `${placeText(first)}: ` : ''}${said}${hint}`,
+    message: `${first ? `${positionText(first)}: ` : ''}${said}${hint}`,
     details: details.map((detail, index) => {
       const place = index > 0 && places[index];
-      return place ? { ...detail, path: `${placeText(place)}: ${detail.path}` } : detail;
+      return place ? { ...detail, path: `${positionText(place)}: ${detail.path}` } : detail;
     }),
     cause: error,
   });

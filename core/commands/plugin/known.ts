@@ -6,25 +6,25 @@ import { errorCodes } from '../../lib/errors.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import { readAll } from '../remote.ts';
 
-interface Known {
+interface InstalledPlugin {
   readonly id: string;
   readonly pluginId: string;
   readonly schedules: readonly { readonly name: string }[];
 }
 
 /** Of a plugin, or of one of its schedules. */
-export interface Named {
+export interface PluginReference {
   readonly plugin: string;
   readonly schedule?: string;
 }
 
 /** @throws what `work` throws, in words of what was named where it is not there */
-export async function saying<T>(call: Call, named: Named, work: Promise<T>): Promise<T> {
+export async function saying<T>(call: Call, named: PluginReference, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (!isUnnamed(error)) throw error;
-    throw inWords(error, await readAll<Known>(call, '/plugins').catch(() => null), named);
+    throw inWords(error, await readAll<InstalledPlugin>(call, '/plugins').catch(() => null), named);
   }
 }
 
@@ -55,8 +55,8 @@ const isUnnamed = (error: unknown): error is ApiCallError =>
 /** @param all null where the key may not list them */
 function inWords(
   error: ApiCallError,
-  all: readonly Known[] | null,
-  { plugin, schedule }: Named,
+  all: readonly InstalledPlugin[] | null,
+  { plugin, schedule }: PluginReference,
 ): ApiCallError {
   if (all === null) return error;
   const found = all.find(({ id, pluginId }) => [id, pluginId].includes(plugin));

@@ -2,9 +2,9 @@
 import { printResult } from '../output.ts';
 import { connect, readAll, type RemoteOptions } from '../remote.ts';
 import { waitWords, type Run } from './run.ts';
-import { modeNow, stateNow, type Standing } from './standing.ts';
+import { modeNow, stateNow, type PluginStatus } from './plugin-status.ts';
 
-interface Install extends Standing {
+interface Install extends PluginStatus {
   readonly id: string;
   readonly pluginId: string;
   readonly pluginVersion: string;

@@ -4,14 +4,14 @@ import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { packPlugin } from '../../../sdk/plugin/pack.ts';
 import { embedded } from '../../lib/embedded.ts';
 import { describePackage } from '../../plugins/describe.ts';
-import { requireKnown } from '../../plugins/installs/named.ts';
+import { requireKnown } from '../../plugins/installs/references.ts';
 import { version } from '../../version.ts';
 import { printResult, say } from '../output.ts';
-import { requireReplaceable, writeNamedFile } from '../write-file.ts';
+import { requireReplaceable, writeOutputFile } from '../write-file.ts';
 import { packedName } from './packed-name.ts';
 import { authorError } from './author-error.ts';
 import { checkOffline } from './check.ts';
-import type { Bundle } from './manifest-place.ts';
+import type { Bundle } from './manifest-location.ts';
 
 /** @param folder where relative paths begin */
 export async function pack(
@@ -26,7 +26,7 @@ export async function pack(
   const text = JSON.stringify(document);
   const path = resolve(folder, out);
   requireReplaceable(path, options.force, (earlier) => isPackageOf(earlier, manifest.id));
-  writeNamedFile(path, text);
+  writeOutputFile(path, text);
   sayWhereItRuns(manifest.engines.tatami);
   const result = {
     file: out,

@@ -2,14 +2,14 @@
 import { CommandError, exitCodes, printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { saying } from './known.ts';
-import { probationLines, type Standing } from './standing.ts';
+import { probationLines, type PluginStatus } from './plugin-status.ts';
 
 export interface ProbationOptions extends RemoteOptions {
   end?: boolean;
   begin?: boolean;
 }
 
-interface Install extends Standing {
+interface Install extends PluginStatus {
   readonly pluginId: string;
 }
 

@@ -9,14 +9,14 @@ import { whyNotItsCode } from '../../plugins/recorder/its-code.ts';
 import type { Recording } from '../../plugins/recorder/recording.ts';
 import { CommandError, exitCodes, logHere, printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
-import { readGivenPackage } from './given-package.ts';
+import { readPackageInput } from './package-input.ts';
 import { sayingOf } from './known.ts';
 
-export interface ReplayOptions extends RemoteOptions {
+export interface ReplayRunOptions extends RemoteOptions {
   local?: string;
 }
 
-export async function replayRun(runId: string, options: ReplayOptions, folder: string): Promise<void> {
+export async function replayRun(runId: string, options: ReplayRunOptions, folder: string): Promise<void> {
   const call = connect(options);
   const path = `/runs/${encodeURIComponent(runId)}`;
   const replayed =
@@ -25,7 +25,7 @@ export async function replayRun(runId: string, options: ReplayOptions, folder: s
       : await replayHere(
           await sayingOf('run', runId, call<Recording>('GET', `${path}/recording`)),
           await pluginOf(call, path),
-          (await readGivenPackage(options.local, folder, { bareFolder: true })).package,
+          (await readPackageInput(options.local, folder, { bareFolder: true })).package,
         );
   printResult(replayed, options, replayText);
   if (replayed.result !== 'identical') process.exitCode = exitCodes.failed;

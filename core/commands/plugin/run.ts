@@ -94,21 +94,21 @@ function effectLines(effect: Effect, proposalId: string | null): string[] {
   const told = outcome === 'proposed' && proposalId !== null ? `proposed as ${proposalId}` : outcome;
   const lines = Object.entries(values ?? {}).map(([field, { before, after }]) =>
     action === 'create'
-      ? `    ${field}: ${shown(after)}`
+      ? `    ${field}: ${displayValue(after)}`
       : action === 'delete'
-        ? `    ${field}: ${shown(before)}`
-        : `    ${field}: ${shown(before)} → ${shown(after)}`,
+        ? `    ${field}: ${displayValue(before)}`
+        : `    ${field}: ${displayValue(before)} → ${displayValue(after)}`,
   );
   return [`  ${told ?? 'not applied'}: would ${object}`, ...lines];
 }
 
 /** References by their names: `[bug, ui]`; other objects by what they hold: `{severity: "high"}`. */
-export function shown(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(shown).join(', ')}]`;
+export function displayValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(displayValue).join(', ')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   const { name, key, identifier, id } = value as Record<string, unknown>;
   const named = [name, key, identifier, id].find((one) => typeof one === 'string');
   if (typeof named === 'string') return named;
-  const held = Object.entries(value).map(([part, one]) => `${part}: ${shown(one)}`);
+  const held = Object.entries(value).map(([part, one]) => `${part}: ${displayValue(one)}`);
   return `{${held.join(', ')}}`;
 }

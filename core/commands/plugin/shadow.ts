@@ -3,7 +3,7 @@ import type { ShadowReport } from '../../plugins/shadows/report.ts';
 import { CommandError, exitCodes, printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { differenceLines } from './differences.ts';
-import { readGivenPackage } from './given-package.ts';
+import { readPackageInput } from './package-input.ts';
 import { saying } from './known.ts';
 
 export interface ShadowOptions extends RemoteOptions {
@@ -32,7 +32,7 @@ export async function shadow(name: string, options: ShadowOptions, folder: strin
   const path = `/plugins/${encodeURIComponent(name)}/shadow`;
   const { with: source, signature } = options;
   const body =
-    source === undefined ? null : await readGivenPackage(source, folder, { signature, bareFolder: true });
+    source === undefined ? null : await readPackageInput(source, folder, { signature, bareFolder: true });
   const asked = async (): Promise<Shadow> => {
     if (body) return call<Shadow>('POST', path, body);
     if (options.stop === true) await call('DELETE', path);

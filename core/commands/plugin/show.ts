@@ -2,9 +2,9 @@
 import { printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { saying } from './known.ts';
-import { modeNow, probationLines, stateNow, type Standing } from './standing.ts';
+import { modeNow, probationLines, stateNow, type PluginStatus } from './plugin-status.ts';
 
-interface Install extends Standing {
+interface Install extends PluginStatus {
   readonly id: string;
   readonly pluginId: string;
   readonly pluginVersion: string;

@@ -11,8 +11,8 @@ import {
   type PackageSignature,
 } from '../../plugins/signature.ts';
 import { CommandError, exitCodes, printResult } from '../output.ts';
-import { requireReplaceable, writeNamedFile } from '../write-file.ts';
-import { readPackageFile, readSignature, signatureFile, signatureIn } from './given-package.ts';
+import { requireReplaceable, writeOutputFile } from '../write-file.ts';
+import { readPackageFile, readSignature, signatureFile, signatureIn } from './package-input.ts';
 
 /** @param folder where relative paths begin */
 export function keygen(file: string, options: { json?: boolean }, folder: string): void {
@@ -39,7 +39,7 @@ export async function signFile(
   const out = signatureFile(file);
   const path = resolve(folder, out);
   requireReplaceable(path, options.force, (earlier) => signatureIn(earlier) !== null);
-  writeNamedFile(path, `${JSON.stringify(made)}\n`);
+  writeOutputFile(path, `${JSON.stringify(made)}\n`);
   printResult({ file: out, ...made }, options, (shown) => `${shown.file}  signed by the key ${shown.keyId}`);
 }
 

@@ -6,7 +6,7 @@ import { moment, usage } from '../flags.ts';
 import { printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { saying, sayingOf } from './known.ts';
-import { shown } from './run.ts';
+import { displayValue } from './run.ts';
 
 export interface UndoOptions extends RemoteOptions {
   since?: string;
@@ -87,11 +87,14 @@ function undoLines({ id, undid, changes, skipped, message }: Undo, isTried: bool
 
 function changeLines({ action, fields, ...object }: Undo['changes'][number]): string[] {
   if (action !== 'update') return [`  ${action} ${nameOf(object)}`];
-  return fields.map(({ field, from, to }) => `  ${nameOf(object)}  ${field}: ${shown(from)} → ${shown(to)}`);
+  return fields.map(
+    ({ field, from, to }) => `  ${nameOf(object)}  ${field}: ${displayValue(from)} → ${displayValue(to)}`,
+  );
 }
 
 function skippedLine({ field, reason, ranSet, now, changedBy, ...object }: Undo['skipped'][number]): string {
-  const values = field === null ? '' : `  ${field}: was set to ${shown(ranSet)}, is ${shown(now)}`;
+  const values =
+    field === null ? '' : `  ${field}: was set to ${displayValue(ranSet)}, is ${displayValue(now)}`;
   const by = changedBy === null ? '' : ` by ${changedBy.name}`;
   return `  ${nameOf(object)}${values}  (${reason.replaceAll('_', ' ')}${by})`;
 }

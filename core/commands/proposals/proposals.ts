@@ -2,7 +2,7 @@
 import { wholeNumber } from '../flags.ts';
 import { printResult } from '../output.ts';
 import { sayingOf } from '../plugin/known.ts';
-import { shown } from '../plugin/run.ts';
+import { displayValue } from '../plugin/run.ts';
 import { connect, readAll, type RemoteOptions } from '../remote.ts';
 
 interface Effect {
@@ -99,7 +99,7 @@ function linesOf(found: Proposal): string {
 }
 
 /** Values are absent of what the caller may not read. */
-const valueOf = (value: unknown): string => (value === undefined ? 'not shown' : shown(value));
+const valueOf = (value: unknown): string => (value === undefined ? 'not shown' : displayValue(value));
 
 function effectLines({ id, class: does, kind, name, issue, entityId, fields, decision }: Effect): string[] {
   const on = issue === null || kind === 'issue' || kind === 'relation' ? '' : ` on ${issue}`;

@@ -15,7 +15,7 @@ import { createForwarder, type Forwarded } from './local/forward.ts';
 import { checkSecret, localSecret, writeEnv, type SecretOptions } from './local/secret.ts';
 
 /** What is printed of a forwarded event; a sample has no sequence. */
-type Shown = Omit<Forwarded, 'worked'> & { sequence: number | null };
+type ForwardedOutput = Omit<Forwarded, 'worked'> & { sequence: number | null };
 
 export interface ListenOptions extends SecretOptions {
   forwardTo: string;
@@ -102,13 +102,16 @@ function readyLine(options: ListenOptions, secret: string): string {
 }
 
 /** `14:02:11  issue.created  evt_…  → 200  31 ms`, and after a failure the command that repeats it. */
-function line(shown: Shown, worked: boolean, options: ListenOptions): string {
+function line(shown: ForwardedOutput, worked: boolean, options: ListenOptions): string {
   const time = new Date(shown.at).toTimeString().slice(0, 8);
   const again = worked ? '' : `   ${repeatCommand(shown, options)}`;
   return `${time}  ${shown.eventType}  ${shown.eventId}  ${outcome(shown)}${again}`;
 }
 
-function repeatCommand({ eventId, eventType, url, sequence }: Shown, options: ListenOptions): string {
+function repeatCommand(
+  { eventId, eventType, url, sequence }: ForwardedOutput,
+  options: ListenOptions,
+): string {
   const words =
     sequence === null
       ? ['trigger', eventType]

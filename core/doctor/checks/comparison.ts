@@ -1,6 +1,6 @@
 // Compares rows with the last events of their objects. Archived events are compared last and in order, so that each archive file is
 // read once.
-import type { Row } from '../../store/statement.ts';
+import type { SqlRow } from '../../store/statement.ts';
 import { error, some, type Finding } from '../check.ts';
 import type { RowSubject } from '../subject.ts';
 import { readEvent, type LastEvent } from './last-event.ts';
@@ -16,7 +16,7 @@ export interface Comparison {
   /** True if another comparison of the same objects already reports those without events. */
   readonly isFurther?: true;
   /** @returns names of the differing facts, possibly empty; null if the row matches the event */
-  differences(row: Row, event: LastEvent): readonly string[] | null;
+  differences(row: SqlRow, event: LastEvent): readonly string[] | null;
 }
 
 interface Compared {
@@ -53,7 +53,7 @@ function compareStored(subject: RowSubject, last: LastEvents, compared: Compared
   const { kind, select, isFurther } = compared.comparison;
   const unknown = isFurther ? [] : compared.unknown;
   const archived: Archived[] = [];
-  for (const row of subject.database().prepare(select).iterate() as Iterable<Row>) {
+  for (const row of subject.database().prepare(select).iterate() as Iterable<SqlRow>) {
     const [workspaceId, id] = [String(row.workspace_id), String(row.id)];
     const sequence = last.sequenceOf(workspaceId, kind, id);
     if (sequence === undefined) unknown.push(id);
@@ -70,12 +70,17 @@ function compareArchived(subject: RowSubject, archived: Archived[]): void {
   );
   for (const { compared, workspaceId, id, sequence } of archived) {
     const { select } = compared.comparison;
-    const [row] = subject.rows<Row>(`${select} WHERE o.workspace_id = ?1 AND o.id = ?2`, workspaceId, id);
+    const [row] = subject.rows<SqlRow>(`${select} WHERE o.workspace_id = ?1 AND o.id = ?2`, workspaceId, id);
     if (row) compare(subject, compared, row, sequence);
   }
 }
 
-function compare(subject: RowSubject, { comparison, differing }: Compared, row: Row, sequence: number): void {
+function compare(
+  subject: RowSubject,
+  { comparison, differing }: Compared,
+  row: SqlRow,
+  sequence: number,
+): void {
   const event = readEvent(subject, String(row.workspace_id), sequence);
   const differences = event && comparison.differences(row, event);
   if (!differences) return;

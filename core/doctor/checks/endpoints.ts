@@ -1,8 +1,8 @@
 import { createEgress, resolveWithSystem, type Egress } from '../../lib/egress/egress.ts';
 import { createSealing } from '../../lib/sealing.ts';
-import type { Row } from '../../store/statement.ts';
-import { openAddress, shownAddress } from '../../webhooks/endpoints/address.ts';
-import { endpointKind } from '../../webhooks/endpoints/kind.ts';
+import type { SqlRow } from '../../store/statement.ts';
+import { openAddress, displayAddress } from '../../webhooks/endpoints/address.ts';
+import { endpointModel } from '../../webhooks/endpoints/kind.ts';
 import { warning, type Check, type Finding } from '../check.ts';
 
 const timeoutMs = 5_000;
@@ -21,8 +21,8 @@ export const endpoints: Check = {
       ownPort: () => undefined,
       resolve: resolveWithSystem,
     });
-    const enabled = rows<Row>(
-      `SELECT ${endpointKind.select}, workspace_id FROM endpoints WHERE enabled = 1 AND deleted_at IS NULL ORDER BY id`,
+    const enabled = rows<SqlRow>(
+      `SELECT ${endpointModel.select}, workspace_id FROM endpoints WHERE enabled = 1 AND deleted_at IS NULL ORDER BY id`,
     );
     const findings: Finding[] = [];
     for (let at = 0; at < enabled.length; at += atOnce)
@@ -30,8 +30,8 @@ export const endpoints: Check = {
         ...(
           await Promise.all(
             enabled.slice(at, at + atOnce).map((row) => {
-              const endpoint = endpointKind.fromRow(row);
-              const { host } = new URL(shownAddress(endpoint));
+              const endpoint = endpointModel.fromRow(row);
+              const { host } = new URL(displayAddress(endpoint));
               return reached(
                 egress,
                 openAddress(sealing, String(row.workspace_id), endpoint),
@@ -47,11 +47,11 @@ export const endpoints: Check = {
 };
 
 /** Connects without sending a request. */
-async function reached(egress: Egress, url: string, named: string): Promise<Finding[]> {
+async function reached(egress: Egress, url: string, label: string): Promise<Finding[]> {
   try {
     await egress.reach(url, timeoutMs);
     return [];
   } catch (thrown) {
-    return [warning(`${named} is unreachable: ${thrown instanceof Error ? thrown.message : String(thrown)}`)];
+    return [warning(`${label} is unreachable: ${thrown instanceof Error ? thrown.message : String(thrown)}`)];
   }
 }

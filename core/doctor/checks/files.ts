@@ -10,15 +10,15 @@ export const files: Check = {
   readsDatabase: true,
   async look({ dir, rows }) {
     const folder = join(dir, 'blobs');
-    const named = rows<{ sha256: string; id: string }>(
+    const referenced = rows<{ sha256: string; id: string }>(
       'SELECT sha256, min(id) AS id FROM attachments WHERE deleted_at IS NULL AND sha256 IS NOT NULL GROUP BY sha256',
     );
     const bad: string[] = [];
-    for (const { sha256, id } of named) {
+    for (const { sha256, id } of referenced) {
       const digest = digestIn(sha256);
       if (!digest || (await sumOf(blobPath(folder, digest))) !== sha256) bad.push(`${id} (${sha256})`);
     }
-    const known = new Set<string>(named.map(({ sha256 }) => sha256));
+    const known = new Set<string>(referenced.map(({ sha256 }) => sha256));
     const unneeded = blobsIn(folder).filter((name) => !known.has(name)).length;
     return [
       ...(bad.length > 0

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { createSealing, type Sealing } from '../../lib/sealing.ts';
-import { endpointKind } from '../../webhooks/endpoints/kind.ts';
+import { endpointModel } from '../../webhooks/endpoints/kind.ts';
 import { openAddress } from '../../webhooks/endpoints/address.ts';
 import { createSecretOpener } from '../../webhooks/secret.ts';
 import { fittingKey, otherFingerprint, otherKey } from '../../store/master-key.ts';
-import type { Row } from '../../store/statement.ts';
+import type { SqlRow } from '../../store/statement.ts';
 import { error, some, type Check } from '../check.ts';
 
 export const key: Check = {
@@ -26,8 +26,8 @@ export const key: Check = {
     const fitting = wanted === null ? { key: masterKey } : fittingKey(path.masterKey, masterKey, wanted);
     if (!fitting) return [error(otherKey(path.masterKey, otherFingerprint(masterKey, wanted!)))];
     const sealing = createSealing(fitting.key);
-    const endpoints = rows<Row>(
-      `SELECT ${endpointKind.select}, workspace_id FROM endpoints WHERE deleted_at IS NULL`,
+    const endpoints = rows<SqlRow>(
+      `SELECT ${endpointModel.select}, workspace_id FROM endpoints WHERE deleted_at IS NULL`,
     );
     const closed = endpoints.filter((row) => !opens(sealing, row, nowMs)).map(({ id }) => String(id));
     if (closed.length === 0) return [];
@@ -40,8 +40,8 @@ export const key: Check = {
   },
 };
 
-function opens(sealing: Sealing, row: Row, nowMs: number): boolean {
-  const endpoint = endpointKind.fromRow(row);
+function opens(sealing: Sealing, row: SqlRow, nowMs: number): boolean {
+  const endpoint = endpointModel.fromRow(row);
   try {
     createSecretOpener(sealing)(String(row.workspace_id), endpoint, nowMs);
     openAddress(sealing, String(row.workspace_id), endpoint);

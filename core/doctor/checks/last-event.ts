@@ -1,5 +1,5 @@
 // Reads the object in an event from the database or the archive.
-import { learningOf } from '../../events/learning.ts';
+import { commitAssignedRule } from '../../events/commit-assigned.ts';
 import { distanceOf, fileOf, unpack, type StoredParts } from '../../events/packing.ts';
 import type { RowSubject } from '../subject.ts';
 
@@ -30,5 +30,5 @@ export function readEvent(subject: RowSubject, workspaceId: string, sequence: nu
     file === null ? unpack(event).data : (subject.archived?.dataOf(workspaceId, file, sequence) ?? null);
   if (text === null) return null;
   const data = JSON.parse(text) as Data;
-  return { type, data: learned === null ? data : learningOf(kind).complete(data, learned) };
+  return { type, data: learned === null ? data : commitAssignedRule(kind).complete(data, learned) };
 }

@@ -33,8 +33,8 @@ export function lastEventsOf(subject: RowSubject): LastEvents {
     'SELECT workspace_id, entity_kind, entity_id, max(sequence) AS last FROM events GROUP BY 1, 2, 3',
   );
   for (const { workspace_id: workspaceId, entity_kind: kind, entity_id: id, last: sequence } of all) {
-    const ofKind = last.get(kind) ?? new Map<string, number>();
-    last.set(kind, ofKind.set(`${workspaceId} ${id}`, sequence));
+    const sequences = last.get(kind) ?? new Map<string, number>();
+    last.set(kind, sequences.set(`${workspaceId} ${id}`, sequence));
   }
   const sequenceOf: LastEvents['sequenceOf'] = (workspaceId, kind, id) =>
     last.get(kind)?.get(`${workspaceId} ${id}`);

@@ -8,14 +8,14 @@ export const log: Check = {
   readsDatabase: true,
   look({ rows, path, servedBy }) {
     const findings: Finding[] = [];
-    const gaps = rows<{ workspace_id: string; events: number; first: number; last: number }>(
+    const incomplete = rows<{ workspace_id: string; events: number; first: number; last: number }>(
       `SELECT workspace_id, count(*) AS events, min(sequence) AS first, max(sequence) AS last FROM events
        GROUP BY workspace_id HAVING last - first + 1 <> events`,
     );
-    if (gaps.length > 0)
+    if (incomplete.length > 0)
       findings.push(
         error(
-          `Events are missing from the log of the workspace ${some(gaps.map(({ workspace_id: id }) => id))}.`,
+          `Events are missing from the log of the workspace ${some(incomplete.map(({ workspace_id: id }) => id))}.`,
         ),
       );
 

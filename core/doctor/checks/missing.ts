@@ -1,6 +1,6 @@
 // Finds objects that have no row although the log has no deletion of them.
 import { contracts } from '../../contracts.ts';
-import { kinds } from '../kinds.ts';
+import { models } from '../models.ts';
 import { error, some, type Finding } from '../check.ts';
 import type { RowSubject } from '../subject.ts';
 import type { LastEvents } from './last-events.ts';
@@ -10,7 +10,7 @@ export const ofServer: readonly string[] = ['api_key', 'oauth_app', 'grant', 'we
 
 export function missingRows({ rows }: Pick<RowSubject, 'rows'>, last: LastEvents): Finding[] {
   return contracts.flatMap(({ name }) => {
-    const table = kinds.get(name)?.table;
+    const table = models.get(name)?.table;
     if (table === undefined || ofServer.includes(name)) return [];
     const present = new Set(
       rows<{ key: string }>(`SELECT workspace_id || ' ' || id AS key FROM ${table}`).map(({ key }) => key),

@@ -47,8 +47,8 @@ export const orphans: Check = {
   readsDatabase: true,
   look({ rows }) {
     return orphaned.flatMap(({ what, table, where }): Finding[] => {
-      const [found] = rows<{ count: number }>(`SELECT count(*) AS count FROM ${table} WHERE ${where}`);
-      return found && found.count > 0 ? [warning(`Orphaned rows: ${found.count} ${what}.`, 'orphans')] : [];
+      const [row] = rows<{ count: number }>(`SELECT count(*) AS count FROM ${table} WHERE ${where}`);
+      return row && row.count > 0 ? [warning(`Orphaned rows: ${row.count} ${what}.`, 'orphans')] : [];
     });
   },
 };

@@ -18,7 +18,7 @@ export const permissions: Check = {
     const left = all.map(({ path }) => path).filter((path) => unfinished.test(path));
     return [
       ...(open.length > 0 ? [error(`Other users may read or change ${some(open)}.`, 'permissions')] : []),
-      ...openIn(dir, [path.snapshots, path.spool])
+      ...openIn(dir, [path.snapshots, path.walArchive])
         .filter(({ isLink }) => isLink)
         .map(({ message }) =>
           error(`${message}. The server does not start; make the target private yourself.`),

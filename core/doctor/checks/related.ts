@@ -7,7 +7,7 @@ import type { LastEvents } from './last-events.ts';
 import { missingFrom } from './missing.ts';
 import { readEvent, type Data, type LastEvent } from './last-event.ts';
 
-interface Row {
+interface RelationRow {
   readonly workspace_id: string;
   readonly id: string;
   readonly from_id: string;
@@ -15,7 +15,7 @@ interface Row {
   readonly issue_id: string;
   readonly deleted_at: number | null;
 }
-type Told = {
+type RelationEventData = {
   readonly id: string;
   readonly relation: { readonly id: string; readonly type: string; readonly issue: { readonly id: string } };
 };
@@ -27,14 +27,14 @@ export function relations(subject: RowSubject, lastEvents: LastEvents): Finding[
     "SELECT workspace_id, sequence, type FROM events WHERE type LIKE 'issue.relation\\_%' ESCAPE '\\' ORDER BY workspace_id, sequence",
   );
   let isWhole = true;
-  const last = new Map<string, ToldRelation>();
+  const last = new Map<string, LoggedRelation>();
   for (const { workspace_id: workspaceId, sequence, type } of events) {
     const event = readEvent(subject, workspaceId, sequence);
     if (!event) {
       isWhole = false;
       continue;
     }
-    const { id, relation } = event.data as Told;
+    const { id, relation } = event.data as RelationEventData;
     const side = [id, relation.type, relation.issue.id].join(' ');
     const known = last.get(`${workspaceId} ${relation.id}`);
     const isThere = type === 'issue.relation_added';
@@ -43,20 +43,22 @@ export function relations(subject: RowSubject, lastEvents: LastEvents): Finding[
       ...{ isThere, sides: [...(known?.sides ?? []), side] },
     });
   }
-  const stored = rows<Row>('SELECT workspace_id, id, from_id, type, issue_id, deleted_at FROM relations');
+  const stored = rows<RelationRow>(
+    'SELECT workspace_id, id, from_id, type, issue_id, deleted_at FROM relations',
+  );
   const differing = stored.filter((row) => {
-    const told = last.get(`${row.workspace_id} ${row.id}`);
-    if (!told) return isWhole;
+    const logged = last.get(`${row.workspace_id} ${row.id}`);
+    if (!logged) return isWhole;
     const side = [row.from_id, row.type, row.issue_id].join(' ');
-    return told.isThere !== (row.deleted_at === null) || !told.sides.includes(side);
+    return logged.isThere !== (row.deleted_at === null) || !logged.sides.includes(side);
   });
   return [
     ...differingIn('relations', differing),
-    ...(isWhole ? missingIn('relations', { stored, told: [...last.values()], lastEvents }) : []),
+    ...(isWhole ? missingIn('relations', { stored, logged: [...last.values()], lastEvents }) : []),
   ];
 }
 
-interface ToldPart {
+interface LoggedPart {
   readonly workspaceId: string;
   readonly id: string;
   /** False if the last event is its removal. */
@@ -64,7 +66,7 @@ interface ToldPart {
   /** Issues whose removal also removes this object. */
   readonly issueIds: readonly string[];
 }
-interface ToldRelation extends ToldPart {
+interface LoggedRelation extends LoggedPart {
   readonly sides: readonly string[];
 }
 type Stored = Readonly<Record<'workspace_id' | 'id', unknown>>;
@@ -76,11 +78,11 @@ const differingIn = (table: string, rows: readonly Stored[]): Finding[] =>
 
 function missingIn(
   table: string,
-  of: { stored: readonly Stored[]; told: readonly ToldPart[]; lastEvents: LastEvents },
+  of: { stored: readonly Stored[]; logged: readonly LoggedPart[]; lastEvents: LastEvents },
 ): Finding[] {
-  const { stored, told, lastEvents } = of;
+  const { stored, logged, lastEvents } = of;
   const present = new Set(stored.map((row) => `${String(row.workspace_id)} ${String(row.id)}`));
-  const missing = told.filter(
+  const missing = logged.filter(
     ({ workspaceId, id, isThere, issueIds }) =>
       isThere &&
       !present.has(`${workspaceId} ${id}`) &&
@@ -97,7 +99,7 @@ export function labelsOf({ rows }: RowSubject): Comparison {
   const deleted = new Set(
     rows<{ id: string }>('SELECT id FROM labels WHERE deleted_at IS NOT NULL').map(({ id }) => id),
   );
-  const kept = (ids: readonly string[]): string =>
+  const presentIds = (ids: readonly string[]): string =>
     ids
       .filter((id) => !deleted.has(id))
       .sort()
@@ -109,9 +111,9 @@ export function labelsOf({ rows }: RowSubject): Comparison {
     select: `SELECT workspace_id, id, (SELECT group_concat(label_id) FROM issue_labels AS l
          WHERE l.workspace_id = o.workspace_id AND l.issue_id = o.id) AS labels FROM issues AS o`,
     differences({ labels }, { data }) {
-      const told = (data.labels as readonly { id: string }[]).map(({ id }) => id);
+      const logged = (data.labels as readonly { id: string }[]).map(({ id }) => id);
       const stored = labels === null || labels === undefined ? [] : String(labels).split(',');
-      return kept(told) === kept(stored) ? null : [];
+      return presentIds(logged) === presentIds(stored) ? null : [];
     },
   };
 }
@@ -139,7 +141,7 @@ export function attachments(subject: RowSubject, lastEvents: LastEvents): Findin
   );
   let isWhole = true;
   const last = new Map<string, LastEvent>();
-  const told = new Map<string, ToldPart>();
+  const logged = new Map<string, LoggedPart>();
   for (const { workspace_id: workspaceId, sequence } of events) {
     const event = readEvent(subject, workspaceId, sequence);
     if (!event) {
@@ -149,7 +151,7 @@ export function attachments(subject: RowSubject, lastEvents: LastEvents): Findin
     const { id } = event.data.attachment as { id: string };
     const isThere = event.type !== 'issue.attachment_removed';
     last.set(`${workspaceId} ${id}`, event);
-    told.set(`${workspaceId} ${id}`, { workspaceId, id, isThere, issueIds: [String(event.data.id)] });
+    logged.set(`${workspaceId} ${id}`, { workspaceId, id, isThere, issueIds: [String(event.data.id)] });
   }
   const columns = ['workspace_id', 'id', 'deleted_at', ...Object.keys(attachmentColumns)];
   const stored = subject.rows<Stored & Record<string, unknown>>(
@@ -158,13 +160,13 @@ export function attachments(subject: RowSubject, lastEvents: LastEvents): Findin
   const differing = stored.filter((row) => {
     const event = last.get(`${String(row.workspace_id)} ${String(row.id)}`);
     if (!event) return isWhole;
-    const told = event.data.attachment as Data;
-    const deletedAt = event.type === 'issue.attachment_removed' ? timeOf(told.updatedAt) : null;
+    const logged = event.data.attachment as Data;
+    const deletedAt = event.type === 'issue.attachment_removed' ? timeOf(logged.updatedAt) : null;
     if (row.deleted_at !== deletedAt) return true;
-    return Object.entries(attachmentColumns).some(([column, of]) => row[column] !== of(told));
+    return Object.entries(attachmentColumns).some(([column, of]) => row[column] !== of(logged));
   });
   return [
     ...differingIn('attachments', differing),
-    ...(isWhole ? missingIn('attachments', { stored, told: [...told.values()], lastEvents }) : []),
+    ...(isWhole ? missingIn('attachments', { stored, logged: [...logged.values()], lastEvents }) : []),
   ];
 }

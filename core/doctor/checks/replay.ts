@@ -1,6 +1,6 @@
 import { contracts, eventsOf } from '../../contracts.ts';
 import type { Contract } from '../../contract/contract.ts';
-import { kinds } from '../kinds.ts';
+import { models } from '../models.ts';
 import { warning, type Finding, type RowCheck } from '../check.ts';
 import type { RowSubject } from '../subject.ts';
 import { compareRows, type Comparison } from './comparison.ts';
@@ -30,15 +30,15 @@ export const replay: RowCheck = {
 };
 
 function comparisonOf(contract: Contract, references: References): Comparison[] {
-  const kind = kinds.get(contract.name);
-  if (!kind || eventsOf(contract.events).length === 0) return [];
+  const model = models.get(contract.name);
+  if (!model || eventsOf(contract.events).length === 0) return [];
   const facts = factsOf(contract, references);
   const columns = new Set(['workspace_id', 'id', 'version', ...facts.flatMap((fact) => fact.columns)]);
   return [
     {
       kind: contract.name,
-      table: kind.table,
-      select: `SELECT ${[...columns].join(', ')} FROM ${kind.table} AS o`,
+      table: model.table,
+      select: `SELECT ${[...columns].join(', ')} FROM ${model.table} AS o`,
       differences(row, event) {
         const differing = facts.flatMap(({ name, agrees }) => (agrees(row, event) ? [] : [name]));
         return differing.length > 0 ? differing : null;

@@ -28,14 +28,14 @@ export const schema: Check = {
   },
 };
 
-function compare(wanted: readonly SchemaEntry[], found: readonly SchemaEntry[]): Finding[] {
-  const byName = new Map(found.map((entry) => [entry.name, entry]));
+function compare(wanted: readonly SchemaEntry[], actual: readonly SchemaEntry[]): Finding[] {
+  const byName = new Map(actual.map((entry) => [entry.name, entry]));
   const missing = wanted.filter(({ name }) => !byName.has(name));
   const altered = wanted.filter(
     ({ name, sql }) => byName.has(name) && plain(byName.get(name)!.sql) !== plain(sql),
   );
   const names = new Set(wanted.map(({ name }) => name));
-  const foreign = found.filter(({ name }) => !names.has(name));
+  const foreign = actual.filter(({ name }) => !names.has(name));
   const onlyIndexes = missing.every(({ type }) => type === 'index');
   const drops = foreign.map(
     ({ name, type }) => `DROP ${type.toUpperCase()} "${name.replaceAll('"', '""')}";`,
@@ -44,28 +44,28 @@ function compare(wanted: readonly SchemaEntry[], found: readonly SchemaEntry[]):
     ...(missing.length > 0
       ? [
           onlyIndexes
-            ? error(`Missing from the database: ${named(missing)}.`, 'indexes')
-            : damage(`Missing from the database: ${named(missing)}.`),
+            ? error(`Missing from the database: ${listEntries(missing)}.`, 'indexes')
+            : damage(`Missing from the database: ${listEntries(missing)}.`),
         ]
       : []),
     ...(altered.length > 0
       ? [
           damage(
-            `Different from the schema of this version: ${named(altered)}. Another program changed the database.`,
+            `Different from the schema of this version: ${listEntries(altered)}. Another program changed the database.`,
           ),
         ]
       : []),
     ...(foreign.length > 0
       ? [
           error(
-            `Not part of the schema: ${named(foreign)}. Another program changed the database, and an upgrade may fail because of that. Stop the server, run \`${drops.join(' ')}\` in sqlite3, then run \`tatami doctor fix accept --altered\`.`,
+            `Not part of the schema: ${listEntries(foreign)}. Another program changed the database, and an upgrade may fail because of that. Stop the server, run \`${drops.join(' ')}\` in sqlite3, then run \`tatami doctor fix accept --altered\`.`,
           ),
         ]
       : []),
   ];
 }
 
-const named = (list: readonly SchemaEntry[]): string =>
+const listEntries = (list: readonly SchemaEntry[]): string =>
   some(
     list.map(({ name, type }) => `${type} ${name}`),
     10,

@@ -38,8 +38,8 @@ export const search: Check = {
   readsDatabase: true,
   look({ rows }) {
     return disagreeing.flatMap(({ what, sql }): Finding[] => {
-      const [found] = rows<{ count: number }>(`SELECT count(*) AS count ${sql}`);
-      return found && found.count > 0 ? [warning(`${found.count} ${what}.`, 'search')] : [];
+      const [mismatch] = rows<{ count: number }>(`SELECT count(*) AS count ${sql}`);
+      return mismatch && mismatch.count > 0 ? [warning(`${mismatch.count} ${what}.`, 'search')] : [];
     });
   },
 };

@@ -1,6 +1,6 @@
 // Facts: comparisons of columns of a row with the last event of its object.
 import { sameValue } from '../../changes/change.ts';
-import type { Row } from '../../store/statement.ts';
+import type { SqlRow } from '../../store/statement.ts';
 import type { Data, LastEvent } from '../checks/last-event.ts';
 import type { References } from './references.ts';
 
@@ -9,7 +9,7 @@ export interface Fact {
   readonly name: string;
   /** Columns of the row that `agrees` reads. */
   readonly columns: readonly string[];
-  agrees(row: Row, event: LastEvent): boolean;
+  agrees(row: SqlRow, event: LastEvent): boolean;
 }
 
 /** Facts per contract that cannot be derived from it; each replaces the derived fact of the same name. */
@@ -20,25 +20,25 @@ export function fact(name: string, columns: readonly string[], agrees: Fact['agr
 }
 
 /** Returns a fact that a column equals the value of the event; it always agrees if `told` returns undefined. */
-export function equal(name: string, column: string, told: (data: Data, type: string) => unknown): Fact {
+export function equal(name: string, column: string, logged: (data: Data, type: string) => unknown): Fact {
   return fact(name, [column], (row, { data, type }) => {
-    const value = told(data, type);
+    const value = logged(data, type);
     return value === undefined || sameValue(storedIn(row, column), value);
   });
 }
 
-export function storedIn(row: Row, column: string): unknown {
+export function storedIn(row: SqlRow, column: string): unknown {
   const value = row[column] ?? null;
   return value !== null && column.endsWith('_json') ? (JSON.parse(String(value)) as unknown) : value;
 }
 
 /** Returns a time as Unix milliseconds; undefined if the event has no such field. */
-export function timeOf(told: unknown): number | null | undefined {
-  if (typeof told === 'string') return Date.parse(told);
-  return told === undefined ? undefined : null;
+export function timeOf(logged: unknown): number | null | undefined {
+  if (typeof logged === 'string') return Date.parse(logged);
+  return logged === undefined ? undefined : null;
 }
 
 /** Returns the id of a referenced object; undefined if the event has no such field. */
-export function idOf(told: unknown): unknown {
-  return told === null || told === undefined ? told : (told as { readonly id: unknown }).id;
+export function idOf(logged: unknown): unknown {
+  return logged === null || logged === undefined ? logged : (logged as { readonly id: unknown }).id;
 }

@@ -1,9 +1,9 @@
 // Collects the facts of an entity: those derived from its contract, and those of `special.ts` and `automation.ts`.
 import type { Contract } from '../../contract/contract.ts';
-import type { Field, FieldOptions, Reference, Target } from '../../contract/field.ts';
-import { actorParts, isReference, keptName } from '../../contract/schemas.ts';
+import type { Field, FieldOptions, Reference, ReferenceTarget } from '../../contract/field.ts';
+import { actorParts, isReference, storedName } from '../../contract/schemas.ts';
 import { snake } from '../../lib/words.ts';
-import { kinds } from '../kinds.ts';
+import { models } from '../models.ts';
 import type { Data } from '../checks/last-event.ts';
 import { automationFacts } from './automation.ts';
 import { equal, fact, idOf, timeOf, type Fact } from './fact.ts';
@@ -23,13 +23,13 @@ function fieldFacts({ fields }: Contract, references: References): Fact[] {
     if (field.options.computed || field.options.unlogged) return [];
     if (field.type === 'actor') return actorFacts(name);
     if (isReference(field)) return [referenceFact(name, field, references)];
-    return isShownAsKept(field) ? [valueFact(name, field)] : [];
+    return isRenderedAsStored(field) ? [valueFact(name, field)] : [];
   });
 }
 
 /** False for the labels of a template, which are stored by id and shown with their names. */
-const isShownAsKept = ({ type, given, shown }: Field): boolean =>
-  type !== 'json' || JSON.stringify(given) === JSON.stringify(shown);
+const isRenderedAsStored = ({ type, input, response }: Field): boolean =>
+  type !== 'json' || JSON.stringify(input) === JSON.stringify(response);
 
 function valueFact(name: string, { type }: Field): Fact {
   const column = snake(name);
@@ -42,26 +42,26 @@ function valueFact(name: string, { type }: Field): Fact {
 function actorFacts(name: string): Fact[] {
   return actorParts(name).map((part) => {
     const key = part.slice(name.length).toLowerCase();
-    const told = (data: Data): unknown => {
+    const logged = (data: Data): unknown => {
       if (data[name] === undefined) return undefined;
       return (data[name] as Data | null)?.[key] ?? null;
     };
-    return equal(name, snake(part), told);
+    return equal(name, snake(part), logged);
   });
 }
 
-type Refers = Reference<Target, string, unknown, FieldOptions>;
+type Refers = Reference<ReferenceTarget, string, unknown, FieldOptions>;
 
 function referenceFact(name: string, field: Refers, references: References): Fact {
   const { to, by } = field;
-  const column = snake(keptName(name, field));
+  const column = snake(storedName(name, field));
   return fact(name, [column], (row, { data }) => {
-    const [told, stored] = [data[name], row[column] ?? null];
-    if (told === undefined) return true;
+    const [logged, stored] = [data[name], row[column] ?? null];
+    if (logged === undefined) return true;
     // An event contains null for a reference to an object that was deleted earlier.
-    if (told === null || told === '')
+    if (logged === null || logged === '')
       return stored === null || references.isGone(to.name, row.workspace_id, stored);
-    return stored === (by === 'id' ? idOf(told) : references.teamOf(row.workspace_id, told));
+    return stored === (by === 'id' ? idOf(logged) : references.teamOf(row.workspace_id, logged));
   });
 }
 
@@ -71,7 +71,7 @@ function builtInFacts({ name, events }: Contract): Fact[] {
     equal('createdAt', 'created_at', ({ createdAt }) => timeOf(createdAt)),
     equal('updatedAt', 'updated_at', ({ updatedAt }) => timeOf(updatedAt)),
   ];
-  return kinds.get(name)?.keepsDeleted ? [...facts, deletedFact(events.deleted)] : facts;
+  return models.get(name)?.retainsDeleted ? [...facts, deletedFact(events.deleted)] : facts;
 }
 
 /** Events of entities without restore have no `deletedAt`: the event type marks the deletion, which is also the last update. */

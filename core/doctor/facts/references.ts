@@ -1,5 +1,5 @@
 // Looks up referenced objects for the replay check.
-import { kinds } from '../kinds.ts';
+import { models } from '../models.ts';
 import type { RowSubject } from '../subject.ts';
 
 export interface References {
@@ -22,9 +22,9 @@ export function referencesOf(
     return known;
   };
   const presentIn = (name: string): ReadonlySet<string> => {
-    const kind = kinds.get(name)!;
-    const where = kind.keepsDeleted ? ' WHERE deleted_at IS NULL' : '';
-    const all = rows<Identified>(`SELECT workspace_id, id FROM ${kind.table}${where}`);
+    const model = models.get(name)!;
+    const where = model.retainsDeleted ? ' WHERE deleted_at IS NULL' : '';
+    const all = rows<Identified>(`SELECT workspace_id, id FROM ${model.table}${where}`);
     return new Set(all.map(({ workspace_id: workspaceId, id }) => `${workspaceId} ${id}`));
   };
   const teams = lazy(() => {
@@ -64,6 +64,6 @@ interface FieldReferred {
 }
 
 function lazy<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
+  let cached: T | undefined;
+  return () => (cached ??= make());
 }

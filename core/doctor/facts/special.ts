@@ -6,7 +6,7 @@ import type { Data } from '../checks/last-event.ts';
 import { equal, fact, idOf, storedIn, timeOf, type Fact, type SpecialFacts } from './fact.ts';
 import type { References } from './references.ts';
 
-const idsOf = (told: unknown): unknown => (told as readonly unknown[] | undefined)?.map(idOf);
+const idsOf = (logged: unknown): unknown => (logged as readonly unknown[] | undefined)?.map(idOf);
 const ofIssue = equal('issue', 'issue_id', ({ issue }) => idOf(issue));
 
 export const specialFacts: SpecialFacts = {
@@ -34,8 +34,8 @@ export const specialFacts: SpecialFacts = {
     fact('labels', ['labels_json'], (row, { data }) => {
       const present = (ids: readonly string[]) =>
         ids.filter((id) => !references.isGone('label', row.workspace_id, id));
-      const told = (data.labels as readonly { readonly id: string }[]).map(({ id }) => id);
-      return sameValue(present(storedIn(row, 'labels_json') as string[]), present(told));
+      const logged = (data.labels as readonly { readonly id: string }[]).map(({ id }) => id);
+      return sameValue(present(storedIn(row, 'labels_json') as string[]), present(logged));
     }),
     fieldValues(references),
   ],
@@ -46,12 +46,12 @@ export const specialFacts: SpecialFacts = {
   ],
   member: (references) => [
     fact('teams', ['teams_json'], (row, { data }) => {
-      const told = data.teams as readonly string[] | undefined;
+      const logged = data.teams as readonly string[] | undefined;
       return (
-        told === undefined ||
+        logged === undefined ||
         sameValue(
           storedIn(row, 'teams_json'),
-          told.map((key) => references.teamOf(row.workspace_id, key)),
+          logged.map((key) => references.teamOf(row.workspace_id, key)),
         )
       );
     }),
@@ -85,7 +85,7 @@ export const specialFacts: SpecialFacts = {
 function fieldValues(references: References): Fact {
   return fact('fields', ['fields_json'], (row, { data }) => {
     if (data.fields === undefined) return true;
-    const told = data.fields as Data;
+    const logged = data.fields as Data;
     const stored = Object.entries((storedIn(row, 'fields_json') ?? {}) as Data).map(([id, value]) => ({
       field: references.fieldOf(row.workspace_id, id),
       value,
@@ -94,8 +94,8 @@ function fieldValues(references: References): Fact {
     const isStored = ([key, value]: readonly [string, unknown]): boolean =>
       stored.some((one) => one.field?.key === key && sameValue(one.value, value));
     return (
-      Object.entries(told).every(isStored) &&
-      stored.every(({ field }) => field && (field.key in told || field.wasDeleted))
+      Object.entries(logged).every(isStored) &&
+      stored.every(({ field }) => field && (field.key in logged || field.wasDeleted))
     );
   });
 }

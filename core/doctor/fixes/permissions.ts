@@ -53,9 +53,9 @@ function changeOwn(dir: string, path: string, change: (at: string) => void): voi
   const fd = openSync(path, namesOnly | constants.O_NOFOLLOW);
   try {
     const at = `/proc/self/fd/${fd}`;
-    const [found, real, top] = [fstatSync(fd), readlinkSync(at), realpathSync(dir)];
+    const [stats, real, top] = [fstatSync(fd), readlinkSync(at), realpathSync(dir)];
     const isInside = real === top || real.startsWith(`${top}/`);
-    if (found.isSymbolicLink() || !isInside || (!found.isDirectory() && found.nlink > 1))
+    if (stats.isSymbolicLink() || !isInside || (!stats.isDirectory() && stats.nlink > 1))
       throw new Error(
         `${path} is a symbolic link or has another hard link. Remove it, or change it yourself.`,
       );

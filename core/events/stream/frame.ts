@@ -3,7 +3,7 @@
 import { memberOfEvent, type EventType } from '../catalogue.ts';
 import { eventJson, type EventEnvelope, type EventRow } from '../event.ts';
 
-export interface Frame {
+export interface StreamFrame {
   readonly sequence: number;
   readonly type: EventType;
   /** Member that the event belongs to; null if it belongs to no single member. */
@@ -16,14 +16,14 @@ export interface Frame {
  * Returns true for frames a reader is sent. @param memberId member the event belongs to; absent means any event of
  * the type
  */
-export type WantsFrame = (type: EventType, memberId?: string | null) => boolean;
+export type FrameFilter = (type: EventType, memberId?: string | null) => boolean;
 
 /** Returns the `id` line of a frame: the reader's position and its log generation. */
 function idOf(sequence: number, generation: string): string {
   return `id: ${sequence}:${generation}\n`;
 }
 
-export function frameOf(row: EventRow, generation: string): Frame {
+export function frameOf(row: EventRow, generation: string): StreamFrame {
   const { sequence, type } = row;
   return {
     sequence,
@@ -35,8 +35,8 @@ export function frameOf(row: EventRow, generation: string): Frame {
 }
 
 /** Returns the frame of an event with redacted fields. */
-export function veiledFrame(shown: EventEnvelope, generation: string): string {
-  return `${idOf(shown.sequence, generation)}${body(shown.type, JSON.stringify(shown))}`;
+export function redactedFrame(event: EventEnvelope, generation: string): string {
+  return `${idOf(event.sequence, generation)}${body(event.type, JSON.stringify(event))}`;
 }
 
 /** Has no id, so that a reconnecting reader continues after the last event of the log. */
@@ -45,7 +45,7 @@ export function sampleFrame(sample: EventEnvelope): string {
 }
 
 /** Moves a reader's position without an event: browsers dispatch nothing for an id without data. */
-export function placeFrame(sequence: number, generation: string): string {
+export function positionFrame(sequence: number, generation: string): string {
   return `${idOf(sequence, generation)}\n`;
 }
 
@@ -54,7 +54,7 @@ export function placeFrame(sequence: number, generation: string): string {
  * that a reader cut off before its first event reconnects there and not at a later end of the log.
  */
 export function openingFrame(sequence: number, generation: string): string {
-  return `retry: 2000\n: events follow\n${placeFrame(sequence, generation)}`;
+  return `retry: 2000\n: events follow\n${positionFrame(sequence, generation)}`;
 }
 export const heartbeatFrame = ':\n\n';
 

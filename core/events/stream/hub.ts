@@ -1,23 +1,23 @@
 // Newest events of one workspace, read and rendered once for all streams at the end of its log. A stream that is
 // further behind reads the log itself, one piece at a time, so that nothing is cached for it. All reads go through
 // the fair queue.
-import type { LoopTurns } from '../../lib/fairness/loop-turns.ts';
+import type { LoopQueue } from '../../lib/fairness/loop-queue.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import type { EventRow } from '../event.ts';
 import type { FreshEvents } from '../fresh.ts';
 import { pageAfter } from '../log.ts';
-import { frameOf, type Frame, type WantsFrame } from './frame.ts';
+import { frameOf, type StreamFrame, type FrameFilter } from './frame.ts';
 import { NewestFrames, pieceCharacters, type Piece } from './newest-frames.ts';
 
 const pageEvents = 200;
 /** Newly committed events rendered per queue slot. */
 const freshEvents = 50;
 /** Bytes that the hub reads per queue slot. */
-const turnBytes = 256 * 1024;
+const slotBytes = 256 * 1024;
 
 export interface Hub {
   /** Returns the events after a sequence. The read is charged to the account in `scope`. */
-  after(scope: Scope, sequence: number, wants: WantsFrame): Promise<Piece>;
+  after(scope: Scope, sequence: number, matches: FrameFilter): Promise<Piece>;
   /** Returns true if `after` would find events. */
   hasAfter(sequence: number): boolean;
   /** Reads appended events, then notifies the waiting streams. */
@@ -28,7 +28,7 @@ export interface Hub {
 
 interface HubOptions {
   readonly store: Store;
-  readonly turns: LoopTurns;
+  readonly fairQueue: LoopQueue;
   readonly fresh: FreshEvents;
   readonly workspaceId: string;
   /** Log generation. */
@@ -39,7 +39,7 @@ interface HubOptions {
 }
 
 export function createHub(options: HubOptions): Hub {
-  const { store, turns, generation } = options;
+  const { store, fairQueue, generation } = options;
   const newest = new NewestFrames(options.end);
   /** At most one callback per stream at the end of the log. */
   const waiting = new Set<() => void>();
@@ -54,9 +54,9 @@ export function createHub(options: HubOptions): Hub {
       while (again) {
         again = false;
         await readOn(options, newest);
-        const told = [...waiting];
+        const callbacks = [...waiting];
         waiting.clear();
-        for (const callback of told) callback();
+        for (const callback of callbacks) callback();
       }
     } catch (error) {
       options.onError(error);
@@ -66,9 +66,9 @@ export function createHub(options: HubOptions): Hub {
   };
 
   return {
-    async after(scope, sequence, wants) {
-      const piece = newest.after(sequence, wants);
-      return piece ?? turns.run(scope, () => pieceOfLog(store, generation, scope, sequence, wants));
+    async after(scope, sequence, matches) {
+      const piece = newest.after(sequence, matches);
+      return piece ?? fairQueue.run(scope, () => pieceOfLog(store, generation, scope, sequence, matches));
     },
     hasAfter: (sequence) => sequence < newest.last,
     wake: () => void wake(),
@@ -80,17 +80,17 @@ export function createHub(options: HubOptions): Hub {
 }
 
 async function readOn(options: HubOptions, newest: NewestFrames): Promise<void> {
-  const { store, turns, fresh, workspaceId, generation } = options;
-  const frame = (row: EventRow): Frame => frameOf(row, generation);
+  const { store, fairQueue, fresh, workspaceId, generation } = options;
+  const frame = (row: EventRow): StreamFrame => frameOf(row, generation);
   const everyone = scopeOf(workspaceId);
   for (let more = true; more;)
-    more = await turns.run(everyone, async () => {
+    more = await fairQueue.run(everyone, async () => {
       const handed = fresh.after(workspaceId, newest.last, freshEvents);
       if (handed) {
         newest.add(handed.map(frame));
         return handed.length === freshEvents;
       }
-      const page = await pageAfter(store, everyone, newest.last, { limit: pageEvents, bytesMax: turnBytes });
+      const page = await pageAfter(store, everyone, newest.last, { limit: pageEvents, bytesMax: slotBytes });
       newest.add(page.events.map(frame));
       return page.more;
     });
@@ -101,13 +101,13 @@ async function pieceOfLog(
   generation: string,
   scope: Scope,
   sequence: number,
-  wants: WantsFrame,
+  matches: FrameFilter,
 ): Promise<Piece> {
   const page = await pageAfter(store, scope, sequence, {
     limit: pageEvents,
-    wants: ({ type }) => wants(type),
+    matches: ({ type }) => matches(type),
     bytesMax: pieceCharacters,
   });
   const frames = page.events.map((row) => frameOf(row, generation));
-  return { frames: frames.filter(({ type, memberId }) => wants(type, memberId)), through: page.through };
+  return { frames: frames.filter(({ type, memberId }) => matches(type, memberId)), through: page.through };
 }

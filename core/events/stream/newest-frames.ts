@@ -1,21 +1,21 @@
 // Cache of the newest rendered events of one workspace. Its size is how far a stream may be behind without reading
 // the log.
-import type { Frame, WantsFrame } from './frame.ts';
+import type { StreamFrame, FrameFilter } from './frame.ts';
 
-const keptFrames = 1_000;
-const keptCharacters = 4 * 1024 * 1024;
+const cachedFramesMax = 1_000;
+const cachedCharactersMax = 4 * 1024 * 1024;
 /** A piece ends after the event that exceeds this size (characters). */
 export const pieceCharacters = 64 * 1024;
 
 /** Frames that a stream sends at once. */
 export interface Piece {
-  readonly frames: readonly Frame[];
+  readonly frames: readonly StreamFrame[];
   /** Last sequence the piece covers; unwanted frames up to it are omitted. */
   readonly through: number;
 }
 
 export class NewestFrames {
-  #frames: Frame[] = [];
+  #frames: StreamFrame[] = [];
   #characters = 0;
   #last: number;
 
@@ -29,29 +29,29 @@ export class NewestFrames {
     return this.#last;
   }
 
-  add(frames: readonly Frame[]): void {
+  add(frames: readonly StreamFrame[]): void {
     for (const frame of frames) {
       this.#frames.push(frame);
       this.#characters += frame.text.length;
     }
     this.#last = frames.at(-1)?.sequence ?? this.#last;
     let dropped = 0;
-    while (this.#frames.length - dropped > keptFrames || this.#characters > keptCharacters)
+    while (this.#frames.length - dropped > cachedFramesMax || this.#characters > cachedCharactersMax)
       this.#characters -= this.#frames[dropped++]!.text.length;
     if (dropped > 0) this.#frames = this.#frames.slice(dropped);
   }
 
   /** Returns the frames after a sequence; null if the cache no longer holds them. */
-  after(sequence: number, wants: WantsFrame): Piece | null {
+  after(sequence: number, matches: FrameFilter): Piece | null {
     if (sequence >= this.#last) return { frames: [], through: sequence };
     const first = this.#frames[0]?.sequence ?? Infinity;
     if (sequence + 1 < first) return null;
-    const frames: Frame[] = [];
+    const frames: StreamFrame[] = [];
     let characters = 0;
     let at = sequence + 1 - first;
     for (; at < this.#frames.length && characters <= pieceCharacters; at++) {
       const frame = this.#frames[at]!;
-      if (!wants(frame.type, frame.memberId)) continue;
+      if (!matches(frame.type, frame.memberId)) continue;
       frames.push(frame);
       characters += frame.text.length;
     }

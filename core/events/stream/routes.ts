@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
-import { defineRoute, type Connection, type Route } from '../../http/route.ts';
+import { defineRoute, type HttpConnection, type Route } from '../../http/route.ts';
 import { Closed } from '../../lib/schema.ts';
-import { hearsOwn, mayReadEvent, scopeOfEvent } from '../../rights/rights.ts';
-import { veiledEvent } from '../../rights/veil.ts';
-import { mayRead, placeOf, typesOf } from '../feed.ts';
+import { ownEventsMember, mayReadEvent, scopeOfEvent } from '../../rights/rights.ts';
+import { redactEvent } from '../../rights/redact.ts';
+import { mayRead, positionOf, typesOf } from '../feed.ts';
 import { generation } from '../schema.ts';
 import type { Streams } from './streams.ts';
 
@@ -62,24 +62,24 @@ export function streamRoutes(streams: Streams): Route[] {
 async function openStream(
   ctx: Context,
   query: { after?: string; generation?: string; types?: string; samples?: boolean },
-  connection: Connection,
+  connection: HttpConnection,
   streams: Streams,
 ): Promise<ReadableStream<Uint8Array>> {
   const { after, types, samples = false } = query;
   const wanted = types === undefined ? null : typesOf(types);
   const from = connection.lastEventId ?? after;
-  const place = from === undefined ? null : await placeOf(ctx, from, query.generation);
-  return streams.open(ctx.scope, place, {
+  const position = from === undefined ? null : await positionOf(ctx, from, query.generation);
+  return streams.open(ctx.scope, position, {
     ...connection,
     samples,
     ...(ctx.narrowed && {
-      shows: (event) => (mayReadEvent(ctx, event) ? veiledEvent(ctx, event) : null),
+      shows: (event) => (mayReadEvent(ctx, event) ? redactEvent(ctx, event) : null),
     }),
-    wants(type, memberId) {
+    matches(type, memberId) {
       if (wanted !== null && !wanted.has(type)) return false;
       // A token with a narrowed scope receives the events within that part.
       if (mayRead(ctx.scopes, type) || ctx.narrowed?.has(scopeOfEvent(type))) return true;
-      const own = hearsOwn(ctx, type);
+      const own = ownEventsMember(ctx, type);
       return own !== null && (memberId === undefined || memberId === own);
     },
   });

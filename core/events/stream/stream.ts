@@ -3,18 +3,18 @@
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Connected, Shares } from '../../lib/fairness/shares.ts';
+import type { Connected, FairQuota } from '../../lib/fairness/fair-quota.ts';
 import type { Scope } from '../../store/store.ts';
 import type { EventType } from '../catalogue.ts';
 import { renderEvent, type EventEnvelope } from '../event.ts';
 import {
   heartbeatFrame,
   openingFrame,
-  placeFrame,
+  positionFrame,
   sampleFrame,
-  veiledFrame,
-  type Frame,
-  type WantsFrame,
+  redactedFrame,
+  type StreamFrame,
+  type FrameFilter,
 } from './frame.ts';
 import type { Hub } from './hub.ts';
 import type { Piece } from './newest-frames.ts';
@@ -32,12 +32,12 @@ const silentEvents = 1_000;
 const samplesMax = 20;
 
 /** Connection and permissions of a stream's reader. */
-export interface Reader extends Connected {
+export interface StreamReader extends Connected {
   /** Returns true while the token is valid for the permissions it had. */
   isAdmitted(): Promise<boolean>;
   /** Closes the connection, even if the socket accepts no data. */
   hangUp(): void;
-  readonly wants: WantsFrame;
+  readonly matches: FrameFilter;
   /**
    * Returns the visible part of a wanted event: null for nothing, the same object for all of it. Absent if every
    * event is fully visible.
@@ -53,7 +53,7 @@ interface StreamSetting {
   readonly clock: Clock;
   readonly log: Log;
   /** Counts pieces that no socket has accepted yet. */
-  readonly unsent: Shares;
+  readonly unsent: FairQuota;
   onEnd(stream: EventStream): void;
 }
 
@@ -61,7 +61,7 @@ const nothing = (): void => undefined;
 const encoder = new TextEncoder();
 
 export class EventStream {
-  readonly reader: Reader;
+  readonly reader: StreamReader;
   readonly #setting: StreamSetting;
   readonly #samples: string[] = [];
   #ended = false;
@@ -75,7 +75,7 @@ export class EventStream {
   /** Events omitted since the reader was last sent its position. */
   #silent = 0;
 
-  constructor(reader: Reader, setting: StreamSetting) {
+  constructor(reader: StreamReader, setting: StreamSetting) {
     this.reader = reader;
     this.#setting = setting;
   }
@@ -106,16 +106,16 @@ export class EventStream {
     );
   }
 
-  wantsSample(type: EventType): boolean {
-    return this.reader.samples && this.reader.wants(type);
+  matchesSample(type: EventType): boolean {
+    return this.reader.samples && this.reader.matches(type);
   }
 
   offer(sample: EventEnvelope): void {
-    if (!this.wantsSample(sample.type) || this.#samples.length >= samplesMax) return;
+    if (!this.matchesSample(sample.type) || this.#samples.length >= samplesMax) return;
     const { shows } = this.reader;
-    const shown = shows ? shows(sample) : sample;
-    if (!shown) return;
-    this.#samples.push(sampleFrame(shown));
+    const visible = shows ? shows(sample) : sample;
+    if (!visible) return;
+    this.#samples.push(sampleFrame(visible));
     this.#stopWaiting();
   }
 
@@ -142,7 +142,7 @@ export class EventStream {
     try {
       const bytes = encoder.encode(await this.#next(hub));
       if (this.#ended) return;
-      this.#taken = unsent.hold(scope, bytes.length);
+      this.#taken = unsent.reserve(scope, bytes.length);
       controller.enqueue(bytes);
       this.#cancelStuck = clock.after(stuckMs, () => {
         log('info', 'slow stream reader disconnected', { workspaceId });
@@ -162,7 +162,7 @@ export class EventStream {
     }
     for (let isDue = false; !this.#ended;) {
       if (this.#samples.length === 0) await this.#untilRoom();
-      const piece = await hub.after(this.#setting.scope, this.#position, this.reader.wants);
+      const piece = await hub.after(this.#setting.scope, this.#position, this.reader.matches);
       // Checked last, so that access revoked during the wait also applies.
       if (!(await this.reader.isAdmitted())) break;
       const samples = this.#samples.splice(0).join('');
@@ -177,30 +177,30 @@ export class EventStream {
   }
 
   #take({ frames, through }: Piece): string {
-    const shown = frames.flatMap((frame) => {
+    const visible = frames.flatMap((frame) => {
       const text = this.#textOf(frame);
       return text === null ? [] : [{ sequence: frame.sequence, text }];
     });
-    const last = shown.at(-1);
+    const last = visible.at(-1);
     this.#silent = last ? through - last.sequence : this.#silent + through - this.#position;
     this.#position = through;
-    return shown.map(({ text }) => text).join('');
+    return visible.map(({ text }) => text).join('');
   }
 
   /** Frames are shared, so a redacted event gets a frame of its own. */
-  #textOf({ text, event }: Frame): string | null {
+  #textOf({ text, event }: StreamFrame): string | null {
     const { shows } = this.reader;
     if (!shows) return text;
     const whole = renderEvent(event);
-    const shown = shows(whole);
-    return shown === whole ? text : shown && veiledFrame(shown, this.#setting.generation);
+    const visible = shows(whole);
+    return visible === whole ? text : visible && redactedFrame(visible, this.#setting.generation);
   }
 
   /** Returns a position frame if many events were omitted, or the heartbeat if it is due. */
   #signOfLife(isDue: boolean): string {
     if (this.#silent >= silentEvents || (isDue && this.#silent > 0)) {
       this.#silent = 0;
-      return placeFrame(this.#position, this.#setting.generation);
+      return positionFrame(this.#position, this.#setting.generation);
     }
     return isDue ? heartbeatFrame : '';
   }
@@ -208,7 +208,7 @@ export class EventStream {
   /** Waits until this reader, and others of its workspace, have accepted enough of their data. */
   async #untilRoom(): Promise<void> {
     const { scope, clock, unsent } = this.#setting;
-    while (!this.#ended && !unsent.hasRoomFor(scope, pieceBytes))
+    while (!this.#ended && !unsent.hasCapacityFor(scope, pieceBytes))
       await new Promise<void>((resolve) => void clock.after(crowdedMs, resolve));
   }
 

@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLoopTurns } from '../../lib/fairness/loop-turns.ts';
-import { Shares } from '../../lib/fairness/shares.ts';
+import { createLoopQueue } from '../../lib/fairness/loop-queue.ts';
+import { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import { openStore } from '../../store/open-store.ts';
 import { scopeOf } from '../../store/store.ts';
 import { createFreshEvents } from '../fresh.ts';
@@ -15,7 +15,7 @@ const reader = {
   memberId: 'mem_1',
   isAdmitted: () => Promise.resolve(true),
   hangUp: () => undefined,
-  wants: () => true,
+  matches: () => true,
   samples: true,
 };
 
@@ -27,9 +27,9 @@ function openStreams() {
     generation: 'first',
     clock: { nowMs: () => 0, monotonicMs: () => 0, after: () => () => undefined },
     log: () => undefined,
-    turns: createLoopTurns(() => undefined),
+    fairQueue: createLoopQueue(() => undefined),
     fresh: createFreshEvents(),
-    unsent: new Shares(1_000_000),
+    unsent: new FairQuota(1_000_000),
   });
   return {
     streams,
@@ -40,7 +40,7 @@ function openStreams() {
   };
 }
 
-test('a stream ends when a right may have been withdrawn and its reader is admitted no more, without an event that says so', async () => {
+test('a stream ends when its reader has lost access, without sending another event', async () => {
   const { streams, close } = openStreams();
   let admitted = true;
   const open = async (isAdmitted: () => Promise<boolean>) =>
@@ -59,7 +59,7 @@ test('a stream ends when a right may have been withdrawn and its reader is admit
   await close();
 });
 
-test('a stream that is still being opened when all of them end, ends as well', async () => {
+test('a stream that is being opened when all streams end is ended as well', async () => {
   const { streams, close } = openStreams();
   let hungUp = 0;
   const opening = streams.open(workspace, null, { ...reader, hangUp: () => void hungUp++ });

@@ -3,22 +3,22 @@ import type { Clock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
-import { mayConnect, tooManyConnections, type Shares } from '../../lib/fairness/shares.ts';
-import type { LoopTurns } from '../../lib/fairness/loop-turns.ts';
+import { mayConnect, tooManyConnections, type FairQuota } from '../../lib/fairness/fair-quota.ts';
+import type { LoopQueue } from '../../lib/fairness/loop-queue.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import type { EventType } from '../catalogue.ts';
 import type { EventEnvelope } from '../event.ts';
 import type { FreshEvents } from '../fresh.ts';
 import { lastSequence } from '../log.ts';
 import { createHub, type Hub } from './hub.ts';
-import { EventStream, type Reader } from './stream.ts';
+import { EventStream, type StreamReader } from './stream.ts';
 
 export interface Streams {
   /**
    * Opens a stream after a sequence; null starts it with new events.
    * @throws ApiError rate_limited if too many streams are open
    */
-  open(scope: Scope, after: number | null, reader: Reader): Promise<ReadableStream<Uint8Array>>;
+  open(scope: Scope, after: number | null, reader: StreamReader): Promise<ReadableStream<Uint8Array>>;
   /** Returns the number of streams that would receive a sample. */
   listeners(workspaceId: string, type: EventType): number;
   broadcast(workspaceId: string, sample: EventEnvelope): void;
@@ -28,7 +28,7 @@ export interface Streams {
   stop(): void;
 }
 
-interface Room {
+interface StreamGroup {
   readonly hub: Promise<Hub>;
   readonly streams: Set<EventStream>;
 }
@@ -39,29 +39,29 @@ interface StreamsOptions {
   readonly generation: string;
   readonly clock: Clock;
   readonly log: Log;
-  readonly turns: LoopTurns;
+  readonly fairQueue: LoopQueue;
   readonly fresh: FreshEvents;
   /** Counts pieces that no socket has accepted yet. */
-  readonly unsent: Shares;
+  readonly unsent: FairQuota;
 }
 
 export function createStreams(options: StreamsOptions): Streams {
   const { store } = options;
   /** By workspace; only workspaces with an open stream. */
-  const rooms = new Map<string, Room>();
+  const groups = new Map<string, StreamGroup>();
   let stopped = false;
 
-  const roomOf = ({ workspaceId }: Scope): Room => {
-    const known = rooms.get(workspaceId);
+  const groupOf = ({ workspaceId }: Scope): StreamGroup => {
+    const known = groups.get(workspaceId);
     if (known) return known;
-    const room: Room = { hub: openHub(options, workspaceId), streams: new Set() };
-    rooms.set(workspaceId, room);
-    return room;
+    const group: StreamGroup = { hub: openHub(options, workspaceId), streams: new Set() };
+    groups.set(workspaceId, group);
+    return group;
   };
 
   options.fresh.onAdded((workspaceId) => {
     // A hub that failed to open is reported to the caller of `open`.
-    rooms.get(workspaceId)?.hub.then(
+    groups.get(workspaceId)?.hub.then(
       (hub) => hub.wake(),
       () => undefined,
     );
@@ -70,16 +70,16 @@ export function createStreams(options: StreamsOptions): Streams {
   return {
     async open(scope, after, reader) {
       if (stopped) throw new ApiError('unavailable', 'The server is shutting down. Reconnect.');
-      const room = roomOf(scope);
-      if (!mayConnect(readersOf(room), reader)) throw tooManyConnections('streams');
+      const group = groupOf(scope);
+      if (!mayConnect(readersOf(group), reader)) throw tooManyConnections('streams');
       const onEnd = (stream: EventStream): void => {
-        room.streams.delete(stream);
-        if (room.streams.size === 0) rooms.delete(scope.workspaceId);
+        group.streams.delete(stream);
+        if (group.streams.size === 0) groups.delete(scope.workspaceId);
       };
       const stream = new EventStream(reader, { ...options, scope, onEnd });
-      room.streams.add(stream);
+      group.streams.add(stream);
       try {
-        const hub = await room.hub;
+        const hub = await group.hub;
         const end = await lastSequence(store, scope);
         // Events committed between the hub's start and this read are picked up here.
         hub.wake();
@@ -90,16 +90,16 @@ export function createStreams(options: StreamsOptions): Streams {
       }
     },
     listeners: (workspaceId, type) =>
-      [...(rooms.get(workspaceId)?.streams ?? [])].filter((stream) => stream.wantsSample(type)).length,
+      [...(groups.get(workspaceId)?.streams ?? [])].filter((stream) => stream.matchesSample(type)).length,
     broadcast(workspaceId, sample) {
-      for (const stream of rooms.get(workspaceId)?.streams ?? []) stream.offer(sample);
+      for (const stream of groups.get(workspaceId)?.streams ?? []) stream.offer(sample);
     },
     askAgain() {
-      for (const { streams } of rooms.values()) for (const stream of streams) stream.ask();
+      for (const { streams } of groups.values()) for (const stream of streams) stream.ask();
     },
     stop() {
       stopped = true;
-      for (const { streams } of rooms.values()) for (const stream of [...streams]) stream.end();
+      for (const { streams } of groups.values()) for (const stream of [...streams]) stream.end();
     },
   };
 }
@@ -112,6 +112,6 @@ async function openHub(options: StreamsOptions, workspaceId: string): Promise<Hu
   return createHub({ ...options, workspaceId, end, onError });
 }
 
-function* readersOf({ streams }: Room): Iterable<Reader> {
+function* readersOf({ streams }: StreamGroup): Iterable<StreamReader> {
   for (const { reader } of streams) yield reader;
 }

@@ -1,12 +1,12 @@
 // Ordered queue of subscribers for which the database holds work back. It caches a limited part of them; once all of
 // that part had their turn, it reads the next part from the database, in a cycle.
-import { Turns } from '../../lib/fairness/turns.ts';
+import { FairQueue } from '../../lib/fairness/fair-queue.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
-import { subjectsHeldBack } from '../work-rows.ts';
+import { subjectsOverQuota } from '../work-rows.ts';
 
 export const rememberedMax = 1_024;
 
-export interface Subject {
+export interface BehindSubject {
   readonly scope: Scope;
   readonly subject: string;
 }
@@ -16,7 +16,7 @@ const beginning = { workspace_id: '', subject: '' };
 export class Behind {
   readonly #store: Store;
   readonly #kind: string;
-  readonly #turns = new Turns<Subject>();
+  readonly #turns = new FairQueue<BehindSubject>();
   readonly #remembered = new Set<string>();
   /**
    * True if the database may hold more subscribers. Until one look finds all of them, only looks add to the cache.
@@ -50,7 +50,7 @@ export class Behind {
   take(
     mayGo: (workspaceId: string, subject: string) => boolean,
     workspaceMayGo: (workspaceId: string) => boolean,
-  ): Subject | undefined {
+  ): BehindSubject | undefined {
     const next = this.#turns.take((_, workspaceId, subject) => mayGo(workspaceId, subject), workspaceMayGo);
     if (next) this.#remembered.delete(keyOf(next.scope, next.subject));
     return next;
@@ -62,13 +62,13 @@ export class Behind {
     // Reset before the read, so that work held back during the read is not lost.
     if (this.#lookedUpTo === beginning) this.#isPartial = false;
     const params = { kind: this.#kind, workspaceId, subject, limit: rememberedMax };
-    const found = await this.#store.readSystem(subjectsHeldBack, params);
-    for (const row of found) this.#remember(scopeOf(row.workspace_id, row.subject), row.subject);
-    const last = found.length === rememberedMax ? found.at(-1) : undefined;
+    const rows = await this.#store.readSystem(subjectsOverQuota, params);
+    for (const row of rows) this.#remember(scopeOf(row.workspace_id, row.subject), row.subject);
+    const last = rows.length === rememberedMax ? rows.at(-1) : undefined;
     if (last) this.#isPartial = true;
     this.#lookedUpTo = last ?? beginning;
     // No rows were left after that part; work held back meanwhile may come before it.
-    if (found.length === 0 && subject !== '') await this.look();
+    if (rows.length === 0 && subject !== '') await this.look();
   }
 
   #remember(scope: Scope, subject: string): void {

@@ -1,9 +1,9 @@
 // Claims work that is due or held back, as far as its subscriber has capacity in memory. Due work without capacity is
 // held back, so that the next claim finds other work.
-import type { Shares } from '../../lib/fairness/shares.ts';
+import type { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import { systemOp, tenantOp, type Op, type Store } from '../../store/store.ts';
-import { dueRows, holdBack, lease, leaseHeldBack, nextDue } from '../work-rows.ts';
-import type { Behind, Subject } from './behind.ts';
+import { dueRows, markOverQuota, lease, leaseOverQuota, nextDue } from '../work-rows.ts';
+import type { Behind, BehindSubject } from './behind.ts';
 import type { Intake } from './intake.ts';
 import { leaseMs } from './leases.ts';
 
@@ -12,11 +12,11 @@ const lookedAtMax = 1_000;
 /** Subscribers refilled per batch. */
 const refilledMax = 16;
 
-interface ClaimDesk {
+interface ClaimOptions {
   readonly store: Store;
   readonly kind: string;
   readonly owner: string;
-  readonly shares: Shares;
+  readonly quota: FairQuota;
   readonly behind: Behind;
   readonly intake: Intake;
   nowMs(): number;
@@ -24,9 +24,9 @@ interface ClaimDesk {
 }
 
 /** @returns delay before the next claim in ms; null if no work becomes due by itself */
-export async function claim(desk: ClaimDesk): Promise<number | null> {
-  const hasRefilled = !desk.behind.isEmpty && (await refill(desk));
-  const waitMs = await claimDue(desk);
+export async function claim(options: ClaimOptions): Promise<number | null> {
+  const hasRefilled = !options.behind.isEmpty && (await refill(options));
+  const waitMs = await claimDue(options);
   return hasRefilled ? 0 : waitMs;
 }
 
@@ -34,66 +34,69 @@ export async function claim(desk: ClaimDesk): Promise<number | null> {
  * Claims held-back work in turn, for subscribers with at least half of their quota free. @returns true if there were
  * any
  */
-async function refill(desk: ClaimDesk): Promise<boolean> {
-  const { store, behind } = desk;
+async function refill(options: ClaimOptions): Promise<boolean> {
+  const { store, behind } = options;
   if (behind.isExhausted) await behind.look();
-  const given: Subject[] = [];
-  const ops = refillOps(desk, given);
+  const refilled: BehindSubject[] = [];
+  const ops = refillOps(options, refilled);
   if (ops.length === 0) return false;
   let isStored = false;
   try {
     isStored = (await store.commit(ops)).ok;
   } finally {
-    if (!isStored) for (const { scope, subject } of given) behind.note(scope, subject);
+    if (!isStored) for (const { scope, subject } of refilled) behind.note(scope, subject);
   }
   return true;
 }
 
-/** @param given receives the subscribers of the ops */
-function refillOps({ kind, owner, shares, behind, intake, nowMs }: ClaimDesk, given: Subject[]): Op[] {
-  const draft = shares.draft();
+/** @param refilled receives the subscribers of the ops */
+function refillOps(
+  { kind, owner, quota, behind, intake, nowMs }: ClaimOptions,
+  refilled: BehindSubject[],
+): Op[] {
+  const draft = quota.draft();
   const ops: Op[] = [];
   const now = nowMs();
-  while (given.length < refilledMax) {
+  while (refilled.length < refilledMax) {
     const next = behind.take(
       (workspaceId, subject) =>
-        draft.room(workspaceId, subject) >= Math.max(1, shares.taken(workspaceId, subject)),
-      (workspaceId) => draft.hasRoom(workspaceId),
+        draft.remaining(workspaceId, subject) >= Math.max(1, quota.taken(workspaceId, subject)),
+      (workspaceId) => draft.hasCapacity(workspaceId),
     );
     if (!next) break;
-    given.push(next);
+    refilled.push(next);
     const { scope, subject } = next;
-    const limit = draft.room(scope.workspaceId, subject);
+    const limit = draft.remaining(scope.workspaceId, subject);
     draft.take(scope.workspaceId, subject, limit);
     const params = { kind, subject, limit, now, until: now + leaseMs, owner };
     const taken: Op['taken'] = (returned) => {
       if (returned.length === limit) behind.note(scope, subject);
       intake(scope, returned);
     };
-    ops.push(tenantOp(scope, leaseHeldBack, params, { taken }));
+    ops.push(tenantOp(scope, leaseOverQuota, params, { taken }));
   }
   return ops;
 }
 
-async function claimDue(desk: ClaimDesk): Promise<number | null> {
-  const { store, kind, owner, shares, intake, nowMs, isStopped } = desk;
+async function claimDue(options: ClaimOptions): Promise<number | null> {
+  const { store, kind, owner, quota, intake, nowMs, isStopped } = options;
   const now = nowMs();
   const [due] = await store.readSystem(nextDue, { kind });
   if (!due || isStopped()) return null;
   if (due.due_at > now) return due.due_at - now;
-  const draft = shares.draft();
+  const draft = quota.draft();
   const [fits, others] = [[] as string[][], [] as string[][]];
   for (const row of await store.readSystem(dueRows, { kind, now, limit: lookedAtMax })) {
-    const hasRoom = draft.room(row.workspace_id, row.subject) > 0;
-    if (hasRoom) draft.take(row.workspace_id, row.subject);
-    (hasRoom ? fits : others).push([row.workspace_id, row.id]);
+    const hasCapacity = draft.remaining(row.workspace_id, row.subject) > 0;
+    if (hasCapacity) draft.take(row.workspace_id, row.subject);
+    (hasCapacity ? fits : others).push([row.workspace_id, row.id]);
   }
   if (isStopped()) return null;
   const taken: Op['taken'] = (returned) => intake(null, returned);
   const leased = { now, until: now + leaseMs, owner, rows: JSON.stringify(fits) };
   const outcome = await store.commit([
     systemOp(lease, leased, { taken }),
-    systemOp(holdBack, { now, rows: JSON.stringify(others) }, { taken }),
+    systemOp(markOverQuota, { now, rows: JSON.stringify(others) }, { taken }),
   ]);
   return outcome.ok ? 0 : null;
 }

@@ -1,12 +1,12 @@
 // Receives rows that became due: leased rows go to the workers; for held-back rows the subscriber is noted.
-import type { Row } from '../../store/statement.ts';
+import type { SqlRow } from '../../store/statement.ts';
 import { scopeOf, type Scope } from '../../store/store.ts';
-import { heldBackMs, neverMs } from '../work-rows.ts';
+import { overQuotaMs, neverMs } from '../work-rows.ts';
 import type { Behind } from './behind.ts';
 import type { WorkItem } from './workers.ts';
 
 /** @param scope null if each row names its workspace */
-export type Intake = (scope: Scope | null, returned: readonly Row[]) => void;
+export type Intake = (scope: Scope | null, returned: readonly SqlRow[]) => void;
 
 export function createIntake(options: {
   behind: Behind;
@@ -17,12 +17,12 @@ export function createIntake(options: {
   return (scope, returned) => {
     for (const row of returned) {
       const subject = String(row.subject);
-      const payer = scopeOf(scope?.workspaceId ?? String(row.workspace_id), subject);
+      const billingAccount = scopeOf(scope?.workspaceId ?? String(row.workspace_id), subject);
       // Decided by the lease and not by the clock, which may have been set back since.
       if (Number(row.lease_until) > 0)
-        options.hold({ scope: payer, id: String(row.id), epoch: Number(row.epoch) });
+        options.hold({ scope: billingAccount, id: String(row.id), epoch: Number(row.epoch) });
       else {
-        if (row.due_at === heldBackMs) options.behind.note(payer, subject);
+        if (row.due_at === overQuotaMs) options.behind.note(billingAccount, subject);
         if (row.due_at !== neverMs) options.onDue();
       }
     }

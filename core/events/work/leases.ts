@@ -2,10 +2,10 @@
 // subscriber has memory quota left, which saves the claim.
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
-import type { Shares } from '../../lib/fairness/shares.ts';
+import type { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import type { Log } from '../../lib/log.ts';
 import { systemOp, type Scope, type Store } from '../../store/store.ts';
-import { dropLeases, heldBackMs, neverMs } from '../work-rows.ts';
+import { dropLeases, overQuotaMs, neverMs } from '../work-rows.ts';
 
 export const leaseMs = 600_000;
 
@@ -23,27 +23,28 @@ export interface Leases {
 
 export function createLeases(options: {
   owner: string;
-  shares: Shares;
+  quota: FairQuota;
   nowMs(): number;
   /** While false, new rows are not leased and wait for a claim. */
   mayWork(): boolean;
 }): Leases & { draft(): Leases } {
-  const { owner, shares, nowMs, mayWork } = options;
-  const leaseFrom = (room: Shares, scope: Scope, subject: string, dueAtMs: number): Lease => {
+  const { owner, quota, nowMs, mayWork } = options;
+  const leaseFrom = (available: FairQuota, scope: Scope, subject: string, dueAtMs: number): Lease => {
     const now = nowMs();
     if (dueAtMs > now || !mayWork()) return { dueAt: dueAtMs, leaseUntil: 0, owner: null };
-    if (room.room(scope.workspaceId, subject) === 0) return { dueAt: heldBackMs, leaseUntil: 0, owner: null };
+    if (available.remaining(scope.workspaceId, subject) === 0)
+      return { dueAt: overQuotaMs, leaseUntil: 0, owner: null };
     return { dueAt: dueAtMs, leaseUntil: now + leaseMs, owner };
   };
   return {
-    lease: (scope, subject, dueAtMs) => leaseFrom(shares, scope, subject, dueAtMs),
+    lease: (scope, subject, dueAtMs) => leaseFrom(quota, scope, subject, dueAtMs),
     draft() {
-      const planned = shares.draft();
+      const planned = quota.draft();
       return {
         lease(scope, subject, dueAtMs) {
-          const given = leaseFrom(planned, scope, subject, dueAtMs);
-          if (given.leaseUntil > 0) planned.take(scope.workspaceId, subject);
-          return given;
+          const leased = leaseFrom(planned, scope, subject, dueAtMs);
+          if (leased.leaseUntil > 0) planned.take(scope.workspaceId, subject);
+          return leased;
         },
       };
     },

@@ -11,9 +11,9 @@ export function createRest(isBusy: () => boolean): Rest {
   let waiters: (() => void)[] = [];
   const look = (): void => {
     if (isBusy()) return;
-    const told = waiters;
+    const resolvers = waiters;
     waiters = [];
-    for (const resolve of told) resolve();
+    for (const resolve of resolvers) resolve();
   };
   return {
     look,

@@ -7,7 +7,7 @@ import { backgroundCommitDelayMs, scopeOf, type Op, type Scope, type Store } fro
 import type { Leases } from './leases.ts';
 import type { WorkOps } from './ops.ts';
 import type { Unit, UnitRows } from './unit.ts';
-import type { Kept, Window } from './window.ts';
+import type { WindowEntry, Window } from './window.ts';
 import { againMs } from './workers.ts';
 
 const unitsAtOnce = 1_000;
@@ -27,7 +27,7 @@ interface WriterParts<U extends Unit> {
 export interface UnitWriter<U extends Unit> {
   readonly isBusy: boolean;
   /** Schedules units for writing, each with all units of its order key. */
-  write(kept: readonly Kept<U>[]): void;
+  write(entry: readonly WindowEntry<U>[]): void;
   /** Resumes writes that waited for the completion of a unit. */
   goOn(): void;
   /** Writes everything that can be written now. @returns false if the store refused */
@@ -37,18 +37,18 @@ export interface UnitWriter<U extends Unit> {
 export function createUnitWriter<U extends Unit>(parts: WriterParts<U>): UnitWriter<U> {
   const { clock, log, kind } = parts;
   /** Subset of the window, which bounds its size. */
-  const pending = new Set<Kept<U>>();
+  const pending = new Set<WindowEntry<U>>();
   let writing: Promise<void> | null = null;
   let isPaused = false;
 
   /** Returns the units that may be written now. Skips order keys with a unit whose completion is being committed. */
-  const nextBatch = (): Kept<U>[] => {
+  const nextBatch = (): WindowEntry<U>[] => {
     const window = parts.window();
-    const batch: Kept<U>[] = [];
-    for (const kept of pending) {
-      if (window.find(kept.unit.id) !== kept) pending.delete(kept);
-      else if (batch.length < unitsAtOnce && window.chainOf(kept).every(({ sealed }) => !sealed))
-        batch.push(kept);
+    const batch: WindowEntry<U>[] = [];
+    for (const entry of pending) {
+      if (window.find(entry.unit.id) !== entry) pending.delete(entry);
+      else if (batch.length < unitsAtOnce && window.chainOf(entry).every(({ sealed }) => !sealed))
+        batch.push(entry);
     }
     return batch;
   };
@@ -56,7 +56,7 @@ export function createUnitWriter<U extends Unit>(parts: WriterParts<U>): UnitWri
   const writeAll = async (): Promise<void> => {
     for (let batch = nextBatch(); batch.length > 0 && !parts.isStopped(); batch = nextBatch()) {
       const done = writeBatch(parts, batch);
-      for (const kept of batch) kept.writing = done;
+      for (const entry of batch) entry.writing = done;
       try {
         await done;
       } catch (error) {
@@ -68,7 +68,7 @@ export function createUnitWriter<U extends Unit>(parts: WriterParts<U>): UnitWri
         });
         return;
       } finally {
-        for (const kept of batch) kept.writing = null;
+        for (const entry of batch) entry.writing = null;
       }
     }
   };
@@ -86,8 +86,8 @@ export function createUnitWriter<U extends Unit>(parts: WriterParts<U>): UnitWri
       return writing !== null;
     },
     write(list) {
-      for (const kept of list)
-        for (const one of parts.window().chainOf(kept)) if (!one.writing) pending.add(one);
+      for (const entry of list)
+        for (const one of parts.window().chainOf(entry)) if (!one.writing) pending.add(one);
       goOn();
     },
     goOn,
@@ -100,10 +100,13 @@ export function createUnitWriter<U extends Unit>(parts: WriterParts<U>): UnitWri
 }
 
 /** @throws StoreError */
-async function writeBatch<U extends Unit>(parts: WriterParts<U>, batch: readonly Kept<U>[]): Promise<void> {
+async function writeBatch<U extends Unit>(
+  parts: WriterParts<U>,
+  batch: readonly WindowEntry<U>[],
+): Promise<void> {
   const leases = parts.ops.draft();
-  const ops = [...Map.groupBy(batch, ({ unit }) => unit.scope.workspaceId)].flatMap(([workspaceId, kept]) =>
-    opsFor(parts, scopeOf(workspaceId), kept, leases),
+  const ops = [...Map.groupBy(batch, ({ unit }) => unit.scope.workspaceId)].flatMap(([workspaceId, entry]) =>
+    opsFor(parts, scopeOf(workspaceId), entry, leases),
   );
   const outcome = await parts.store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
   if (!outcome.ok) await leaveOut(parts, batch, outcome.message);
@@ -112,7 +115,7 @@ async function writeBatch<U extends Unit>(parts: WriterParts<U>, batch: readonly
 function opsFor<U extends Unit>(
   { rows, ops, window, clock }: WriterParts<U>,
   scope: Scope,
-  batch: readonly Kept<U>[],
+  batch: readonly WindowEntry<U>[],
   leases: Leases,
 ): Op[] {
   const underWay = batch.filter(({ isUnderWay }) => isUnderWay);
@@ -124,17 +127,17 @@ function opsFor<U extends Unit>(
     batch.map(({ unit }) => unit),
   );
   // Units leave the window before their rows are claimed, which may happen at once.
-  const leaving = (op: Op, kept: readonly Kept<U>[]): Op => ({
+  const leaving = (op: Op, entry: readonly WindowEntry<U>[]): Op => ({
     ...op,
     taken(returned) {
-      for (const { unit } of kept) rows.stored(unit);
-      for (const one of kept) window().written(one);
+      for (const { unit } of entry) rows.stored(unit);
+      for (const one of entry) window().written(one);
       op.taken?.(returned);
     },
   });
   return [
     insert,
-    ...(underWay.length > 0 ? [ops.addLeased(scope, underWay, (kept) => window().written(kept))] : []),
+    ...(underWay.length > 0 ? [ops.addLeased(scope, underWay, (entry) => window().written(entry))] : []),
     ...(plain.length > 0
       ? [
           leaving(
@@ -148,7 +151,7 @@ function opsFor<U extends Unit>(
           ),
         ]
       : []),
-    ...ordered.map((kept) => leaving(rows.addInOrderOp(kept.unit, leases, clock.nowMs()), [kept])),
+    ...ordered.map((entry) => leaving(rows.addInOrderOp(entry.unit, leases, clock.nowMs()), [entry])),
   ];
 }
 
@@ -157,13 +160,13 @@ function opsFor<U extends Unit>(
  */
 async function leaveOut<U extends Unit>(
   { rows, window, log, kind }: WriterParts<U>,
-  batch: readonly Kept<U>[],
+  batch: readonly WindowEntry<U>[],
   message: string,
 ): Promise<void> {
   let left = 0;
-  for (const kept of batch) {
-    if (!(await rows.isStored(kept.unit))) continue;
-    window().ended(kept);
+  for (const entry of batch) {
+    if (!(await rows.isStored(entry.unit))) continue;
+    window().ended(entry);
     left++;
   }
   if (left === 0) throw new Error(`Planned work could not be stored: ${message}`);

@@ -1,14 +1,14 @@
 // Runs the units of a queue: starts them or lets them wait, writes those that wait too long, and serializes writes to
 // the same unit.
 import type { Clock } from '../../lib/clock.ts';
-import type { Shares } from '../../lib/fairness/shares.ts';
+import type { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Op, Scope, Store } from '../../store/store.ts';
 import type { Behind } from './behind.ts';
 import type { WorkOps } from './ops.ts';
 import { createUnitWriter, type UnitWriter } from './unit-writer.ts';
 import type { Unit, UnitRows } from './unit.ts';
-import { createWindow, type Kept, type Window } from './window.ts';
+import { createWindow, type WindowEntry, type Window } from './window.ts';
 import type { WorkItem } from './workers.ts';
 
 export interface Units<U extends Unit> {
@@ -18,17 +18,17 @@ export interface Units<U extends Unit> {
    * @returns false if its subscriber has no capacity
    */
   offer(unit: U, onSettled: () => void): Promise<boolean>;
-  hasRoom(scope: Scope, subject: string): boolean;
+  hasCapacity(scope: Scope, subject: string): boolean;
   /**
    * Stores units without capacity in memory. @throws StoreError, Error if the store refused; some units may be stored
    * nevertheless
    */
   store(units: readonly U[], onSettled: (unit: U) => void): Promise<void>;
   /** Stores units in memory so that they can be listed. Does not throw if the store refuses. */
-  storeHeld(scope: Scope, isMeant: (unit: U) => boolean): Promise<void>;
+  storeActive(scope: Scope, isMeant: (unit: U) => boolean): Promise<void>;
   /** Units in memory that are not stored. */
   unstored(): Iterable<U>;
-  isHeld(id: string): boolean;
+  isActive(id: string): boolean;
   /**
    * Commits a change of an item while nobody else does. Build the ops inside `commit`, because the item may just have
    * got its row.
@@ -47,7 +47,7 @@ interface UnitsOptions<U extends Unit> {
   readonly clock: Clock;
   readonly log: Log;
   readonly kind: string;
-  readonly shares: Shares;
+  readonly quota: FairQuota;
   readonly behind: Behind;
   readonly ops: WorkOps;
   /** Null for a queue without units. */
@@ -60,7 +60,7 @@ interface UnitsOptions<U extends Unit> {
 export function createUnits<U extends Unit>(
   options: UnitsOptions<U>,
 ): { readonly units: Units<U>; isWriting(): boolean } {
-  const { shares, behind, ops } = options;
+  const { quota, behind, ops } = options;
   const rows = options.rows ?? noRows;
   const writer = createUnitWriter({ ...options, rows, window: () => window, onRest: options.onChange });
   const window: Window<U> = createWindow({ ...options, rows, write: writer.write });
@@ -71,53 +71,53 @@ export function createUnits<U extends Unit>(
     offer: (unit, onSettled) =>
       behind.has(unit.scope, unit.subject) ? Promise.resolve(false) : window.offer(unit, onSettled),
     // Half of the quota, so that a lagging subscriber proceeds by more than one unit at a time.
-    hasRoom: ({ workspaceId }, subject) =>
-      shares.room(workspaceId, subject) >= Math.max(1, shares.taken(workspaceId, subject)),
+    hasCapacity: ({ workspaceId }, subject) =>
+      quota.remaining(workspaceId, subject) >= Math.max(1, quota.taken(workspaceId, subject)),
     ...storing,
     *unstored() {
       for (const { unit } of window.all()) yield unit;
     },
-    isHeld: (id) => window.find(id) !== undefined,
+    isActive: (id) => window.find(id) !== undefined,
     async whileSealed(item, commit) {
-      const kept = window.find(item.id);
+      const entry = window.find(item.id);
       // A write in progress goes first.
-      while (kept?.writing) await kept.writing.catch(() => undefined);
-      if (!kept || item.epoch !== null) return commit();
+      while (entry?.writing) await entry.writing.catch(() => undefined);
+      if (!entry || item.epoch !== null) return commit();
       const done = commit();
-      kept.sealed = done.catch(() => undefined);
+      entry.sealed = done.catch(() => undefined);
       try {
         return await done;
       } finally {
         // The store reports the result of a batch one microtask later; only then does the item leave the window.
         await Promise.resolve();
-        kept.sealed = null;
+        entry.sealed = null;
         writer.goOn();
       }
     },
     ending(item, op) {
-      const kept = window.find(item.id);
-      if (!kept) return op;
+      const entry = window.find(item.id);
+      if (!entry) return op;
       const taken: Op['taken'] = (returned) => {
         op.taken?.(returned);
-        window.ended(kept);
+        window.ended(entry);
       };
       return { ...op, taken };
     },
     putOff(item, dueAtMs) {
-      const kept = window.find(item.id);
-      if (item.epoch !== null || !kept) return [ops.defer(item, dueAtMs)];
-      const { scope, subject, id } = kept.unit;
+      const entry = window.find(item.id);
+      if (item.epoch !== null || !entry) return [ops.defer(item, dueAtMs)];
+      const { scope, subject, id } = entry.unit;
       // Due at least 1 ms later, because this item has to leave the window first.
       const add = ops.add(scope, subject, id, Math.max(dueAtMs, options.clock.nowMs() + 1));
       const taken: Op['taken'] = (returned) => {
-        window.written(kept);
+        window.written(entry);
         add.taken?.(returned);
       };
-      return [rows.insertOp(scope, [kept.unit]), { ...add, taken }];
+      return [rows.insertOp(scope, [entry.unit]), { ...add, taken }];
     },
     drop(item) {
-      const kept = window.find(item.id);
-      if (kept) window.ended(kept);
+      const entry = window.find(item.id);
+      if (entry) window.ended(entry);
     },
   };
   return { units, isWriting: () => writer.isBusy };
@@ -127,26 +127,26 @@ function createStoring<U extends Unit>(parts: {
   readonly window: Window<U>;
   readonly writer: UnitWriter<U>;
   isStopped(): boolean;
-}): Pick<Units<U>, 'store' | 'storeHeld'> {
+}): Pick<Units<U>, 'store' | 'storeActive'> {
   const { window, writer } = parts;
-  const unsealed = async (list: readonly Kept<U>[]): Promise<void> => {
-    for (const kept of list) for (const one of window.chainOf(kept)) await one.sealed;
+  const unsealed = async (list: readonly WindowEntry<U>[]): Promise<void> => {
+    for (const entry of list) for (const one of window.chainOf(entry)) await one.sealed;
   };
-  const left = (list: readonly Kept<U>[]): Kept<U>[] =>
-    list.filter((kept) => window.find(kept.unit.id) === kept);
+  const left = (list: readonly WindowEntry<U>[]): WindowEntry<U>[] =>
+    list.filter((entry) => window.find(entry.unit.id) === entry);
   return {
     async store(units, onSettled) {
       const list = units.map((unit) => window.admit(unit, () => onSettled(unit)));
       writer.write(list);
       for (let rest = left(list); rest.length > 0; rest = left(list)) {
         if (parts.isStopped() || !(await writer.flush())) {
-          for (const kept of left(list)) window.ended(kept);
+          for (const entry of left(list)) window.ended(entry);
           throw new Error('The store refused work that exceeds the capacity in memory.');
         }
         await unsealed(left(list));
       }
     },
-    async storeHeld(scope, isMeant) {
+    async storeActive(scope, isMeant) {
       const list = [...window.all()].filter(
         ({ unit }) => unit.scope.workspaceId === scope.workspaceId && isMeant(unit),
       );

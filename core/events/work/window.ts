@@ -1,7 +1,7 @@
 // Units in memory without rows: running units, and units that wait for an earlier one of their order key. Units that
 // take long are written (`unit-writer.ts`), so that little is planned again after a crash.
 import type { Clock } from '../../lib/clock.ts';
-import type { Shares } from '../../lib/fairness/shares.ts';
+import type { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import { Chains } from './chains.ts';
 import type { Unit, UnitRows } from './unit.ts';
 import type { WorkItem } from './workers.ts';
@@ -9,7 +9,7 @@ import type { WorkItem } from './workers.ts';
 /** Units in memory for longer than this are written. */
 const writtenAfterMs = 250;
 
-export interface Kept<U extends Unit> {
+export interface WindowEntry<U extends Unit> {
   readonly unit: U;
   readonly item: WorkItem & { epoch: number | null };
   /** Monotonic milliseconds. */
@@ -17,7 +17,7 @@ export interface Kept<U extends Unit> {
   /** True if it is running, false if it waits. */
   isUnderWay: boolean;
   /** True if it counts against the capacity. */
-  readonly hasRoom: boolean;
+  readonly hasQuota: boolean;
   /** Set while its completion is being committed; nobody else may write it then. */
   sealed: Promise<unknown> | null;
   /** Set while its rows are being written. */
@@ -27,68 +27,68 @@ export interface Kept<U extends Unit> {
 
 export interface WindowParts<U extends Unit> {
   readonly clock: Clock;
-  readonly shares: Shares;
+  readonly quota: FairQuota;
   readonly rows: UnitRows<U>;
   /** Starts a unit. */
   hold(item: WorkItem, perform: (item: WorkItem) => Promise<void>): void;
   /** Schedules units for writing. */
-  write(kept: readonly Kept<U>[]): void;
+  write(entry: readonly WindowEntry<U>[]): void;
   isStopped(): boolean;
   onChange(): void;
 }
 
 export interface Window<U extends Unit> {
-  find(id: string): Kept<U> | undefined;
-  all(): Iterable<Kept<U>>;
+  find(id: string): WindowEntry<U> | undefined;
+  all(): Iterable<WindowEntry<U>>;
   /** Starts a unit or lets it wait. @returns false if its subscriber has no capacity */
   offer(unit: U, onSettled: () => void): Promise<boolean>;
   /** Adds a unit that is to be written. */
-  admit(unit: U, onSettled: () => void): Kept<U>;
+  admit(unit: U, onSettled: () => void): WindowEntry<U>;
   /** Returns all units of its order key, in order; they can only be written together. */
-  chainOf(kept: Kept<U>): readonly Kept<U>[];
+  chainOf(entry: WindowEntry<U>): readonly WindowEntry<U>[];
   /** Removes a unit that has ended. */
-  ended(kept: Kept<U>): void;
+  ended(entry: WindowEntry<U>): void;
   /** Removes a unit that has rows, and schedules the units that wait behind it for writing. */
-  written(kept: Kept<U>): void;
+  written(entry: WindowEntry<U>): void;
 }
 
 export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
-  const { clock, shares, rows } = parts;
+  const { clock, quota, rows } = parts;
   /** Units within the capacity, and units beyond it while they are being written. */
-  const units = new Map<string, Kept<U>>();
+  const units = new Map<string, WindowEntry<U>>();
   const chains = new Chains<U>();
   const watch = createWatch(parts, units);
 
-  const keep = (unit: U, onSettled: () => void, hasRoom: boolean): Kept<U> => {
-    const item: Kept<U>['item'] = { scope: unit.scope, id: unit.id, epoch: null };
-    const facts = { unit, item, sinceMs: clock.monotonicMs(), hasRoom, onSettled };
-    const kept: Kept<U> = { ...facts, isUnderWay: false, sealed: null, writing: null };
-    units.set(unit.id, kept);
-    chains.add(kept);
+  const addEntry = (unit: U, onSettled: () => void, hasQuota: boolean): WindowEntry<U> => {
+    const item: WindowEntry<U>['item'] = { scope: unit.scope, id: unit.id, epoch: null };
+    const facts = { unit, item, sinceMs: clock.monotonicMs(), hasQuota, onSettled };
+    const entry: WindowEntry<U> = { ...facts, isUnderWay: false, sealed: null, writing: null };
+    units.set(unit.id, entry);
+    chains.add(entry);
     watch();
-    return kept;
+    return entry;
   };
 
-  const begin = (kept: Kept<U>): void => {
-    kept.isUnderWay = true;
-    parts.hold(kept.item, kept.unit.perform);
+  const begin = (entry: WindowEntry<U>): void => {
+    entry.isUnderWay = true;
+    parts.hold(entry.item, entry.unit.perform);
   };
 
   /** @returns the units that wait behind it */
-  const remove = (kept: Kept<U>): readonly Kept<U>[] => {
-    const { scope, subject, id } = kept.unit;
-    if (units.get(id) !== kept) return [];
+  const remove = (entry: WindowEntry<U>): readonly WindowEntry<U>[] => {
+    const { scope, subject, id } = entry.unit;
+    if (units.get(id) !== entry) return [];
     units.delete(id);
-    if (kept.hasRoom && !kept.isUnderWay) shares.give(scope.workspaceId, subject);
-    kept.onSettled();
-    return chains.remove(kept);
+    if (entry.hasQuota && !entry.isUnderWay) quota.give(scope.workspaceId, subject);
+    entry.onSettled();
+    return chains.remove(entry);
   };
 
-  const ended = (kept: Kept<U>): void => {
-    const [next] = remove(kept);
-    if (next && !next.isUnderWay && !next.writing && next.hasRoom) {
+  const ended = (entry: WindowEntry<U>): void => {
+    const [next] = remove(entry);
+    if (next && !next.isUnderWay && !next.writing && next.hasQuota) {
       // The next unit is counted again when it starts.
-      shares.give(next.unit.scope.workspaceId, next.unit.subject);
+      quota.give(next.unit.scope.workspaceId, next.unit.subject);
       begin(next);
     }
     parts.onChange();
@@ -97,25 +97,25 @@ export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
   return {
     find: (id) => units.get(id),
     all: () => units.values(),
-    chainOf: (kept) => chains.of(kept),
+    chainOf: (entry) => chains.of(entry),
     async offer(unit, onSettled) {
       const { scope, subject, orderKey } = unit;
-      if (shares.room(scope.workspaceId, subject) === 0) return false;
+      if (quota.remaining(scope.workspaceId, subject) === 0) return false;
       const isBlocked = orderKey !== null && !chains.has(orderKey) && (await rows.isBlocked(unit));
       const mustWait = isBlocked || chains.has(orderKey);
-      const kept = keep(unit, onSettled, true);
-      if (!mustWait) begin(kept);
+      const entry = addEntry(unit, onSettled, true);
+      if (!mustWait) begin(entry);
       else {
-        shares.take(scope.workspaceId, subject);
+        quota.take(scope.workspaceId, subject);
         // A unit behind a stored unit has to be stored as well.
-        if (isBlocked || chains.of(kept).some(({ writing }) => writing !== null)) parts.write([kept]);
+        if (isBlocked || chains.of(entry).some(({ writing }) => writing !== null)) parts.write([entry]);
       }
       return true;
     },
-    admit: (unit, onSettled) => keep(unit, onSettled, false),
+    admit: (unit, onSettled) => addEntry(unit, onSettled, false),
     ended,
-    written(kept) {
-      parts.write(remove(kept));
+    written(entry) {
+      parts.write(remove(entry));
       parts.onChange();
     },
   };
@@ -124,7 +124,7 @@ export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
 /** Regularly writes units that have been in the window for long, while there are any. Call when a unit is added. */
 function createWatch<U extends Unit>(
   { clock, write, isStopped }: WindowParts<U>,
-  units: ReadonlyMap<string, Kept<U>>,
+  units: ReadonlyMap<string, WindowEntry<U>>,
 ): () => void {
   let isWatching = false;
   const watch = (): void => {

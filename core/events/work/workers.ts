@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
-import type { Shares } from '../../lib/fairness/shares.ts';
+import type { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Scope } from '../../store/store.ts';
 
@@ -26,7 +26,7 @@ export interface WorkItem {
 interface Workers {
   /** @param perform by default the queue's own */
   hold(item: WorkItem, perform?: (item: WorkItem) => Promise<void>): void;
-  isHeld(id: string): boolean;
+  isActive(id: string): boolean;
   readonly isBusy: boolean;
 }
 
@@ -34,17 +34,17 @@ export function createWorkers(options: {
   clock: Clock;
   log: Log;
   kind: string;
-  shares: Shares;
+  quota: FairQuota;
   perform(item: WorkItem): Promise<void>;
   /** Commits the postponement. */
   putOff(item: WorkItem, forMs: number): Promise<void>;
   isStopped(): boolean;
   onFree(scope: Scope): void;
 }): Workers {
-  const { clock, log, kind, shares, isStopped } = options;
+  const { clock, log, kind, quota, isStopped } = options;
   // A lease never expires for its own process: work held here is not claimed again by it. Rows are leased only within
   // capacity, so this set holds little more than that.
-  const held = new Set<string>();
+  const active = new Set<string>();
   const nextDelays = new LRUCache<string, number>({ max: failingMax });
 
   const delayOf = (id: string): number => {
@@ -79,8 +79,8 @@ export function createWorkers(options: {
       log('error', 'work failed', { kind, id, workspaceId: scope.workspaceId, error: errorForLog(error) });
       await giveBack(item);
     }
-    held.delete(id);
-    shares.give(scope.workspaceId, scope.payer ?? '');
+    active.delete(id);
+    quota.give(scope.workspaceId, scope.billingAccount ?? '');
     options.onFree(scope);
   };
 
@@ -88,13 +88,13 @@ export function createWorkers(options: {
     hold(item, perform = options.perform) {
       // Work leased to a stopping process is left to the next one.
       if (isStopped()) return;
-      held.add(item.id);
-      shares.take(item.scope.workspaceId, item.scope.payer ?? '');
+      active.add(item.id);
+      quota.take(item.scope.workspaceId, item.scope.billingAccount ?? '');
       void performOne(item, perform);
     },
-    isHeld: (id) => held.has(id),
+    isActive: (id) => active.has(id),
     get isBusy() {
-      return held.size > 0;
+      return active.size > 0;
     },
   };
 }

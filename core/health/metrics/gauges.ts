@@ -3,10 +3,10 @@ import { readdirSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Progress } from '../../events/progress.ts';
 import { problemKinds, type Problems } from '../../lib/problems.ts';
-import type { Tally } from '../../lib/tally.ts';
+import type { OutcomeCounter } from '../../lib/outcome-counter.ts';
 import { systemStatement } from '../../store/statement.ts';
 import type { Store } from '../../store/store.ts';
-import { databaseBytes, roomOf } from '../disk.ts';
+import { databaseBytes, diskSpaceOf } from '../disk.ts';
 import type { LoopLag } from './loop-lag.ts';
 
 /** Upper limit of the count, so that a long backlog costs the event loop no more than a short one. */
@@ -17,7 +17,7 @@ const openWork = systemStatement<{ waiting: number }>(
   'the operator sees the total of pending work of all workspaces',
   `SELECT count(*) AS waiting FROM (SELECT 1 FROM due_work WHERE kind = :kind AND lease_owner IS NULL AND due_at < 8640000000000000 LIMIT ${countedMax})`,
 );
-const workKinds = ['run', 'delivery', 'schedule', 'catch-up', 'replay', 'once'] as const;
+const workTypes = ['run', 'delivery', 'schedule', 'catch-up', 'replay', 'once'] as const;
 
 const pluginStates = systemStatement<{ state: string; plugins: number }>(
   'metrics.plugins',
@@ -28,7 +28,7 @@ const pluginStates = systemStatement<{ state: string; plugins: number }>(
 export interface Measured {
   readonly store: Store;
   readonly problems: Problems;
-  readonly tally: Tally;
+  readonly outcomeCounter: OutcomeCounter;
   readonly dataDir: string;
   readonly version: string;
   nowMs(): number;
@@ -57,16 +57,18 @@ export function defineGauges(registry: Registry, measured: Measured, lag: LoopLa
 }
 
 /** Defines metrics of background work. */
-function defineWork(registry: Registry, { store, tally, progress }: Measured): void {
+function defineWork(registry: Registry, { store, outcomeCounter, progress }: Measured): void {
   const gauge = gauges(registry);
   const counter = counters(registry);
   counter('tatami_store_batches_total', 'Batches committed.', null, () => [['', store.counts().batches]]);
   counter('tatami_store_groups_total', 'Groups of batches committed, each with one sync.', null, () => [
     ['', store.counts().groups],
   ]);
-  counter('tatami_runs_total', 'Attempts of plugin runs, by outcome.', 'outcome', () => tally.of('runs'));
+  counter('tatami_runs_total', 'Attempts of plugin runs, by outcome.', 'outcome', () =>
+    outcomeCounter.of('runs'),
+  );
   counter('tatami_deliveries_total', 'Attempts of webhook deliveries, by outcome.', 'outcome', () =>
-    tally.of('deliveries'),
+    outcomeCounter.of('deliveries'),
   );
   gauge(
     'tatami_consumer_events_behind',
@@ -86,7 +88,7 @@ function defineWork(registry: Registry, { store, tally, progress }: Measured): v
     'kind',
     () =>
       Promise.all(
-        workKinds.map(
+        workTypes.map(
           async (kind) => [kind, (await store.readSystem(openWork, { kind }))[0]?.waiting ?? 0] as const,
         ),
       ),
@@ -107,10 +109,10 @@ function defineState(registry: Registry, { problems, dataDir, nowMs, sandboxStat
     ];
   });
   gauge('tatami_disk_free_bytes', 'Free space on the disk of the data directory.', null, () => [
-    ['', roomOf(dataDir).free],
+    ['', diskSpaceOf(dataDir).free],
   ]);
   gauge('tatami_disk_total_bytes', 'Size of the disk of the data directory.', null, () => [
-    ['', roomOf(dataDir).total],
+    ['', diskSpaceOf(dataDir).total],
   ]);
   gauge('tatami_sandbox_state', '1 for the current state of the plugin sandbox.', 'state', () =>
     ['unused', 'starting', 'ready', 'down'].map((state) => [state, sandboxState() === state ? 1 : 0]),
@@ -127,13 +129,13 @@ function defineState(registry: Registry, { problems, dataDir, nowMs, sandboxStat
   });
 }
 
-type Values = Iterable<readonly [label: string, value: number]>;
+type LabelledValues = Iterable<readonly [label: string, value: number]>;
 /** @param label null for a single value, whose label is ignored */
 type Define = (
   name: string,
   help: string,
   label: string | null,
-  read: () => Values | Promise<Values>,
+  read: () => LabelledValues | Promise<LabelledValues>,
 ) => void;
 
 function gauges(registry: Registry): Define {

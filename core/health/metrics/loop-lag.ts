@@ -19,9 +19,9 @@ export function watchLoopLag(): LoopLag {
   timer.unref();
   return {
     longestMs() {
-      const told = longest;
+      const reported = longest;
       longest = 0;
-      return told;
+      return reported;
     },
     stop: () => clearInterval(timer),
   };

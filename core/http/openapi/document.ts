@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox';
 import { allScopes } from '../../rights/scopes.ts';
 import type { Route } from '../route.ts';
 import { createComponents, type Components, type JsonObject } from './components.ts';
-import { errorExamples, ErrorShown } from './errors.ts';
+import { errorExamples, ErrorResponse } from './errors.ts';
 import { deliveryParameters, headers, headerSchemas, parameters } from './headers.ts';
 import { introduction } from './introduction.ts';
 import { describeOperation, isOperation, tagOf } from './operation.ts';
@@ -38,7 +38,7 @@ export interface DocumentOptions {
 export function buildDocument(options: DocumentOptions): JsonObject {
   const { version, baseUrl, webhooks } = options;
   const components = createComponents();
-  components.ref(ErrorShown, 'shown');
+  components.ref(ErrorResponse, 'shown');
   const routes = options.routes.filter(isOperation);
   const paths: Record<string, JsonObject> = {};
   for (const route of routes)

@@ -1,12 +1,12 @@
 // The error envelope and an example of each error.
 import { Type } from 'typebox';
 import { errorCodes, fieldIssues, type ErrorCode } from '../../lib/errors.ts';
-import { Closed, enumeration, named } from '../../lib/schema.ts';
+import { Closed, enumeration, namedSchema } from '../../lib/schema.ts';
 import type { JsonObject } from './components.ts';
 
 const codes = Object.keys(errorCodes) as ErrorCode[];
 
-const Detail = named(
+const Detail = namedSchema(
   'ErrorDetail',
   Closed(
     {
@@ -21,7 +21,7 @@ const Detail = named(
   ),
 );
 
-export const ErrorShown = named(
+export const ErrorResponse = namedSchema(
   'Error',
   Closed(
     {

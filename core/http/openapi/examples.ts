@@ -9,10 +9,10 @@ const examples: Readonly<Record<string, unknown>> = recorded;
 /** Returns the example of the schema, for operations that cannot be recorded; otherwise the recorded response. */
 export function exampleOf(operation: string, schema: TSchema): JsonObject {
   const { examples: [own] = [] } = schema as { examples?: readonly unknown[] };
-  return own === undefined ? exampleNamed(operation) : { example: own };
+  return own === undefined ? exampleByName(operation) : { example: own };
 }
 
 /** Returns the example as a member of a media type; empty if nothing is recorded under the name. */
-export function exampleNamed(name: string): JsonObject {
+export function exampleByName(name: string): JsonObject {
   return name in examples ? { example: examples[name] } : {};
 }

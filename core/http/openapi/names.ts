@@ -1,6 +1,6 @@
 // Default names of schemas in the OpenAPI document.
 import type { TSchema } from 'typebox';
-import { named } from '../../lib/schema.ts';
+import { namedSchema } from '../../lib/schema.ts';
 import { capital } from '../../lib/words.ts';
 import type { Route } from '../route.ts';
 
@@ -13,6 +13,6 @@ export function nameOf(words: string): string {
 }
 
 /** Returns a body under its own name, or under that of its operation: every body in the document has a name. */
-export function bodyNameOf(route: Route, schema: TSchema, kind: 'Body' | 'Answer'): TSchema {
-  return 'x-name' in schema ? schema : named(`${nameOf(route.name)}${kind}`, { ...schema });
+export function bodyNameOf(route: Route, schema: TSchema, suffix: 'Body' | 'Answer'): TSchema {
+  return 'x-name' in schema ? schema : namedSchema(`${nameOf(route.name)}${suffix}`, { ...schema });
 }

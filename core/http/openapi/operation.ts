@@ -4,7 +4,7 @@ import { errorCodes, type ErrorCode } from '../../lib/errors.ts';
 import { whyNotProposed } from '../admission.ts';
 import { hasVersion, makes, needsCaller, takesIfMatch, writesRows, type Route } from '../route.ts';
 import type { Components, JsonObject } from './components.ts';
-import { exampleNamed, exampleOf } from './examples.ts';
+import { exampleByName, exampleOf } from './examples.ts';
 import { bodyNameOf, nameOf } from './names.ts';
 
 const always = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
@@ -72,7 +72,7 @@ export function isOperation({ contentType = 'application/json', ofPages = false 
 }
 
 function objectParameters(
-  place: 'path' | 'query',
+  location: 'path' | 'query',
   schema: TObject | undefined,
   components: Components,
 ): JsonObject[] {
@@ -81,8 +81,8 @@ function objectParameters(
     const { description, ...rest } = property as JsonObject;
     return {
       name,
-      in: place,
-      required: place === 'path' || required.has(name),
+      in: location,
+      required: location === 'path' || required.has(name),
       ...(description === undefined ? {} : { description }),
       schema: components.ref(rest, 'given'),
     };
@@ -103,7 +103,7 @@ function headerParameters(route: Route): string[] {
     case 'inbound':
       return [];
     case 'raw':
-      return route.kept ? ['IfNoneMatch'] : [];
+      return route.cached ? ['IfNoneMatch'] : [];
   }
 }
 
@@ -131,7 +131,7 @@ function successes(route: Route, components: Components): JsonObject {
   });
   return {
     ...Object.fromEntries(answers),
-    ...(route.kind === 'read' || route.kind === 'file' || route.kept
+    ...(route.kind === 'read' || route.kind === 'file' || route.cached
       ? { 304: components.response('NotModified', unchanged) }
       : {}),
   };
@@ -144,7 +144,7 @@ function proposed(route: Route, components: Components, proposal: TSchema): Json
   const headers = headerRefs([...always, 'Tatami-Mode', 'Idempotent-Replayed', 'ETag', 'Location']);
   const own = route.responses[202];
   if (own == null) {
-    const content = jsonOf({ schema: ref, ...exampleNamed('proposals.get') });
+    const content = jsonOf({ schema: ref, ...exampleByName('proposals.get') });
     const description = 'Stored as a proposal, with `Tatami-Mode: propose`.';
     return { 202: components.response('Proposed', () => ({ description, headers, content })) };
   }
@@ -174,13 +174,14 @@ function contentOf(route: Route, schema: TSchema, components: Components): JsonO
 }
 
 function successHeaders(route: Route, status: string, schema: TSchema | null): string[] {
-  if (writesRows(route)) return ['Tatami-Mode', 'Idempotent-Replayed', ...madeHeaders(route, status, schema)];
+  if (writesRows(route))
+    return ['Tatami-Mode', 'Idempotent-Replayed', ...createdHeaders(route, status, schema)];
   if (route.kind === 'file') return ['ETag', 'Accept-Ranges', ...(status === '206' ? ['Content-Range'] : [])];
-  return route.kind === 'read' || (route.kind === 'raw' && route.kept) ? ['ETag'] : [];
+  return route.kind === 'read' || (route.kind === 'raw' && route.cached) ? ['ETag'] : [];
 }
 
 /** A 202 has no version yet. A 201 has one, even if its body omits part of the object. */
-function madeHeaders(route: Route, status: string, schema: TSchema | null): string[] {
+function createdHeaders(route: Route, status: string, schema: TSchema | null): string[] {
   if (!isObject(schema)) return [];
   const isOfOneVersion = status === '201' || (status === '200' && hasVersion(schema));
   return [...(isOfOneVersion ? ['ETag'] : []), ...(makes(route) ? ['Location'] : [])];

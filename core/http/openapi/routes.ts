@@ -1,11 +1,11 @@
 // Serves the OpenAPI document. It is built on the first request, from the mounted routes including its own.
 import { Type } from 'typebox';
-import { keep, type Kept } from '../kept.ts';
-import { named } from '../../lib/schema.ts';
+import { cacheBody, type CachedBody } from '../cached-body.ts';
+import { namedSchema } from '../../lib/schema.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { buildDocument, type DocumentOptions } from './document.ts';
 
-const OpenApiDocument = named(
+const OpenApiDocument = namedSchema(
   'OpenApiDocument',
   Type.Object(
     {},
@@ -24,10 +24,10 @@ export interface OpenApi {
 
 export function createOpenApi(options: Omit<DocumentOptions, 'routes'>): OpenApi {
   let described: readonly Route[] = [];
-  let kept: Promise<Kept> | null = null;
-  const build = (): Promise<Kept> => {
+  let cachedDocument: Promise<CachedBody> | null = null;
+  const build = (): Promise<CachedBody> => {
     const text = JSON.stringify(buildDocument({ ...options, routes: described }));
-    return keep(() => text);
+    return cacheBody(() => text);
   };
   return {
     describe: (routes) => void (described = routes),
@@ -38,11 +38,11 @@ export function createOpenApi(options: Omit<DocumentOptions, 'routes'>): OpenApi
       summary: 'Get the OpenAPI document',
       scope: null,
       limit: 'read',
-      kept: true,
+      cached: true,
       responses: { 200: OpenApiDocument },
       raw: async () => ({
         contentType: 'application/json',
-        body: await (kept ??= build()),
+        body: await (cachedDocument ??= build()),
         headers: { 'cache-control': 'public, no-cache' },
       }),
     }),

@@ -1,8 +1,8 @@
 // The webhooks section: each event type as the request that a receiver gets. docs/spec/api.md › OpenAPI document.
 import { Type, type TSchema } from 'typebox';
-import { Closed, named } from '../../lib/schema.ts';
+import { Closed, namedSchema } from '../../lib/schema.ts';
 import type { Components, JsonObject } from './components.ts';
-import { exampleNamed } from './examples.ts';
+import { exampleByName } from './examples.ts';
 import { deliveryParameters } from './headers.ts';
 import { nameOf } from './names.ts';
 
@@ -12,7 +12,7 @@ export interface SentEvent {
   readonly envelope: TSchema;
 }
 
-const Truncated = named(
+const Truncated = namedSchema(
   'TruncatedData',
   Closed(
     {
@@ -55,7 +55,7 @@ export function describeWebhooks(
             content: {
               'application/json': {
                 schema: deliveredEvent(event, components),
-                ...exampleNamed(`webhook.${event.type}`),
+                ...exampleByName(`webhook.${event.type}`),
               },
             },
           },

@@ -28,22 +28,22 @@ export function changeRoute(
   work: (
     who: SignedIn,
     form: URLSearchParams,
-    arrival: Parameters<Parameters<typeof pageRoute>[1]>[0],
-  ) => Promise<Said | RawAnswer>,
+    request: Parameters<Parameters<typeof pageRoute>[1]>[0],
+  ) => Promise<SectionOutcome | RawAnswer>,
 ): Route {
   const { baseUrl, nowMs } = services;
-  return pageRoute({ method: 'POST', path: `/account/${path}`, name, summary }, async (arrival) => {
-    const who = await sessions.find(arrival.headers);
+  return pageRoute({ method: 'POST', path: `/account/${path}`, name, summary }, async (request) => {
+    const who = await sessions.find(request.headers);
     if (!who) return leadToSignIn(baseUrl, '/account');
-    const form = await readSignedForm(arrival, baseUrl, who);
+    const form = await readSignedForm(request, baseUrl, who);
     // The account page explains the situation to a person without a workspace.
     if (who.seats.length === 0) return leadTo(baseUrl, '/account');
     if (isSensitive && !isFresh(who, nowMs())) return leadToProof(baseUrl, '/account');
-    const came = await work(who, form, arrival);
+    const came = await work(who, form, request);
     if ('contentType' in came) return came;
     return leadTo(baseUrl, `/account?${new URLSearchParams({ ...came }).toString()}`);
   });
 }
 
 /** Keys of a section's `says`. */
-export type Said = { readonly done: string } | { readonly wrong: string };
+export type SectionOutcome = { readonly done: string } | { readonly wrong: string };

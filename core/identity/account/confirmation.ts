@@ -92,10 +92,10 @@ export function confirmationRoutes(options: ConfirmationOptions): Route[] {
     ),
     pageRoute(
       { method: 'POST', path: '/confirm/{token}', name: 'account.confirm', summary: 'Confirm an address' },
-      async (arrival, token) => {
-        const who = await sessions.find(arrival.headers);
+      async (request, token) => {
+        const who = await sessions.find(request.headers);
         if (!who) return leadToSignIn(baseUrl, '/account');
-        await readSignedForm(arrival, baseUrl, who);
+        await readSignedForm(request, baseUrl, who);
         const account = await accountFor(options, token, who);
         if (!account) return noConfirmation();
         await options.proofs.note(account.id, account.emailKey, { sessionId: who.sessionId });

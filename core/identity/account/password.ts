@@ -61,18 +61,18 @@ export function passwordRoutes(options: PasswordOptions): Route[] {
     changeRoute(
       options,
       { path: 'password', name: 'account.set-password', summary: 'Change the password of an account' },
-      async (who, form, arrival) => {
+      async (who, form, request) => {
         const account = await accountById(store, who.accountId);
         if (!account) return leadToProof(baseUrl, '/account');
         if (account.passwordHash === null) {
           if (!isFresh(who, nowMs())) return leadToProof(baseUrl, '/account');
         } else {
-          const { isRight, waitSeconds } = await signIn.checkOf(arrival, account, passwordOf(form));
+          const { isRight, waitSeconds } = await signIn.checkOf(request, account, passwordOf(form));
           if (!isRight) return { wrong: waitSeconds === null ? 'password-old' : 'password-wait' };
         }
         const chosen = passwordOf(form, 'new_password');
         if (passwordProblem(chosen, [who.name, who.email]) !== null) return { wrong: 'password-weak' };
-        const hash = await passwords.hash(arrival.peer, chosen);
+        const hash = await passwords.hash(request.peer, chosen);
         const { ok } = await store.commit([
           stillSignedInOp(who.sessionId),
           ...setPasswordOps(who.accountId, hash, nowMs()),

@@ -41,7 +41,7 @@ const findClaimed = systemStatement<{ id: string }>(
        AND s.workspace_id IN (SELECT value FROM json_each(:workspaces)))) LIMIT 1`,
 );
 const findById = systemStatement<AccountRow>('accounts.by_id', ofInstallation, `${selected} WHERE id = :id`);
-const findPlaces = systemStatement<{ name: string }>(
+const findWorkspaceNames = systemStatement<{ name: string }>(
   'accounts.places',
   ofInstallation,
   `SELECT w.name FROM seats AS s JOIN workspaces AS w ON w.workspace_id = s.workspace_id
@@ -131,8 +131,8 @@ export async function isAddressTaken(
   accountId: string,
   workspaceIds: readonly string[],
 ): Promise<boolean> {
-  const asked = { key, account: accountId, workspaces: JSON.stringify(workspaceIds) };
-  return (await store.readSystem(findClaimed, asked)).length > 0;
+  const params = { key, account: accountId, workspaces: JSON.stringify(workspaceIds) };
+  return (await store.readSystem(findClaimed, params)).length > 0;
 }
 
 /** Returns true if any account has an address, verified or not. */
@@ -146,8 +146,8 @@ export async function accountById(store: Store, id: string): Promise<Account | n
 }
 
 /** Returns the names of the workspaces in which an account is a member, 20 at most. */
-export async function placesOf(store: Store, accountId: string): Promise<string[]> {
-  return (await store.readSystem(findPlaces, { account: accountId })).map(({ name }) => name);
+export async function workspaceNamesOf(store: Store, accountId: string): Promise<string[]> {
+  return (await store.readSystem(findWorkspaceNames, { account: accountId })).map(({ name }) => name);
 }
 
 /** Returns the normalized address; for an invalid address, a text that no account has as its key. */

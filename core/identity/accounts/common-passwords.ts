@@ -77,10 +77,10 @@ const walkMin = 4;
 /** A password is common if it has at most this many characters besides its guessable parts. */
 const restMax = 4;
 
-/** @param folded the password in lower case */
-export function isCommon(folded: string): boolean {
-  if (new Set(folded).size < 5 || isRepeated(folded)) return true;
-  const withoutWords = words.reduce((left, word) => left.replaceAll(word, ''), folded);
+/** @param lowerCased the password in lower case */
+export function isCommon(lowerCased: string): boolean {
+  if (new Set(lowerCased).size < 5 || isRepeated(lowerCased)) return true;
+  const withoutWords = words.reduce((left, word) => left.replaceAll(word, ''), lowerCased);
   return withoutWalks(withoutWords).replaceAll(/(19|20)\d\d|[\d\s!?.,;:_#*+-]/g, '').length <= restMax;
 }
 

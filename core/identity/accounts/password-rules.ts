@@ -16,20 +16,20 @@ export function passwordProblem(password: string, about: readonly string[]): str
     return `The password has ${length} characters. Choose one with at least ${passwordMin}, such as a few random words.`;
   if (length > passwordMax)
     return `The password is longer than ${passwordMax} characters. Choose a shorter one.`;
-  const folded = password.toLowerCase();
-  if (isCommon(folded)) return 'This password is too common. Choose another one.';
-  if (isMadeOf(folded, about))
+  const lowerCased = password.toLowerCase();
+  if (isCommon(lowerCased)) return 'This password is too common. Choose another one.';
+  if (consistsOf(lowerCased, about))
     return 'This password contains little more than your name or address. Choose another one.';
   return null;
 }
 
 /** Returns true if fewer than four characters are left without the public facts. */
-function isMadeOf(folded: string, about: readonly string[]): boolean {
+function consistsOf(lowerCased: string, about: readonly string[]): boolean {
   const words = about
     .flatMap((text) => [text, ...text.split(/[\s@.+_-]+/)])
     .map((word) => word.toLowerCase())
     .filter((word) => word.length > 3)
     .toSorted((a, b) => b.length - a.length);
-  const rest = words.reduce((left, word) => left.replaceAll(word, ''), folded);
+  const rest = words.reduce((left, word) => left.replaceAll(word, ''), lowerCased);
   return rest.length < 4;
 }

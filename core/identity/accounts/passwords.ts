@@ -1,16 +1,16 @@
 // Hashes and compares passwords off the event loop, one at a time: each takes 19 MiB and about 30 ms of CPU time, so that many sign-ins at
 // once would starve other requests. The queue is fair between client addresses, and each address has a quota of it.
 import { rateLimited } from '../../lib/errors.ts';
-import { createLanes } from '../../lib/fairness/lanes.ts';
-import { Shares } from '../../lib/fairness/shares.ts';
-import { strangerOf } from '../../lib/payer.ts';
+import { createFairPool } from '../../lib/fairness/fair-pool.ts';
+import { FairQuota } from '../../lib/fairness/fair-quota.ts';
+import { strangerOf } from '../../lib/billing-account.ts';
 
 /** argon2id parameters of OWASP's Password Storage Cheat Sheet: 19 MiB, two passes, one lane. */
 const terms = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
 
 const atOnce = 1;
 /** Queue size, including the running entry. One address has a quarter of it at most, about three seconds of work. */
-const usualPlacesMax = 400;
+const slotsMaxDefault = 400;
 const retryAfterSeconds = 5;
 
 /** Hash of an unknown random password with the same parameters, so that a comparison takes as long as for a real account. */
@@ -30,30 +30,30 @@ export interface Passwords {
   verify(peer: string, password: string, hash: string | null, mayTry: () => boolean): Promise<boolean | null>;
 }
 
-/** @param placesMax queue size for all addresses together */
-export function createPasswords(placesMax = usualPlacesMax): Passwords {
-  const places = new Shares(placesMax);
-  const lane = createLanes(atOnce, () => undefined);
+/** @param slotsMax queue size for all addresses together */
+export function createPasswords(slotsMax = slotsMaxDefault): Passwords {
+  const slots = new FairQuota(slotsMax);
+  const fairPool = createFairPool(atOnce, () => undefined);
 
-  const inTurn = async <T>(peer: string, work: () => Promise<T>): Promise<T> => {
+  const runQueued = async <T>(peer: string, work: () => Promise<T>): Promise<T> => {
     const sender = strangerOf(peer);
-    if (!places.hasRoomFor(sender, 1))
+    if (!slots.hasCapacityFor(sender, 1))
       throw rateLimited(
         'Too many sign-ins from your address are in progress. Try again in a few seconds.',
         retryAfterSeconds,
       );
-    const freePlace = places.hold(sender, 1);
+    const releaseSlot = slots.reserve(sender, 1);
     try {
-      return await lane.run(sender, work);
+      return await fairPool.run(sender, work);
     } finally {
-      freePlace();
+      releaseSlot();
     }
   };
 
   return {
-    hash: (peer, password) => inTurn(peer, () => Bun.password.hash(normal(password), terms)),
+    hash: (peer, password) => runQueued(peer, () => Bun.password.hash(normal(password), terms)),
     verify: (peer, password, hash, mayTry) =>
-      inTurn(peer, async () => {
+      runQueued(peer, async () => {
         if (!mayTry()) return null;
         const isRight = await Bun.password.verify(normal(password), hash ?? ofNobody);
         return isRight && hash !== null;

@@ -3,11 +3,11 @@ import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, isoTime, requireVersion } from '../../changes/operations.ts';
 import { idOrName } from '../../contract/field.ts';
-import { shownProperties } from '../../contract/schemas.ts';
+import { responseProperties } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
-import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, idOf, namedSchema, nullable, time } from '../../lib/schema.ts';
 import { hourMs, readTime } from '../../lib/time.ts';
 import { defineResource } from '../../resource/define.ts';
 import { allScopes } from '../../rights/scopes.ts';
@@ -16,11 +16,11 @@ import { member } from '../members/contract.ts';
 import { isPresent } from '../members/roles.ts';
 import { apiKey } from './contract.ts';
 import { handingOps, makerOf } from './handed.ts';
-import { requireHeld, requireHolder, requireNotRolled } from './holders.ts';
-import { apiKeyKind, newKey } from './kind.ts';
+import { requireCallerScopes, requireHolder, requireNotRolled } from './holders.ts';
+import { apiKeyModel, newKey } from './kind.ts';
 import { graceHoursDefault, graceHoursMax, rollKey } from './roll.ts';
 
-const scopeGiven = enumeration(
+const scopeInput = enumeration(
   'Scope',
   allScopes,
   'Scope such as `issues:read`. A write scope implies the read scope.',
@@ -32,11 +32,11 @@ const expiry = nullable(
       'Expiry of the key: an ISO 8601 time in the future. Null or absent means that the key never expires.',
   }),
 );
-const ApiKeyCreate = named(
+const ApiKeyCreate = namedSchema(
   'ApiKeyCreate',
   Closed({
-    name: Type.Unsafe<string>(apiKey.fields.name.given),
-    scopes: Type.Array(scopeGiven, {
+    name: Type.Unsafe<string>(apiKey.fields.name.input),
+    scopes: Type.Array(scopeInput, {
       minItems: 1,
       maxItems: 100,
       uniqueItems: true,
@@ -51,7 +51,7 @@ const ApiKeyCreate = named(
     expiresAt: Type.Optional(expiry),
   }),
 );
-const ApiKeyRoll = named(
+const ApiKeyRoll = namedSchema(
   'ApiKeyRoll',
   Closed({
     graceHours: Type.Optional(
@@ -73,11 +73,11 @@ const ApiKeyRoll = named(
   }),
 );
 const minted = {
-  ...shownProperties(apiKey),
+  ...responseProperties(apiKey),
   key: Type.String({ description: 'Complete key, shown only in this response.' }),
 };
-const ApiKeyMinted = named('ApiKeyMinted', Closed(minted));
-const ApiKeyRolled = named(
+const ApiKeyMinted = namedSchema('ApiKeyMinted', Closed(minted));
+const ApiKeyRolled = namedSchema(
   'ApiKeyRolled',
   Closed({
     ...minted,
@@ -88,7 +88,7 @@ const ApiKeyRolled = named(
   }),
 );
 
-export const apiKeys = defineResource(apiKey, apiKeyKind, {
+export const apiKeys = defineResource(apiKey, apiKeyModel, {
   where: (ctx) =>
     seesOwnAlone(ctx)
       ? [{ sql: 'member_id = :memberId', params: { memberId: ctx.authority.actor.memberId ?? '' } }]
@@ -140,7 +140,7 @@ const seesOwnAlone = ({ narrowed }: Context): boolean => narrowed?.get('api-keys
 async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Promise<ChangeSet> {
   const { name, scopes } = input;
   await requireNotRolled(ctx);
-  requireHeld(ctx, scopes);
+  requireCallerScopes(ctx, scopes);
   const memberId = input.memberId ?? ctx.actor.memberId ?? '';
   await requireHolder(ctx, memberId);
   if (!isPresent(ctx, memberId))
@@ -150,9 +150,9 @@ async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Pro
   return {
     changes: [change],
     ops: handingOps(ctx, memberId),
-    body: { ...apiKeyKind.wire(change.after, ctx), key },
+    body: { ...apiKeyModel.wire(change.after, ctx), key },
     status: 201,
-    location: placeOf(ctx, change.id),
+    location: locationOf(ctx, change.id),
   };
 }
 
@@ -162,15 +162,15 @@ async function rollApiKey(
   id: string,
   { graceHours = graceHoursDefault, expiresAt }: Static<typeof ApiKeyRoll>,
 ): Promise<ChangeSet> {
-  const key = await getEntity(ctx, apiKeyKind, id);
+  const key = await getEntity(ctx, apiKeyModel, id);
   await requireNotRolled(ctx, id);
   await requireHolder(ctx, key.memberId);
-  requireHeld(ctx, key.scopes);
+  requireCallerScopes(ctx, key.scopes);
   const {
     changes,
     successor,
     old,
-    text: shown,
+    text: keyText,
   } = rollKey(ctx, key, {
     graceMs: Math.round(graceHours * hourMs),
     maker: makerOf(ctx),
@@ -180,29 +180,29 @@ async function rollApiKey(
   return {
     changes,
     ops: handingOps(ctx, key.memberId),
-    body: { ...apiKeyKind.wire(successor, ctx), key: shown, previous },
+    body: { ...apiKeyModel.wire(successor, ctx), key: keyText, previous },
     status: 201,
-    location: placeOf(ctx, successor.id),
+    location: locationOf(ctx, successor.id),
   };
 }
 
-function placeOf({ baseUrl }: Context, id: string): string {
+function locationOf({ baseUrl }: Context, id: string): string {
   return `${baseUrl}/api/v1/api-keys/${id}`;
 }
 
 /** @throws ApiError validation_failed */
-function readExpiry(given: string | null): number | null {
-  return given === null ? null : readTime(given, 'expiresAt');
+function readExpiry(text: string | null): number | null {
+  return text === null ? null : readTime(text, 'expiresAt');
 }
 
 /** Takes effect before the response; a second call throws not_found. Revoked keys stay listed, because the audit log refers to them. */
 async function revokeApiKey(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  const key = await getEntity(ctx, apiKeyKind, id);
+  const key = await getEntity(ctx, apiKeyModel, id);
   if (key.revokedAt !== null) throw notFound();
   await requireNotRolled(ctx, id);
   await requireHolder(ctx, key.memberId);
   requireVersion(key, ifMatch);
-  const change = apiKeyKind.update(key, { revokedAt: ctx.nowMs() }, ctx.nowMs());
+  const change = apiKeyModel.update(key, { revokedAt: ctx.nowMs() }, ctx.nowMs());
   if (!change) return { changes: [], body: undefined };
   const { changes, ops } = await lossOfKey(ctx, key);
   return { changes: [change, ...changes], ops, body: undefined };

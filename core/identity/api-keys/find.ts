@@ -6,7 +6,7 @@ import { systemStatement } from '../../store/statement.ts';
 import { scopeOf, type Store } from '../../store/store.ts';
 import type { FindToken } from '../authenticate.ts';
 import { lastUsedIn, type Uses } from '../last-used.ts';
-import { standingOf } from '../standing.ts';
+import { membershipOf } from '../membership.ts';
 import { hashToken, prefixOf } from './token.ts';
 
 interface KeyRow {
@@ -38,16 +38,16 @@ export function createFindKey(options: { store: Store; uses: Pick<Uses, 'note'> 
     const [row] = await store.readSystem(findKey, { prefix });
     if (!row || !timingSafeEqual(Buffer.from(hashToken(token)), Buffer.from(row.secret_hash))) return null;
     const scope = scopeOf(row.workspace_id, row.id, row.member_id);
-    const standing = await standingOf(store, scope, row.member_id);
-    if (!standing) return null;
+    const membership = await membershipOf(store, scope, row.member_id);
+    if (!membership) return null;
     const scopes = expandScopes(JSON.parse(row.scopes_json) as string[]);
     return {
       principal: {
         scope,
         actor: { kind: 'api_key', id: row.id, name: row.name, memberId: row.member_id },
-        ...commonRights({ scopes, narrowed: null }, standing.rights),
+        ...commonRights({ scopes, narrowed: null }, membership.rights),
         tokenId: row.lineage_id ?? row.id,
-        standing,
+        membership,
       },
       expiresAt: row.expires_at ?? Infinity,
       usedAt: row.last_used_at ?? -Infinity,

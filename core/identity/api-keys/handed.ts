@@ -3,9 +3,9 @@
 // ended key end too, because the creator may know those as well.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
-import { tenantStatement, type Row } from '../../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
-import { apiKeyKind, type ApiKey, type Maker } from './kind.ts';
+import { apiKeyModel, type ApiKey, type Maker } from './kind.ts';
 
 type Reading = Pick<Context, 'store' | 'scope' | 'nowMs'>;
 
@@ -13,26 +13,26 @@ type Reading = Pick<Context, 'store' | 'scope' | 'nowMs'>;
 const handedBeyond = `workspace_id = :ws AND minted_by = :maker AND member_id <> :maker
   AND NOT EXISTS (SELECT 1 FROM members AS m WHERE m.workspace_id = :ws AND m.id = api_keys.member_id
     AND m.role IN (SELECT value FROM json_each(:roles)))`;
-const readHandedBy = tenantStatement<Row>(
+const readHandedBy = tenantStatement<SqlRow>(
   'api_keys.handed_by',
-  `SELECT ${apiKeyKind.select} FROM api_keys WHERE ${handedBeyond}`,
+  `SELECT ${apiKeyModel.select} FROM api_keys WHERE ${handedBeyond}`,
 );
-const readHandedTo = tenantStatement<Row>(
+const readHandedTo = tenantStatement<SqlRow>(
   'api_keys.handed_to',
-  `SELECT ${apiKeyKind.select} FROM api_keys WHERE workspace_id = :ws AND member_id = :member AND minted_by <> member_id
+  `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws AND member_id = :member AND minted_by <> member_id
    AND NOT EXISTS (SELECT 1 FROM members AS m WHERE m.workspace_id = :ws AND m.id = api_keys.minted_by
      AND m.role = 'owner' AND m.deleted_at IS NULL)`,
 );
-const readMadeWith = tenantStatement<Row>(
+const readMintedWith = tenantStatement<SqlRow>(
   'api_keys.made_with',
-  `SELECT ${apiKeyKind.select} FROM api_keys WHERE workspace_id = :ws
+  `SELECT ${apiKeyModel.select} FROM api_keys WHERE workspace_id = :ws
    AND (minted_with IN (SELECT value FROM json_each(:ids)) OR replaced_by IN (SELECT value FROM json_each(:ids)))`,
 );
 const noneHandedBy = tenantStatement(
   'api_keys.none_handed_by',
   `SELECT count(*) FROM api_keys WHERE ${handedBeyond} AND revoked_at IS NULL HAVING count(*) = 0`,
 );
-const noneMadeWith = tenantStatement(
+const noneMintedWith = tenantStatement(
   'api_keys.none_made_with',
   `SELECT count(*) FROM api_keys WHERE workspace_id = :ws AND revoked_at IS NULL
      AND minted_with IN (SELECT value FROM json_each(:ids))
@@ -63,13 +63,13 @@ export function makerOf({ authority: { actor } }: Pick<Context, 'authority'>): M
 /** Added to a commit that gives rights to others: fails if the member or key lost the right to do so meanwhile. */
 export function stillMayOp(ctx: Context): Op {
   const { memberId, keyId } = makerOf(ctx);
-  const values = { id: memberId, role: ctx.standing?.role ?? null, key: keyId };
+  const values = { id: memberId, role: ctx.membership?.role ?? null, key: keyId };
   return tenantOp(ctx.scope, stillMay, values, { expectRows: 1 });
 }
 
 /** Added to a commit that creates a key. Fails if a caller who is not an owner creates it for a member who became an owner meanwhile. */
 export function handingOps(ctx: Context, memberId: string): Op[] {
-  if (memberId === ctx.authority.actor.memberId || ctx.standing?.role === 'owner') return [stillMayOp(ctx)];
+  if (memberId === ctx.authority.actor.memberId || ctx.membership?.role === 'owner') return [stillMayOp(ctx)];
   return [stillMayOp(ctx), tenantOp(ctx.scope, stillNoOwner, { id: memberId }, { expectRows: 1 })];
 }
 
@@ -84,7 +84,7 @@ interface Ending {
 /** Ends the keys that others than owners created for a member. For the commit in which the member becomes an owner. */
 export async function endHandedTo(ctx: Reading, member: string): Promise<Pick<Ending, 'changes' | 'ops'>> {
   const rows = await ctx.store.read(ctx.scope, readHandedTo, { member });
-  const roots = rows.map((row) => apiKeyKind.fromRow(row));
+  const roots = rows.map((row) => apiKeyModel.fromRow(row));
   const { changes, ops } = endingOf(ctx, await descentOf(ctx, roots, true));
   return { changes, ops };
 }
@@ -93,13 +93,13 @@ export async function endHandedTo(ctx: Reading, member: string): Promise<Pick<En
 export async function endHandedBy(ctx: Reading, maker: string, roles: readonly string[]): Promise<Ending> {
   const which = { maker, roles: JSON.stringify(roles) };
   const rows = await ctx.store.read(ctx.scope, readHandedBy, which);
-  const roots = rows.map((row) => apiKeyKind.fromRow(row));
+  const roots = rows.map((row) => apiKeyModel.fromRow(row));
   const ending = endingOf(ctx, await descentOf(ctx, roots, true));
   return { ...ending, ops: [...ending.ops, tenantOp(ctx.scope, noneHandedBy, which, { expectRows: 1 })] };
 }
 
 /** Ends the keys that a key created for others. @returns null if a live successor has replaced the key and takes them over */
-export async function endMadeWith(ctx: Reading, key: ApiKey): Promise<Ending | null> {
+export async function endMintedWith(ctx: Reading, key: ApiKey): Promise<Ending | null> {
   return (await hasLiveSuccessor(ctx, key)) ? null : endingOf(ctx, await descentOf(ctx, [key], false));
 }
 
@@ -121,19 +121,19 @@ async function descentOf(
   const ending = new Map(roots.map((key) => [key.id, key]));
   const ids = new Set(ending.keys());
   const shared = new Set(isShared ? ids : []);
-  const isMade = ({ mintedWith, mintedBy, memberId }: ApiKey): boolean =>
+  const isMinted = ({ mintedWith, mintedBy, memberId }: ApiKey): boolean =>
     mintedWith !== null && ids.has(mintedWith) && (mintedBy !== memberId || shared.has(mintedWith));
   const add = (key: ApiKey): string[] => {
-    const [made, wasReplaced] = [isMade(key), ids.has(key.replacedBy ?? '')];
-    if (ids.has(key.id) || !(made || wasReplaced)) return [];
+    const [wasMinted, wasReplaced] = [isMinted(key), ids.has(key.replacedBy ?? '')];
+    if (ids.has(key.id) || !(wasMinted || wasReplaced)) return [];
     ids.add(key.id);
-    if (made) ending.set(key.id, key);
-    if (made || shared.has(key.replacedBy ?? '')) shared.add(key.id);
+    if (wasMinted) ending.set(key.id, key);
+    if (wasMinted || shared.has(key.replacedBy ?? '')) shared.add(key.id);
     return [key.id];
   };
   for (let round = [...ids]; round.length > 0;) {
-    const rows = await store.read(scope, readMadeWith, { ids: JSON.stringify(round) });
-    round = rows.flatMap((row) => add(apiKeyKind.fromRow(row)));
+    const rows = await store.read(scope, readMintedWith, { ids: JSON.stringify(round) });
+    round = rows.flatMap((row) => add(apiKeyModel.fromRow(row)));
   }
   return { ending: [...ending.values()], ids: [...ids], shared: [...shared] };
 }
@@ -143,19 +143,19 @@ function endingOf({ scope, nowMs }: Reading, { ending, ids, shared }: Descent): 
   const which = { ids: JSON.stringify(ids), shared: JSON.stringify(shared) };
   return {
     changes: ending.flatMap((key) =>
-      key.revokedAt === null ? (apiKeyKind.update(key, { revokedAt: now }, now) ?? []) : [],
+      key.revokedAt === null ? (apiKeyModel.update(key, { revokedAt: now }, now) ?? []) : [],
     ),
-    ops: [tenantOp(scope, noneMadeWith, which, { expectRows: 1 })],
+    ops: [tenantOp(scope, noneMintedWith, which, { expectRows: 1 })],
     ids,
   };
 }
 
 async function hasLiveSuccessor({ store, scope, nowMs }: Reading, key: ApiKey): Promise<boolean> {
   for (let next = key.replacedBy; next !== null;) {
-    const found = await store.readOne(scope, readSuccessor, { id: next, now: nowMs() });
-    if (!found) return false;
-    if (found.replaced_by === null) return true;
-    next = found.replaced_by;
+    const successor = await store.readOne(scope, readSuccessor, { id: next, now: nowMs() });
+    if (!successor) return false;
+    if (successor.replaced_by === null) return true;
+    next = successor.replaced_by;
   }
   return false;
 }

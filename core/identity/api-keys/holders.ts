@@ -4,8 +4,8 @@ import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { requirePerson } from '../../rights/person.ts';
 import { holderOf } from '../../rights/words.ts';
-import { apiKeyKind } from './kind.ts';
-import { memberKind } from '../members/kind.ts';
+import { apiKeyModel } from './kind.ts';
+import { memberModel } from '../members/kind.ts';
 import { callingMember, isAdmin } from '../members/roles.ts';
 
 /** @throws ApiError forbidden */
@@ -18,7 +18,7 @@ export async function requireHolder(ctx: Context, memberId: string): Promise<voi
       'Only a member can create, roll or revoke keys. Use the API key or token of a member.',
     );
   if (callerId === memberId) return;
-  const [caller, holder] = await Promise.all([callingMember(ctx), memberKind.find(ctx, memberId)]);
+  const [caller, holder] = await Promise.all([callingMember(ctx), memberModel.find(ctx, memberId)]);
   if (!isAdmin(caller))
     throw new ApiError(
       'forbidden',
@@ -36,7 +36,7 @@ export async function requireHolder(ctx: Context, memberId: string): Promise<voi
 export async function requireNotRolled(ctx: Context, keyId?: string): Promise<void> {
   const { kind, id } = ctx.authority.actor;
   if (kind !== 'api_key' || id === keyId) return;
-  const caller = await apiKeyKind.find(ctx, id);
+  const caller = await apiKeyModel.find(ctx, id);
   if (caller && caller.replacedBy !== null)
     throw new ApiError(
       'forbidden',
@@ -45,7 +45,7 @@ export async function requireNotRolled(ctx: Context, keyId?: string): Promise<vo
 }
 
 /** @throws ApiError forbidden for a scope that the caller does not have */
-export function requireHeld(ctx: Context, scopes: readonly string[]): void {
+export function requireCallerScopes(ctx: Context, scopes: readonly string[]): void {
   // A scope that the role narrows is narrowed for the key as well.
   const missing = scopes.filter((scope) => !ctx.scopes.has(scope) && !ctx.narrowed?.has(scope));
   const [first] = missing;

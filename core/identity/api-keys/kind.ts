@@ -3,13 +3,13 @@ import { plain } from '../../changes/columns.ts';
 import type { Context } from '../../context.ts';
 import type { EventType } from '../../events/catalogue.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { kindOf } from '../../resource/kind.ts';
+import { modelOf } from '../../resource/kind.ts';
 import { apiKey } from './contract.ts';
 import { mintToken } from './token.ts';
 
-export const apiKeyKind = kindOf(apiKey, {
+export const apiKeyModel = modelOf(apiKey, {
   table: 'api_keys',
-  kept: {
+  stored: {
     secretHash: plain<string>('secret_hash'),
     /** Member who created the key; null for the operator. */
     mintedBy: plain<string | null>('minted_by'),
@@ -20,7 +20,7 @@ export const apiKeyKind = kindOf(apiKey, {
   events: (before, after) => (before ? endings(before, after) : ['api_key.created']),
 });
 
-export type ApiKey = NonNullable<Awaited<ReturnType<typeof apiKeyKind.find>>>;
+export type ApiKey = NonNullable<Awaited<ReturnType<typeof apiKeyModel.find>>>;
 
 interface Ending {
   readonly replacedBy: string | null;
@@ -60,7 +60,7 @@ export function newKey({ ids, nowMs }: Pick<Context, 'ids' | 'nowMs'>, { maker, 
   const now = nowMs();
   if (terms.expiresAt !== null && terms.expiresAt <= now)
     throw invalidField('expiresAt', 'too_small', 'Give a time in the future.');
-  const change = apiKeyKind.create({
+  const change = apiKeyModel.create({
     ...terms,
     scopes: [...terms.scopes],
     mintedBy: maker?.memberId ?? null,

@@ -4,7 +4,7 @@ import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { isPresent } from '../members/roles.ts';
-import { apiKeyKind, newKey, type ApiKey, type Maker } from './kind.ts';
+import { apiKeyModel, newKey, type ApiKey, type Maker } from './kind.ts';
 
 export const graceHoursDefault = 24;
 export const graceHoursMax = 24;
@@ -39,13 +39,13 @@ export function rollKey(of: Of, key: ApiKey, terms: RollTerms): Rolled {
     throw new ApiError('conflict', 'The member of this key was removed. Create a key for another member.');
   const { expiresAt = renewed(key, now), scopes = key.scopes, maker } = terms;
   const lineageId = key.lineageId ?? key.id;
-  const made = { name, memberId, scopes, expiresAt, lineageId, ...(maker && { maker }) };
-  const { change, text } = newKey(of, made);
+  const successorTerms = { name, memberId, scopes, expiresAt, lineageId, ...(maker && { maker }) };
+  const { change, text } = newKey(of, successorTerms);
   const ending =
     terms.graceMs === 0
       ? { revokedAt: now }
       : { expiresAt: Math.min(key.expiresAt ?? Infinity, now + terms.graceMs) };
-  const rolled = apiKeyKind.update(key, { ...ending, replacedBy: change.id }, now);
+  const rolled = apiKeyModel.update(key, { ...ending, replacedBy: change.id }, now);
   if (!rolled) throw new Error(`Rolling ${key.id} changes nothing.`);
   return { changes: [change, rolled], successor: change.after, old: rolled.after, text };
 }

@@ -16,7 +16,7 @@ export async function listAudit(
   const limit = query.limit ?? limitDefault;
   let before =
     after === undefined ? Number.MAX_SAFE_INTEGER : Number(decodeCursor(ctx.sealing, list, after)[0]);
-  const wants = ({ actor, entityId, type }: EventFacts): boolean =>
+  const matches = ({ actor, entityId, type }: EventFacts): boolean =>
     (query.actor === undefined || query.actor === actor.id || query.actor === actor.memberId) &&
     (query.target === undefined || query.target === entityId) &&
     (query.action === undefined || query.action === type);
@@ -27,10 +27,10 @@ export async function listAudit(
     more && data.length < limit && bytes <= pageBytesMax && batches < 25;
     batches++
   ) {
-    const page = await ctx.turns.run(ctx.scope, () =>
+    const page = await ctx.fairQueue.run(ctx.scope, () =>
       pageBefore(ctx.store, ctx.scope, before, {
         limit: 200,
-        wants,
+        matches,
         eventsMax: limit - data.length,
         bytesMax: pageBytesMax - bytes,
       }),

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { envelope, eventType } from '../../events/schema.ts';
 import { defineRoute } from '../../http/route.ts';
-import { Closed, described, named, nullable, pageOf, pageQuery, time } from '../../lib/schema.ts';
+import { Closed, described, namedSchema, nullable, pageOf, pageQuery, time } from '../../lib/schema.ts';
 import { listAudit } from './audit.ts';
 
-const AuditEntry = named(
+const AuditEntry = namedSchema(
   'AuditEntry',
   Closed({
     id: envelope.id,

@@ -10,7 +10,7 @@ import { systemOp } from '../../store/store.ts';
 const lifeMs = 600_000;
 
 /** A browser has at most one challenge of each type: the newest. */
-type CeremonyKind = 'add-passkey' | 'use-passkey' | 'outside';
+type CeremonyType = 'add-passkey' | 'use-passkey' | 'outside';
 
 /** @typeParam D JSON data stored at the start */
 export interface Ceremony<D> {
@@ -39,14 +39,14 @@ const takeCeremony = systemStatement(
 export interface Ceremonies {
   /** Starts a challenge. @returns the challenge, and the `Set-Cookie` line for the browser */
   begin<D>(
-    kind: CeremonyKind,
+    kind: CeremonyType,
     accountId: string | null,
     details: D,
   ): Promise<{ readonly ceremony: Ceremony<D>; readonly cookie: string }>;
   /** Removes and returns the challenge of the browser; of concurrent requests only one gets it. Null if there is none or it expired. */
-  take<D>(kind: CeremonyKind, headers: Headers): Promise<Ceremony<D> | null>;
+  take<D>(kind: CeremonyType, headers: Headers): Promise<Ceremony<D> | null>;
   /** Returns the `Set-Cookie` line that deletes the cookie. */
-  forgetCookie(kind: CeremonyKind): string;
+  forgetCookie(kind: CeremonyType): string;
 }
 
 export function createCeremonies({ store, nowMs }: Pick<Services, 'store' | 'nowMs'>): Ceremonies {
@@ -60,7 +60,7 @@ export function createCeremonies({ store, nowMs }: Pick<Services, 'store' | 'now
         cookie: cookieLine(cookieNameOf(kind), token, lifeMs / 1000),
       };
     },
-    async take<D>(kind: CeremonyKind, headers: Headers) {
+    async take<D>(kind: CeremonyType, headers: Headers) {
       const token = cookieOf(headers, cookieNameOf(kind));
       if (token === null) return null;
       const hash = hashOf(token);
@@ -82,7 +82,7 @@ function ceremonyOf<D>(token: string, accountId: string | null, details: D): Cer
   };
 }
 
-const cookieNameOf = (kind: CeremonyKind): string => `tatami-${kind}`;
+const cookieNameOf = (kind: CeremonyType): string => `tatami-${kind}`;
 
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex');

@@ -7,15 +7,15 @@ import { Closed, enumeration } from '../../lib/schema.ts';
 import { member } from '../members/contract.ts';
 
 /** Registered by an admin of the workspace; registered by itself (RFC 7591); identified by the URL of a metadata document. */
-const clientKinds = ['app', 'registered', 'document'] as const;
-export type ClientKind = (typeof clientKinds)[number];
+const clientTypes = ['app', 'registered', 'document'] as const;
+export type ClientType = (typeof clientTypes)[number];
 
 const client = Closed({
   id: Type.String({ description: '`client_id` of the app.' }),
   name: Type.String({ description: 'Name of the app at the time of the consent.' }),
   kind: enumeration(
     'OAuthClientKind',
-    clientKinds,
+    clientTypes,
     'Registration of the app. `app`: registered by an admin of a workspace; `registered`: registered itself (RFC 7591); `document`: identified by the URL of its metadata document.',
   ),
   verified: Type.Boolean({
@@ -76,7 +76,7 @@ export const grant = defineContract({
     }),
   },
   ofMember: true,
-  heardBy: 'audit:read',
+  subscriptionScope: 'audit:read',
   undo: { never: 'Changes to grants cannot be undone. The app must ask the member for consent again.' },
   operations: {
     list: {

@@ -6,9 +6,9 @@ import type { Directory, Services } from '../../context.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import { dayMs, hourMs } from '../../lib/time.ts';
-import { systemStatement, type Row } from '../../store/statement.ts';
+import { systemStatement, type SqlRow } from '../../store/statement.ts';
 import { scopeOf, type CommitOutcome, type Op, type Scope } from '../../store/store.ts';
-import { grantKind } from './kind.ts';
+import { grantModel } from './kind.ts';
 import { clientIsThere } from './live.ts';
 
 /** Unused refresh tokens expire sooner, so a grant that was unused for this long has none left. */
@@ -16,12 +16,12 @@ const unusedForMs = 90 * dayMs;
 const lookEveryMs = hourMs;
 const atOnce = 100;
 
-const columns = grantKind.select
+const columns = grantModel.select
   .split(', ')
   .map((column) => `g.${column}`)
   .join(', ');
 
-const findUseless = systemStatement<Row>(
+const findUseless = systemStatement<SqlRow>(
   'grants.useless',
   'a deleted client ends its grants in all workspaces',
   `SELECT g.workspace_id AS of_workspace, ${columns}
@@ -32,7 +32,7 @@ const findUseless = systemStatement<Row>(
    ORDER BY g.workspace_id LIMIT :limit`,
 );
 
-const findOfAccount = systemStatement<Row>(
+const findOfAccount = systemStatement<SqlRow>(
   'grants.of_account',
   'an account can be a member of several workspaces',
   `SELECT g.workspace_id AS of_workspace, ${columns} FROM seats AS s
@@ -68,13 +68,13 @@ export function createAccountGrants(options: GrantEndingOptions): AccountGrants 
 /** Revokes with one commit per workspace. A grant that was changed meanwhile stays unchanged. */
 async function revokeRows(
   { services: { nowMs }, committer, directoryOf }: GrantEndingOptions,
-  rows: readonly Row[],
+  rows: readonly SqlRow[],
 ): Promise<void> {
   const now = nowMs();
   for (const [workspaceId, own] of Map.groupBy(rows, (row) => String(row.of_workspace))) {
     const scope = scopeOf(workspaceId);
     const changes = own.flatMap(
-      (row) => grantKind.update(grantKind.fromRow(row), { revokedAt: now }, now) ?? [],
+      (row) => grantModel.update(grantModel.fromRow(row), { revokedAt: now }, now) ?? [],
     );
     await committer.commit(systemAuthor(scope, 'grants', await directoryOf(scope)), changes);
   }

@@ -10,13 +10,13 @@ import { expandScopes } from '../../rights/scopes.ts';
 import type { Condition } from '../../store/page.ts';
 import { callingMember, isAdmin } from '../members/roles.ts';
 import { grant } from './contract.ts';
-import { grantKind, type Grant } from './kind.ts';
+import { grantModel, type Grant } from './kind.ts';
 
 const rules: Rules<typeof grant, Grant> = {
   admits: requireVisible,
   where: visibleWhere,
 };
-export const grants = defineResource(grant, grantKind, {
+export const grants = defineResource(grant, grantModel, {
   ...rules,
   operations: { update: narrowGrant, delete: revokeGrant },
 });
@@ -47,7 +47,7 @@ function requireOwnOfApp({ authority: { actor } }: Context, { clientId, memberId
 }
 
 async function findLive(ctx: Context, id: string): Promise<Grant> {
-  const found = await getEntity(ctx, grantKind, id);
+  const found = await getEntity(ctx, grantModel, id);
   await requireVisible(ctx, found);
   requireOwnOfApp(ctx, found);
   return found;
@@ -64,8 +64,8 @@ async function narrowGrant(
   if (before.revokedAt !== null)
     throw new ApiError('conflict', 'This grant has ended. The app must ask the member for consent again.');
   const { scopes = before.scopes, guarded = before.guarded } = patch;
-  const held = expandScopes(before.scopes);
-  const more = scopes.findIndex((scope) => !held.has(scope));
+  const grantedScopes = expandScopes(before.scopes);
+  const more = scopes.findIndex((scope) => !grantedScopes.has(scope));
   if (more >= 0)
     throw invalidField(`scopes.${more}`, 'invalid_enum', {
       why: `The grant does not have ${scopes[more]}.`,
@@ -77,7 +77,7 @@ async function narrowGrant(
       why: `The grant requires approval for: ${missing.join(', ')}.`,
       fix: 'Give these as well. Removing one needs a new consent of the member.',
     });
-  return updated(ctx, grantKind, before, { scopes, guarded }, ifMatch);
+  return updated(ctx, grantModel, before, { scopes, guarded }, ifMatch);
 }
 
 /** Takes effect before the response; a second call throws not_found. Revoked grants stay listed for a while. */
@@ -85,6 +85,6 @@ async function revokeGrant(ctx: Context, id: string, ifMatch: number | null): Pr
   const found = await findLive(ctx, id);
   if (found.revokedAt !== null) throw notFound();
   requireVersion(found, ifMatch);
-  const change = grantKind.update(found, { revokedAt: ctx.nowMs() }, ctx.nowMs());
+  const change = grantModel.update(found, { revokedAt: ctx.nowMs() }, ctx.nowMs());
   return { changes: change ? [change] : [], body: undefined };
 }

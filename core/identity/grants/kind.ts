@@ -3,18 +3,18 @@ import { flag, plain } from '../../changes/columns.ts';
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { GuardedClass } from '../../lib/guarded.ts';
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { systemStatement } from '../../store/statement.ts';
 import { systemOp } from '../../store/store.ts';
-import { grant, type ClientKind } from './contract.ts';
+import { grant, type ClientType } from './contract.ts';
 
-const kept = {
+const stored = {
   clientId: plain<string>('client_id'),
   clientName: plain<string>('client_name'),
-  clientKind: plain<ClientKind>('client_kind'),
+  clientKind: plain<ClientType>('client_kind'),
   clientVerified: flag('client_verified'),
 };
-export type Grant = EntityOf<typeof grant, typeof kept>;
+export type Grant = EntityOf<typeof grant, typeof stored>;
 
 const markUsed = systemStatement(
   'oauth_clients.mark_used',
@@ -22,9 +22,9 @@ const markUsed = systemStatement(
   'UPDATE oauth_clients SET used = 1 WHERE id = :id',
 );
 
-export const grantKind = kindOf(grant, {
+export const grantModel = modelOf(grant, {
   table: 'grants',
-  kept,
+  stored,
   shows: {
     client: ({ clientId, clientName, clientKind, clientVerified }) => ({
       ...{ id: clientId, name: clientName, kind: clientKind, verified: clientVerified },
@@ -47,7 +47,7 @@ export interface GrantTerms {
   readonly client: {
     readonly id: string;
     readonly name: string;
-    readonly kind: ClientKind;
+    readonly kind: ClientType;
     /** True if an admin of this workspace registered the client. */
     readonly verified: boolean;
   };
@@ -64,7 +64,7 @@ export function newGrant(
   { memberId, client, redirectHost, resource, scopes, guarded }: GrantTerms,
 ): Change & { readonly after: Grant } {
   const now = nowMs();
-  return grantKind.create({
+  return grantModel.create({
     id: ids.next(grant.id),
     ...{ memberId, redirectHost, resource },
     ...{ clientId: client.id, clientName: client.name, clientKind: client.kind },

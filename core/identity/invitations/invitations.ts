@@ -4,12 +4,12 @@ import { systemAuthor, type Committed, type Committer } from '../../changes/comm
 import type { Directory, Services } from '../../context.ts';
 import { linkTokenHash, mintLinkToken } from '../../lib/link-token.ts';
 import { dayMs } from '../../lib/time.ts';
-import { systemStatement, tenantStatement, type Row } from '../../store/statement.ts';
+import { systemStatement, tenantStatement, type SqlRow } from '../../store/statement.ts';
 import { scopeOf, tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 import { emailKeyOf, takeSeatOp } from '../accounts/accounts.ts';
 import type { Maker } from '../api-keys/kind.ts';
 import { nameProblem } from '../members/names.ts';
-import { memberKind, type Member } from '../members/kind.ts';
+import { memberModel, type Member } from '../members/kind.ts';
 
 export const invitationDays = 7;
 
@@ -33,7 +33,7 @@ const deleteHanded = tenantStatement(
      AND NOT EXISTS (SELECT 1 FROM members AS m WHERE m.workspace_id = :ws AND m.id = invitations.member_id
        AND m.role IN (SELECT value FROM json_each(:roles)))`,
 );
-const deleteMadeWith = tenantStatement(
+const deleteInvitedWith = tenantStatement(
   'invitations.delete_made_with',
   'DELETE FROM invitations WHERE workspace_id = :ws AND invited_with IN (SELECT value FROM json_each(:keys))',
 );
@@ -48,7 +48,7 @@ const anyInvitation = tenantStatement<{ expires_at: number }>(
   'invitations.of_member',
   'SELECT expires_at FROM invitations WHERE workspace_id = :ws AND member_id = :member',
 );
-interface FoundRow {
+interface InvitationRow {
   workspace_id: string;
   workspace_name: string;
   member_id: string;
@@ -62,7 +62,7 @@ interface FoundRow {
 const ofMemberAsInvited = `JOIN members AS m ON m.workspace_id = i.workspace_id AND m.id = i.member_id
    AND m.role = i.role AND m.email_key IS i.email_key`;
 
-const findInvitation = systemStatement<FoundRow>(
+const findInvitation = systemStatement<InvitationRow>(
   'invitations.by_token',
   'the holder of the link belongs to no workspace yet',
   `SELECT i.workspace_id, w.name AS workspace_name, i.member_id, i.invited_by, i.token_hash, i.email_key,
@@ -70,16 +70,16 @@ const findInvitation = systemStatement<FoundRow>(
    FROM invitations AS i JOIN workspaces AS w ON w.workspace_id = i.workspace_id ${ofMemberAsInvited}
    WHERE (i.token_hash = :hash OR i.mailed_hash = :hash) AND i.expires_at > :now`,
 );
-const findByAddress = systemStatement<FoundRow>(
+const findByAddress = systemStatement<InvitationRow>(
   'invitations.by_address',
   'the holder of the address belongs to no workspace yet',
   `SELECT i.workspace_id, w.name AS workspace_name, i.member_id, i.invited_by, i.token_hash, i.email_key, 0 AS is_mailed
    FROM invitations AS i JOIN workspaces AS w ON w.workspace_id = i.workspace_id ${ofMemberAsInvited}
    WHERE i.email_key = :key AND i.expires_at > :now ORDER BY i.created_at, i.workspace_id LIMIT 20`,
 );
-const readMember = tenantStatement<Row>(
+const readMember = tenantStatement<SqlRow>(
   'members.invited',
-  `SELECT ${memberKind.select} FROM members
+  `SELECT ${memberModel.select} FROM members
    WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL AND joined_at IS NULL`,
 );
 
@@ -117,8 +117,8 @@ export function withdrawHandedOp(scope: Scope, maker: string, roles: readonly st
 }
 
 /** Withdraws the invitations that were created with any of these keys. */
-export function withdrawMadeWithOp(scope: Scope, keyIds: readonly string[]): Op {
-  return tenantOp(scope, deleteMadeWith, { keys: JSON.stringify(keyIds) });
+export function withdrawInvitedWithOp(scope: Scope, keyIds: readonly string[]): Op {
+  return tenantOp(scope, deleteInvitedWith, { keys: JSON.stringify(keyIds) });
 }
 
 /** Returns true if the member has an invitation, even an expired one. */
@@ -138,7 +138,7 @@ export interface Invitation {
   readonly isMailed: boolean;
 }
 
-type Taken = 'taken' | 'used' | 'known_address' | 'busy';
+type TakeOutcome = 'taken' | 'used' | 'known_address' | 'busy';
 
 export interface Invitations {
   /** @returns null for a link that is unknown, used, replaced, withdrawn or expired */
@@ -157,7 +157,7 @@ export interface Invitations {
     invitation: Invitation,
     account: { readonly id: string; readonly op?: Op; readonly also?: readonly Op[] },
     patch?: Partial<Pick<Member, 'name'>>,
-  ): Promise<Taken>;
+  ): Promise<TakeOutcome>;
 }
 
 export function createInvitations(options: {
@@ -167,12 +167,15 @@ export function createInvitations(options: {
   nowMs: () => number;
 }): Invitations {
   const { store, committer, directoryOf, nowMs } = options;
-  const invitationOf = async (row: FoundRow): Promise<Invitation | null> => {
+  const invitationOf = async (row: InvitationRow): Promise<Invitation | null> => {
     const { workspace_id: workspaceId, workspace_name: workspaceName, invited_by: invitedBy } = row;
-    const found = await store.readOne(scopeOf(workspaceId), readMember, { id: row.member_id });
-    const made = { emailKey: row.email_key, isMailed: row.is_mailed === 1 && row.email_key !== null };
-    const named = { workspaceId, workspaceName, invitedBy, hash: row.token_hash, ...made };
-    return found ? { ...named, member: memberKind.fromRow(found) } : null;
+    const memberRow = await store.readOne(scopeOf(workspaceId), readMember, { id: row.member_id });
+    if (!memberRow) return null;
+    const isMailed = row.is_mailed === 1 && row.email_key !== null;
+    return {
+      ...{ workspaceId, workspaceName, invitedBy, hash: row.token_hash, emailKey: row.email_key, isMailed },
+      member: memberModel.fromRow(memberRow),
+    };
   };
   return {
     async find(token) {
@@ -192,7 +195,7 @@ export function createInvitations(options: {
     async take({ workspaceId, member, hash }, account, patch = {}) {
       const scope = scopeOf(workspaceId);
       const now = nowMs();
-      const change = memberKind.update(member, { ...patch, joinedAt: now }, now);
+      const change = memberModel.update(member, { ...patch, joinedAt: now }, now);
       const { name } = change?.after ?? member;
       const use = tenantOp(scope, useInvitation, { member: member.id, hash, now }, { expectRows: 1 });
       const committed = await committer.commit(
@@ -213,7 +216,7 @@ export function createInvitations(options: {
   };
 }
 
-function outcomeOf(committed: Committed, isNew: boolean): Taken {
+function outcomeOf(committed: Committed, isNew: boolean): TakeOutcome {
   if (committed.ok) return 'taken';
   if (committed.part === 'guard') return 'used';
   // A new account is no member yet, so only its address can conflict.

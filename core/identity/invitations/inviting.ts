@@ -5,16 +5,16 @@ import { getEntity, isoTime, requireVersion } from '../../changes/operations.ts'
 import type { Context } from '../../context.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
-import { Closed, described, named, nameOf, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, namedSchema, nameOf, nullable, time } from '../../lib/schema.ts';
 import { member } from '../members/contract.ts';
 import { makerOf, stillMayOp } from '../api-keys/handed.ts';
-import { memberKind } from '../members/kind.ts';
+import { memberModel } from '../members/kind.ts';
 import { callingMember, requireMayChange } from '../members/roles.ts';
-import { workspaceKind } from '../workspace/workspace.ts';
+import { workspaceModel } from '../workspace/workspace.ts';
 import { invitationDays, isInvited, newInvitation, withdrawOp } from './invitations.ts';
 import { invitationMail } from './mail.ts';
 
-const Invitation = named(
+const Invitation = namedSchema(
   'Invitation',
   Closed({
     url: Type.String({
@@ -66,7 +66,7 @@ export const invitationRoutes: readonly Route[] = [
  * @throws ApiError not_found, forbidden, insufficient_scope; conflict for a member who has joined
  */
 async function invite(ctx: Context, id: string): Promise<ChangeSet> {
-  const invited = await getEntity(ctx, memberKind, id);
+  const invited = await getEntity(ctx, memberModel, id);
   await requireMayChange(ctx, null, invited);
   if (invited.joinedAt !== null)
     throw new ApiError(
@@ -84,14 +84,14 @@ async function invite(ctx: Context, id: string): Promise<ChangeSet> {
   const body = { url, expiresAt: isoTime(expiresAt), sentTo };
   const set = { changes: [], ops: [stillMayOp(ctx), op], body };
   if (!mail || sentTo === null) return set;
-  const { name: workspace } = await getEntity(ctx, workspaceKind, ctx.workspaceId);
+  const { name: workspace } = await getEntity(ctx, workspaceModel, ctx.workspaceId);
   const letter = invitationMail(ctx, { url: mailedUrl, to: sentTo, by, workspace });
   return { ...set, afterCommit: () => mail.post(letter) };
 }
 
 /** @param ifMatch version of the member. @throws ApiError not_found, also without an invitation; forbidden, precondition_failed */
 async function uninvite(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  const invited = await getEntity(ctx, memberKind, id);
+  const invited = await getEntity(ctx, memberModel, id);
   await requireMayChange(ctx, invited, null);
   if (!(await isInvited(ctx.store, ctx.scope, invited.id))) throw notFound();
   requireVersion(invited, ifMatch);

@@ -2,7 +2,7 @@
 import { readForm } from '../../html/form.ts';
 import { cookieLine, cookieOf } from '../../html/cookie.ts';
 import { html, type Html } from '../../html/html.ts';
-import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
+import type { RawRequest, RawAnswer, Route } from '../../http/route.ts';
 import type { Services } from '../../context.ts';
 import { addressAdvice, addressKey } from '../../lib/address.ts';
 import { emailKeyOf, isAddressClaimed, isAddressTaken, newAccount } from '../accounts/accounts.ts';
@@ -10,7 +10,7 @@ import type { Proofs } from '../accounts/proof.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import { newPasswordField } from '../accounts/password-field.ts';
 import { passwordProblem } from '../accounts/password-rules.ts';
-import { faultOfShownName, shownNameMax } from '../../lib/shown-name.ts';
+import { displayNameFault, displayNameMax } from '../../lib/display-name.ts';
 import { card, hidden, leadTo, leadToSignIn, pageRoute, problem, readSignedForm } from '../pages.ts';
 import type { Sessions, SignedIn } from '../sessions/sessions.ts';
 import { passwordOf } from '../sign-in/page.ts';
@@ -28,7 +28,7 @@ interface JoinPages {
 
 /** Stores the token while a person signs in to an existing account, so that it appears in no other URL. */
 const cookie = 'tatami-join';
-const keptSeconds = 3_600;
+const cookieSeconds = 3_600;
 const openedPath = '/join';
 const joinedPath = '/account';
 
@@ -40,8 +40,8 @@ export const afterJoining = (to: string): string => (to === openedPath ? joinedP
 
 /** Returns an error message for an invalid name or address; null for valid ones. */
 export function aboutProblem({ name, email }: { name: string; email: string }): string | null {
-  const wrong = faultOfShownName(name);
-  if (wrong !== null) return `The name ${wrong}. Enter a name of 1 to ${shownNameMax} visible characters.`;
+  const wrong = displayNameFault(name);
+  if (wrong !== null) return `The name ${wrong}. Enter a name of 1 to ${displayNameMax} visible characters.`;
   return addressKey(email) === null ? addressAdvice : null;
 }
 
@@ -49,11 +49,11 @@ export function joinRoutes(options: JoinPages): Route[] {
   return [
     pageRoute(
       { method: 'GET', path: '/join/{token}', name: 'join.page', summary: 'Show an invitation' },
-      (arrival, token) => show(options, arrival, token),
+      (request, token) => show(options, request, token),
     ),
     pageRoute(
       { method: 'POST', path: '/join/{token}', name: 'join.take', summary: 'Accept an invitation' },
-      (arrival, token) => take(options, arrival, token),
+      (request, token) => take(options, request, token),
     ),
     pageRoute(
       {
@@ -62,7 +62,7 @@ export function joinRoutes(options: JoinPages): Route[] {
         name: 'join.signed-in',
         summary: 'Show the invitation that was opened before signing in',
       },
-      (arrival) => show(options, arrival, keptToken(arrival)),
+      (request) => show(options, request, cookieToken(request)),
     ),
     pageRoute(
       {
@@ -71,7 +71,7 @@ export function joinRoutes(options: JoinPages): Route[] {
         name: 'join.take-signed-in',
         summary: 'Accept the invitation that was opened before signing in',
       },
-      (arrival) => take(options, arrival, keptToken(arrival)),
+      (request) => take(options, request, cookieToken(request)),
     ),
   ];
 }
@@ -81,31 +81,31 @@ export function openedLink(headers: Headers): string | null {
   return cookieOf(headers, cookie);
 }
 
-const keptToken = ({ headers }: Arrival): string => openedLink(headers) ?? '';
+const cookieToken = ({ headers }: RawRequest): string => openedLink(headers) ?? '';
 
-async function show(options: JoinPages, { headers }: Arrival, token: string): Promise<RawAnswer> {
+async function show(options: JoinPages, { headers }: RawRequest, token: string): Promise<RawAnswer> {
   const { sessions, invitations } = options;
   const [invitation, who] = await Promise.all([invitations.find(token), sessions.find(headers)]);
   if (!invitation) return noInvitation();
   return who ? takePage(invitation, who) : newPage(invitation, {});
 }
 
-async function take(options: JoinPages, arrival: Arrival, token: string): Promise<RawAnswer> {
+async function take(options: JoinPages, request: RawRequest, token: string): Promise<RawAnswer> {
   const { services, sessions, invitations } = options;
   const { baseUrl } = services;
-  const who = await sessions.find(arrival.headers);
-  const form = who ? await readSignedForm(arrival, baseUrl, who) : await readForm(arrival, baseUrl);
+  const who = await sessions.find(request.headers);
+  const form = who ? await readSignedForm(request, baseUrl, who) : await readForm(request, baseUrl);
   const invitation = await invitations.find(token);
   if (!invitation) return noInvitation();
-  const keeping = cookieLine(cookie, token, keptSeconds);
+  const linkCookie = cookieLine(cookie, token, cookieSeconds);
   switch (form.get('do')) {
     case 'sign-in':
-      return withCookies(leadToSignIn(baseUrl, openedPath), [keeping]);
+      return withCookies(leadToSignIn(baseUrl, openedPath), [linkCookie]);
     case 'other-account':
       if (who) await sessions.end(who.accountId, who.sessionId);
-      return withCookies(leadToSignIn(baseUrl, openedPath), [keeping, sessions.forgetCookie]);
+      return withCookies(leadToSignIn(baseUrl, openedPath), [linkCookie, sessions.forgetCookie]);
     default:
-      return who ? takeWith(options, invitation, who) : makeAccount(options, arrival, invitation, form);
+      return who ? takeWith(options, invitation, who) : makeAccount(options, request, invitation, form);
   }
 }
 
@@ -132,7 +132,7 @@ const knownAddress = 'An account with this address exists. Sign in to it to acce
 
 async function makeAccount(
   options: JoinPages,
-  arrival: Arrival,
+  request: RawRequest,
   invitation: Invitation,
   form: URLSearchParams,
 ): Promise<RawAnswer> {
@@ -146,13 +146,13 @@ async function makeAccount(
   const claim = await claimOn(services.store, key, { invitation, isProven });
   if (claim === 'taken' || (claim === 'open' && form.get('another') !== 'yes'))
     return newPage(invitation, { ...about, wrong: knownAddress, isOpen: claim === 'open' });
-  const passwordHash = await passwords.hash(arrival.peer, password);
+  const passwordHash = await passwords.hash(request.peer, password);
   const account = newAccount(services, { ...about, passwordHash, isProven });
   const taken = await invitations.take(invitation, account, { name: about.name });
   if (taken === 'used') return noInvitation();
   if (taken !== 'taken')
     return newPage(invitation, { ...about, wrong: taken === 'busy' ? busy : knownAddress });
-  return signIn.finish(account.id, arrival, joinedPath);
+  return signIn.finish(account.id, request, joinedPath);
 }
 
 /** Returns an error message for invalid input of a new person; null for valid input. */

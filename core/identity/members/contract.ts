@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, text, time } from '../../contract/field.ts';
-import { teamGiven } from '../../tracker/teams/contract.ts';
+import { teamInput } from '../../tracker/teams/contract.ts';
 
 /** In ascending order of rights. */
 export const roles = ['guest', 'member', 'admin', 'owner'] as const;
@@ -17,7 +17,7 @@ export const member = defineContract({
   names: { by: ['email', 'name'] },
   doc: 'Person in the workspace. Removed members stay visible on the objects that refer to them.',
   fields: {
-    name: text({ max: 80, required: true, asGiven: true, doc: 'Name of the member.' }),
+    name: text({ max: 80, required: true, isVerbatim: true, doc: 'Name of the member.' }),
     email: text({
       max: 254,
       pattern: '^[^\\s@]+@[^\\s@]+$',
@@ -33,7 +33,7 @@ export const member = defineContract({
       doc: 'Time at which the invitation was accepted; null until then.',
     }),
     teams: json(
-      Type.Array(teamGiven, { maxItems: teamsMax, uniqueItems: true }),
+      Type.Array(teamInput, { maxItems: teamsMax, uniqueItems: true }),
       {
         default: [],
         doc: `Teams that a guest can see, at most ${teamsMax}; without any, a guest sees no issues. Always empty for other roles, which see all teams.`,
@@ -50,8 +50,8 @@ export const member = defineContract({
     delete: { summary: 'Remove a member', errors: ['forbidden', 'conflict'] },
   },
   events: { created: 'member.added', updated: 'member.updated', deleted: 'member.removed' },
-  keepsDeleted: true,
-  directory: { as: 'members', keeps: ['name', 'role', 'email'], withDeleted: true },
+  retainsDeleted: true,
+  directory: { as: 'members', entryFields: ['name', 'role', 'email'], withDeleted: true },
   examples: {
     create: { name: 'Ana', email: 'ana@acme.example', role: 'member' },
     update: { role: 'admin' },

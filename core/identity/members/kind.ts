@@ -1,10 +1,10 @@
 // Model of members. Separate from their operations, so that the role rules can read the caller without an import cycle.
-import { kindOf } from '../../resource/kind.ts';
+import { modelOf } from '../../resource/kind.ts';
 import { addressKey } from '../../lib/address.ts';
-import { foldCase } from '../../lib/fold.ts';
+import { foldCase } from '../../lib/case-folding.ts';
 import { member } from './contract.ts';
 
-export const memberKind = kindOf(member, {
+export const memberModel = modelOf(member, {
   // Normalized address, for look-ups.
   columns: {
     emailKey: {
@@ -16,4 +16,4 @@ export const memberKind = kindOf(member, {
   },
   shows: { teams: ({ teams }, { directory }) => teams.flatMap((id) => directory.teams.get(id)?.key ?? []) },
 });
-export type Member = NonNullable<Awaited<ReturnType<typeof memberKind.find>>>;
+export type Member = NonNullable<Awaited<ReturnType<typeof memberModel.find>>>;

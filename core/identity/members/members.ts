@@ -5,7 +5,7 @@ import type { Context, Directory } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { addressAdvice, addressKey } from '../../lib/address.ts';
 import { defineResource } from '../../resource/define.ts';
-import { idNamed } from '../../resource/input.ts';
+import { idByName } from '../../resource/input.ts';
 import { plainOperations, type Rules } from '../../resource/operations.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
@@ -14,9 +14,9 @@ import { withdrawOp } from '../invitations/invitations.ts';
 import { team } from '../../tracker/teams/contract.ts';
 import { invitationRoutes } from '../invitations/inviting.ts';
 import { endHandedTo, stillMayOp } from '../api-keys/handed.ts';
-import { lossOfMember, type Ended } from '../losses.ts';
+import { lossOfMember, type RevocationEffects } from '../losses.ts';
 import { member, roles } from './contract.ts';
-import { memberKind, type Member } from './kind.ts';
+import { memberModel, type Member } from './kind.ts';
 import { nameProblem } from './names.ts';
 import { requireMayChange } from './roles.ts';
 
@@ -67,9 +67,9 @@ const rules: Rules<typeof member, Member> = {
       });
   },
 };
-const plain = plainOperations(member, memberKind, rules);
+const plain = plainOperations(member, memberModel, rules);
 
-export const members = defineResource(member, memberKind, {
+export const members = defineResource(member, memberModel, {
   ...rules,
   routes: invitationRoutes,
   operations: {
@@ -77,7 +77,7 @@ export const members = defineResource(member, memberKind, {
       return withOps(await plain.create(ctx, body, parentId), [stillMayOp(ctx)]);
     },
     async update(ctx, id, patch, ifMatch) {
-      const before = await getEntity(ctx, memberKind, id);
+      const before = await getEntity(ctx, memberModel, id);
       const { role = before.role, email = before.email } = patch;
       const plainSet = await plain.update(ctx, id, patch, ifMatch);
       // An invitation ends when the role or the address of the member changes.
@@ -85,20 +85,20 @@ export const members = defineResource(member, memberKind, {
       const set = endsInvitation ? withOps(plainSet, [withdrawOp(ctx.scope, id)]) : plainSet;
       const rise = roles.indexOf(role) - roles.indexOf(before.role);
       if (rise < 0)
-        return keepingAnOwner(ctx, before, ending(set, await lossOfMember(ctx, { ...before, role })));
+        return withRemainingOwner(ctx, before, ending(set, await lossOfMember(ctx, { ...before, role })));
       if (role === before.role && patch.teams === undefined) return set;
       if (rise === 0 || role !== 'owner') return withOps(set, [stillMayOp(ctx)]);
       // An admin may know a key of this member and would become an owner with it.
       return withOps(ending(set, await endHandedTo(ctx, id)), [stillMayOp(ctx)]);
     },
     async delete(ctx, id, ifMatch) {
-      const before = await getEntity(ctx, memberKind, id);
+      const before = await getEntity(ctx, memberModel, id);
       await requireMayChange(ctx, before, null);
       const set = await plain.delete(ctx, id, ifMatch);
       const gone = ending(set, await lossOfMember(ctx, { ...before, role: null }));
       // Ends the account's access as this member, and the invitation.
       const left = withOps(gone, [leaveSeatOp(ctx.scope, id), withdrawOp(ctx.scope, id)]);
-      return keepingAnOwner(ctx, before, left);
+      return withRemainingOwner(ctx, before, left);
     },
   },
 });
@@ -107,7 +107,7 @@ function withOps(set: ChangeSet, ops: readonly Op[]): ChangeSet {
   return { ...set, ops: [...(set.ops ?? []), ...ops] };
 }
 
-function ending(set: ChangeSet, { changes, ops }: Ended): ChangeSet {
+function ending(set: ChangeSet, { changes, ops }: RevocationEffects): ChangeSet {
   return withOps({ ...set, changes: [...set.changes, ...changes] }, ops);
 }
 
@@ -122,11 +122,11 @@ function requireOwnName(ctx: Context, after: Pick<Member, 'id' | 'name'>, before
 
 /** @throws ApiError validation_failed */
 function teamIds(directory: Directory, names: readonly string[]): string[] {
-  return [...new Set(names.map((name, index) => idNamed(directory, team, name, `teams.${index}`)))];
+  return [...new Set(names.map((name, index) => idByName(directory, team, name, `teams.${index}`)))];
 }
 
 /** @throws ApiError conflict */
-async function keepingAnOwner(ctx: Context, { id, role }: Member, set: ChangeSet): Promise<ChangeSet> {
+async function withRemainingOwner(ctx: Context, { id, role }: Member, set: ChangeSet): Promise<ChangeSet> {
   if (role !== 'owner') return set;
   if (!(await ctx.store.readOne(ctx.scope, otherOwners, { id })))
     throw new ApiError('conflict', 'This is the last owner. Make another member an owner first.');

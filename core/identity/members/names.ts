@@ -1,6 +1,6 @@
 // Rules for member names, which identify the author of every change.
 import type { Directory } from '../../context.ts';
-import { faultOfShownName, lookOf, shownNameMax } from '../../lib/shown-name.ts';
+import { displayNameFault, lookOf, displayNameMax } from '../../lib/display-name.ts';
 import { isAdmin } from './roles.ts';
 
 interface NameProblem {
@@ -14,12 +14,12 @@ export function nameProblem(
   { id, name }: { readonly id: string; readonly name: string },
   others: Directory['members'] | null,
 ): NameProblem | null {
-  const fault = faultOfShownName(name);
+  const fault = displayNameFault(name);
   if (fault !== null)
     return {
       code: 'invalid_format',
       why: `This name ${fault}.`,
-      fix: `Give a name of 1 to ${shownNameMax} visible characters.`,
+      fix: `Give a name of 1 to ${displayNameMax} visible characters.`,
     };
   if (others === null) return null;
   const look = lookOf(name);

@@ -5,7 +5,7 @@ import { requirePerson } from '../../rights/person.ts';
 import { rightsOfRole } from '../../rights/roles.ts';
 import { holderOf } from '../../rights/words.ts';
 import { roles } from './contract.ts';
-import { memberKind, type Member } from './kind.ts';
+import { memberModel, type Member } from './kind.ts';
 import { sameValue } from '../../changes/change.ts';
 
 /** Returns true for an existing member who was not removed. */
@@ -18,7 +18,7 @@ function isOfSameRights(a: Pick<Member, 'role' | 'teams'>, b: typeof a): boolean
 }
 
 /** Maximum number of missing scopes that an error lists. */
-const namedMax = 5;
+const listedMax = 5;
 
 /** Fields that decide about the rights of a member, and about who can join as the member. */
 type SeatTerms = Pick<Member, 'role' | 'teams' | 'email' | 'joinedAt'>;
@@ -28,7 +28,7 @@ type Ranked = Pick<Member, 'role'> | undefined;
 /** Returns the member whose rights the request uses; none for a plugin, whoever installed it. */
 export async function callingMember(ctx: Context): Promise<Member | undefined> {
   const { kind, memberId } = ctx.authority.actor;
-  return kind === 'plugin' || memberId === undefined ? undefined : memberKind.find(ctx, memberId);
+  return kind === 'plugin' || memberId === undefined ? undefined : memberModel.find(ctx, memberId);
 }
 
 export function isAdmin(member: Ranked): boolean {
@@ -50,7 +50,7 @@ export async function requireMayChange(
   if (!caller) throw new ApiError('forbidden', 'Changing members takes the API key or token of a member.');
   if (caller.id === before?.id && after && isOfSameRights(before, after)) {
     // The address decides who can join as a member who has not joined yet, so a new address requires the scopes of the role.
-    if (before.joinedAt === null) requireSeatHeld(ctx, before, after);
+    if (before.joinedAt === null) requireSeatScopes(ctx, before, after);
     return;
   }
   if (!isAdmin(caller))
@@ -62,14 +62,14 @@ export async function requireMayChange(
     member !== null && roles.indexOf(member.role) > roles.indexOf(caller.role);
   if (isHigher(before) || isHigher(after))
     throw new ApiError('forbidden', 'Only an owner can add, change or remove an owner.');
-  requireSeatHeld(ctx, before, after);
+  requireSeatScopes(ctx, before, after);
 }
 
 /**
  * A member can create a key with all scopes of the role. So a credential needs all these scopes to add or invite a member, to give a
  * higher role or another address, and to give a guest more teams. @throws ApiError insufficient_scope
  */
-function requireSeatHeld(ctx: Context, before: SeatTerms | null, after: SeatTerms | null): void {
+function requireSeatScopes(ctx: Context, before: SeatTerms | null, after: SeatTerms | null): void {
   if (after === null) return;
   const isRaised = before === null || roles.indexOf(after.role) > roles.indexOf(before.role);
   const seesMore = after.teams.some((id) => !before?.teams.includes(id));
@@ -77,13 +77,13 @@ function requireSeatHeld(ctx: Context, before: SeatTerms | null, after: SeatTerm
   if (!isRaised && !seesMore && !isElsewhere) return;
   const { scopes, narrowed } = rightsOfRole(after.role, []);
   // A narrowed scope of the caller counts, because the role of the member narrows it in the same way.
-  const isHeld = (scope: string): boolean => ctx.scopes.has(scope) || (ctx.narrowed?.has(scope) ?? false);
-  const missing = [...scopes, ...(narrowed?.keys() ?? [])].filter((scope) => !isHeld(scope)).sort();
+  const hasScope = (scope: string): boolean => ctx.scopes.has(scope) || (ctx.narrowed?.has(scope) ?? false);
+  const missing = [...scopes, ...(narrowed?.keys() ?? [])].filter((scope) => !hasScope(scope)).sort();
   const [first] = missing;
   if (first === undefined) return;
-  const more = missing.length > namedMax ? ` and ${missing.length - namedMax} more` : '';
+  const more = missing.length > listedMax ? ` and ${missing.length - listedMax} more` : '';
   throw new ApiError(
     'insufficient_scope',
-    `This change gives the rights of the role ${after.role} and needs every scope of that role: ${holderOf(ctx, first)} does not have ${missing.slice(0, namedMax).join(', ')}${more}. Use a key with all of them.`,
+    `This change gives the rights of the role ${after.role} and needs every scope of that role: ${holderOf(ctx, first)} does not have ${missing.slice(0, listedMax).join(', ')}${more}. Use a key with all of them.`,
   );
 }

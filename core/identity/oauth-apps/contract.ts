@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { flag, json, string, text, time } from '../../contract/field.ts';
-import { shownNameMax } from '../../lib/shown-name.ts';
+import { displayNameMax } from '../../lib/display-name.ts';
 
 const redirectUris = Type.Array(
   Type.String({
@@ -23,9 +23,9 @@ export const oauthApp = defineContract({
   doc: 'Third-party program that members can authorize with OAuth 2. Its `id` is the `client_id`.',
   fields: {
     name: text({
-      max: shownNameMax,
+      max: displayNameMax,
       required: true,
-      asGiven: true,
+      isVerbatim: true,
       doc: 'Name of the app, shown on the consent page.',
     }),
     description: string(Type.String({ maxLength: 500 }), { default: '', doc: 'Description of the app.' }),
@@ -73,7 +73,7 @@ export const oauthApp = defineContract({
     deleted: 'oauth_app.deleted',
     other: ['oauth_app.secret_rotated'],
   },
-  keepsDeleted: true,
+  retainsDeleted: true,
   examples: {
     create: {
       name: 'Acme Reports',

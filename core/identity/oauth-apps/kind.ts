@@ -1,19 +1,19 @@
 // Model of OAuth apps. Only hashes of their secrets are stored.
 import { json } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { oauthApp } from './contract.ts';
-import type { KeptSecret } from './secret.ts';
+import type { StoredSecret } from './secret.ts';
 
-const kept = {
+const stored = {
   /** Newest first; empty for a public client. */
-  secrets: json<readonly KeptSecret[]>('secrets_json'),
+  secrets: json<readonly StoredSecret[]>('secrets_json'),
 };
-export type OAuthApp = EntityOf<typeof oauthApp, typeof kept>;
+export type OAuthApp = EntityOf<typeof oauthApp, typeof stored>;
 
-export const oauthAppKind = kindOf(oauthApp, {
+export const oauthAppModel = modelOf(oauthApp, {
   table: 'oauth_apps',
-  kept,
+  stored,
   shows: {
     verified: () => true,
     previousSecretExpiresAt: ({ secrets }) => isoTime(secrets[1]?.expiresAt ?? null),

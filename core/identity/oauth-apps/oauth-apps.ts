@@ -3,28 +3,28 @@ import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, isoTime, updated } from '../../changes/operations.ts';
 import type { Created } from '../../contract/contract.ts';
-import { schemasOf, shownProperties } from '../../contract/schemas.ts';
+import { schemasOf, responseProperties } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { Closed, idOf, named, nullable, time, version } from '../../lib/schema.ts';
+import { Closed, idOf, namedSchema, nullable, time, version } from '../../lib/schema.ts';
 import { hourMs } from '../../lib/time.ts';
 import { defineResource } from '../../resource/define.ts';
 import { plainOperations } from '../../resource/operations.ts';
 import { oauthApp } from './contract.ts';
-import { oauthAppKind, type OAuthApp } from './kind.ts';
-import { checkApp, requireRegistrar, requireRoom } from './rules.ts';
-import { mintClientSecret, type KeptSecret } from './secret.ts';
+import { oauthAppModel, type OAuthApp } from './kind.ts';
+import { checkApp, requireRegistrar, requireCapacity } from './rules.ts';
+import { mintClientSecret, type StoredSecret } from './secret.ts';
 
 const graceHoursDefault = 24;
 /** A token request compares the given secret with each of these. */
 const earlierMax = 4;
 
 const { create: example } = oauthApp.examples;
-const OAuthAppCreated = named(
+const OAuthAppCreated = namedSchema(
   'OAuthAppCreated',
   Closed({
-    ...shownProperties(oauthApp),
+    ...responseProperties(oauthApp),
     secret: nullable(
       Type.String({
         description: 'Client secret of a confidential app, shown only in this response; null for other apps.',
@@ -32,7 +32,7 @@ const OAuthAppCreated = named(
     ),
   }),
 );
-const SecretRotate = named(
+const SecretRotate = namedSchema(
   'OAuthAppSecretRotate',
   Closed({
     graceHours: Type.Optional(
@@ -44,7 +44,7 @@ const SecretRotate = named(
     ),
   }),
 );
-const SecretRotated = named(
+const SecretRotated = namedSchema(
   'OAuthAppSecretRotated',
   Closed({
     id: idOf(oauthApp.id),
@@ -56,9 +56,9 @@ const SecretRotated = named(
 
 const check = (_: Context, after: Omit<OAuthApp, 'version'>, before: OAuthApp | null): void =>
   checkApp(after, before);
-const plain = plainOperations(oauthApp, oauthAppKind, { check });
+const plain = plainOperations(oauthApp, oauthAppModel, { check });
 
-export const oauthApps = defineResource(oauthApp, oauthAppKind, {
+export const oauthApps = defineResource(oauthApp, oauthAppModel, {
   operations: {
     async update(ctx, id, patch, ifMatch) {
       await requireRegistrar(ctx);
@@ -108,13 +108,13 @@ async function registerApp(ctx: Context, input: Created<typeof oauthApp>): Promi
   await requireRegistrar(ctx);
   const { name, description = '', homepage = null, redirectUris, confidential = false } = input;
   checkApp({ name, homepage, redirectUris }, null);
-  const room = await requireRoom(ctx);
+  const capacityGuard = await requireCapacity(ctx);
   const secret = confidential ? mintClientSecret() : null;
   const now = ctx.nowMs();
-  const change = oauthAppKind.create({
+  const change = oauthAppModel.create({
     id: ctx.ids.next(oauthApp.id),
     ...{ name, description, homepage, redirectUris, confidential },
-    secrets: secret ? [keptOf(secret)] : [],
+    secrets: secret ? [storedSecretOf(secret)] : [],
     secretSince: secret ? now : null,
     createdAt: now,
     updatedAt: now,
@@ -122,8 +122,8 @@ async function registerApp(ctx: Context, input: Created<typeof oauthApp>): Promi
   });
   return {
     changes: [change],
-    ops: [room],
-    body: { ...oauthAppKind.wire(change.after, ctx), secret: secret?.text ?? null },
+    ops: [capacityGuard],
+    body: { ...oauthAppModel.wire(change.after, ctx), secret: secret?.text ?? null },
     status: 201,
     location: `${ctx.baseUrl}/api/v1/oauth-apps/${change.id}`,
   };
@@ -137,12 +137,12 @@ async function rotateSecret(
   ifMatch: number | null,
 ): Promise<ChangeSet> {
   await requireRegistrar(ctx);
-  const app = await getEntity(ctx, oauthAppKind, id);
+  const app = await getEntity(ctx, oauthAppModel, id);
   const now = ctx.nowMs();
   const expiresAt = now + graceHours * hourMs;
   const secret = mintClientSecret();
-  const secrets = [keptOf(secret), ...earlierSecrets(app, now, expiresAt)];
-  const set = updated(ctx, oauthAppKind, app, { secrets, secretSince: now }, ifMatch);
+  const secrets = [storedSecretOf(secret), ...earlierSecrets(app, now, expiresAt)];
+  const set = updated(ctx, oauthAppModel, app, { secrets, secretSince: now }, ifMatch);
   return {
     ...set,
     body: {
@@ -155,7 +155,7 @@ async function rotateSecret(
 }
 
 /** Returns the earlier secrets that stay valid. The new grace period limits all of them, so that 0 ends every earlier secret. */
-function earlierSecrets({ confidential, secrets }: OAuthApp, now: number, until: number): KeptSecret[] {
+function earlierSecrets({ confidential, secrets }: OAuthApp, now: number, until: number): StoredSecret[] {
   if (!confidential)
     throw new ApiError(
       'conflict',
@@ -172,6 +172,6 @@ function earlierSecrets({ confidential, secrets }: OAuthApp, now: number, until:
   return earlier;
 }
 
-function keptOf({ hash, expiresAt }: KeptSecret): KeptSecret {
+function storedSecretOf({ hash, expiresAt }: StoredSecret): StoredSecret {
   return { hash, expiresAt };
 }

@@ -1,7 +1,7 @@
 // Rules for the registration of OAuth apps.
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import { faultOfShownName, isLikeOurs } from '../../lib/shown-name.ts';
+import { displayNameFault, isLikeOurs } from '../../lib/display-name.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
 import { callingMember, isAdmin } from '../members/roles.ts';
@@ -16,7 +16,7 @@ const countApps = tenantStatement<{ count: number }>(
   'SELECT count(*) AS count FROM oauth_apps WHERE workspace_id = :ws AND deleted_at IS NULL',
 );
 /** Returns a row if the limit is not exceeded, so that concurrent registrations cannot exceed it. */
-const haveRoom = tenantStatement<{ count: number }>(
+const haveCapacity = tenantStatement<{ count: number }>(
   'oauth_apps.have_room',
   'SELECT count(*) AS count FROM oauth_apps WHERE workspace_id = :ws AND deleted_at IS NULL HAVING count(*) <= :max',
 );
@@ -32,11 +32,14 @@ export async function requireRegistrar(ctx: Context): Promise<void> {
     throw new ApiError('forbidden', 'Only an admin or an owner can register and change OAuth apps.');
 }
 
-type Shown = Pick<OAuthApp, 'name' | 'homepage' | 'redirectUris'>;
+type PublicAppFields = Pick<OAuthApp, 'name' | 'homepage' | 'redirectUris'>;
 
 /** @param before null for a new app. @throws ApiError validation_failed */
-export function checkApp({ name, homepage, redirectUris }: Shown, before: Pick<Shown, 'name'> | null): void {
-  const fault = faultOfShownName(name);
+export function checkApp(
+  { name, homepage, redirectUris }: PublicAppFields,
+  before: Pick<PublicAppFields, 'name'> | null,
+): void {
+  const fault = displayNameFault(name);
   if (fault !== null)
     throw invalidField('name', 'invalid_format', {
       why: `The name ${fault}.`,
@@ -63,9 +66,9 @@ export function isHomepage(text: string): boolean {
 }
 
 /** @returns an operation that enforces the limit in the commit. @throws ApiError conflict */
-export async function requireRoom(ctx: Context): Promise<Op> {
-  const found = await ctx.store.readOne(ctx.scope, countApps);
-  if ((found?.count ?? 0) >= appsMax)
+export async function requireCapacity(ctx: Context): Promise<Op> {
+  const row = await ctx.store.readOne(ctx.scope, countApps);
+  if ((row?.count ?? 0) >= appsMax)
     throw new ApiError('conflict', `A workspace has at most ${appsMax} OAuth apps. Delete one first.`);
-  return tenantOp(ctx.scope, haveRoom, { max: appsMax }, { expectRows: 1 });
+  return tenantOp(ctx.scope, haveCapacity, { max: appsMax }, { expectRows: 1 });
 }

@@ -7,13 +7,13 @@ const prefix = 'ttms_';
 const randomLength = 32;
 
 /** A secret as stored. */
-export interface KeptSecret {
+export interface StoredSecret {
   readonly hash: string;
   /** Milliseconds since the epoch; null for the newest, which is valid until the next rotation. */
   readonly expiresAt: number | null;
 }
 
-export interface MintedSecret extends KeptSecret {
+export interface MintedSecret extends StoredSecret {
   readonly text: string;
 }
 
@@ -24,7 +24,7 @@ export function mintClientSecret(): MintedSecret {
 }
 
 /** Returns true if a text is one of the secrets and has not expired. Compares in constant time. */
-export function isSecretOf(secrets: readonly KeptSecret[], text: string, nowMs: number): boolean {
+export function isSecretOf(secrets: readonly StoredSecret[], text: string, nowMs: number): boolean {
   const match = /^ttms_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/.exec(text);
   if (!match || checksum(match[1]!) !== match[2]) return false;
   const hash = Buffer.from(hashToken(text));

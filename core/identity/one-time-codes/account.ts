@@ -29,9 +29,9 @@ export function oneTimeCodesSection(codes: OneTimeCodes): AccountSection {
   };
 }
 
-const button = (who: SignedIn, path: string, words: string, kind: 'danger' | 'plain' | null): Html =>
+const button = (who: SignedIn, path: string, words: string, style: 'danger' | 'plain' | null): Html =>
   html`<form method="post" action="${setUpPath}${path}" class="row">
-    ${hidden('form_token', who.formToken)}<button class="${kind}">${words}</button>
+    ${hidden('form_token', who.formToken)}<button class="${style}">${words}</button>
   </form>`;
 
 const offPart = (who: SignedIn): Html =>
@@ -86,9 +86,9 @@ export function oneTimeCodesRoutes(options: ChangeOptions & { readonly codes: On
         ...{ name: 'one-time-codes.renew', summary: 'Replace the recovery codes' },
       },
       async ({ accountId, email }) => {
-        const made = await codes.renewRecoveryCodes(accountId);
+        const recoveryCodes = await codes.renewRecoveryCodes(accountId);
         noticeOf(services, email, 'New recovery codes were created. The old ones no longer work.');
-        return recoveryPage(made);
+        return recoveryPage(recoveryCodes);
       },
     ),
     changeRoute(

@@ -27,7 +27,7 @@ export interface OneTimeCodes {
   /** @returns the recovery codes, to be shown once; null for a wrong code. @throws ApiError conflict without an unconfirmed secret */
   confirm(accountId: string, code: string): Promise<readonly string[] | null>;
   /** Uses up a current code or a recovery code. @returns false if it is wrong or was used before */
-  take(accountId: string, given: string): Promise<boolean>;
+  take(accountId: string, code: string): Promise<boolean>;
   /** Replaces the recovery codes. @returns the new ones. @throws ApiError conflict if codes are off */
   renewRecoveryCodes(accountId: string): Promise<readonly string[]>;
   turnOff(accountId: string): Promise<void>;
@@ -75,11 +75,11 @@ export function createOneTimeCodes({
       if (!ok) throw nothingWaits();
       return codes;
     },
-    async take(account, given) {
-      const hash = hashOfRecoveryCode(given);
+    async take(account, code) {
+      const hash = hashOfRecoveryCode(code);
       if (hash !== null) return once(systemOp(useRecoveryCode, { account, hash }));
       const secret = await secretOf(account);
-      const step = secret?.isOn ? stepOf(secret.text, given, nowMs()) : null;
+      const step = secret?.isOn ? stepOf(secret.text, code, nowMs()) : null;
       return step !== null && once(systemOp(useStep, { account, step }));
     },
     async renewRecoveryCodes(account) {

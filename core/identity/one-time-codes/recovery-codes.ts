@@ -15,7 +15,7 @@ export function newRecoveryCodes(): string[] {
 }
 
 /** Ignores case, spaces and hyphens. @returns null for a text without the length of a recovery code */
-export function hashOfRecoveryCode(given: string): string | null {
-  const plain = given.toLowerCase().replaceAll(/[\s-]/g, '');
+export function hashOfRecoveryCode(code: string): string | null {
+  const plain = code.toLowerCase().replaceAll(/[\s-]/g, '');
   return plain.length === lettersEach ? createHash('sha256').update(plain).digest('hex') : null;
 }

@@ -1,12 +1,12 @@
 // Second step of a sign-in: a one-time code or a recovery code. Wrong codes have the same limits as wrong passwords, counted separately.
 import type { Services } from '../../context.ts';
 import { html } from '../../html/html.ts';
-import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
+import type { RawRequest, RawAnswer, Route } from '../../http/route.ts';
 import { readForm } from '../../html/form.ts';
 import { card, leadToSignIn, pageRoute } from '../pages.ts';
 import { deviceOf } from '../sign-in/devices.ts';
 import type { SignInLimits } from '../sign-in/limits.ts';
-import { refusalOf, type Said } from '../sign-in/page.ts';
+import { refusalOf, type SignInNotice } from '../sign-in/page.ts';
 import type { FurtherStep, Pending, SignIn } from '../sign-in/sign-in.ts';
 import type { OneTimeCodes } from './one-time-codes.ts';
 
@@ -36,11 +36,11 @@ export function codeStepRoutes(options: CodePages): Route[] {
     ),
     pageRoute(
       { method: 'POST', path, name: 'sign-in.submit_code', summary: 'Sign in with a one-time code' },
-      async (arrival) => {
-        const form = await readForm(arrival, baseUrl);
-        const pending = await signIn.pending(arrival.headers);
+      async (request) => {
+        const form = await readForm(request, baseUrl);
+        const pending = await signIn.pending(request.headers);
         if (!pending) return leadToSignIn(baseUrl, '/account');
-        return attempt(options, arrival, pending, form.get('code') ?? '');
+        return attempt(options, request, pending, form.get('code') ?? '');
       },
     ),
   ];
@@ -48,12 +48,12 @@ export function codeStepRoutes(options: CodePages): Route[] {
 
 async function attempt(
   { services, signIn, limits, codes }: CodePages,
-  arrival: Arrival,
+  request: RawRequest,
   { account, to }: Pending,
   code: string,
 ): Promise<RawAnswer> {
   const { sealing, log } = services;
-  const { peer, headers } = arrival;
+  const { peer, headers } = request;
   const device = deviceOf(sealing, headers, account.id);
   const counted = {
     subject: `code ${account.id}`,
@@ -63,7 +63,7 @@ async function attempt(
   const isCounted = limits.take(counted);
   if (isCounted && (await codes.take(account.id, code))) {
     limits.giveBack(counted);
-    return signIn.finish(account.id, arrival, to, account);
+    return signIn.finish(account.id, request, to, account);
   }
   log('info', 'sign-in refused: wrong code', { account: account.id, peer, isKnownDevice: device !== null });
   return codePage(
@@ -74,7 +74,7 @@ async function attempt(
   );
 }
 
-function codePage({ said, ...answer }: Said): RawAnswer {
+function codePage({ said, ...answer }: SignInNotice): RawAnswer {
   const content = html`<p>Enter the six-digit code from your authenticator app.</p>
     ${said}
     <form method="post" action="${path}">

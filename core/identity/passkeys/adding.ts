@@ -6,7 +6,7 @@ import { systemOp } from '../../store/store.ts';
 import type { Ceremonies } from '../ceremonies/ceremonies.ts';
 import { stillSignedInOp, type SignedIn } from '../sessions/sessions.ts';
 import { checkAttestation } from './answers.ts';
-import { challengeOf, timeoutMs, tooLate, type Asked } from './asked.ts';
+import { challengeOf, timeoutMs, tooLate, type CredentialRequest } from './credential-request.ts';
 import type { RelyingParty } from './relying-party.ts';
 import { insertPasskey, listPasskeys, passkeysMax, type PasskeyRow } from './rows.ts';
 
@@ -15,7 +15,7 @@ const passkeyPrefix = 'psk';
 type Who = Pick<SignedIn, 'accountId' | 'name' | 'email'>;
 
 export interface Adding {
-  askToAdd(who: Who): Promise<Asked>;
+  askToAdd(who: Who): Promise<CredentialRequest>;
   /**
    * @param answer result of `PublicKeyCredential.toJSON` in the browser
    * @throws ApiError forbidden, also if the session has ended; conflict, validation_failed
@@ -42,11 +42,11 @@ export function createAdding(
     async add({ accountId, sessionId }, headers, answer, name) {
       const ceremony = await ceremonies.take('add-passkey', headers);
       if (ceremony?.accountId !== accountId) throw tooLate();
-      const made = await checkAttestation(answer, party, challengeOf(ceremony).text);
+      const credential = await checkAttestation(answer, party, challengeOf(ceremony).text);
       const row = {
         ...{ id: ids.next(passkeyPrefix), account: accountId, name, now: nowMs() },
-        ...{ credential: made.id, key: made.publicKey, counter: made.counter },
-        transports: JSON.stringify(made.transports ?? []),
+        ...{ credential: credential.id, key: credential.publicKey, counter: credential.counter },
+        transports: JSON.stringify(credential.transports ?? []),
       };
       const outcome = await store.commit([
         stillSignedInOp(sessionId),

@@ -34,10 +34,10 @@ export async function checkAttestation(
   { id, origin }: RelyingParty,
   challenge: string,
 ): Promise<WebAuthnCredential> {
-  const made = shaped(attestation, answer);
+  const checked = shaped(attestation, answer);
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
   const { verified, registrationInfo } = await verifyRegistrationResponse({
-    response: { ...made, clientExtensionResults: {} } as RegistrationResponseJSON,
+    response: { ...checked, clientExtensionResults: {} } as RegistrationResponseJSON,
     expectedChallenge: challenge,
     expectedOrigin: origin,
     expectedRPID: id,
@@ -56,8 +56,8 @@ export async function checkAssertion(
   challenge: string,
   known: (credentialId: string) => Promise<PasskeyRow | undefined>,
 ): Promise<{ readonly row: PasskeyRow; readonly counter: number }> {
-  const given = shaped(assertion, answer);
-  const response = { ...given, clientExtensionResults: {} } as AuthenticationResponseJSON;
+  const checked = shaped(assertion, answer);
+  const response = { ...checked, clientExtensionResults: {} } as AuthenticationResponseJSON;
   const row = await known(response.id);
   if (!row)
     throw new ApiError(

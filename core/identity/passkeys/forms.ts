@@ -1,7 +1,7 @@
 // Routes that sign in with a passkey, and that add, rename and remove passkeys.
 import type { Services } from '../../context.ts';
 import { scriptRoute } from '../script-route.ts';
-import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
+import type { RawRequest, RawAnswer, Route } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { changeRoute } from '../account/change.ts';
 import { noticeOf } from '../account/notices.ts';
@@ -20,7 +20,7 @@ export interface PasskeyPages {
 }
 
 export function passkeyRoutes(options: PasskeyPages): Route[] {
-  return [passkeyScriptRoute, ...signInRoutes(options), ...addRoutes(options), ...keepRoutes(options)];
+  return [passkeyScriptRoute, ...signInRoutes(options), ...addRoutes(options), ...manageRoutes(options)];
 }
 
 /** @throws ApiError conflict */
@@ -51,18 +51,18 @@ function signInRoutes(options: PasskeyPages): Route[] {
     scriptRoute(
       { path: '/sign-in/passkey', name: 'sign-in.passkey', summary: 'Sign in with a passkey' },
       baseUrl,
-      async ({ to, form_token: formToken, credential }, arrival) => {
+      async ({ to, form_token: formToken, credential }, request) => {
         const accountId = await ceremoniesOf(options)
-          .signIn(arrival.headers, credential)
+          .signIn(request.headers, credential)
           .catch((error: unknown) => {
             if (error instanceof ApiError)
-              services.log('info', 'sign-in refused: passkey', { peer: arrival.peer, error: error.message });
+              services.log('info', 'sign-in refused: passkey', { peer: request.peer, error: error.message });
             throw error;
           });
         const path = typeof to === 'string' ? to : null;
         // A passkey with user verification counts as two factors, so no one-time code is required.
-        if (formToken === undefined) return asJson(await signIn.finish(accountId, arrival, path));
-        const who = await requireSignedIn(sessions, arrival, formToken);
+        if (formToken === undefined) return asJson(await signIn.finish(accountId, request, path));
+        const who = await requireSignedIn(sessions, request, formToken);
         if (who.accountId !== accountId)
           throw new ApiError(
             'forbidden',
@@ -91,8 +91,8 @@ function addRoutes(options: PasskeyPages): Route[] {
         summary: 'Get the options for a new passkey',
       },
       baseUrl,
-      async ({ form_token: formToken }, arrival) => {
-        const who = await requireSignedIn(sessions, arrival, formToken);
+      async ({ form_token: formToken }, request) => {
+        const who = await requireSignedIn(sessions, request, formToken);
         // The account page explains the situation to a person without a workspace.
         if (who.seats.length === 0) return { body: { to: `${baseUrl}/account` } };
         if (!isFresh(who, nowMs())) return { body: { to: baseUrl + proofPath('/account') } };
@@ -103,9 +103,9 @@ function addRoutes(options: PasskeyPages): Route[] {
     scriptRoute(
       { path: '/account/passkeys', name: 'passkeys.add', summary: 'Add a passkey' },
       baseUrl,
-      async ({ form_token: formToken, credential, name }, arrival) => {
-        const who = await requireSignedIn(sessions, arrival, formToken);
-        await ceremoniesOf(options).add(who, arrival.headers, credential, nameOf(name));
+      async ({ form_token: formToken, credential, name }, request) => {
+        const who = await requireSignedIn(sessions, request, formToken);
+        await ceremoniesOf(options).add(who, request.headers, credential, nameOf(name));
         noticeOf(services, who.email, 'A passkey was added, which is enough to sign in.');
         return { body: { to: `${baseUrl}/account?done=passkey-added` } };
       },
@@ -113,7 +113,7 @@ function addRoutes(options: PasskeyPages): Route[] {
   ];
 }
 
-function keepRoutes(options: PasskeyPages): Route[] {
+function manageRoutes(options: PasskeyPages): Route[] {
   const { passkeys, services } = options;
   return [
     changeRoute(
@@ -139,7 +139,7 @@ function keepRoutes(options: PasskeyPages): Route[] {
 /** @throws ApiError forbidden */
 async function requireSignedIn(
   sessions: Sessions,
-  { headers }: Arrival,
+  { headers }: RawRequest,
   formToken: unknown,
 ): Promise<SignedIn> {
   const who = await sessions.find(headers);
@@ -148,8 +148,8 @@ async function requireSignedIn(
 }
 
 /** @throws ApiError validation_failed */
-function nameOf(given: unknown): string {
-  const name = typeof given === 'string' ? given.trim() : '';
+function nameOf(value: unknown): string {
+  const name = typeof value === 'string' ? value.trim() : '';
   if (name === '' || name.length > passkeyNameMax)
     throw new ApiError('validation_failed', `Give the passkey a name of 1 to ${passkeyNameMax} characters.`);
   return name;

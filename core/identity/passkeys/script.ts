@@ -31,10 +31,10 @@ export const passkeyScriptRoute: Route = defineRoute({
 
 /**
  * A form that the script sends. Hidden until the script runs, so that browsers without WebAuthn do not show it.
- * @param kind method of `navigator.credentials`
+ * @param method method of `navigator.credentials`
  */
-export function passkeyForm(kind: 'create' | 'get', action: string, content: Html): Html {
-  return html`<form action="${action}" data-passkey="${kind}" hidden>
+export function passkeyForm(method: 'create' | 'get', action: string, content: Html): Html {
+  return html`<form action="${action}" data-passkey="${method}" hidden>
     ${content}
     <p class="notice problem" role="alert"></p>
   </form>`;

@@ -4,12 +4,12 @@ import { ApiError } from '../../lib/errors.ts';
 import { systemOp } from '../../store/store.ts';
 import type { Ceremonies } from '../ceremonies/ceremonies.ts';
 import { checkAssertion } from './answers.ts';
-import { challengeOf, timeoutMs, tooLate, type Asked } from './asked.ts';
+import { challengeOf, timeoutMs, tooLate, type CredentialRequest } from './credential-request.ts';
 import type { RelyingParty } from './relying-party.ts';
 import { findPasskey, notePasskeyUse } from './rows.ts';
 
 export interface SigningIn {
-  askToSignIn(): Promise<Asked>;
+  askToSignIn(): Promise<CredentialRequest>;
   /** @returns the id of the account that has the passkey. @throws ApiError forbidden, validation_failed */
   signIn(headers: Headers, answer: unknown): Promise<string>;
 }

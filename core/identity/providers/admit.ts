@@ -2,7 +2,7 @@
 // one for the address that a trusted provider has verified. The account has no password and is linked at once.
 import type { Services } from '../../context.ts';
 import { emailKeyOf, isAddressTaken, newAccount } from '../accounts/accounts.ts';
-import { faultOfShownName } from '../../lib/shown-name.ts';
+import { displayNameFault } from '../../lib/display-name.ts';
 import type { Invitation, Invitations } from '../invitations/invitations.ts';
 import type { OutsidePerson } from './client.ts';
 import type { Links } from './links.ts';
@@ -36,7 +36,7 @@ export function createAdmit(
     // Another account with the unverified address does not block a person who has verified it or is invited with it.
     const rivals = isTrusted || first.emailKey === key ? [] : [first.workspaceId];
     if (await isAddressTaken(services.store, key, '', rivals)) return 'known_address';
-    const about = { name: shownName(name) ?? first.member.name, email };
+    const about = { name: displayName(name) ?? first.member.name, email };
     const account = newAccount(services, { ...about, passwordHash: null, isProven: isTrusted });
     const taken = await invitations.take(first, { ...account, also: [links.addOp(account.id, person)] });
     if (taken === 'known_address') return taken;
@@ -48,8 +48,8 @@ export function createAdmit(
 }
 
 /** Returns null for a missing or unsuitable name. */
-function shownName(name: string | null): string | null {
-  return name === null || faultOfShownName(name) !== null ? null : name;
+function displayName(name: string | null): string | null {
+  return name === null || displayNameFault(name) !== null ? null : name;
 }
 
 /** Keeps the first invitation of each workspace, because an account can be only one member there. */

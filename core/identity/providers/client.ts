@@ -23,7 +23,7 @@ export interface OutsidePerson {
   /** Null if the provider sends none, or has not verified it. */
   readonly verifiedEmail: string | null;
   /** Label of the account at the provider, for its owner. */
-  readonly shownAs: string;
+  readonly displayName: string;
 }
 
 export interface OutsideClient {
@@ -32,13 +32,13 @@ export interface OutsideClient {
    * @param isAnew true to ask the provider for a new authentication
    * @throws Error if the provider cannot be reached
    */
-  addressFor(ceremony: Ceremony<unknown>, isAnew: boolean): Promise<string>;
+  addressFor(challenge: Ceremony<unknown>, isAnew: boolean): Promise<string>;
   /**
    * @param query query of the redirect from the provider
    * @param isAnew true to require an authentication at the provider within `proofMs`, where the provider reports its time
    * @throws Error for an invalid response, or one that does not belong to this browser
    */
-  personOf(ceremony: Ceremony<unknown>, query: URLSearchParams, isAnew: boolean): Promise<OutsidePerson>;
+  personOf(challenge: Ceremony<unknown>, query: URLSearchParams, isAnew: boolean): Promise<OutsidePerson>;
 }
 
 /** @param redirectUri used for no other provider */
@@ -61,28 +61,28 @@ export function createOutsideClient(options: {
     });
   };
   return {
-    async addressFor(ceremony, isAnew) {
+    async addressFor(challenge, isAnew) {
       const configuration = await configurationOf();
       const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await import('openid-client');
       return buildAuthorizationUrl(configuration, {
         redirect_uri: redirectUri,
         scope: 'openid profile email',
-        state: ceremony.secret('state'),
-        nonce: ceremony.secret('nonce'),
-        code_challenge: await calculatePKCECodeChallenge(ceremony.secret('verifier')),
+        state: challenge.secret('state'),
+        nonce: challenge.secret('nonce'),
+        code_challenge: await calculatePKCECodeChallenge(challenge.secret('verifier')),
         code_challenge_method: 'S256',
         ...(isAnew ? { prompt: 'login', max_age: String(proofSeconds) } : {}),
       }).href;
     },
-    async personOf(ceremony, query, isAnew) {
+    async personOf(challenge, query, isAnew) {
       const configuration = await configurationOf();
       const { authorizationCodeGrant } = await import('openid-client');
       const tokens = await authorizationCodeGrant(configuration, new URL(`${redirectUri}?${query}`), {
-        expectedState: ceremony.secret('state'),
-        expectedNonce: ceremony.secret('nonce'),
-        pkceCodeVerifier: ceremony.secret('verifier'),
+        expectedState: challenge.secret('state'),
+        expectedNonce: challenge.secret('nonce'),
+        pkceCodeVerifier: challenge.secret('verifier'),
         idTokenExpected: true,
-        ...(isAnew && tellsSignInTime(configuration) ? { maxAge: proofSeconds } : {}),
+        ...(isAnew && reportsSignInTime(configuration) ? { maxAge: proofSeconds } : {}),
       });
       const claims = tokens.claims();
       if (!claims) throw new Error('The provider sent no ID token.');
@@ -92,7 +92,7 @@ export function createOutsideClient(options: {
 }
 
 /** A browser can remove `prompt` from the URL, so `auth_time` is checked if the provider supports it. Google does not. */
-function tellsSignInTime(configuration: Configuration): boolean {
+function reportsSignInTime(configuration: Configuration): boolean {
   return configuration.serverMetadata().claims_supported?.includes('auth_time') ?? false;
 }
 
@@ -177,7 +177,7 @@ function personIn(
     ...{ issuer, subject },
     name: textOf('name')?.slice(0, 80) ?? null,
     verifiedEmail: verifiedEmailIn(signed, further),
-    shownAs: textOf('email') ?? textOf('preferred_username') ?? textOf('name') ?? subject.slice(0, 100),
+    displayName: textOf('email') ?? textOf('preferred_username') ?? textOf('name') ?? subject.slice(0, 100),
   };
 }
 

@@ -38,11 +38,11 @@ function leaveRoute({ services, sessions, outside }: OutsidePages): Route {
       ...{ method: 'POST', path: '/sign-in/with/{token}' },
       ...{ name: 'sign-in.leave', summary: 'Redirect to an external provider' },
     },
-    async (arrival, key) => {
-      const form = await readForm(arrival, baseUrl);
+    async (request, key) => {
+      const form = await readForm(request, baseUrl);
       const to = destinationOf(form.get('to'), baseUrl);
       const formToken = form.get('form_token');
-      const who = formToken === null ? null : await sessions.find(arrival.headers);
+      const who = formToken === null ? null : await sessions.find(request.headers);
       if (formToken !== null && !(who && isFormTokenOf(who, formToken)))
         throw new ApiError('forbidden', 'You are no longer signed in. Sign in and try again.');
       const leaving = { key, intent: who ? 'prove' : 'sign_in', to } as const;
@@ -60,12 +60,12 @@ function returnRoute({ services, sessions, ceremonies, signIn, outside, proofs }
       ...{ method: 'GET', path: '/sign-in/with/{token}/return' },
       ...{ name: 'sign-in.return', summary: 'Handle the return from an external provider' },
     },
-    async (arrival, key) => {
-      const who = await sessions.find(arrival.headers);
-      const now = { who, link: openedLink(arrival.headers) };
-      const { intent, accountId, isNew, provenEmail, issuer, to } = await outside.comeBack(key, arrival, now);
+    async (request, key) => {
+      const who = await sessions.find(request.headers);
+      const now = { who, link: openedLink(request.headers) };
+      const { intent, accountId, isNew, provenEmail, issuer, to } = await outside.comeBack(key, request, now);
       if (intent === 'sign_in') {
-        const answer = await signIn.proceed(accountId, arrival, isNew ? afterJoining(to) : to);
+        const answer = await signIn.proceed(accountId, request, isNew ? afterJoining(to) : to);
         return alsoSetting(answer, isNew ? [forget, forgetLink] : [forget]);
       }
       if (intent === 'prove' && who) await sessions.prove(who.sessionId);

@@ -12,7 +12,7 @@ export interface LinkedAccount {
   readonly id: string;
   readonly issuer: string;
   /** Label of the account at the provider, for its owner. */
-  readonly shownAs: string;
+  readonly displayName: string;
   /** Milliseconds since the epoch. */
   readonly lastUsedAt: number | null;
 }
@@ -34,19 +34,19 @@ export interface Links {
 export function createLinks({ store, ids, nowMs }: Pick<Services, 'store' | 'ids' | 'nowMs'>): Links {
   const of: Links['of'] = async (account) =>
     (await store.readSystem(listOutside, { account })).map((row) => ({
-      ...{ id: row.id, issuer: row.issuer, shownAs: row.shown_as, lastUsedAt: row.last_used_at },
+      ...{ id: row.id, issuer: row.issuer, displayName: row.shown_as, lastUsedAt: row.last_used_at },
     }));
-  const addOp: Links['addOp'] = (account, { issuer, subject, shownAs: shown }) => {
-    const row = { id: ids.next(outsidePrefix), account, issuer, subject, shown, now: nowMs() };
+  const addOp: Links['addOp'] = (account, { issuer, subject, displayName }) => {
+    const row = { id: ids.next(outsidePrefix), account, issuer, subject, shown: displayName, now: nowMs() };
     return systemOp(insertOutside, row, { expectRows: 1 });
   };
   return {
     of,
     addOp,
-    async use({ issuer, subject, shownAs: shown }) {
+    async use({ issuer, subject, displayName }) {
       const [row] = await store.readSystem(findOutside, { issuer, subject });
       if (!row) return null;
-      await store.commit([systemOp(noteOutsideUse, { id: row.id, shown, now: nowMs() })]);
+      await store.commit([systemOp(noteOutsideUse, { id: row.id, shown: displayName, now: nowMs() })]);
       return row.account_id;
     },
     async add({ accountId, sessionId }, person, provider) {
@@ -57,7 +57,7 @@ export function createLinks({ store, ids, nowMs }: Pick<Services, 'store' | 'ids
         'conflict',
         outcome.reason === 'lost_race'
           ? `Your account is already linked with an account at ${provider}. Unlink it first.`
-          : `${person.shownAs} at ${provider} is already linked with another account. Unlink it there first.`,
+          : `${person.displayName} at ${provider} is already linked with another account. Unlink it there first.`,
       );
     },
     async remove(account, id) {

@@ -59,7 +59,7 @@ export interface OutsideSignIn {
    */
   comeBack(
     key: string,
-    arrival: { readonly headers: Headers; readonly query: URLSearchParams },
+    request: { readonly headers: Headers; readonly query: URLSearchParams },
     now: Now,
   ): Promise<CameBack>;
 }
@@ -95,8 +95,8 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
     async leave(leaving, accountId) {
       const { key, intent } = leaving;
       const { settings, client } = get(key);
-      const { ceremony, cookie } = await ceremonies.begin('outside', accountId, leaving);
-      const address = await client.addressFor(ceremony, intent === 'prove').catch((error: unknown) => {
+      const { ceremony: challenge, cookie } = await ceremonies.begin('outside', accountId, leaving);
+      const address = await client.addressFor(challenge, intent === 'prove').catch((error: unknown) => {
         log('warn', 'identity provider did not respond', { provider: key, error: wordsOf(error) });
         throw new ApiError(
           'unavailable',
@@ -107,18 +107,18 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
     },
     async comeBack(key, { headers, query }, now) {
       const { settings, client } = get(key);
-      const ceremony = await ceremonies.take<Leaving>('outside', headers);
+      const challenge = await ceremonies.take<Leaving>('outside', headers);
       if (
-        !ceremony ||
-        ceremony.details.key !== key ||
-        (ceremony.accountId !== null && ceremony.accountId !== now.who?.accountId)
+        !challenge ||
+        challenge.details.key !== key ||
+        (challenge.accountId !== null && challenge.accountId !== now.who?.accountId)
       )
         throw new ApiError(
           'forbidden',
           'The request has expired, or was started in another browser. Try again.',
         );
-      const { intent, to } = ceremony.details;
-      const person = await client.personOf(ceremony, query, intent === 'prove').catch((error: unknown) => {
+      const { intent, to } = challenge.details;
+      const person = await client.personOf(challenge, query, intent === 'prove').catch((error: unknown) => {
         log('info', 'sign-in refused: identity provider', {
           provider: key,
           error: wordsOf(error),
@@ -133,14 +133,14 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
         intent,
         provenEmail: settings.takesInvitations ? person.verifiedEmail : null,
         issuer: person.issuer,
-        ...(await accountFor(ceremony, person, { settings, ...now }, options)),
+        ...(await accountFor(challenge, person, { settings, ...now }, options)),
         to,
       };
     },
   };
 }
 
-type Found = Pick<CameBack, 'accountId' | 'isNew'>;
+type MatchedAccount = Pick<CameBack, 'accountId' | 'isNew'>;
 
 /** Returns the account of the return. @throws ApiError forbidden, conflict */
 async function accountFor(
@@ -148,14 +148,14 @@ async function accountFor(
   person: OutsidePerson,
   by: Now & { readonly settings: ProviderSettings },
   options: OutsideOptions,
-): Promise<Found> {
+): Promise<MatchedAccount> {
   const { settings, who } = by;
   if (accountId === null || !who) return accountOf(person, by, options);
   if (intent === 'link') await options.links.add(who, person, settings.name);
   else if ((await options.links.use(person)) !== accountId)
     throw new ApiError(
       'forbidden',
-      `${person.shownAs} at ${settings.name} is not linked with the account that you are signed in to. Use a linked account.`,
+      `${person.displayName} at ${settings.name} is not linked with the account that you are signed in to. Use a linked account.`,
     );
   return { accountId, isNew: false };
 }
@@ -171,10 +171,10 @@ async function accountOf(
   person: OutsidePerson,
   { settings, link }: { readonly settings: ProviderSettings; readonly link: string | null },
   { links, admit, services }: OutsideOptions,
-): Promise<Found> {
+): Promise<MatchedAccount> {
   const linked = await links.use(person);
   if (linked !== null) return { accountId: linked, isNew: false };
-  const { verifiedEmail, shownAs } = person;
+  const { verifiedEmail, displayName } = person;
   const { key, name, takesInvitations } = settings;
   const admitted =
     verifiedEmail === null
@@ -193,7 +193,7 @@ async function accountOf(
       : 'Sign in another way, then link both on your account page. If you are new, ask for an invitation and open its link first.';
   throw new ApiError(
     'forbidden',
-    `No account on this server is linked with ${shownAs} at ${name}. ${advice}`,
+    `No account on this server is linked with ${displayName} at ${name}. ${advice}`,
   );
 }
 

@@ -63,11 +63,11 @@ export function outsideSection(providers: Offered, links: Links): AccountSection
   };
 }
 
-function itemOf({ id, shownAs }: LinkedAccount, provider: string, token: Html): Html {
+function itemOf({ id, displayName }: LinkedAccount, provider: string, token: Html): Html {
   return html`<li>
-    <strong>${provider}</strong> ${shownAs}
+    <strong>${provider}</strong> ${displayName}
     <form method="post" action="/account/unlink" class="inline">
-      ${token}${hidden('id', id)}<button class="danger" aria-label="Unlink ${shownAs} at ${provider}">
+      ${token}${hidden('id', id)}<button class="danger" aria-label="Unlink ${displayName} at ${provider}">
         Unlink
       </button>
     </form>

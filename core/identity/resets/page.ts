@@ -1,11 +1,17 @@
 // Pages that reset a forgotten password: request a link, and set a new password with it.
 import { readForm } from '../../html/form.ts';
 import { html } from '../../html/html.ts';
-import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
+import type { RawRequest, RawAnswer, Route } from '../../http/route.ts';
 import type { Services } from '../../context.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Mail } from '../../lib/mail.ts';
-import { accountById, accountsByEmail, emailKeyOf, placesOf, type Account } from '../accounts/accounts.ts';
+import {
+  accountById,
+  accountsByEmail,
+  emailKeyOf,
+  workspaceNamesOf,
+  type Account,
+} from '../accounts/accounts.ts';
 import { newPasswordField } from '../accounts/password-field.ts';
 import { passwordProblem } from '../accounts/password-rules.ts';
 import { noticeOf } from '../account/notices.ts';
@@ -44,12 +50,12 @@ export function resetRoutes(options: ResetPages): Route[] {
         name: 'reset.send',
         summary: 'Send a link that resets the password',
       },
-      async (arrival) => {
-        const form = await readForm(arrival, baseUrl);
+      async (request) => {
+        const form = await readForm(request, baseUrl);
         const { mail } = services;
         if (!mail) return noMailPage();
         // Not awaited: neither the text nor the duration of the response discloses whether the account exists.
-        void send(options, mail, form.get('email') ?? '', arrival.peer);
+        void send(options, mail, form.get('email') ?? '', request.peer);
         return card(
           'Check your e-mail',
           html`<p>
@@ -71,25 +77,25 @@ export function resetRoutes(options: ResetPages): Route[] {
     ),
     pageRoute(
       { method: 'POST', path: '/reset/{token}', name: 'reset.set', summary: 'Set a new password' },
-      (arrival, token) => choose(options, arrival, token),
+      (request, token) => choose(options, request, token),
     ),
   ];
 }
 
 async function choose(
   { services, passwords, grants }: ResetPages,
-  arrival: Arrival,
+  request: RawRequest,
   token: string,
 ): Promise<RawAnswer> {
   const { store, sealing, baseUrl, nowMs } = services;
-  const form = await readForm(arrival, baseUrl);
+  const form = await readForm(request, baseUrl);
   const reset = await findResetBy(store, token, nowMs());
   const account = reset && (await accountById(store, reset.accountId));
   if (!account) return noReset();
   const password = passwordOf(form);
   const wrong = passwordProblem(password, [account.name, account.email]);
   if (wrong !== null) return choosePage(wrong);
-  const passwordHash = await passwords.hash(arrival.peer, password);
+  const passwordHash = await passwords.hash(request.peer, password);
   const { isMailed } = reset;
   if (!(await resetPassword(grants, account, { token, isMailed, passwordHash }, nowMs()))) return noReset();
   const removed = isMailed ? 'passkeys, one-time codes and linked accounts' : 'passkeys and linked accounts';
@@ -98,7 +104,7 @@ async function choose(
     : ` All existing ${removed} were removed, because the address was not confirmed.`;
   noticeOf(services, account.email, `The password was reset with a link.${also}`);
   // The browser becomes a known device, so that failed guesses of others do not block its sign-in.
-  const device = rememberDevice(sealing, arrival.headers, account.id);
+  const device = rememberDevice(sealing, request.headers, account.id);
   return leadTo(baseUrl, '/sign-in?reset', [device]);
 }
 
@@ -114,18 +120,20 @@ async function send(
     const [first] = all;
     if (!first || !limits.take(emailKeyOf(email), peer)) return;
     // If several accounts have the unverified address, the mail has a link for each of them.
-    const made = (first.isProven ? [first] : all).map((account) => ({
+    const resets = (first.isProven ? [first] : all).map((account) => ({
       account,
       ...newReset(services, account, true),
     }));
-    await store.commit(made.map(({ op }) => op));
+    await store.commit(resets.map(({ op }) => op));
     mail.post({
       to: first.email,
       subject: 'Reset your password',
       text: [
         `Somebody, probably you, asked to reset the password of your account on ${services.baseUrl}.`,
         `To set a new password, open this link within ${resetMinutes} minutes:`,
-        ...(made.length === 1 ? [made[0]!.url] : await Promise.all(made.map((one) => linkOf(store, one)))),
+        ...(resets.length === 1
+          ? [resets[0]!.url]
+          : await Promise.all(resets.map((one) => linkOf(store, one)))),
         'If it was not you, ignore this message. Your password stays the same.',
       ].join('\n\n'),
     });
@@ -138,8 +146,8 @@ async function linkOf(
   store: Services['store'],
   { account, url }: { account: Account; url: string },
 ): Promise<string> {
-  const places = await placesOf(store, account.id);
-  return `${places.length === 0 ? 'For the account without a workspace' : `For the account in ${places.join(', ')}`}:\n${url}`;
+  const workspaceNames = await workspaceNamesOf(store, account.id);
+  return `${workspaceNames.length === 0 ? 'For the account without a workspace' : `For the account in ${workspaceNames.join(', ')}`}:\n${url}`;
 }
 
 function askPage(): RawAnswer {

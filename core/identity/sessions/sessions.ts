@@ -8,7 +8,7 @@ import { ApiError } from '../../lib/errors.ts';
 import { systemStatement } from '../../store/statement.ts';
 import { scopeOf, systemOp, type Op, type Store } from '../../store/store.ts';
 import type { Role } from '../../rights/roles.ts';
-import { standingOf } from '../standing.ts';
+import { membershipOf } from '../membership.ts';
 
 const dayMs = 86_400_000;
 /** Idle timeout of a session. */
@@ -160,9 +160,9 @@ export function stillSignedInOp(sessionId: string): Op {
   return systemOp(stillThere, { id: sessionId }, { expectRows: 1 });
 }
 
-/** Ends the sessions of an account. @param kept id of the session that stays */
-export function endSessionsOp(accountId: string, kept = ''): Op {
-  return systemOp(deleteSessions, { account: accountId, kept });
+/** Ends the sessions of an account. @param retainedId id of the session that stays */
+export function endSessionsOp(accountId: string, retainedId = ''): Op {
+  return systemOp(deleteSessions, { account: accountId, kept: retainedId });
 }
 
 export function createSessions({ store, ids, nowMs }: Pick<Services, 'store' | 'ids' | 'nowMs'>): Sessions {
@@ -235,14 +235,14 @@ async function principalOf(
   if (!seat) return null;
   const { memberId } = seat;
   const scope = scopeOf(workspaceId, sessionId, memberId);
-  const standing = await standingOf(store, scope, memberId);
-  if (!standing) return null;
+  const membership = await membershipOf(store, scope, memberId);
+  if (!membership) return null;
   return {
     scope,
-    actor: { kind: 'user', id: memberId, name: standing.name, memberId },
-    ...standing.rights,
+    actor: { kind: 'user', id: memberId, name: membership.name, memberId },
+    ...membership.rights,
     tokenId: sessionId,
-    standing,
+    membership,
   };
 }
 

@@ -7,7 +7,7 @@ import type { Sealing } from '../../lib/sealing.ts';
 const cookie = 'tatami-device';
 const purpose = 'device';
 /** Maximum lifetime of a cookie (RFC 6265bis §5.5). */
-const keptSeconds = 400 * 86_400;
+const cookieSeconds = 400 * 86_400;
 /** Maximum number of accounts in the cookie; the most recent ones stay. */
 const accountsMax = 5;
 const nonceBytes = 16;
@@ -24,8 +24,8 @@ export function rememberDevice(sealing: Sealing, headers: Headers, accountId: st
   const [known, ...tags] = partsOf(headers);
   const nonce = known ?? randomBytes(nonceBytes).toString('base64url');
   const mine = sealing.sign(`${nonce} ${accountId}`, purpose);
-  const kept = [mine, ...tags.filter((tag) => tag !== mine)].slice(0, accountsMax);
-  return cookieLine(cookie, [nonce, ...kept].join('.'), keptSeconds);
+  const retained = [mine, ...tags.filter((tag) => tag !== mine)].slice(0, accountsMax);
+  return cookieLine(cookie, [nonce, ...retained].join('.'), cookieSeconds);
 }
 
 function partsOf(headers: Headers): string[] {

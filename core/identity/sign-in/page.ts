@@ -1,7 +1,7 @@
 // Pages for sign-in, confirmation of the identity, and sign-out.
 import { readForm } from '../../html/form.ts';
 import { html, type Html } from '../../html/html.ts';
-import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
+import type { RawRequest, RawAnswer, Route } from '../../http/route.ts';
 import type { Services } from '../../context.ts';
 import { accountById } from '../accounts/accounts.ts';
 import { passwordMax } from '../accounts/password-rules.ts';
@@ -47,12 +47,12 @@ export function signInRoutes(options: SignInPages): Route[] {
     ),
     pageRoute(
       { method: 'POST', path: '/sign-in', name: 'sign-in.submit', summary: 'Sign in with a password' },
-      async (arrival) => {
-        const form = await readForm(arrival, baseUrl);
+      async (request) => {
+        const form = await readForm(request, baseUrl);
         const email = form.get('email') ?? '';
-        const checked = await signIn.check(arrival, email, passwordOf(form));
+        const checked = await signIn.check(request, email, passwordOf(form));
         if (checked.account)
-          return signIn.proceed(checked.account.id, arrival, form.get('to'), checked.account);
+          return signIn.proceed(checked.account.id, request, form.get('to'), checked.account);
         const to = destinationOf(form.get('to'), baseUrl);
         return signInPage(options, { to, email, ...refusalOf(checked.waitSeconds, wrong) });
       },
@@ -72,14 +72,14 @@ export function signInRoutes(options: SignInPages): Route[] {
         name: 'sign-in.prove',
         summary: 'Authenticate again with the password',
       },
-      (arrival) => proveAgain(options, arrival),
+      (request) => proveAgain(options, request),
     ),
     pageRoute(
       { method: 'POST', path: '/sign-out', name: 'sign-in.out', summary: 'Sign out' },
-      async (arrival) => {
-        const who = await sessions.find(arrival.headers);
+      async (request) => {
+        const who = await sessions.find(request.headers);
         if (who) {
-          await readSignedForm(arrival, baseUrl, who);
+          await readSignedForm(request, baseUrl, who);
           await sessions.end(who.accountId, who.sessionId);
         }
         return leadTo(baseUrl, '/sign-in', [sessions.forgetCookie]);
@@ -88,16 +88,16 @@ export function signInRoutes(options: SignInPages): Route[] {
   ];
 }
 
-async function proveAgain(options: SignInPages, arrival: Arrival): Promise<RawAnswer> {
+async function proveAgain(options: SignInPages, request: RawRequest): Promise<RawAnswer> {
   const { services, sessions, signIn } = options;
   const { baseUrl, store } = services;
-  const who = await sessions.find(arrival.headers);
+  const who = await sessions.find(request.headers);
   if (!who) return leadToSignIn(baseUrl, '/account');
-  const form = await readSignedForm(arrival, baseUrl, who);
+  const form = await readSignedForm(request, baseUrl, who);
   const to = destinationOf(form.get('to'), baseUrl);
   const account = await accountById(store, who.accountId);
   if (!account) return leadToSignIn(baseUrl, to);
-  const { isRight, waitSeconds } = await signIn.checkOf(arrival, account, passwordOf(form));
+  const { isRight, waitSeconds } = await signIn.checkOf(request, account, passwordOf(form));
   if (!isRight) return againPage(options, who, { to, ...refusalOf(waitSeconds, 'The password is wrong.') });
   await sessions.prove(who.sessionId);
   return leadTo(baseUrl, to);
@@ -108,14 +108,14 @@ export function passwordOf(form: URLSearchParams, field = 'password'): string {
   return [...(form.get(field) ?? '')].slice(0, passwordMax + 1).join('');
 }
 
-export interface Said {
+export interface SignInNotice {
   readonly said: Html | null;
   readonly status?: number;
   readonly headers?: RawAnswer['headers'];
 }
 
 /** Returns the message for a rejected password or code. @param waitSeconds null if more attempts are left */
-export function refusalOf(waitSeconds: number | null, why: string): Said {
+export function refusalOf(waitSeconds: number | null, why: string): SignInNotice {
   if (waitSeconds === null) return { said: problem(why), status: 422 };
   const minutes = Math.ceil(waitSeconds / 60);
   return {
@@ -133,7 +133,7 @@ async function othersOf(waysIn: readonly WayIn[], to: string, again: SignedIn | 
 }
 
 /** Returns true if browsers store `Secure` cookies of this server: with https, and on the own machine. */
-function keepsSessions(baseUrl: string): boolean {
+function supportsSessions(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
@@ -145,9 +145,9 @@ const noSessions = html`<p class="notice warning">
 
 async function signInPage(
   { services, waysIn }: SignInPages,
-  { to, email = '', said, ...answer }: Said & { to: string; email?: string },
+  { to, email = '', said, ...answer }: SignInNotice & { to: string; email?: string },
 ): Promise<RawAnswer> {
-  const content = html`${said} ${keepsSessions(services.baseUrl) ? null : noSessions}
+  const content = html`${said} ${supportsSessions(services.baseUrl) ? null : noSessions}
     <form method="post" action="/sign-in">
       ${hidden('to', to)}
       <label
@@ -172,7 +172,7 @@ async function signInPage(
 async function againPage(
   { services, waysIn }: SignInPages,
   who: SignedIn,
-  { to, said = null, ...answer }: Partial<Said> & { to: string },
+  { to, said = null, ...answer }: Partial<SignInNotice> & { to: string },
 ): Promise<RawAnswer> {
   const account = await accountById(services.store, who.accountId);
   const byPassword = html`<form method="post" action="/sign-in/again">

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Services } from '../../context.ts';
 import { cookieLine, cookieOf } from '../../html/cookie.ts';
-import type { Arrival, RawAnswer } from '../../http/route.ts';
+import type { RawRequest, RawAnswer } from '../../http/route.ts';
 import {
   accountById,
   accountsByEmail,
@@ -16,7 +16,7 @@ import { deviceAt, leadTo } from '../pages.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { destinationOf } from './destination.ts';
 import { deviceOf, rememberDevice } from './devices.ts';
-import type { Attempt, SignInLimits } from './limits.ts';
+import type { SignInAttempt, SignInLimits } from './limits.ts';
 
 /** A second step that an account can require. */
 export interface FurtherStep {
@@ -40,21 +40,21 @@ type PasswordCheck = { readonly isRight: boolean; readonly waitSeconds: number |
 
 export interface SignIn {
   /** Checks a password for an address. After too many failures it returns `waitSeconds` and compares nothing. */
-  check(arrival: Arrival, email: string, password: string): Promise<Checked>;
+  check(request: RawRequest, email: string, password: string): Promise<Checked>;
   /** Checks the password of a known account, with the same limits. */
-  checkOf(arrival: Arrival, account: Account, password: string): Promise<PasswordCheck>;
+  checkOf(request: RawRequest, account: Account, password: string): Promise<PasswordCheck>;
   /**
    * Continues after the first factor with the second step or a session.
    * @param to redirect target, not yet validated
    * @param checked account at the time of the password check; absent if another factor was first
    */
-  proceed(accountId: string, arrival: Arrival, to: string | null, checked?: Account): Promise<RawAnswer>;
+  proceed(accountId: string, request: RawRequest, to: string | null, checked?: Account): Promise<RawAnswer>;
   /**
    * Starts a session and ends the previous one of the browser.
    * @param checked account at the time of the password check; the sign-in fails if the password has changed since
    * @throws ApiError forbidden
    */
-  finish(accountId: string, arrival: Arrival, to: string | null, checked?: Account): Promise<RawAnswer>;
+  finish(accountId: string, request: RawRequest, to: string | null, checked?: Account): Promise<RawAnswer>;
   /** Returns the sign-in that waits for its second step; null for none. */
   pending(headers: Headers): Promise<Pending | null>;
 }
@@ -76,27 +76,27 @@ export function createSignIn(options: SignInOptions): SignIn {
   const { store, sealing, baseUrl, nowMs } = services;
 
   const checkAgainst = createCheck(options);
-  const finish: SignIn['finish'] = async (accountId, arrival, to, checked) => {
-    const earlier = await sessions.find(arrival.headers);
+  const finish: SignIn['finish'] = async (accountId, request, to, checked) => {
+    const earlier = await sessions.find(request.headers);
     if (earlier) await sessions.end(earlier.accountId, earlier.sessionId);
     return leadTo(baseUrl, destinationOf(to, baseUrl), [
-      await sessions.begin(accountId, deviceAt(arrival), checked ? [stillPasswordOp(checked)] : []),
-      rememberDevice(sealing, arrival.headers, accountId),
+      await sessions.begin(accountId, deviceAt(request), checked ? [stillPasswordOp(checked)] : []),
+      rememberDevice(sealing, request.headers, accountId),
       cookieLine(cookie, '', 0),
     ]);
   };
 
   return {
-    async check(arrival, email, password) {
-      return checkAgainst(arrival, await accountsByEmail(store, email), emailKeyOf(email), password);
+    async check(request, email, password) {
+      return checkAgainst(request, await accountsByEmail(store, email), emailKeyOf(email), password);
     },
-    async checkOf(arrival, account, password) {
-      const checked = await checkAgainst(arrival, [account], account.emailKey, password);
+    async checkOf(request, account, password) {
+      const checked = await checkAgainst(request, [account], account.emailKey, password);
       return checked.account
         ? { isRight: true, waitSeconds: null }
         : { isRight: false, waitSeconds: checked.waitSeconds };
     },
-    async proceed(accountId, arrival, to, checked) {
+    async proceed(accountId, request, to, checked) {
       for (const { path, isSetUp } of furtherSteps) {
         if (!(await isSetUp(accountId))) continue;
         const account = checked ?? (await accountById(store, accountId));
@@ -104,7 +104,7 @@ export function createSignIn(options: SignInOptions): SignIn {
         const value = `${Buffer.from(text).toString('base64url')}.${sealing.sign(signedOf(text, account), purpose)}`;
         return leadTo(baseUrl, path, [cookieLine(cookie, value, pendingMs / 1000)]);
       }
-      return finish(accountId, arrival, to, checked);
+      return finish(accountId, request, to, checked);
     },
     finish,
     async pending(headers) {
@@ -128,7 +128,7 @@ function signedOf(text: string, account: Account | null): string {
 interface Candidates {
   /** Null represents an account that does not exist. */
   readonly accounts: readonly (Account | null)[];
-  readonly attempt: Attempt;
+  readonly attempt: SignInAttempt;
 }
 
 /**
@@ -137,31 +137,31 @@ interface Candidates {
  */
 function createCheck({ services: { sealing, log }, passwords, limits }: SignInOptions) {
   return async (
-    arrival: Arrival,
+    request: RawRequest,
     accounts: readonly Account[],
     subject: string,
     password: string,
   ): Promise<Checked> => {
-    const candidates = candidatesOf(sealing, arrival, accounts, subject);
+    const candidates = candidatesOf(sealing, request, accounts, subject);
     const isKnownDevice = candidates.some(({ attempt }) => attempt.device !== null);
-    const told = { account: accounts[0]?.id ?? 'unknown', peer: arrival.peer, isKnownDevice };
-    const taken: Attempt[] = [];
+    const logFields = { account: accounts[0]?.id ?? 'unknown', peer: request.peer, isKnownDevice };
+    const taken: SignInAttempt[] = [];
     let waitSeconds: number | null = null;
     for (const { accounts: some, attempt } of candidates) {
       // An attempt over the limit does not enter the queue.
       const mayTry = once(() => limits.take(attempt));
       const mustWait = limits.waitOf(attempt) !== null;
-      const found = mustWait
+      const matched = mustWait
         ? 'refused'
-        : await accountWith(passwords, arrival.peer, some, { password, mayTry });
-      if (found === 'refused') waitSeconds = Math.max(waitSeconds ?? 1, limits.waitOf(attempt) ?? 1);
+        : await accountWith(passwords, request.peer, some, { password, mayTry });
+      if (matched === 'refused') waitSeconds = Math.max(waitSeconds ?? 1, limits.waitOf(attempt) ?? 1);
       else taken.push(attempt);
-      if (found === 'refused' || !found) continue;
+      if (matched === 'refused' || !matched) continue;
       for (const one of taken) limits.giveBack(one);
-      return { account: found };
+      return { account: matched };
     }
     const why = waitSeconds === null ? 'wrong password' : 'too many failures';
-    log('info', `sign-in refused: ${why}`, told);
+    log('info', `sign-in refused: ${why}`, logFields);
     return { account: null, waitSeconds };
   };
 }
@@ -172,7 +172,7 @@ function createCheck({ services: { sealing, log }, passwords, limits }: SignInOp
  */
 function candidatesOf(
   sealing: Services['sealing'],
-  { peer, headers }: Arrival,
+  { peer, headers }: RawRequest,
   accounts: readonly Account[],
   subject: string,
 ): Candidates[] {

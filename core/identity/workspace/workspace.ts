@@ -6,13 +6,13 @@ import { defineRoute } from '../../http/route.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { callingMember, isAdmin } from '../members/roles.ts';
 import { defineResource } from '../../resource/define.ts';
-import { kindOf } from '../../resource/kind.ts';
+import { modelOf } from '../../resource/kind.ts';
 import { workspace } from './contract.ts';
 
-export const workspaceKind = kindOf(workspace, { table: 'workspaces' });
-const { shown, update } = schemasOf(workspace);
+export const workspaceModel = modelOf(workspace, { table: 'workspaces' });
+const { response, update } = schemasOf(workspace);
 
-export const workspaces = defineResource(workspace, workspaceKind, {
+export const workspaces = defineResource(workspace, workspaceModel, {
   routes: [
     defineRoute({
       method: 'GET',
@@ -21,8 +21,8 @@ export const workspaces = defineResource(workspace, workspaceKind, {
       summary: 'Get the workspace of the token',
       scope: 'workspace:read',
       limit: 'read',
-      responses: { 200: shown },
-      read: async (ctx) => workspaceKind.wire(await getEntity(ctx, workspaceKind, ctx.workspaceId), ctx),
+      responses: { 200: response },
+      read: async (ctx) => workspaceModel.wire(await getEntity(ctx, workspaceModel, ctx.workspaceId), ctx),
     }),
     defineRoute({
       method: 'PATCH',
@@ -33,14 +33,14 @@ export const workspaces = defineResource(workspace, workspaceKind, {
       limit: 'write',
       body: update,
       example: workspace.examples.update,
-      responses: { 200: shown },
+      responses: { 200: response },
       async write(ctx, { body, ifMatch }) {
         requireTeams(ctx, body.publicTriage?.teams ?? []);
         if (body.guarded) await requireMayGuard(ctx);
         return updated(
           ctx,
-          workspaceKind,
-          await getEntity(ctx, workspaceKind, ctx.workspaceId),
+          workspaceModel,
+          await getEntity(ctx, workspaceModel, ctx.workspaceId),
           body,
           ifMatch,
         );

@@ -4,7 +4,7 @@
  */
 import { HTTPParser } from 'node:_http_common';
 
-export interface Answer {
+export interface RawResponse {
   status: number;
   /** Lower-case names; repeated ones joined with a comma. */
   headers: Record<string, string>;
@@ -27,7 +27,7 @@ const READ_BODY = 0;
 const NO_BODY = 1;
 const NOT_HTTP_ANY_MORE = 2;
 /** A server that closes idle connections after so few seconds may be closing one during the next write. */
-const KEPT_TOO_SHORT = /\btimeout=[01]\b/i;
+const IDLE_TOO_SHORT = /\btimeout=[01]\b/i;
 
 export class SwitchedProtocols extends Error {}
 
@@ -79,12 +79,12 @@ export class AnswerReader {
   }
 
   /** Returns the response once it is complete or over its cap. @throws Error of the parser, SwitchedProtocols */
-  read(chunk: Uint8Array): Answer | null {
+  read(chunk: Uint8Array): RawResponse | null {
     return this.#answerAfter(this.#parser.execute(chunk));
   }
 
   /** Handles the end of the stream, which also ends a body without a length. @throws Error in the middle of a response */
-  end(): Answer | null {
+  end(): RawResponse | null {
     this.#reusable = false;
     const isCut = this.#parser.finish() instanceof Error;
     return this.#answerAfter(isCut ? new Error('it was closed before the response was complete') : 0);
@@ -124,12 +124,12 @@ export class AnswerReader {
 
   #onBody(chunk: Uint8Array): void {
     if (this.#done || !this.#expected) return;
-    const room = this.#expected.bodyBytesMax - this.#bytes;
+    const remaining = this.#expected.bodyBytesMax - this.#bytes;
     this.#bytes += chunk.byteLength;
-    if (room > 0) this.#chunks.push(chunk.byteLength > room ? chunk.subarray(0, room) : chunk);
+    if (remaining > 0) this.#chunks.push(chunk.byteLength > remaining ? chunk.subarray(0, remaining) : chunk);
   }
 
-  #answerAfter(result: number | Error): Answer | null {
+  #answerAfter(result: number | Error): RawResponse | null {
     if (this.#switched) throw new SwitchedProtocols('switched protocols');
     if (this.#interims > INTERIM_ANSWERS_MAX) throw new Error('it sent too many interim responses');
     const truncated = this.#expected !== null && this.#bytes > this.#expected.bodyBytesMax;
@@ -139,7 +139,7 @@ export class AnswerReader {
       return null;
     }
     const headers = joined(this.#fields);
-    if (KEPT_TOO_SHORT.test(headers['keep-alive'] ?? '')) this.#reusable = false;
+    if (IDLE_TOO_SHORT.test(headers['keep-alive'] ?? '')) this.#reusable = false;
     const body = Buffer.concat(this.#chunks);
     // Frees the memory of the last response on an idle connection.
     this.#fields = [];

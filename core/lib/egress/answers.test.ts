@@ -147,16 +147,17 @@ const beyond: [string, string, string][] = [
 ];
 for (const [name, reply, later] of beyond)
   test(`${name} is not taken for the answer to the next request`, async () => {
-    const asked: net.Socket[] = [];
+    const sockets: net.Socket[] = [];
     const server = await serve((socket) => {
-      asked.push(socket);
+      sockets.push(socket);
       socket.write(reply);
     }, say(ok));
     const egress = build();
     expect(textOf((await egress.send(ask(server.url))).body)).toBe('ok');
-    if (later !== '') asked[0]?.write(later);
+    if (later !== '') sockets[0]?.write(later);
     // The extra bytes arrive within some event loop iterations; the connection would be closed for its age only after a second.
-    for (let turn = 0; turn < 100 && server.counts.closed === 0; turn += 1) await new Promise(setImmediate);
+    for (let iteration = 0; iteration < 100 && server.counts.closed === 0; iteration += 1)
+      await new Promise(setImmediate);
     expect(server.counts.closed).toBe(1);
     expect(textOf((await egress.send(ask(server.url))).body)).toBe('ok');
     expect(server.counts.connections).toBe(2);

@@ -115,7 +115,7 @@ test('one request is sent, framed by us, and the answer comes back whole', async
 test('a connection is reused for the same address and given up when idle connections are dropped', async () => {
   const server = await serve(OK);
   const egress = build();
-  for (let turn = 0; turn < 5; turn += 1) await egress.send(ask(server.url));
+  for (let attempt = 0; attempt < 5; attempt += 1) await egress.send(ask(server.url));
   expect(server.counts.connections).toBe(1);
   egress.close();
   await egress.send(ask(server.url));

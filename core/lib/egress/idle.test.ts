@@ -8,7 +8,7 @@ interface Fake extends Resting {
 
 function begin() {
   const idle = createIdle<Fake>();
-  const made: Fake[] = [];
+  const created: Fake[] = [];
   const rest = (key: string): Fake => {
     const connection: Fake = {
       idleSinceMs: 0,
@@ -18,11 +18,11 @@ function begin() {
         idle.remove(key, connection);
       },
     };
-    made.push(connection);
-    idle.keep(key, connection);
+    created.push(connection);
+    idle.add(key, connection);
     return connection;
   };
-  return { idle, rest, openOf: () => made.filter(({ isOpen }) => isOpen).length };
+  return { idle, rest, openOf: () => created.filter(({ isOpen }) => isOpen).length };
 }
 
 test('hosts that answer one request each take no more places than there are: the one that has rested longest goes', () => {

@@ -12,7 +12,7 @@ export interface Resting {
 interface Idle<C extends Resting> {
   /** Takes the newest connection of a key, so that surplus ones expire. */
   take(key: string): C | undefined;
-  keep(key: string, connection: C): void;
+  add(key: string, connection: C): void;
   /** Must be called when a connection has closed, idle or not. */
   remove(key: string, connection: C): void;
   /** Stops the sweep for expired connections. */
@@ -63,7 +63,7 @@ export function createIdle<C extends Resting>(): Idle<C> {
       known.destroy();
       return undefined;
     },
-    keep(key, connection) {
+    add(key, connection) {
       const ofKey = byKey.get(key) ?? [];
       if (ofKey.length >= IDLE_PER_KEY_MAX) return connection.destroy();
       const [oldest] = all;

@@ -66,10 +66,10 @@ function checkedName(name: string): string {
   return key;
 }
 
-function checkedHeaders(asked: Record<string, string>): string {
+function checkedHeaders(requested: Record<string, string>): string {
   const seen = new Set<string>();
   let lines = '';
-  for (const [name, value] of Object.entries(asked)) {
+  for (const [name, value] of Object.entries(requested)) {
     const key = checkedName(name);
     if (!FIELD_VALUE.test(value)) throw bad(`header ${key} contains line breaks or non-ASCII characters`);
     if (seen.has(key)) throw bad(`header ${key} is given twice`);

@@ -1,6 +1,6 @@
 /** Sends one request to the permitted addresses of its target, in order, until one accepts a connection. */
 import type { EgressRequest, EgressResponse } from './egress.ts';
-import { untilEnded, within, type Ending } from './ending.ts';
+import { untilEnded, within, type ExchangeEnding } from './ending.ts';
 import { EgressError } from './error.ts';
 import type { Pool } from './dial.ts';
 import { connected, exchange, type StartTimer } from './exchange.ts';
@@ -23,15 +23,15 @@ export async function sendTo(
   { pool, findPermitted, startTimer, nowMs }: Way,
   target: Target,
   request: EgressRequest,
-  ending: Ending,
+  ending: ExchangeEnding,
 ): Promise<EgressResponse> {
   const startedAtMs = nowMs();
   const { method, headers, body } = request;
   const bytes = requestBytes({ method, target, headers, body });
-  const found = findPermitted(target);
-  const permitted = Array.isArray(found)
-    ? found
-    : await untilEnded(within(found, request.connectTimeoutMs, startTimer, target.host), ending);
+  const lookup = findPermitted(target);
+  const permitted = Array.isArray(lookup)
+    ? lookup
+    : await untilEnded(within(lookup, request.connectTimeoutMs, startTimer, target.host), ending);
   const tried = permitted.slice(0, ADDRESSES_TRIED_MAX);
   for (const [index, { address }] of tried.entries()) {
     const leftMs = Math.max(1, request.connectTimeoutMs - (nowMs() - startedAtMs));
@@ -56,7 +56,11 @@ export async function sendTo(
 }
 
 /** Connects to the first permitted address without sending a request. @throws EgressError */
-export async function reach({ pool, findPermitted }: Way, target: Target, ending: Ending): Promise<void> {
+export async function reach(
+  { pool, findPermitted }: Way,
+  target: Target,
+  ending: ExchangeEnding,
+): Promise<void> {
   const [first] = await untilEnded(Promise.resolve(findPermitted(target)), ending);
   if (!first) throw new EgressError('dns', `${target.host} has no address.`);
   await connected(pool, target, first.address, ending);

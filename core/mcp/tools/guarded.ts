@@ -6,11 +6,11 @@ import { enumeration } from '../../lib/schema.ts';
 import { proposal } from '../../proposals/contract.ts';
 import { Refused, type Agent, type Answered, type Json } from '../agent.ts';
 import type { Decided } from '../decisions.ts';
-import { one, type Asked } from './tool.ts';
+import { one, type ToolRequest } from './tool.ts';
 
 const waitSecondsMax = 60;
 
-const shown = schemasOf(proposal).shown;
+const response = schemasOf(proposal).response;
 const outcomes = ['done', 'proposed', 'approved', 'partly_approved', 'rejected', 'expired'] as const;
 
 /** Output fields of a guarded tool. */
@@ -24,8 +24,8 @@ export const proposedOutput = {
   url: Type.Optional(
     Type.String({ description: 'Page on which a person reviews the proposal and decides.' }),
   ),
-  diff: Type.Optional(one(shown, 'effects')),
-  expiresAt: Type.Optional(one(shown, 'expiresAt')),
+  diff: Type.Optional(one(response, 'effects')),
+  expiresAt: Type.Optional(one(response, 'expiresAt')),
   reason: Type.Optional(Type.String({ description: 'Reason for the rejection.' })),
 };
 
@@ -39,16 +39,16 @@ export const waitInput = {
   ),
 };
 
-/** Performs a write that may become a proposal. @param shown returns the output for a completed write */
+/** Performs a write that may become a proposal. @param response returns the output for a completed write */
 export async function guardedWrite(
-  { agent, args, decisions }: Asked,
+  { agent, args, decisions }: ToolRequest,
   baseUrl: string,
   write: () => Promise<Answered>,
-  shown: (answer: Json) => Json,
+  response: (answer: Json) => Json,
 ): Promise<Json> {
   const since = decisions.since(agent.principal.scope.workspaceId);
   const { status, json } = await write();
-  if (status !== 202) return { status: 'done', ...shown(json) };
+  if (status !== 202) return { status: 'done', ...response(json) };
   const proposalId = String(json.id);
   const proposed = {
     status: 'proposed',
@@ -74,7 +74,7 @@ export async function guardedWrite(
  * @throws ApiError unauthorized if the token ends meanwhile
  */
 export async function decisionWithin(
-  { agent, decisions }: Pick<Asked, 'agent' | 'decisions'>,
+  { agent, decisions }: Pick<ToolRequest, 'agent' | 'decisions'>,
   proposalId: string,
   since: number,
   ms: number,

@@ -7,20 +7,20 @@ import type { Agent, Answered, Json } from '../agent.ts';
 import { guardedWrite, proposedOutput, waitInput } from './guarded.ts';
 import {
   fieldsOf,
-  given,
+  pickArguments,
   idempotencyKey,
   keyOf,
   one,
-  shownBy,
+  responseFieldsOf,
   some,
   unlisted,
-  type Asked,
+  type ToolRequest,
   type RouteOf,
   type Tool,
 } from './tool.ts';
 
-const foundMax = 50;
-const foundDefault = 20;
+const searchLimitMax = 50;
+const searchLimitDefault = 20;
 const narrowing = [
   'team',
   'state',
@@ -81,24 +81,24 @@ function search(routeOf: RouteOf): Tool {
       limit: Type.Optional(
         Type.Integer({
           minimum: 1,
-          maximum: foundMax,
-          default: foundDefault,
+          maximum: searchLimitMax,
+          default: searchLimitDefault,
           description: 'Issues per page.',
         }),
       ),
       ...some(query, ['after']),
     }),
-    output: Closed(shownBy(routeOf('search.query'))),
+    output: Closed(responseFieldsOf(routeOf('search.query'))),
     async call({ agent, args }) {
-      const asked = { limit: foundDefault, ...args };
-      if (args.q === undefined) return listed(agent, asked);
+      const request = { limit: searchLimitDefault, ...args };
+      if (args.q === undefined) return listed(agent, request);
       if (args.sort !== undefined)
         throw invalidField(
           'sort',
           'conflict',
           'Leave `sort` out if you give `q`: results are sorted by relevance.',
         );
-      return (await agent.ask('search.query', { query: asked })).json;
+      return (await agent.ask('search.query', { query: request })).json;
     },
   };
 }
@@ -108,7 +108,7 @@ async function listed(agent: Agent, query: Json): Promise<Json> {
   const { json } = await agent.ask('issues.list', { query });
   const { data, pageInfo } = json as { data: Json[]; pageInfo: Json };
   return {
-    data: data.map((found) => ({ issue: withoutText(found), highlights: [] })),
+    data: data.map((item) => ({ issue: withoutText(item), highlights: [] })),
     pageInfo: { ...pageInfo, isComplete: true },
   };
 }
@@ -128,7 +128,7 @@ function get(routeOf: RouteOf): Tool {
     isIdempotent: true,
     operations: ['issues.get'],
     input: Closed({ id: nameOf(issue) }),
-    output: Closed(shownBy(routeOf('issues.get'))),
+    output: Closed(responseFieldsOf(routeOf('issues.get'))),
     call: async ({ agent, args }) =>
       (await agent.ask('issues.get', { params: { id: String(args.id) } })).json,
   };
@@ -151,9 +151,10 @@ function create(routeOf: RouteOf): Tool {
       title: Type.String({ minLength: 1, maxLength: 500, description: 'Title of the issue.' }),
       ...idempotencyKey,
     }),
-    output: Closed(shownBy(route)),
+    output: Closed(responseFieldsOf(route)),
     call: async ({ agent, args }) =>
-      (await agent.ask('issues.create', { body: given(args, Object.keys(fields)), ...keyOf(args) })).json,
+      (await agent.ask('issues.create', { body: pickArguments(args, Object.keys(fields)), ...keyOf(args) }))
+        .json,
   };
 }
 
@@ -184,14 +185,14 @@ function update(routeOf: RouteOf, baseUrl: string): Tool {
     output: Closed({
       ...proposedOutput,
       issue: Type.Optional(routeOf('issues.update').responses[200]!),
-      changes: Type.Optional(shownBy(routeOf('issues.bulk-update')).data!),
+      changes: Type.Optional(responseFieldsOf(routeOf('issues.bulk-update')).data!),
     }),
-    call: (asked) => updateIssues(asked, given(asked.args, Object.keys(fields)), baseUrl),
+    call: (request) => updateIssues(request, pickArguments(request.args, Object.keys(fields)), baseUrl),
   };
 }
 
-async function updateIssues(asked: Asked, patch: Json, baseUrl: string): Promise<Json> {
-  const { agent, args } = asked;
+async function updateIssues(request: ToolRequest, patch: Json, baseUrl: string): Promise<Json> {
+  const { agent, args } = request;
   const ids = idsIn(args);
   const [id, another] = ids;
   const isOne = another === undefined;
@@ -208,7 +209,7 @@ async function updateIssues(asked: Asked, patch: Json, baseUrl: string): Promise
     isOne
       ? agent.ask('issues.update', { params: { id: id! }, body: patch, ...versionOf(args), ...key })
       : agent.ask('issues.bulk-update', { body: { ids, set: patch }, ...key });
-  return guardedWrite(asked, baseUrl, write, (json) => (isOne ? { issue: json } : { changes: json.data }));
+  return guardedWrite(request, baseUrl, write, (json) => (isOne ? { issue: json } : { changes: json.data }));
 }
 
 function remove(routeOf: RouteOf, baseUrl: string): Tool {
@@ -224,16 +225,16 @@ function remove(routeOf: RouteOf, baseUrl: string): Tool {
     input: Closed({ ...selection, ...waitInput, ...idempotencyKey }),
     output: Closed({
       ...proposedOutput,
-      changes: Type.Optional(shownBy(routeOf('issues.bulk-delete')).data!),
+      changes: Type.Optional(responseFieldsOf(routeOf('issues.bulk-delete')).data!),
     }),
-    async call(asked) {
-      const { agent, args } = asked;
+    async call(request) {
+      const { agent, args } = request;
       const ids = idsIn(args);
       const write = (): Promise<Answered> =>
         ids.length === 1
           ? agent.ask('issues.delete', { params: { id: ids[0]! }, ...keyOf(args) })
           : agent.ask('issues.bulk-delete', { body: { ids }, ...keyOf(args) });
-      return guardedWrite(asked, baseUrl, write, (json) =>
+      return guardedWrite(request, baseUrl, write, (json) =>
         json.data === undefined ? {} : { changes: json.data },
       );
     },

@@ -7,7 +7,16 @@ import { issue } from '../../tracker/issues/contract.ts';
 import { teamKey } from '../../tracker/teams/contract.ts';
 import type { Agent, Json } from '../agent.ts';
 import { decisionWithin, secondsOf, urlOfProposal, waitInput } from './guarded.ts';
-import { given, idempotencyKey, keyOf, one, shownBy, some, type RouteOf, type Tool } from './tool.ts';
+import {
+  pickArguments,
+  idempotencyKey,
+  keyOf,
+  one,
+  responseFieldsOf,
+  some,
+  type RouteOf,
+  type Tool,
+} from './tool.ts';
 
 const reading = { isRead: true, isDestructive: false, isIdempotent: true } as const;
 
@@ -39,9 +48,9 @@ function comment(routeOf: RouteOf): Tool {
       body: one(body, 'body'),
       ...idempotencyKey,
     }),
-    output: Closed(shownBy(route)),
+    output: Closed(responseFieldsOf(route)),
     async call({ agent, args }) {
-      const said = given(args, ['body', 'parentId']);
+      const said = pickArguments(args, ['body', 'parentId']);
       return (
         await agent.ask('comments.create', { params: { id: String(args.id) }, body: said, ...keyOf(args) })
       ).json;
@@ -59,9 +68,9 @@ function getBoard(routeOf: RouteOf): Tool {
       'Gets the columns of a board from left to right, each with its number of cards and the first cards. Use it to see the progress of work. Boards are listed as resources, `tatami://boards/{id}`.',
     operations: ['boards.cards', 'issues.list'],
     input: Closed({ ...params!.properties, ...some(query, ['perColumn']) }),
-    output: Closed(shownBy(routeOf('boards.cards'))),
+    output: Closed(responseFieldsOf(routeOf('boards.cards'))),
     async call({ agent, args }) {
-      const query = { perColumn: 10, ...given(args, ['perColumn']) };
+      const query = { perColumn: 10, ...pickArguments(args, ['perColumn']) };
       return (await agent.ask('boards.cards', { params: { id: String(args.id) }, query })).json;
     },
   };
@@ -129,14 +138,14 @@ function backtest(routeOf: RouteOf): Tool {
       ...some(body, tried),
       ...idempotencyKey,
     }),
-    output: Closed(shownBy(route)),
+    output: Closed(responseFieldsOf(route)),
     async call({ agent, args }) {
       if ((args.id === undefined) === (args.backtest === undefined))
         throw invalidField('id', 'required', 'Give either the `id` of a plugin or the id of a `backtest`.');
       if (args.backtest !== undefined)
         return (await agent.ask('backtests.get', { params: { id: String(args.backtest) } })).json;
-      const asked = { params: { id: String(args.id) }, body: given(args, tried), ...keyOf(args) };
-      return (await agent.ask('plugins.backtest', asked)).json;
+      const request = { params: { id: String(args.id) }, body: pickArguments(args, tried), ...keyOf(args) };
+      return (await agent.ask('plugins.backtest', request)).json;
     },
   };
 }

@@ -22,11 +22,11 @@ export interface Tool {
   readonly input: TObject;
   readonly output: TObject;
   /** @throws Refused, ApiError */
-  call(asked: Asked): Promise<Json>;
+  call(request: ToolRequest): Promise<Json>;
 }
 
 /** One call of a tool. */
-export interface Asked {
+export interface ToolRequest {
   readonly agent: Agent;
   readonly args: Json;
   readonly decisions: Decisions;
@@ -71,7 +71,7 @@ export function listedInput({ properties, ...rest }: TObject): TObject {
 }
 
 /** Returns the properties of the first response of a route. */
-export function shownBy({ responses }: Route): Record<string, TSchema> {
+export function responseFieldsOf({ responses }: Route): Record<string, TSchema> {
   const [schema] = Object.values(responses);
   return (schema as TObject).properties;
 }
@@ -108,7 +108,7 @@ function bare(schemas: Readonly<Record<string, JsonObject>>): unknown {
 }
 
 /** Returns the given arguments among the names. */
-export function given(args: Json, names: readonly string[]): Record<string, unknown> {
+export function pickArguments(args: Json, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(
     names.filter((name) => args[name] !== undefined).map((name) => [name, args[name]]),
   );

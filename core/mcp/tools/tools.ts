@@ -42,17 +42,17 @@ export function createTools(
   return {
     listed: tools.map(listedOf),
     scopesOf(name) {
-      const found = byName.get(name);
-      return found
-        ? [...new Set(found.tool.operations.map((operation) => routeOf(operation).scope ?? []).flat())]
+      const entry = byName.get(name);
+      return entry
+        ? [...new Set(entry.tool.operations.map((operation) => routeOf(operation).scope ?? []).flat())]
         : null;
     },
     async call(name, args, agent) {
       try {
-        const found = byName.get(name);
-        if (!found) throw new ApiError('not_found', `There is no tool ${name}.`);
-        found.check(args);
-        const answer = await found.tool.call({ agent, args, decisions });
+        const entry = byName.get(name);
+        if (!entry) throw new ApiError('not_found', `There is no tool ${name}.`);
+        entry.check(args);
+        const answer = await entry.tool.call({ agent, args, decisions });
         return {
           content: [{ type: 'text', text: JSON.stringify(answer) }],
           structuredContent: { ...answer },

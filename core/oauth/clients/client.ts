@@ -1,5 +1,5 @@
 // A client of the authorization server: registered by an admin, registered by itself, identified by a metadata document, or built in.
-import type { ClientKind } from '../../identity/grants/contract.ts';
+import type { ClientType } from '../../identity/grants/contract.ts';
 
 /** Supported grant types; RFC 6749 §4.1 and §6, RFC 8628 §3.4. */
 export const grantTypes = [
@@ -12,7 +12,7 @@ export type GrantType = (typeof grantTypes)[number];
 export interface OAuthClient {
   /** `client_id`: `app_…`, `reg_…`, an https URL, or the name of a built-in client. */
   readonly id: string;
-  readonly kind: ClientKind;
+  readonly kind: ClientType;
   /** Name shown to people; self-declared unless an admin registered the client. */
   readonly name: string;
   /** An https URL; null for none. */

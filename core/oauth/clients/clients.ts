@@ -1,7 +1,7 @@
 // Finds and authenticates clients. The `Client` adapter of the protocol library uses `find` with `protocolMetadata` and never writes:
 // `registration.ts` registers clients itself, because the library would store secrets in plain text.
 import type { Services } from '../../context.ts';
-import { isSecretOf, type KeptSecret } from '../../identity/oauth-apps/secret.ts';
+import { isSecretOf, type StoredSecret } from '../../identity/oauth-apps/secret.ts';
 import { systemStatement } from '../../store/statement.ts';
 import { builtinClients } from './builtin.ts';
 import { grantTypes, type OAuthClient } from './client.ts';
@@ -56,7 +56,7 @@ export function createClients(options: {
     },
     async proves(clientId, secret) {
       const app = await findApp(clientId);
-      if (app) return isSecretOf(JSON.parse(app.secrets_json) as KeptSecret[], secret, nowMs());
+      if (app) return isSecretOf(JSON.parse(app.secrets_json) as StoredSecret[], secret, nowMs());
       const hash = (await registered.find(clientId))?.secretHash ?? null;
       return hash !== null && isSecretOf([{ hash, expiresAt: null }], secret, nowMs());
     },

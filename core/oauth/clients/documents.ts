@@ -5,8 +5,8 @@ import { LRUCache } from 'lru-cache';
 import type { Egress, EgressResponse } from '../../lib/egress/egress.ts';
 import { EgressError } from '../../lib/egress/error.ts';
 import { RecentMap } from '../../lib/fairness/recent-map.ts';
-import { Shares } from '../../lib/fairness/shares.ts';
-import { strangerOf } from '../../lib/payer.ts';
+import { FairQuota } from '../../lib/fairness/fair-quota.ts';
+import { strangerOf } from '../../lib/billing-account.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { ClientRefused, type OAuthClient } from './client.ts';
 import { readMetadata } from './metadata.ts';
@@ -15,8 +15,8 @@ const idLengthMax = 1_000;
 /** Recommended by the draft. */
 const documentBytesMax = 5 * 1024;
 const timeoutMs = 5_000;
-const keptMinMs = 5 * minuteMs;
-const keptMaxMs = 24 * 60 * minuteMs;
+const cacheMinMs = 5 * minuteMs;
+const cacheMaxMs = 24 * 60 * minuteMs;
 /** Cache time of a failed fetch. */
 const failedForMs = minuteMs;
 const documentsMax = 1_000;
@@ -27,7 +27,7 @@ const fetchesOfHostMax = 30;
 /** Far above the number of hosts that can be fetched in a minute, so that no counter is evicted within its minute. */
 const hostsMax = 100_000;
 
-interface Known {
+interface CachedClient {
   readonly client: OAuthClient | ClientRefused;
   readonly untilMs: number;
 }
@@ -48,38 +48,38 @@ export function createDocuments({
   egress: Pick<Egress, 'send'>;
   nowMs: () => number;
 }): Documents {
-  const known = new LRUCache<string, Known>({ max: documentsMax });
+  const known = new LRUCache<string, CachedClient>({ max: documentsMax });
   // Separate caches, so that failed fetches do not evict documents.
-  const failed = new LRUCache<string, Known>({ max: documentsMax });
-  const places = new Shares(fetchesAtOnceMax);
+  const failed = new LRUCache<string, CachedClient>({ max: documentsMax });
+  const slots = new FairQuota(fetchesAtOnceMax);
   const fetching = new Map<string, Promise<OAuthClient>>();
-  const asked = new RecentMap<{ readonly places: Shares; readonly untilMs: number }>({
+  const hostBuckets = new RecentMap<{ readonly slots: FairQuota; readonly untilMs: number }>({
     ageMs: minuteMs,
     max: hostsMax,
   });
 
-  const fresh = (one: Known | undefined): Known['client'] | null =>
+  const fresh = (one: CachedClient | undefined): CachedClient['client'] | null =>
     one && nowMs() < one.untilMs ? one.client : null;
 
   /** Takes a fetch slot. @returns the function that releases it. @throws ClientRefused if a limit is reached */
-  const takePlace = (host: string, peer: string): (() => void) => {
+  const takeSlot = (host: string, peer: string): (() => void) => {
     const now = nowMs();
-    const open = asked.get(host, now);
+    const open = hostBuckets.get(host, now);
     const bucket =
-      open && now < open.untilMs ? open : { places: new Shares(fetchesOfHostMax), untilMs: now + minuteMs };
+      open && now < open.untilMs ? open : { slots: new FairQuota(fetchesOfHostMax), untilMs: now + minuteMs };
     const fetcher = strangerOf(peer);
-    if (!places.hasRoomFor(fetcher, 1) || !bucket.places.hasRoomFor(fetcher, 1))
+    if (!slots.hasCapacityFor(fetcher, 1) || !bucket.slots.hasCapacityFor(fetcher, 1))
       throw refused('Too many client metadata documents are being fetched. Try again in a minute.');
-    bucket.places.hold(fetcher, 1);
-    asked.set(host, bucket, now);
-    return places.hold(fetcher, 1);
+    bucket.slots.reserve(fetcher, 1);
+    hostBuckets.set(host, bucket, now);
+    return slots.reserve(fetcher, 1);
   };
 
   const fetchClient = async (clientId: string, release: () => void): Promise<OAuthClient> => {
     try {
       const answer = await fetchDocument(egress, clientId);
       const client = clientOf(clientId, answer);
-      known.set(clientId, { client, untilMs: nowMs() + keptMs(answer) });
+      known.set(clientId, { client, untilMs: nowMs() + cacheMs(answer) });
       return client;
     } catch (error) {
       if (error instanceof ClientRefused)
@@ -99,7 +99,7 @@ export function createDocuments({
       if (hit) return hit;
       const underWay = fetching.get(clientId);
       if (underWay) return underWay;
-      const fetched = fetchClient(clientId, takePlace(new URL(clientId).host, peer));
+      const fetched = fetchClient(clientId, takeSlot(new URL(clientId).host, peer));
       fetching.set(clientId, fetched);
       return fetched;
     },
@@ -135,12 +135,12 @@ function clientOf(id: string, { status, headers, body, truncated }: EgressRespon
   if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(headers['content-type'] ?? ''))
     throw refused('The client metadata document is not JSON. Send it as application/json.');
   if (truncated) throw refused(`The client metadata document is larger than ${documentBytesMax} bytes.`);
-  const given = parse(body);
-  if (given.client_id !== id)
+  const metadata = parse(body);
+  if (metadata.client_id !== id)
     throw refused('The client_id in the client metadata document differs from its URL. Make them equal.');
-  if ('client_secret' in given || 'client_secret_expires_at' in given)
+  if ('client_secret' in metadata || 'client_secret_expires_at' in metadata)
     throw refused('The client metadata document contains a client_secret, but is public. Remove the secret.');
-  const said = readMetadata(given, { methods: ['none'], nameElse: new URL(id).host });
+  const said = readMetadata(metadata, { methods: ['none'], nameElse: new URL(id).host });
   return { id, kind: 'document', ...said, registeredIn: null };
 }
 
@@ -157,9 +157,9 @@ function parse(body: Uint8Array): Readonly<Record<string, unknown>> {
 }
 
 /** Cache time from `Cache-Control: max-age` (RFC 9111 §5.2.2), within our bounds. */
-function keptMs({ headers }: EgressResponse): number {
+function cacheMs({ headers }: EgressResponse): number {
   const seconds = /(?:^|[,\s])max-age=(\d{1,9})/i.exec(headers['cache-control'] ?? '')?.[1];
-  return Math.max(keptMinMs, Math.min(keptMaxMs, Number(seconds ?? 0) * 1000));
+  return Math.max(cacheMinMs, Math.min(cacheMaxMs, Number(seconds ?? 0) * 1000));
 }
 
 function refused(message: string, cause?: unknown): ClientRefused {

@@ -6,7 +6,7 @@ import {
   redirectHostOf,
   redirectUrisMax,
 } from '../../identity/oauth-apps/redirect-uris.ts';
-import { faultOfShownName, isLikeOurs } from '../../lib/shown-name.ts';
+import { displayNameFault, isLikeOurs } from '../../lib/display-name.ts';
 import { ClientRefused, grantTypes, type GrantType, type OAuthClient } from './client.ts';
 
 export type SaidOfItself = Pick<
@@ -14,9 +14,9 @@ export type SaidOfItself = Pick<
   'name' | 'homepage' | 'redirectUris' | 'confidential' | 'grantTypes'
 >;
 
-type Given = Readonly<Record<string, unknown>>;
+type ClientMetadata = Readonly<Record<string, unknown>>;
 
-export interface Terms {
+export interface ClientTerms {
   /** Allowed values of `token_endpoint_auth_method`; the first is the default. */
   readonly methods: readonly string[];
   /** Default name; absent to use the host of the first redirect URI. */
@@ -24,30 +24,33 @@ export interface Terms {
 }
 
 /** @throws ClientRefused */
-export function readMetadata(value: unknown, { methods, nameElse }: Terms): SaidOfItself {
+export function readMetadata(value: unknown, { methods, nameElse }: ClientTerms): SaidOfItself {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw refused('Client metadata must be a JSON object.');
-  const given = value as Given;
-  const types = readGrantTypes(given);
-  const redirectUris = readRedirectUris(given, types.includes('authorization_code'));
-  const method = given.token_endpoint_auth_method ?? methods[0];
+  const input = value as ClientMetadata;
+  const types = readGrantTypes(input);
+  const redirectUris = readRedirectUris(input, types.includes('authorization_code'));
+  const method = input.token_endpoint_auth_method ?? methods[0];
   if (typeof method !== 'string' || !methods.includes(method))
     throw refused(
       `token_endpoint_auth_method: ${String(method)} is not supported. Use ${methods.join(' or ')}.`,
     );
   const first = redirectUris[0];
   return {
-    name: readName(given, nameElse ?? (first === undefined ? 'Unnamed client' : redirectHostOf(first))),
-    homepage: readHomepage(given),
+    name: readName(input, nameElse ?? (first === undefined ? 'Unnamed client' : redirectHostOf(first))),
+    homepage: readHomepage(input),
     redirectUris,
     confidential: method !== 'none',
     grantTypes: types,
   };
 }
 
-function readGrantTypes({ grant_types: given = ['authorization_code'], response_types: answers }: Given) {
-  const asked = listOf('grant_types', given);
-  const types: readonly GrantType[] = grantTypes.filter((type) => asked.includes(type));
+function readGrantTypes({
+  grant_types: input = ['authorization_code'],
+  response_types: answers,
+}: ClientMetadata) {
+  const requestedTypes = listOf('grant_types', input);
+  const types: readonly GrantType[] = grantTypes.filter((type) => requestedTypes.includes(type));
   if (!types.some((type) => type !== 'refresh_token'))
     throw refused(
       `grant_types: give at least one of ${grantTypes.filter((type) => type !== 'refresh_token').join(', ')}.`,
@@ -58,15 +61,15 @@ function readGrantTypes({ grant_types: given = ['authorization_code'], response_
   return types;
 }
 
-function readRedirectUris({ redirect_uris: given }: Given, isNeeded: boolean): string[] {
-  if (given === undefined && !isNeeded) return [];
-  const isList = Array.isArray(given) && given.every((uri) => typeof uri === 'string');
-  if (!isList || given.length > redirectUrisMax || (isNeeded && given.length === 0))
+function readRedirectUris({ redirect_uris: input }: ClientMetadata, isNeeded: boolean): string[] {
+  if (input === undefined && !isNeeded) return [];
+  const isList = Array.isArray(input) && input.every((uri) => typeof uri === 'string');
+  if (!isList || input.length > redirectUrisMax || (isNeeded && input.length === 0))
     throw new ClientRefused(
       'invalid_redirect_uri',
       `redirect_uris: give a list of 1 to ${redirectUrisMax} URIs.`,
     );
-  const uris = given as string[];
+  const uris = input as string[];
   for (const uri of uris) {
     const wrong = faultOfRedirectUri(uri);
     if (wrong)
@@ -78,12 +81,12 @@ function readRedirectUris({ redirect_uris: given }: Given, isNeeded: boolean): s
   return [...new Set(uris)];
 }
 
-function readName({ client_name: given }: Given, otherwise: string): string {
-  if (given === undefined || given === '') return otherwise;
-  const fault = typeof given === 'string' ? faultOfShownName(given) : 'is not a string';
+function readName({ client_name: input }: ClientMetadata, otherwise: string): string {
+  if (input === undefined || input === '') return otherwise;
+  const fault = typeof input === 'string' ? displayNameFault(input) : 'is not a string';
   if (fault !== null)
     throw refused(`client_name: the name ${fault}. Give a name that is readable in one line.`);
-  const name = given as string;
+  const name = input as string;
   if (isLikeOurs(name))
     throw refused(
       `client_name: ${name} could be mistaken for a part of Tatami. Begin the name with your own, such as "Acme for Tatami".`,
@@ -91,14 +94,14 @@ function readName({ client_name: given }: Given, otherwise: string): string {
   return name;
 }
 
-function readHomepage({ client_uri: given }: Given): string | null {
-  return typeof given === 'string' && given.length <= 500 && isHomepage(given) ? given : null;
+function readHomepage({ client_uri: input }: ClientMetadata): string | null {
+  return typeof input === 'string' && input.length <= 500 && isHomepage(input) ? input : null;
 }
 
-function listOf(name: string, given: unknown): string[] {
-  if (!Array.isArray(given) || given.length > 20 || !given.every((one) => typeof one === 'string'))
+function listOf(name: string, input: unknown): string[] {
+  if (!Array.isArray(input) || input.length > 20 || !input.every((one) => typeof one === 'string'))
     throw refused(`${name}: give an array of strings.`);
-  return given as string[];
+  return input as string[];
 }
 
 function refused(message: string): ClientRefused {

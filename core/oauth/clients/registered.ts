@@ -13,7 +13,7 @@ const unusedForMs = dayMs;
 /** Maximum number of clients without a grant; the oldest are removed first. */
 export const unusedMax = 10_000;
 
-interface Row {
+interface RegisteredClientRow {
   id: string;
   metadata_json: string;
   secret_hash: string | null;
@@ -23,7 +23,7 @@ interface Row {
 
 const why = 'a client that registered itself belongs to the installation';
 
-const findRow = systemStatement<Row>(
+const findRow = systemStatement<RegisteredClientRow>(
   'oauth_clients.find',
   why,
   `SELECT id, metadata_json, secret_hash, token_hash, created_at FROM oauth_clients
@@ -59,13 +59,13 @@ export interface Registered {
   readonly createdAt: number;
 }
 
-type Kept = Pick<Registered, 'secretHash' | 'tokenHash'>;
+type StoredHashes = Pick<Registered, 'secretHash' | 'tokenHash'>;
 
 export interface RegisteredClients {
   find(id: string): Promise<Registered | null>;
-  insert(id: string, said: SaidOfItself, kept: Kept): Promise<void>;
+  insert(id: string, said: SaidOfItself, hashes: StoredHashes): Promise<void>;
   /** @param before token hash at the time of reading @returns false if the registration was changed or removed meanwhile */
-  update(id: string, said: SaidOfItself, kept: Kept, before: string): Promise<boolean>;
+  update(id: string, said: SaidOfItself, hashes: StoredHashes, before: string): Promise<boolean>;
   remove(id: string): Promise<void>;
 }
 

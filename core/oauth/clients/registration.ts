@@ -51,12 +51,14 @@ export function createRegistration(options: {
 }): Registration {
   const { services, registered, gone } = options;
   const { ids, nowMs, baseUrl } = services;
-  const requireRoom = createPeerBound(nowMs);
+  const requirePeerQuota = createPeerBound(nowMs);
 
   const find = async (clientId: string, token: string): Promise<Registered | null> => {
-    const found = await registered.find(clientId);
-    const isOwn = found && timingSafeEqual(Buffer.from(hashToken(token)), Buffer.from(found.tokenHash));
-    return isOwn ? found : null;
+    const registeredClient = await registered.find(clientId);
+    const isOwn =
+      registeredClient &&
+      timingSafeEqual(Buffer.from(hashToken(token)), Buffer.from(registeredClient.tokenHash));
+    return isOwn ? registeredClient : null;
   };
   const managed = (id: string, token: string): Information => ({
     registration_client_uri: `${baseUrl}/oauth/register/${id}`,
@@ -65,7 +67,7 @@ export function createRegistration(options: {
 
   return {
     async register(metadata, peer) {
-      requireRoom(peer);
+      requirePeerQuota(peer);
       const said = readMetadata(metadata, terms);
       const id = ids.next(idPrefixes.client);
       const secret = said.confidential ? mintClientSecret() : null;
@@ -74,23 +76,26 @@ export function createRegistration(options: {
       return { ...informationOf(id, said, nowMs(), secret?.text), ...managed(id, token) };
     },
     async read(clientId, token) {
-      const found = await find(clientId, token);
+      const registeredClient = await find(clientId, token);
       return (
-        found && { ...informationOf(clientId, found.client, found.createdAt), ...managed(clientId, token) }
+        registeredClient && {
+          ...informationOf(clientId, registeredClient.client, registeredClient.createdAt),
+          ...managed(clientId, token),
+        }
       );
     },
     async replace(clientId, token, metadata) {
-      const found = await find(clientId, token);
-      if (!found) return null;
+      const registeredClient = await find(clientId, token);
+      if (!registeredClient) return null;
       const said = readMetadata(metadata, terms);
       // A client that becomes confidential gets a secret. A confidential one keeps its secret, which is not shown again.
-      const secret = said.confidential && found.secretHash === null ? mintClientSecret() : null;
-      const secretHash = said.confidential ? (found.secretHash ?? secret?.hash ?? null) : null;
+      const secret = said.confidential && registeredClient.secretHash === null ? mintClientSecret() : null;
+      const secretHash = said.confidential ? (registeredClient.secretHash ?? secret?.hash ?? null) : null;
       const successor = mintToken();
-      const kept = { secretHash, tokenHash: hashToken(successor) };
-      if (!(await registered.update(clientId, said, kept, found.tokenHash))) return null;
+      const hashes = { secretHash, tokenHash: hashToken(successor) };
+      if (!(await registered.update(clientId, said, hashes, registeredClient.tokenHash))) return null;
       return {
-        ...informationOf(clientId, said, found.createdAt, secret?.text),
+        ...informationOf(clientId, said, registeredClient.createdAt, secret?.text),
         ...managed(clientId, successor),
       };
     },
@@ -106,9 +111,9 @@ export function createRegistration(options: {
 /** @param secret a new client secret, to be shown once */
 function informationOf(id: string, said: SaidOfItself, createdAt: number, secret?: string): Information {
   const client = { id, kind: 'registered', ...said, registeredIn: null } as const;
-  const { client_secret: _, ...shown } = protocolMetadata(client);
+  const { client_secret: _, ...metadata } = protocolMetadata(client);
   return {
-    ...shown,
+    ...metadata,
     client_id_issued_at: Math.floor(createdAt / 1000),
     ...(secret === undefined ? {} : { client_secret: secret, client_secret_expires_at: 0 }),
   };

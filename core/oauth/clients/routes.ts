@@ -1,5 +1,5 @@
 // Registration endpoints (RFC 7591 §3, RFC 7592 §2). Responses follow these RFCs, not the envelope of the API.
-import { defineRoute, type Arrival, type RawAnswer, type Route } from '../../http/route.ts';
+import { defineRoute, type RawRequest, type RawAnswer, type Route } from '../../http/route.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf } from '../../lib/schema.ts';
 import { ClientRefused } from './client.ts';
@@ -20,8 +20,8 @@ export function registrationRoutes(registration: Registration): readonly Route[]
       path: '/oauth/register',
       name: 'oauth.register',
       summary: 'Register a client (RFC 7591)',
-      inbound: (_, arrival) =>
-        answered(async () => json(201, await registration.register(await readBody(arrival), arrival.peer))),
+      inbound: (_, request) =>
+        answered(async () => json(201, await registration.register(await readBody(request), request.peer))),
     }),
     ...(['GET', 'PUT', 'DELETE'] as const).map((method) =>
       defineRoute({
@@ -31,29 +31,29 @@ export function registrationRoutes(registration: Registration): readonly Route[]
         name: `oauth.register.${method.toLowerCase()}`,
         summary: `${{ GET: 'Read', PUT: 'Replace', DELETE: 'Remove' }[method]} a registration (RFC 7592)`,
         params: Params,
-        inbound: ({ params }, arrival) => answered(() => manage[method](registration, params.id, arrival)),
+        inbound: ({ params }, request) => answered(() => manage[method](registration, params.id, request)),
       }),
     ),
   ];
 }
 
-type Manage = (registration: Registration, id: string, arrival: Arrival) => Promise<RawAnswer>;
+type Manage = (registration: Registration, id: string, request: RawRequest) => Promise<RawAnswer>;
 
 const manage: Readonly<Record<'GET' | 'PUT' | 'DELETE', Manage>> = {
-  GET: async (registration, id, arrival) => told(await registration.read(id, tokenOf(arrival))),
-  PUT: async (registration, id, arrival) => {
-    const body = await readBody(arrival);
+  GET: async (registration, id, request) => informationAnswer(await registration.read(id, tokenOf(request))),
+  PUT: async (registration, id, request) => {
+    const body = await readBody(request);
     requireSame(body, id);
-    return told(await registration.replace(id, tokenOf(arrival), body));
+    return informationAnswer(await registration.replace(id, tokenOf(request), body));
   },
-  DELETE: async (registration, id, arrival) =>
-    (await registration.remove(id, tokenOf(arrival))) ? { contentType, status: 204, body: '' } : refusedToken,
+  DELETE: async (registration, id, request) =>
+    (await registration.remove(id, tokenOf(request))) ? { contentType, status: 204, body: '' } : refusedToken,
 };
 
 /** RFC 7592 §2.2: the body must contain the `client_id`, and no member that only the server sets. */
 function requireSame(body: unknown, id: string): void {
-  const given = (body ?? {}) as Readonly<Record<string, unknown>>;
-  if (given.client_id !== id)
+  const metadata = (body ?? {}) as Readonly<Record<string, unknown>>;
+  if (metadata.client_id !== id)
     throw new ClientRefused('invalid_client_metadata', 'client_id: give the id of this registration.');
   const ours = [
     'registration_access_token',
@@ -61,16 +61,16 @@ function requireSame(body: unknown, id: string): void {
     'client_secret_expires_at',
     'client_id_issued_at',
   ];
-  const said = ours.find((name) => name in given);
+  const said = ours.find((name) => name in metadata);
   if (said !== undefined)
     throw new ClientRefused('invalid_client_metadata', `${said}: leave this member out, the server sets it.`);
 }
 
-async function readBody(arrival: Arrival): Promise<unknown> {
-  const type = arrival.headers.get('content-type') ?? '';
+async function readBody(request: RawRequest): Promise<unknown> {
+  const type = request.headers.get('content-type') ?? '';
   if (!/^application\/json\s*(;|$)/i.test(type))
     throw new ClientRefused('invalid_client_metadata', 'Send the metadata as application/json.');
-  const bytes = await arrival.read(bodyBytesMax);
+  const bytes = await request.read(bodyBytesMax);
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown;
   } catch (cause) {
@@ -78,7 +78,7 @@ async function readBody(arrival: Arrival): Promise<unknown> {
   }
 }
 
-function tokenOf({ headers }: Arrival): string {
+function tokenOf({ headers }: RawRequest): string {
   return /^Bearer ([\x21-\x7e]{1,200})$/i.exec(headers.get('authorization') ?? '')?.[1] ?? '';
 }
 
@@ -91,7 +91,7 @@ const refusedToken: RawAnswer = {
   headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
 };
 
-function told(information: object | null): RawAnswer {
+function informationAnswer(information: object | null): RawAnswer {
   return information ? json(200, information) : refusedToken;
 }
 

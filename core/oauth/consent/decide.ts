@@ -14,7 +14,7 @@ import type { GuardedClass } from '../../lib/guarded.ts';
 import { guardedIn } from '../../identity/workspace/guarded.ts';
 import type { Scope } from '../../store/store.ts';
 import type { Clients } from '../clients/clients.ts';
-import type { Asking, Decision, Engine } from '../engine/engine.ts';
+import type { Asking, Decision, OAuthEngine } from '../engine/engine.ts';
 import type { Tokens } from '../tokens.ts';
 import { consentView, type ConsentView } from './view.ts';
 
@@ -28,21 +28,21 @@ export interface ConsentOptions {
 }
 
 export interface AskingOptions extends ConsentOptions {
-  readonly engine: () => Promise<Engine>;
+  readonly engine: () => Promise<OAuthEngine>;
 }
 
 /** Data of the consent page, or the reason why there is none. */
-export type Asked =
+export type ConsentPrompt =
   { readonly view: ConsentView; readonly principal: Principal } | { readonly without: 'seat' | 'client' };
 
 /** @param workspaceId workspace that the person chose; null for the first of theirs */
-export async function askedOf(
+export async function consentPromptOf(
   { sessions, clients, services }: ConsentOptions,
   asking: Asking,
   who: SignedIn,
   workspaceId: string | null,
   peer: string,
-): Promise<Asked> {
+): Promise<ConsentPrompt> {
   const seat: Seat | undefined =
     workspaceId === null ? who.seats[0] : who.seats.find((one) => one.workspaceId === workspaceId);
   const principal = seat && (await sessions.principal(who, seat.workspaceId));
@@ -54,25 +54,29 @@ export async function askedOf(
 }
 
 /** Reads the chosen scopes and guarded classes. `wrong` is an error message if no scope is chosen. */
-export function givenBy(
+export function grantedBy(
   { scopes, guarded }: ConsentView,
   form: URLSearchParams,
 ): { scopes: string[]; guarded: GuardedClass[]; wrong: string | null } {
   const chosen = new Set(form.getAll('scope'));
-  const given = scopes.filter(({ scope, isHeld }) => isHeld && chosen.has(scope)).map(({ scope }) => scope);
-  const asked = new Set(form.getAll('guarded'));
+  const granted = scopes
+    .filter(({ scope, isGrantable }) => isGrantable && chosen.has(scope))
+    .map(({ scope }) => scope);
+  const guardedChoices = new Set(form.getAll('guarded'));
   return {
-    scopes: given,
-    guarded: guarded.filter(({ word, isFixed }) => isFixed || asked.has(word)).map(({ word }) => word),
-    wrong: given.length > 0 ? null : 'Choose at least one permission, or deny the request.',
+    scopes: granted,
+    guarded: guarded
+      .filter(({ word, isFixed }) => isFixed || guardedChoices.has(word))
+      .map(({ word }) => word),
+    wrong: granted.length > 0 ? null : 'Choose at least one permission, or deny the request.',
   };
 }
 
 /** Creates the grant. @returns null if the request was decided already */
 export async function makeGrant(
   options: ConsentOptions,
-  { view, principal }: Extract<Asked, { view: ConsentView }>,
-  given: { readonly scopes: readonly string[]; readonly guarded: readonly GuardedClass[] },
+  { view, principal }: Extract<ConsentPrompt, { view: ConsentView }>,
+  granted: { readonly scopes: readonly string[]; readonly guarded: readonly GuardedClass[] },
 ): Promise<Extract<Decision, { grant: object }> | null> {
   const { services, committer, directoryOf, tokens } = options;
   const { client, seat, asking, leadsTo, isVerified } = view;
@@ -81,7 +85,7 @@ export async function makeGrant(
     client: { id: client.id, name: client.name, kind: client.kind, verified: isVerified },
     redirectHost: leadsTo,
     resource: asking.resource,
-    ...given,
+    ...granted,
   });
   const { scope, actor } = principal;
   const author = {
@@ -96,6 +100,6 @@ export async function makeGrant(
   return {
     grant: { workspaceId: seat.workspaceId, id: change.after.id },
     memberId: seat.memberId,
-    scopes: given.scopes,
+    scopes: granted.scopes,
   };
 }

@@ -1,5 +1,5 @@
 // The consent page, on which a person allows or denies an app. Works without scripts.
-import { html, type Html, type Part } from '../../html/html.ts';
+import { html, type Html, type HtmlContent } from '../../html/html.ts';
 import type { RawAnswer } from '../../http/route.ts';
 import { card, hidden, problem } from '../../identity/pages.ts';
 import { policySourceOf, type ConsentView } from './view.ts';
@@ -52,10 +52,10 @@ function trust({ client, isVerified, leadsTo }: ConsentView): Html {
   if (isVerified && client.registeredIn === null)
     return html`<p class="notice">This app is part of Tatami.</p>`;
   if (isVerified) return html`<p class="notice done">An admin of this workspace registered this app.</p>`;
-  const place = leadsTo === null ? 'your own device' : html`<strong>${leadsTo}</strong>`;
+  const destination = leadsTo === null ? 'your own device' : html`<strong>${leadsTo}</strong>`;
   return html`<p class="notice warning">
     <strong>This app is not verified.</strong> It chose the name “${client.name}” itself. Allow access only if
-    you started this request yourself and trust ${place}.
+    you started this request yourself and trust ${destination}.
   </p>`;
 }
 
@@ -66,7 +66,7 @@ function whereNext({ leadsTo }: ConsentView): Html {
 }
 
 /** Shown to members of several workspaces. */
-function workspaceForm({ who, seat }: ConsentView, { action, hidden }: ConsentPageOptions): Part {
+function workspaceForm({ who, seat }: ConsentView, { action, hidden }: ConsentPageOptions): HtmlContent {
   if (who.seats.length < 2) return null;
   return html`<form method="post" action="${action}">
     ${hiddenFields(hidden)}
@@ -88,8 +88,8 @@ function workspaceForm({ who, seat }: ConsentView, { action, hidden }: ConsentPa
 function scopeChoices({ scopes }: ConsentView): Html {
   return html`<fieldset>
     <legend>The app may</legend>
-    ${scopes.map(({ scope, sentence, isHeld }) =>
-      isHeld
+    ${scopes.map(({ scope, sentence, isGrantable }) =>
+      isGrantable
         ? html`<label class="choice"
             ><input type="checkbox" name="scope" value="${scope}" checked /> <span>${sentence}</span></label
           >`
@@ -101,7 +101,7 @@ function scopeChoices({ scopes }: ConsentView): Html {
   </fieldset>`;
 }
 
-function guardChoices({ guarded }: ConsentView): Part {
+function guardChoices({ guarded }: ConsentView): HtmlContent {
   if (guarded.length === 0) return null;
   return html`<fieldset>
     <legend>Ask for approval each time the app</legend>

@@ -1,46 +1,46 @@
 // Routes of the consent page. Every authorization request asks the person, also after an earlier consent.
-import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
+import type { RawRequest, RawAnswer, Route } from '../../http/route.ts';
 import { leadToSignIn, pageRoute, readSignedForm } from '../../identity/pages.ts';
 import { paths } from '../paths.ts';
 import { denied, noneOffered, over, withoutPage } from './answers.ts';
-import { askedOf, givenBy, makeGrant, type Asked, type AskingOptions } from './decide.ts';
+import { consentPromptOf, grantedBy, makeGrant, type ConsentPrompt, type AskingOptions } from './decide.ts';
 import { consentPage } from './page.ts';
 
 export function consentRoutes(options: AskingOptions): Route[] {
   const { sessions, services, engine } = options;
   const { baseUrl } = services;
   const pathOf = (uid: string): string => `${paths.consent}/${uid}`;
-  const page = (asked: Asked, uid: string, wrong: string | null): RawAnswer => {
-    if ('without' in asked) return withoutPage(asked.without);
-    const { formToken } = asked.view.who;
-    return consentPage(asked.view, { action: pathOf(uid), hidden: { form_token: formToken }, wrong });
+  const page = (consentPrompt: ConsentPrompt, uid: string, wrong: string | null): RawAnswer => {
+    if ('without' in consentPrompt) return withoutPage(consentPrompt.without);
+    const { formToken } = consentPrompt.view.who;
+    return consentPage(consentPrompt.view, { action: pathOf(uid), hidden: { form_token: formToken }, wrong });
   };
 
-  const show = async (arrival: Arrival, uid: string): Promise<RawAnswer> => {
+  const show = async (request: RawRequest, uid: string): Promise<RawAnswer> => {
     const server = await engine();
-    const asking = await server.asking(arrival, uid);
+    const asking = await server.asking(request, uid);
     if (!asking) return over;
-    if (asking.scopes.length === 0) return server.settle(arrival, uid, noneOffered);
-    const who = await sessions.find(arrival.headers);
+    if (asking.scopes.length === 0) return server.settle(request, uid, noneOffered);
+    const who = await sessions.find(request.headers);
     if (!who) return leadToSignIn(baseUrl, pathOf(uid));
-    return page(await askedOf(options, asking, who, null, arrival.peer), uid, null);
+    return page(await consentPromptOf(options, asking, who, null, request.peer), uid, null);
   };
 
-  const decide = async (arrival: Arrival, uid: string): Promise<RawAnswer> => {
-    const who = await sessions.find(arrival.headers);
+  const decide = async (request: RawRequest, uid: string): Promise<RawAnswer> => {
+    const who = await sessions.find(request.headers);
     if (!who) return leadToSignIn(baseUrl, pathOf(uid));
-    const form = await readSignedForm(arrival, baseUrl, who);
+    const form = await readSignedForm(request, baseUrl, who);
     const server = await engine();
-    const asking = await server.asking(arrival, uid);
+    const asking = await server.asking(request, uid);
     if (!asking) return over;
     const decision = form.get('decision');
-    if (decision === 'deny') return server.settle(arrival, uid, denied);
-    const asked = await askedOf(options, asking, who, form.get('workspace'), arrival.peer);
-    if (decision !== 'allow' || 'without' in asked) return page(asked, uid, null);
-    const given = givenBy(asked.view, form);
-    if (given.wrong !== null) return page(asked, uid, given.wrong);
-    const made = await makeGrant(options, asked, given);
-    return made ? server.settle(arrival, uid, made) : over;
+    if (decision === 'deny') return server.settle(request, uid, denied);
+    const consentPrompt = await consentPromptOf(options, asking, who, form.get('workspace'), request.peer);
+    if (decision !== 'allow' || 'without' in consentPrompt) return page(consentPrompt, uid, null);
+    const granted = grantedBy(consentPrompt.view, form);
+    if (granted.wrong !== null) return page(consentPrompt, uid, granted.wrong);
+    const grantDecision = await makeGrant(options, consentPrompt, granted);
+    return grantDecision ? server.settle(request, uid, grantDecision) : over;
   };
 
   const path = pathOf('{token}');

@@ -6,11 +6,11 @@ import { consentSentenceOf } from '../../rights/words.ts';
 import { isVerifiedIn, type OAuthClient } from '../clients/client.ts';
 import type { Asking } from '../engine/engine.ts';
 
-interface AskedScope {
+interface RequestedScope {
   readonly scope: string;
   readonly sentence: string;
   /** True if the role of the member has the scope, so that they can grant it. */
-  readonly isHeld: boolean;
+  readonly isGrantable: boolean;
 }
 
 interface GuardedChoice {
@@ -28,7 +28,7 @@ export interface ConsentView {
   readonly who: SignedIn;
   readonly seat: Seat;
   readonly asking: Asking;
-  readonly scopes: readonly AskedScope[];
+  readonly scopes: readonly RequestedScope[];
   /** Empty for the REST API, which has no guarded actions. */
   readonly guarded: readonly GuardedChoice[];
 }
@@ -52,11 +52,11 @@ export function consentView(options: {
   return {
     ...{ asking, client, who, seat },
     isVerified: isVerifiedIn(client, seat.workspaceId),
-    leadsTo: asking.redirectUri === null ? null : placeOf(asking.redirectUri),
+    leadsTo: asking.redirectUri === null ? null : displayHost(asking.redirectUri),
     scopes: asking.scopes.map((scope) => ({
       scope,
       sentence: consentSentenceOf(scope),
-      isHeld: principal.scopes.has(scope) || (principal.narrowed?.has(scope) ?? false),
+      isGrantable: principal.scopes.has(scope) || (principal.narrowed?.has(scope) ?? false),
     })),
     guarded:
       asking.resource === 'api'
@@ -70,7 +70,7 @@ export function consentView(options: {
 }
 
 /** Returns the recognisable part of a redirect URI: `app.example.com`, `127.0.0.1`, `com.example.app`. */
-function placeOf(redirectUri: string): string {
+function displayHost(redirectUri: string): string {
   const { protocol, hostname } = new URL(redirectUri);
   return protocol === 'https:' || protocol === 'http:' ? hostname : protocol.slice(0, -1);
 }

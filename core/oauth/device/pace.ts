@@ -6,7 +6,7 @@ export const pollSeconds = 5;
 
 interface Pace {
   readonly everyMs: number;
-  readonly askedAt: number;
+  readonly polledAt: number;
 }
 
 export interface PollPace {
@@ -20,9 +20,9 @@ export function createPollPace(nowMs: () => number): PollPace {
     admits(deviceCode) {
       const key = hashOf(deviceCode);
       const now = nowMs();
-      const { everyMs, askedAt } = known.get(key) ?? { everyMs: pollSeconds * 1000, askedAt: -Infinity };
-      const isSoon = now - askedAt < everyMs;
-      known.set(key, { everyMs: isSoon ? everyMs + pollSeconds * 1000 : everyMs, askedAt: now });
+      const { everyMs, polledAt } = known.get(key) ?? { everyMs: pollSeconds * 1000, polledAt: -Infinity };
+      const isSoon = now - polledAt < everyMs;
+      known.set(key, { everyMs: isSoon ? everyMs + pollSeconds * 1000 : everyMs, polledAt: now });
       return !isSoon;
     },
   };

@@ -1,11 +1,11 @@
 // The verification page of the device flow (RFC 8628 §3.3).
 import { html } from '../../html/html.ts';
-import type { Arrival, RawAnswer, Route } from '../../http/route.ts';
+import type { RawRequest, RawAnswer, Route } from '../../http/route.ts';
 import { card, hidden, leadToSignIn, pageRoute, problem, readSignedForm } from '../../identity/pages.ts';
 import type { SignedIn } from '../../identity/sessions/sessions.ts';
 import { retryAfterOf } from '../../lib/errors.ts';
 import { denied, withoutPage } from '../consent/answers.ts';
-import { askedOf, givenBy, makeGrant, type AskingOptions } from '../consent/decide.ts';
+import { consentPromptOf, grantedBy, makeGrant, type AskingOptions } from '../consent/decide.ts';
 import { consentPage } from '../consent/page.ts';
 import type { Asking } from '../engine/engine.ts';
 import { paths } from '../paths.ts';
@@ -28,7 +28,7 @@ export function deviceRoutes(options: AskingOptions): Route[] {
   const { baseUrl, nowMs } = services;
   const wrongCodes = createWrongCodes(nowMs);
 
-  const ask = async ({ headers, query }: Arrival): Promise<RawAnswer> => {
+  const ask = async ({ headers, query }: RawRequest): Promise<RawAnswer> => {
     const who = await sessions.find(headers);
     const code = (query.get('user_code') ?? '').slice(0, 20);
     if (who) return codePage(who, code, null);
@@ -36,15 +36,15 @@ export function deviceRoutes(options: AskingOptions): Route[] {
     return leadToSignIn(baseUrl, paths.device + search);
   };
 
-  const decide = async (arrival: Arrival): Promise<RawAnswer> => {
-    const who = await sessions.find(arrival.headers);
+  const decide = async (request: RawRequest): Promise<RawAnswer> => {
+    const who = await sessions.find(request.headers);
     if (!who) return leadToSignIn(baseUrl, paths.device);
-    const form = await readSignedForm(arrival, baseUrl, who);
+    const form = await readSignedForm(request, baseUrl, who);
     const waitSeconds = wrongCodes.waitOf(who);
     if (waitSeconds !== null) return tooMany(waitSeconds);
     const code = form.get('user_code') ?? '';
     const asking = await (await engine()).deviceAsking(code);
-    if (asking) return decideAsked(options, asking, { who, code, form, peer: arrival.peer });
+    if (asking) return decideDevice(options, asking, { who, code, form, peer: request.peer });
     wrongCodes.note(who);
     return codePage(
       who,
@@ -66,28 +66,28 @@ export function deviceRoutes(options: AskingOptions): Route[] {
   ];
 }
 
-async function decideAsked(
+async function decideDevice(
   options: AskingOptions,
   asking: Asking,
   { who, code, form, peer }: { who: SignedIn; code: string; form: URLSearchParams; peer: string },
 ): Promise<RawAnswer> {
   const server = await options.engine();
-  const told = (isNew: boolean, answer: RawAnswer): RawAnswer =>
+  const answerIfNew = (isNew: boolean, answer: RawAnswer): RawAnswer =>
     isNew ? answer : codePage(who, '', 'This code was already used. Start again on your device.');
   const decision = form.get('decision');
-  if (decision === 'deny') return told(await server.settleDevice(code, denied), refused);
-  const asked = await askedOf(options, asking, who, form.get('workspace'), peer);
-  if ('without' in asked) return withoutPage(asked.without);
-  const given = givenBy(asked.view, form);
-  const wrong = decision === 'allow' ? given.wrong : null;
+  if (decision === 'deny') return answerIfNew(await server.settleDevice(code, denied), refused);
+  const consentPrompt = await consentPromptOf(options, asking, who, form.get('workspace'), peer);
+  if ('without' in consentPrompt) return withoutPage(consentPrompt.without);
+  const granted = grantedBy(consentPrompt.view, form);
+  const wrong = decision === 'allow' ? granted.wrong : null;
   if (decision !== 'allow' || wrong !== null)
-    return consentPage(asked.view, {
+    return consentPage(consentPrompt.view, {
       action: paths.device,
       hidden: { form_token: who.formToken, user_code: code },
       wrong,
     });
-  const made = await makeGrant(options, asked, given);
-  return told(made !== null && (await server.settleDevice(code, made)), connected);
+  const grantDecision = await makeGrant(options, consentPrompt, granted);
+  return answerIfNew(grantDecision !== null && (await server.settleDevice(code, grantDecision)), connected);
 }
 
 /** A code from the URL is only filled in, so that the person compares it with the device first (RFC 8628 §5.4). */

@@ -8,7 +8,7 @@ import { ClientRefused, protocolMetadata } from '../clients/client.ts';
 import type { Clients } from '../clients/clients.ts';
 import { refOf, type Grants } from '../grants.ts';
 import { resourceUrl } from '../resources.ts';
-import type { KeptToken, Tokens } from '../tokens.ts';
+import type { StoredToken, Tokens } from '../tokens.ts';
 
 export interface Shelves {
   readonly tokens: Tokens;
@@ -87,9 +87,9 @@ function grantAdapter({ grants, baseUrl }: Shelves): Adapter {
 
 function tokenAdapter(kind: string, { tokens, grants, nowMs, forget }: Shelves): Adapter {
   /** Converts the remaining lifetime on our clock to an expiry on the machine's clock, which the library reads. */
-  const told = (token: string, kept: KeptToken | null): AdapterPayload | undefined => {
-    if (!kept) return undefined;
-    const { payload, isConsumed, expiresAt } = kept;
+  const payloadOf = (token: string, stored: StoredToken | null): AdapterPayload | undefined => {
+    if (!stored) return undefined;
+    const { payload, isConsumed, expiresAt } = stored;
     const leftSeconds = expiresAt === null ? null : Math.floor((expiresAt - nowMs()) / 1000);
     return {
       ...payload,
@@ -101,16 +101,16 @@ function tokenAdapter(kind: string, { tokens, grants, nowMs, forget }: Shelves):
   return {
     ...empty,
     upsert: (token, payload, seconds) => tokens.put(kind, token, { ...payload }, seconds),
-    find: async (token) => told(token, await tokens.find(kind, token)),
+    find: async (token) => payloadOf(token, await tokens.find(kind, token)),
     async findByUserCode(code) {
-      const kept = await tokens.findByUserCode(kind, code);
-      return told(String(kept?.payload.jti), kept);
+      const stored = await tokens.findByUserCode(kind, code);
+      return payloadOf(String(stored?.payload.jti), stored);
     },
     // `revokeByGrantId` stays empty: revoking the grant ends its tokens. A second use of a token revokes the grant here.
     async consume(token) {
       if (await tokens.consume(token)) return;
-      const kept = await tokens.find(kind, token);
-      if (kept?.grant) await grants.revoke(kept.grant);
+      const stored = await tokens.find(kind, token);
+      if (stored?.grant) await grants.revoke(stored.grant);
       throw new InvalidGrant('the token or code was used by another request at the same time');
     },
     async destroy(token) {

@@ -1,25 +1,25 @@
 // Converts our requests and responses to Node's HTTP objects for the protocol library. The library gets the host of the base URL instead of
 // the Host header, so that a client cannot change the URLs in its responses.
 import { toFetchResponse, toReqRes, type ReqRes } from 'fetch-to-node';
-import type { Arrival, RawAnswer } from '../../http/route.ts';
+import type { RawRequest, RawAnswer } from '../../http/route.ts';
 
 const bodyBytesMax = 56 * 1024;
 
 /** Drops `Origin`, because our HTTP layer handles CORS for all routes. */
-const kept = (name: string): boolean => name !== 'origin' && name !== 'host';
+const isForwarded = (name: string): boolean => name !== 'origin' && name !== 'host';
 
 /** @throws ApiError payload_too_large */
 export async function exchangeOf(
-  arrival: Arrival,
+  rawRequest: RawRequest,
   baseUrl: string,
-  query: URLSearchParams = arrival.query,
+  query: URLSearchParams = rawRequest.query,
 ): Promise<ReqRes> {
-  const { method, path, peer } = arrival;
+  const { method, path, peer } = rawRequest;
   const { host, protocol } = new URL(baseUrl);
-  const headers = new Headers([...arrival.headers].filter(([name]) => kept(name)));
+  const headers = new Headers([...rawRequest.headers].filter(([name]) => isForwarded(name)));
   headers.set('host', host);
   const hasBody = method === 'POST' || method === 'PUT';
-  const body = hasBody ? await arrival.read(bodyBytesMax) : null;
+  const body = hasBody ? await rawRequest.read(bodyBytesMax) : null;
   if (body) headers.set('content-length', String(body.length));
   const search = query.size > 0 ? `?${query}` : '';
   const request = new Request(baseUrl + path + search, {

@@ -150,8 +150,8 @@ function featuresOf({ baseUrl }: ConfigurationOptions): Configuration['features'
       useGrantedResource: () => true,
       getResourceServerInfo({ oidc }, url) {
         // A token is valid for exactly one resource.
-        const asked: unknown = oidc.params?.resource;
-        if (resourceAt(baseUrl, url) === null || (Array.isArray(asked) && asked.length > 1))
+        const requested: unknown = oidc.params?.resource;
+        if (resourceAt(baseUrl, url) === null || (Array.isArray(requested) && requested.length > 1))
           throw new InvalidTarget(
             `give one of the resources of this server: ${resourceUrl(baseUrl, 'api')} or ${resourceUrl(baseUrl, 'mcp')}`,
           );

@@ -1,7 +1,7 @@
 // User codes of the device flow (RFC 8628), in the storage of the library.
 import type Provider from 'oidc-provider';
 import { wordOf } from '../grants.ts';
-import type { Asked, Asking, Decision } from './engine.ts';
+import type { AuthorizationRequest, Asking, Decision } from './engine.ts';
 
 export interface Devices {
   /** Returns the request of a user code, ignoring case and separators; null for an unknown, expired or decided code. */
@@ -12,7 +12,7 @@ export interface Devices {
 
 export function devicesOf(
   provider: Provider,
-  askedBy: (params: Readonly<Record<string, unknown>>) => Asked,
+  requestOf: (params: Readonly<Record<string, unknown>>) => AuthorizationRequest,
 ): Devices {
   const openDevice = async (userCode: string) => {
     const code = await provider.DeviceCode.findByUserCode(userCode.toUpperCase().replaceAll(/[^A-Z]/g, ''));
@@ -24,7 +24,7 @@ export function devicesOf(
       const code = await openDevice(userCode);
       if (!code) return null;
       const { clientId = '', params = {}, jti } = code;
-      return { ...askedBy({ ...params, client_id: clientId }), ticket: jti, redirectUri: null };
+      return { ...requestOf({ ...params, client_id: clientId }), ticket: jti, redirectUri: null };
     },
     async settleDevice(userCode, decision) {
       const code = await openDevice(userCode);

@@ -1,12 +1,12 @@
 // Wraps the protocol library, which only this folder imports. The first request that needs the library loads it.
 import type { default as Library } from 'oidc-provider';
 import { Provider } from 'oidc-provider/lib/provider.js';
-import type { Arrival, RawAnswer } from '../../http/route.ts';
+import type { RawRequest, RawAnswer } from '../../http/route.ts';
 import type { Log } from '../../lib/log.ts';
 import { wordOf, type GrantRef } from '../grants.ts';
-import { askedScopes } from '../offered.ts';
+import { requestedScopes } from '../offered.ts';
 import { paths } from '../paths.ts';
-import { resourceAt, type Resource } from '../resources.ts';
+import { resourceAt, type ProtectedResource } from '../resources.ts';
 import { mintText } from '../token-text.ts';
 import { answerOf, exchangeOf } from './bridge.ts';
 import { configurationOf, cookieNames, type ConfigurationOptions } from './configuration.ts';
@@ -20,33 +20,33 @@ export interface Asking {
   readonly clientId: string;
   /** Redirect URI; null for the device flow. */
   readonly redirectUri: string | null;
-  readonly resource: Resource;
+  readonly resource: ProtectedResource;
   /** Requested scopes that are supported; empty if none is. */
   readonly scopes: readonly string[];
 }
 
 /** The part of `Asking` that the request parameters contain. */
-export type Asked = Pick<Asking, 'clientId' | 'resource' | 'scopes'>;
+export type AuthorizationRequest = Pick<Asking, 'clientId' | 'resource' | 'scopes'>;
 
 /** Decision of the person on a request. */
 export type Decision =
   | { readonly grant: GrantRef; readonly memberId: string; readonly scopes: readonly string[] }
   | { readonly error: 'access_denied' | 'invalid_scope'; readonly why: string };
 
-export interface Engine extends Devices {
+export interface OAuthEngine extends Devices {
   /** Answers a protocol request of a client or its browser. */
-  answer(arrival: Arrival): Promise<RawAnswer>;
+  answer(request: RawRequest): Promise<RawAnswer>;
   /** Returns the request of a consent page; null if this browser did not start it, or it has ended. */
-  asking(arrival: Arrival, uid: string): Promise<Asking | null>;
+  asking(request: RawRequest, uid: string): Promise<Asking | null>;
   /** Records the decision and redirects the browser. */
-  settle(arrival: Arrival, uid: string, decision: Decision): Promise<RawAnswer>;
+  settle(request: RawRequest, uid: string, decision: Decision): Promise<RawAnswer>;
 }
 
-export function createEngine(options: ConfigurationOptions & { log: Log }): Engine {
+export function createEngine(options: ConfigurationOptions & { log: Log }): OAuthEngine {
   const { baseUrl, log } = options;
   const provider = new Provider(baseUrl, configurationOf(options));
   const respond = provider.callback();
-  keepNames(provider);
+  preserveNames(provider);
   issueOurTexts(provider);
   askForSecrets(provider.Client, options.clients);
   // The detail of an invalid grant is not secret to the client that has it, and helps to fix the client.
@@ -57,27 +57,27 @@ export function createEngine(options: ConfigurationOptions & { log: Log }): Engi
   // Otherwise the library prints every error to the console, although the response has it.
   provider.silent = true;
 
-  const interactionOf = async (arrival: Arrival, uid: string) => {
-    const { req, res } = await exchangeOf({ ...arrival, method: 'GET' }, baseUrl);
+  const interactionOf = async (request: RawRequest, uid: string) => {
+    const { req, res } = await exchangeOf({ ...request, method: 'GET' }, baseUrl);
     const interaction = await provider.interactionDetails(req, res).catch(() => null);
     return interaction?.uid === uid ? { interaction, req, res } : null;
   };
   return {
-    async answer(arrival) {
-      const { req, res } = await exchangeOf(asWeTakeIt(arrival), baseUrl);
+    async answer(request) {
+      const { req, res } = await exchangeOf(asWeTakeIt(request), baseUrl);
       await respond(req, res);
       return answerOf(res, [cookieNames.session]);
     },
-    async asking(arrival, uid) {
-      const found = await interactionOf(arrival, uid);
-      if (!found) return null;
-      const { params } = found.interaction;
+    async asking(request, uid) {
+      const pending = await interactionOf(request, uid);
+      if (!pending) return null;
+      const { params } = pending.interaction;
       return { ...askingOf(baseUrl, params), ticket: uid, redirectUri: String(params.redirect_uri) };
     },
-    async settle(arrival, uid, decision) {
-      const found = await interactionOf(arrival, uid);
-      if (!found) throw new Error(`There is no authorization request ${uid}.`);
-      const { req, res } = found;
+    async settle(request, uid, decision) {
+      const pending = await interactionOf(request, uid);
+      if (!pending) throw new Error(`There is no authorization request ${uid}.`);
+      const { req, res } = pending;
       const result =
         'error' in decision
           ? { error: decision.error, error_description: decision.why }
@@ -92,11 +92,11 @@ export function createEngine(options: ConfigurationOptions & { log: Log }): Engi
   };
 }
 
-function askingOf(baseUrl: string, params: Readonly<Record<string, unknown>>): Asked {
+function askingOf(baseUrl: string, params: Readonly<Record<string, unknown>>): AuthorizationRequest {
   return {
     clientId: String(params.client_id),
     resource: resourceAt(baseUrl, String(params.resource)) ?? 'api',
-    scopes: askedScopes(textOf(params.scope)),
+    scopes: requestedScopes(textOf(params.scope)),
   };
 }
 
@@ -106,12 +106,12 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
  * Adjusts an authorization request for the library: adds the default scopes to a request without scopes (RFC 6749 §3.3), and replaces
  * other response modes than `query` with an unknown one, so that the library rejects them in the query.
  */
-function asWeTakeIt(arrival: Arrival): Arrival {
-  if (arrival.path !== paths.authorize) return arrival;
-  const query = new URLSearchParams(arrival.query);
-  if ((query.get('scope') ?? '') === '') query.set('scope', askedScopes(null).join(' '));
+function asWeTakeIt(request: RawRequest): RawRequest {
+  if (request.path !== paths.authorize) return request;
+  const query = new URLSearchParams(request.query);
+  if ((query.get('scope') ?? '') === '') query.set('scope', requestedScopes(null).join(' '));
   if ((query.get('response_mode') ?? 'query') !== 'query') query.set('response_mode', 'none');
-  return { ...arrival, query };
+  return { ...request, query };
 }
 
 const models = [
@@ -120,17 +120,17 @@ const models = [
 ] as const;
 
 /** Restores class names, which the library uses also in stored data and which a bundler may drop. */
-function keepNames(provider: Library): void {
+function preserveNames(provider: Library): void {
   for (const name of models) Object.defineProperty(provider[name], 'name', { value: name });
 }
 
 function issueOurTexts(provider: Library): void {
-  for (const kind of ['AccessToken', 'RefreshToken'] as const)
-    Object.defineProperty(provider[kind].prototype, 'generateTokenId', {
+  for (const tokenType of ['AccessToken', 'RefreshToken'] as const)
+    Object.defineProperty(provider[tokenType].prototype, 'generateTokenId', {
       value(this: { format?: string }) {
         // The method that this one replaces sets the format too.
         this.format = 'opaque';
-        return mintText(kind);
+        return mintText(tokenType);
       },
     });
 }

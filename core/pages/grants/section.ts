@@ -7,10 +7,10 @@ import type { AccountSection } from '../../identity/account/page.ts';
 import type { grant } from '../../identity/grants/contract.ts';
 import { hidden } from '../../identity/pages.ts';
 import type { Seat, SignedIn } from '../../identity/sessions/sessions.ts';
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import { consentSentenceOf } from '../../rights/words.ts';
 
-type ShownGrant = Shown<typeof grant>;
+type GrantResponse = EntityResponse<typeof grant>;
 
 interface GrantPages extends ChangeOptions {
   readonly app: () => App;
@@ -23,18 +23,18 @@ export function grantsSection(options: GrantPages): AccountSection {
       'grant-gone': 'The access of the app had already ended.',
     },
     async html(who) {
-      const places = await Promise.all(who.seats.map((seat) => placeOf(options, who, seat)));
-      const isEmpty = places.every((place) => place === null);
+      const sections = await Promise.all(who.seats.map((seat) => sectionOf(options, who, seat)));
+      const isEmpty = sections.every((section) => section === null);
       return html`<section aria-labelledby="apps">
         <h2 id="apps">Apps with access</h2>
-        ${isEmpty ? html`<p class="soft">No app has access to your account.</p>` : places}
+        ${isEmpty ? html`<p class="soft">No app has access to your account.</p>` : sections}
       </section>`;
     },
   };
 }
 
 /** Returns null if the person has no grants in the workspace. */
-async function placeOf(options: GrantPages, who: SignedIn, seat: Seat): Promise<Html | null> {
+async function sectionOf(options: GrantPages, who: SignedIn, seat: Seat): Promise<Html | null> {
   const grants = await grantsIn(options, who, seat);
   if (grants.length === 0) return null;
   const { workspaceId, workspaceName } = seat;
@@ -45,7 +45,7 @@ async function placeOf(options: GrantPages, who: SignedIn, seat: Seat): Promise<
 }
 
 function itemOf(
-  { id, client, redirectHost, resource, scopes, createdAt, lastUsedAt }: ShownGrant,
+  { id, client, redirectHost, resource, scopes, createdAt, lastUsedAt }: GrantResponse,
   form: Html,
 ): Html {
   const day = (time: string): string => time.slice(0, 10);
@@ -71,7 +71,7 @@ function itemOf(
 }
 
 interface Page {
-  readonly data: readonly ShownGrant[];
+  readonly data: readonly GrantResponse[];
   readonly pageInfo: { readonly endCursor: string | null; readonly hasNextPage: boolean };
 }
 
@@ -80,11 +80,11 @@ async function grantsIn(
   { app, sessions }: GrantPages,
   who: SignedIn,
   { workspaceId, memberId }: Seat,
-): Promise<ShownGrant[]> {
+): Promise<GrantResponse[]> {
   const principal = await sessions.principal(who, workspaceId);
   if (!principal) return [];
   const ask = app().caller((body) => ({ taken: structuredClone(body) as Page, bytes: 0 }));
-  const all: ShownGrant[] = [];
+  const all: GrantResponse[] = [];
   for (let after: string | null | undefined; after !== null;) {
     const query = { member: memberId, limit: 100, after };
     const answer = await ask(app().route('grants.list'), { principal, isCounted: true, params: {}, query });

@@ -2,14 +2,14 @@
 // in the name of the person.
 import type { App, Caller } from '../../http/app.ts';
 import type { Principal } from '../../http/principal.ts';
-import { defineRoute, type Arrival, type RawAnswer, type Route } from '../../http/route.ts';
+import { defineRoute, type RawRequest, type RawAnswer, type Route } from '../../http/route.ts';
 import type { Outcome } from '../../http/values.ts';
 import { answerPage, leadTo, leadToSignIn, readSignedForm } from '../../identity/pages.ts';
 import type { Seat, Sessions, SignedIn } from '../../identity/sessions/sessions.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { Closed, idOf } from '../../lib/schema.ts';
 import { proposal } from '../../proposals/contract.ts';
-import type { ShownProposal } from '../../proposals/kind.ts';
+import type { ProposalResponse } from '../../proposals/kind.ts';
 import { Type } from 'typebox';
 import { proposalPage } from './view.ts';
 
@@ -20,10 +20,10 @@ interface ProposalPageOptions {
 }
 
 /** A proposal as visible to a signed-in person. */
-interface Seen {
+interface VisibleProposal {
   readonly seat: Seat;
   readonly principal: Principal;
-  readonly proposal: ShownProposal;
+  readonly proposal: ProposalResponse;
 }
 
 export function proposalPageRoutes(options: ProposalPageOptions): Route[] {
@@ -36,10 +36,10 @@ export function proposalPageRoutes(options: ProposalPageOptions): Route[] {
   } as const;
   const inbound =
     (answer: typeof decide) =>
-    ({ params: { id } }: { params: { id: string } }, arrival: Arrival): Promise<RawAnswer> =>
-      answerPage(arrival, async () => {
-        const who = await options.sessions.find(arrival.headers);
-        return who ? answer(options, who, id, arrival) : leadToSignIn(options.baseUrl, arrival.path);
+    ({ params: { id } }: { params: { id: string } }, request: RawRequest): Promise<RawAnswer> =>
+      answerPage(request, async () => {
+        const who = await options.sessions.find(request.headers);
+        return who ? answer(options, who, id, request) : leadToSignIn(options.baseUrl, request.path);
       });
   return [
     defineRoute({
@@ -69,9 +69,9 @@ async function decide(
   options: ProposalPageOptions,
   who: SignedIn,
   id: string,
-  arrival: Arrival,
+  request: RawRequest,
 ): Promise<RawAnswer> {
-  const form = await readSignedForm(arrival, options.baseUrl, who);
+  const form = await readSignedForm(request, options.baseUrl, who);
   const seats = who.seats.filter(({ workspaceId }) => workspaceId === form.get('workspace'));
   const seen = await find(options, who, seats, id);
   const { operation, body } = decisionIn(form);
@@ -112,23 +112,23 @@ async function find(
   who: SignedIn,
   seats: readonly Seat[],
   id: string,
-): Promise<Seen> {
+): Promise<VisibleProposal> {
   const call = callerOf(options);
   const route = options.app().route('proposals.get');
   let refusal = new ApiError('not_found', 'There is no proposal with this id in your workspaces.');
   for (const seat of seats) {
     const principal = await options.sessions.principal(who, seat.workspaceId);
     if (!principal) continue;
-    const found: Outcome<unknown> = await call(route, { principal, isCounted: true, params: { id } });
-    if (!found.error) return { seat, principal, proposal: found.body as ShownProposal };
-    if (found.error.code !== 'not_found') refusal = found.error;
+    const outcome: Outcome<unknown> = await call(route, { principal, isCounted: true, params: { id } });
+    if (!outcome.error) return { seat, principal, proposal: outcome.body as ProposalResponse };
+    if (outcome.error.code !== 'not_found') refusal = outcome.error;
   }
   throw refusal;
 }
 
 function viewOf(
   { formToken }: SignedIn,
-  { seat, principal, proposal }: Seen,
+  { seat, principal, proposal }: VisibleProposal,
   error: ApiError | null,
 ): RawAnswer {
   const barredBy = principal.scopes.has('approvals:write')

@@ -4,12 +4,12 @@ import { page } from '../../html/page.ts';
 import type { RawAnswer } from '../../http/route.ts';
 import { done, hidden, problem } from '../../identity/pages.ts';
 import { visible } from '../../lib/printable.ts';
-import type { ShownProposal } from '../../proposals/kind.ts';
+import type { ProposalResponse } from '../../proposals/kind.ts';
 
-type Effect = ShownProposal['effects'][number];
+type Effect = ProposalResponse['effects'][number];
 
 export interface Viewed {
-  readonly proposal: ShownProposal;
+  readonly proposal: ProposalResponse;
   readonly workspaceName: string;
   readonly workspaceId: string;
   readonly formToken: string;
@@ -20,7 +20,7 @@ export interface Viewed {
   readonly status?: number;
 }
 
-const states: Readonly<Record<ShownProposal['status'], string>> = {
+const states: Readonly<Record<ProposalResponse['status'], string>> = {
   open: 'This proposal is pending.',
   approved: 'This proposal was approved and applied.',
   partly_approved: 'A part of this proposal was approved and applied.',
@@ -138,8 +138,8 @@ function textOf(value: unknown): string {
   if (typeof value !== 'object') return String(value);
   const { name, identifier } = value as { name?: unknown; identifier?: unknown };
   const isReference = Object.keys(value).every((key) => ofReference.has(key));
-  const shown = isReference ? (name ?? identifier) : undefined;
-  return typeof shown === 'string' ? shown : JSON.stringify(value);
+  const text = isReference ? (name ?? identifier) : undefined;
+  return typeof text === 'string' ? text : JSON.stringify(value);
 }
 
 const count = (of: number, what: string): string => `${of} ${what}${of === 1 ? '' : 's'}`;

@@ -10,14 +10,14 @@ import { idPrefixes } from '../../lib/ids.ts';
 import { effectTable } from '../../rights/effects.ts';
 import { commonRights } from '../../rights/rights.ts';
 import { declared } from '../declared.ts';
-import { rightsOfInstall } from '../installs/hearing.ts';
+import { rightsOfInstall } from '../installs/matching-types.ts';
 import { getInstall } from '../installs/installs.ts';
 import { requireActive } from '../installs/active.ts';
 import type { Usage } from '../budgets/usage.ts';
 import { requireBudget } from '../budgets/waits.ts';
 import type { Install } from '../installs/schema.ts';
 import { checkValues, withDefaults, type SettingsSchema } from '../installs/settings.ts';
-import { hostDoorOf, principalOf, type HostDoor } from '../host-door.ts';
+import { hostGatewayOf, principalOf, type HostGateway } from '../host-gateway.ts';
 import type { RunEnds } from '../runs/ends.ts';
 import { callerOf, inputOf, type RunInput } from '../runs/input.ts';
 import { findRun, queuedRow, queueRunOps, type NewRun, type RunRow } from '../runs/rows.ts';
@@ -58,7 +58,7 @@ export async function callAction(
   ctx: Context,
   ref: string,
   name: string,
-  asked: Static<typeof ActionCall>,
+  callInput: Static<typeof ActionCall>,
   work: ActionWork,
 ): Promise<ChangeSet> {
   const install = await getInstall(ctx, ref);
@@ -67,27 +67,27 @@ export async function callAction(
   requireActive(install);
   await requireBudget(ctx, install, work.usage);
   const schema = (action.input ?? { type: 'object', additionalProperties: false }) as SettingsSchema;
-  const input = withDefaults(schema, asked.input ?? {});
+  const input = withDefaults(schema, callInput.input ?? {});
   checkValues(schema, input, { at: 'input', whose: 'action' });
-  const target = await targetOf(ctx, install, action.target, asked.target, work);
+  const target = await targetOf(ctx, install, action.target, callInput.target, work);
   const now = ctx.nowMs();
-  const given: RunInput = {
+  const runInput: RunInput = {
     event: { action: name, target, input, caller: ctx.actor },
     caller: callerOf(ctx),
   };
-  const run = runOf(ctx, install, name, given);
+  const run = runOf(ctx, install, name, runInput);
   const row = queuedRow(run, now);
   return {
     changes: [],
     ops: queueRunOps(work.queue, ctx.scope, run, now),
-    body: shownToCaller(ctx, row, work),
+    body: toCallerResponse(ctx, row, work),
     status: 202,
     location: `${ctx.baseUrl}/api/v1/plugins/${install.id}/actions/${name}/runs/${run.id}`,
     async completed() {
       await work.ends.wait(ctx.scope, run.id, waitMs);
       const ended = await findRun(ctx.store, ctx.scope, run.id);
       if (!ended) return null;
-      return { body: shownToCaller(ctx, ended, work), status: open.has(ended.status) ? 202 : 200 };
+      return { body: toCallerResponse(ctx, ended, work), status: open.has(ended.status) ? 202 : 200 };
     },
   };
 }
@@ -105,7 +105,7 @@ export async function getActionRun(ctx: Context, id: string, work: ActionWork) {
   const caller = row && inputOf(row)?.caller;
   if (!row || row.handler_kind !== 'action' || !caller || !isSameCaller(caller.actor, ctx.actor))
     throw notFound();
-  return shownToCaller(ctx, row, work);
+  return toCallerResponse(ctx, row, work);
 }
 
 /** All members who use an app share the id of its actor, so the member must match as well. */
@@ -114,10 +114,10 @@ function isSameCaller(one: Actor, other: Actor): boolean {
 }
 
 /** Omits the logs for callers without their scope, because logs can hold data from other servers. The result is always shown. */
-function shownToCaller({ scopes }: Context, row: RunRow, work: ActionWork) {
-  const shown = showRun(row, work);
+function toCallerResponse({ scopes }: Context, row: RunRow, work: ActionWork) {
+  const response = showRun(row, work);
   const { scope } = effectTable.logs;
-  return scopes.has(scope) ? shown : { ...shown, logs: [], leftOut: [scope] };
+  return scopes.has(scope) ? response : { ...response, logs: [], leftOut: [scope] };
 }
 
 function runOf(ctx: Context, install: Install, name: string, input: RunInput): NewRun {
@@ -137,7 +137,7 @@ function runOf(ctx: Context, install: Install, name: string, input: RunInput): N
   };
 }
 
-const doors = new WeakMap<App, HostDoor>();
+const gateways = new WeakMap<App, HostGateway>();
 
 /** Returns the target, read through the API with the rights common to caller and plugin. */
 async function targetOf(
@@ -161,13 +161,17 @@ async function targetOf(
       fix: 'Add `target` with its id.',
     });
   const app = work.app();
-  const door = doors.get(app) ?? hostDoorOf(app);
-  doors.set(app, door);
+  const gateway = gateways.get(app) ?? hostGatewayOf(app);
+  gateways.set(app, gateway);
   const principal = {
     ...principalOf(ctx.scope, install),
     ...commonRights(rightsOfInstall(install), ctx),
   };
-  const outcome = await door.call(app.route(`${kind}s.get`), { params: { id }, principal, isCounted: false });
+  const outcome = await gateway.call(app.route(`${kind}s.get`), {
+    params: { id },
+    principal,
+    isCounted: false,
+  });
   if (!outcome.error) return JSON.parse(outcome.body) as unknown;
   if (outcome.error.code === 'not_found')
     throw invalidField('target', 'not_found', {

@@ -3,7 +3,7 @@ import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf } from '../../lib/schema.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { sendingOutside } from '../installs/rights.ts';
-import { RunShown } from '../runs/schema.ts';
+import { RunResponse } from '../runs/schema.ts';
 import { callAction, getActionRun, listActions, type ActionWork } from './actions.ts';
 import { ActionCall, ActionList, handlerName } from './schema.ts';
 
@@ -40,7 +40,7 @@ export function actionRoutes(work: ActionWork): Route[] {
       bodyBytesMax: 128 * 1024,
       example: { target: 'ENG-1', input: { dryRun: true } },
       errors: ['conflict', 'insufficient_scope', 'quota_exceeded'],
-      responses: { 200: RunShown, 202: RunShown },
+      responses: { 200: RunResponse, 202: RunResponse },
       write: (ctx, { params, body }) => callAction(ctx, params.id, params.name, body, work),
     }),
     defineRoute({
@@ -52,7 +52,7 @@ export function actionRoutes(work: ActionWork): Route[] {
       anyKey: true,
       limit: 'read',
       params: Closed({ id: pluginRef, name: handlerName, run: runId }),
-      responses: { 200: RunShown },
+      responses: { 200: RunResponse },
       read: (ctx, { params }) => getActionRun(ctx, params.run, work),
     }),
   ];

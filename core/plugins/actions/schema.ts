@@ -1,13 +1,13 @@
 // Request and response schemas of actions.
 import { Type } from 'typebox';
-import { Closed, enumeration, named, nullable } from '../../lib/schema.ts';
+import { Closed, enumeration, namedSchema, nullable } from '../../lib/schema.ts';
 
 export const handlerName = Type.String({
   pattern: '^[a-z][a-zA-Z0-9-]{0,39}$',
   description: 'Name of the handler in the manifest.',
 });
 
-const ActionShown = named(
+const ActionResponse = namedSchema(
   'PluginAction',
   Closed({
     name: handlerName,
@@ -23,11 +23,11 @@ const ActionShown = named(
     ),
   }),
 );
-export const ActionList = named(
+export const ActionList = namedSchema(
   'PluginActionList',
-  Closed({ data: Type.Array(ActionShown, { description: 'All actions, in the order of the manifest.' }) }),
+  Closed({ data: Type.Array(ActionResponse, { description: 'All actions, in the order of the manifest.' }) }),
 );
-export const ActionCall = named(
+export const ActionCall = namedSchema(
   'PluginActionCall',
   Closed({
     target: Type.Optional(

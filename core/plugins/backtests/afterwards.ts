@@ -1,5 +1,5 @@
 // Finds the later changes of an issue's fields after an event: the next change by a person, and the change by the run of that time.
-import { shownData, type EventRow } from '../../events/event.ts';
+import { renderData, type EventRow } from '../../events/event.ts';
 import { pageOfSubject, type EventFacts } from '../../events/log.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { Scope, Store } from '../../store/store.ts';
@@ -27,14 +27,17 @@ export async function afterwardsOf(
   const people = new Map<string, unknown>();
   const run = new Map<string, unknown>();
   const untilMs = event.createdAt + afterwardsMs;
-  const wants = (one: EventFacts): boolean =>
+  const isRelevant = (one: EventFacts): boolean =>
     one.entityKind === 'issue' && one.entityId === issueId && one.createdAt <= untilMs && !isOf(one, event);
   for (let after = event.sequence, pages = 0; pages < pagesMax; pages++) {
-    const page = await pageOfSubject(store, scope, issueId, after, { limit: pageEvents, wants });
+    const page = await pageOfSubject(store, scope, issueId, after, {
+      limit: pageEvents,
+      matches: isRelevant,
+    });
     for (const one of page.events) {
       const target = targetOf(one, runId) === 'people' ? people : targetOf(one, runId) === 'run' ? run : null;
       if (target)
-        for (const [field, value] of changedBy(shownData(one)))
+        for (const [field, value] of changedBy(renderData(one)))
           if (!target.has(field)) target.set(field, value);
     }
     if (!page.more || fields.every((field) => people.has(field))) break;

@@ -17,18 +17,18 @@ import { checkManifest, readPackage, type PackageRules } from '../installs/check
 import { requireSignedTrial, type PluginTrust } from '../installs/trust.ts';
 import { plugin } from '../installs/contract.ts';
 import { getInstall } from '../installs/installs.ts';
-import { requireNamed } from '../installs/named.ts';
+import { requireReferenced } from '../installs/references.ts';
 import type { Install } from '../installs/schema.ts';
 import { checkSettings } from '../installs/settings.ts';
-import type { Window } from './engine.ts';
+import type { BacktestWindow } from './engine.ts';
 import {
   backtestColumns,
   endBacktestOp,
   findBacktest,
   insertBacktestOp,
   openBacktests,
-  type Asked,
-  type AskedCode,
+  type BacktestRequest,
+  type RequestedCode,
   type BacktestRow,
   type Code,
 } from './rows.ts';
@@ -49,7 +49,7 @@ export interface BacktestRules extends PackageRules {
   source(scope: Scope, sha256: string): Promise<string>;
 }
 
-type WindowGiven = Omit<Static<typeof BacktestCreate>, 'package'>;
+type WindowInput = Omit<Static<typeof BacktestCreate>, 'package'>;
 
 /** Backtests a package, which need not be installed. @throws ApiError validation_failed, conflict */
 export async function backtestPackage(
@@ -57,10 +57,10 @@ export async function backtestPackage(
   body: Static<typeof BacktestCreate>,
   rules: BacktestRules,
 ): Promise<ChangeSet> {
-  const version = await versionGiven(ctx, body, undefined, rules);
-  const asked = { grant: version.grant, runs: null, window: await windowOf(ctx, body) };
+  const version = await requestedVersion(ctx, body, undefined, rules);
+  const request = { grant: version.grant, runs: null, window: await windowOf(ctx, body) };
   const code = { installId: ctx.ids.next(plugin.id), versions: [version] };
-  return queued(ctx, { kind: 'backtest', install: null, asked, code }, rules);
+  return queued(ctx, { kind: 'backtest', install: null, request, code }, rules);
 }
 
 /** Backtests the installed version, or another version of the same plugin. @throws ApiError not_found, validation_failed, conflict */
@@ -72,12 +72,12 @@ export async function backtestPlugin(
 ): Promise<ChangeSet> {
   const install = await getInstall(ctx, pluginId);
   const version = body.package
-    ? await versionGiven(ctx, { ...body, package: body.package }, install, rules)
+    ? await requestedVersion(ctx, { ...body, package: body.package }, install, rules)
     : await versionInstalled(ctx, install, rules, body.settings);
-  const asked = { grant: version.grant, runs: null, window: await windowOf(ctx, body) };
+  const request = { grant: version.grant, runs: null, window: await windowOf(ctx, body) };
   return queued(
     ctx,
-    { kind: 'backtest', install, asked, code: { installId: install.id, versions: [version] } },
+    { kind: 'backtest', install, request, code: { installId: install.id, versions: [version] } },
     rules,
   );
 }
@@ -90,25 +90,25 @@ export async function gatePlugin(
   rules: BacktestRules,
 ): Promise<ChangeSet> {
   const install = await getInstall(ctx, pluginId);
-  const next = await versionGiven(ctx, body, install, rules);
+  const next = await requestedVersion(ctx, body, install, rules);
   const versions = [await versionInstalled(ctx, install, rules), next];
-  const asked = {
+  const request = {
     grant: [...new Set(versions.flatMap(({ grant }) => grant))],
     runs: body.runs ?? runsDefault,
     window: await windowOf(ctx, {}),
   };
-  return queued(ctx, { kind: 'gate', install, asked, code: { installId: install.id, versions } }, rules);
+  return queued(ctx, { kind: 'gate', install, request, code: { installId: install.id, versions } }, rules);
 }
 
-export type AskedVersion = AskedCode['versions'][number];
+export type RequestedVersion = RequestedCode['versions'][number];
 
 /** Reads a version of the install's plugin from a request. @throws ApiError validation_failed */
-export async function versionGiven(
+export async function requestedVersion(
   ctx: Context,
   body: Pick<Static<typeof GateCreate>, 'package' | 'signature' | 'settings'>,
   install: Install | undefined,
   rules: PackageRules & Pick<BacktestRules, 'checkFilter' | 'trust'>,
-): Promise<AskedVersion> {
+): Promise<RequestedVersion> {
   const document = await readPackage(body.package);
   const { manifest, sha256, code } = document;
   requireSignedTrial(rules.trust, document, body.signature);
@@ -118,7 +118,7 @@ export async function versionGiven(
       fix: 'Use a version of the same plugin.',
     });
   checkManifest(manifest, rules);
-  await requireNamed(ctx, manifest, install, rules.checkFilter);
+  await requireReferenced(ctx, manifest, install, rules.checkFilter);
   return versionOf(ctx, { manifest, sha256, code }, Object.keys(manifest.scopes ?? {}), {
     ...install?.settings,
     ...body.settings,
@@ -129,24 +129,24 @@ async function versionInstalled(
   ctx: Context,
   { manifest, sha256, grant, settings }: Install,
   rules: BacktestRules,
-  given: Readonly<Record<string, unknown>> = {},
-): Promise<AskedVersion> {
+  overrides: Readonly<Record<string, unknown>> = {},
+): Promise<RequestedVersion> {
   const code = await rules.source(ctx.scope, sha256);
-  return versionOf(ctx, { manifest, sha256, code }, grant, { ...settings, ...given });
+  return versionOf(ctx, { manifest, sha256, code }, grant, { ...settings, ...overrides });
 }
 
 function versionOf(
   ctx: Context,
   code: Code,
   wanted: readonly string[],
-  settings: AskedVersion['settings'],
-): AskedVersion {
+  settings: RequestedVersion['settings'],
+): RequestedVersion {
   checkSettings(code.manifest, settings);
   return { code, grant: wanted.filter((scope) => ctx.scopes.has(scope)), settings };
 }
 
 /** @throws ApiError validation_failed */
-async function windowOf(ctx: Context, { since, until, events }: WindowGiven): Promise<Window> {
+async function windowOf(ctx: Context, { since, until, events }: WindowInput): Promise<BacktestWindow> {
   const now = ctx.nowMs();
   const untilMs = Math.min(until === undefined ? now : readTime(until, 'until'), now);
   const sinceMs = since === undefined ? untilMs - daysDefault * dayMs : readTime(since, 'since');
@@ -166,13 +166,13 @@ async function windowOf(ctx: Context, { since, until, events }: WindowGiven): Pr
 interface Queued {
   readonly kind: BacktestRow['kind'];
   readonly install: Install | null;
-  readonly asked: Asked;
-  readonly code: AskedCode;
+  readonly request: BacktestRequest;
+  readonly code: RequestedCode;
 }
 
 async function queued(
   ctx: Context,
-  { kind, install, asked, code }: Queued,
+  { kind, install, request, code }: Queued,
   { queue, work }: BacktestRules,
 ): Promise<ChangeSet> {
   const open = (await ctx.store.readOne(ctx.scope, openBacktests, {}))?.count ?? 0;
@@ -187,7 +187,7 @@ async function queued(
     plugin_version: manifest.version,
     status: 'queued',
     starts: 0,
-    asked_json: JSON.stringify(asked),
+    asked_json: JSON.stringify(request),
     report_json: null,
     error: null,
     created_at: ctx.nowMs(),
@@ -197,7 +197,7 @@ async function queued(
   return {
     changes: [],
     ops: [insertBacktestOp(ctx.scope, row, code), queue.add(ctx.scope, row.id, row.id, row.created_at)],
-    body: shownWhole(row, work),
+    body: toFullResponse(row, work),
     status: 202,
     location: `${ctx.baseUrl}/api/v1/backtests/${row.id}`,
   };
@@ -216,14 +216,14 @@ export async function listBacktests(
     order: [{ sql: 'created_at', direction: 'desc' }],
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
-    asked: { plugin: pluginId },
+    parameters: { plugin: pluginId },
   });
-  return { data: data.map((row) => shown(row as unknown as BacktestRow, work)), pageInfo };
+  return { data: data.map((row) => toBacktestResponse(row as unknown as BacktestRow, work)), pageInfo };
 }
 
 /** @throws ApiError not_found */
 export async function getBacktest(ctx: Context, id: string, { work }: Pick<BacktestRules, 'work'>) {
-  return shownWhole(await rowOf(ctx, id), work);
+  return toFullResponse(await rowOf(ctx, id), work);
 }
 
 /** @throws ApiError not_found; conflict if the backtest has ended */
@@ -236,14 +236,14 @@ export async function cancelBacktest(ctx: Context, id: string, rules: BacktestRu
     changes: [],
     ops: [endBacktestOp(ctx.scope, id, { status: 'canceled', now }), rules.queue.remove(ctx.scope, id)],
     afterCommit: () => rules.work.cancel(id),
-    body: shownWhole({ ...row, status: 'canceled', finished_at: now }, { progress: () => null }),
+    body: toFullResponse({ ...row, status: 'canceled', finished_at: now }, { progress: () => null }),
   };
 }
 
 /** Returns the grant of a backtest, whose read scopes are required to read its report. */
 export async function grantOf(ctx: Context, id: string): Promise<readonly string[]> {
   const row = await ctx.store.readOne(ctx.scope, findBacktest, { id });
-  return row ? (JSON.parse(row.asked_json) as Asked).grant : [];
+  return row ? (JSON.parse(row.asked_json) as BacktestRequest).grant : [];
 }
 
 async function rowOf(ctx: Context, id: string): Promise<BacktestRow> {
@@ -254,7 +254,7 @@ async function rowOf(ctx: Context, id: string): Promise<BacktestRow> {
 
 type Progressing = Pick<BacktestWork, 'progress'>;
 
-function shown(row: BacktestRow, work: Progressing) {
+function toBacktestResponse(row: BacktestRow, work: Progressing) {
   const isOpen = row.finished_at === null;
   return {
     id: row.id,
@@ -262,7 +262,7 @@ function shown(row: BacktestRow, work: Progressing) {
     pluginId: row.install_id,
     plugin: row.plugin_id,
     pluginVersion: row.plugin_version,
-    scopes: (JSON.parse(row.asked_json) as Asked).grant,
+    scopes: (JSON.parse(row.asked_json) as BacktestRequest).grant,
     status: row.status,
     progress: isOpen ? work.progress(row.id) : null,
     error: row.error,
@@ -272,8 +272,8 @@ function shown(row: BacktestRow, work: Progressing) {
   };
 }
 
-function shownWhole(row: BacktestRow, work: Progressing) {
+function toFullResponse(row: BacktestRow, work: Progressing) {
   const report: unknown = row.report_json === null ? null : JSON.parse(row.report_json);
   const isGate = row.kind === 'gate';
-  return { ...shown(row, work), report: isGate ? null : report, gate: isGate ? report : null };
+  return { ...toBacktestResponse(row, work), report: isGate ? null : report, gate: isGate ? report : null };
 }

@@ -2,7 +2,7 @@
 import type { EventRow } from '../../events/event.ts';
 import { dayMs } from '../../lib/time.ts';
 import { short } from '../../changes/diff.ts';
-import { type Effect } from '../runs/effects.ts';
+import { type RunEffect } from '../runs/effects.ts';
 import type { Afterwards } from './afterwards.ts';
 import { fieldEffectsOf, isSame } from './fields.ts';
 import type { Agreement, BacktestReport, FieldReport, Sampled } from './report.ts';
@@ -12,7 +12,7 @@ import type { Tried } from './trial.ts';
 const effectsMax = 500;
 const samplesMax = 5;
 /** Limit of groups of other effects, and of failures. */
-const kindsMax = 100;
+const distinctMax = 100;
 /** Limit of effects stored to recognize repetitions. */
 const rememberedMax = 200_000;
 
@@ -22,12 +22,12 @@ interface Window {
 }
 
 type Counts = { -readonly [K in keyof Omit<FieldReport, 'agreement'>]: Omit<FieldReport, 'agreement'>[K] };
-type Found = { -readonly [K in keyof Sampled]: Sampled[K] } & { samples: unknown[] };
+type SampledCount = { -readonly [K in keyof Sampled]: Sampled[K] } & { samples: unknown[] };
 
 export interface Collector {
   /** Adds the outcome for an event. Returns its new effects on issue fields, which must be compared. */
-  add(event: EventRow, tried: Tried): readonly Effect[];
-  compare(event: EventRow, effect: Effect, after: Afterwards): void;
+  add(event: EventRow, tried: Tried): readonly RunEffect[];
+  compare(event: EventRow, effect: RunEffect, after: Afterwards): void;
   readonly runs: number;
   readonly cpuMs: number;
   report(more: Pick<BacktestReport, 'window' | 'events' | 'endedBy'>): BacktestReport;
@@ -35,22 +35,22 @@ export interface Collector {
 
 export function createCollector({ sinceMs, untilMs }: Window): Collector {
   const comparisons = createComparisons();
-  const others = new Map<string, Found>();
-  const failures = new Map<string, Found>();
+  const others = new Map<string, SampledCount>();
+  const failures = new Map<string, SampledCount>();
   const asOfNow = new Map<string, number>();
   const known = new Set<string>();
   const cpu: number[] = [];
   let [calls, refused, failed, repeated, cpuMs] = [0, 0, 0, 0, 0];
 
   /** False for a repetition: a trial commits nothing, so a plugin may make the same change at every event. */
-  const isNew = (effect: Effect): boolean => {
+  const isNew = (effect: RunEffect): boolean => {
     const key = JSON.stringify([effect.id, fieldEffectsOf(effect)]);
     if (known.has(key)) return false;
     if (known.size < rememberedMax) known.add(key);
     return true;
   };
 
-  const addOther = (event: EventRow, effect: Effect): void => {
+  const addOther = (event: EventRow, effect: RunEffect): void => {
     const values = Object.fromEntries(fieldEffectsOf(effect).map(({ field, wouldBe }) => [field, wouldBe]));
     sampled(others, `${effect.kind} ${effect.action}`, { eventId: event.id, values });
   };
@@ -73,7 +73,7 @@ export function createCollector({ sinceMs, untilMs }: Window): Collector {
         const { code, message } = tried.error;
         sampled(failures, code, { eventId: event.id, message: short(message) }, shapeOf(message));
       }
-      const compared: Effect[] = [];
+      const compared: RunEffect[] = [];
       for (const effect of tried.effects)
         if (effect.kind !== 'issue' || effect.action !== 'update') addOther(event, effect);
         else if (isNew(effect)) compared.push(effect);
@@ -102,7 +102,7 @@ function createComparisons() {
   const effects: BacktestReport['effects'][number][] = [];
   let leftOut = 0;
   return {
-    add(event: EventRow, effect: Effect, { people, run }: Afterwards): void {
+    add(event: EventRow, effect: RunEffect, { people, run }: Afterwards): void {
       for (const one of fieldEffectsOf(effect)) {
         const { field } = one;
         const counts = fields.get(field) ?? countsOf(field);
@@ -137,7 +137,7 @@ function costsOf(cpu: readonly number[], calls: number, windowDays: number) {
   const perDay = (sum: number): number => rounded(sum / days);
   const sorted = cpu.toSorted((a, b) => a - b);
   // Nearest rank: of two runs, the slower one is the 95th percentile.
-  const at = (share: number): number => rounded(sorted[Math.ceil(sorted.length * share) - 1] ?? 0);
+  const at = (fraction: number): number => rounded(sorted[Math.ceil(sorted.length * fraction) - 1] ?? 0);
   const cpuMs = cpu.reduce((sum, ms) => sum + ms, 0);
   return {
     calls,
@@ -173,12 +173,12 @@ function shapeOf(message: string): string {
 }
 
 /** @param shape distinguishes samples with the same name */
-function sampled(all: Map<string, Found>, what: string, sample: unknown, shape = ''): void {
+function sampled(all: Map<string, SampledCount>, what: string, sample: unknown, shape = ''): void {
   // Messages without a common form could make as many groups as there are runs.
   const own = `${what} ${shape}`;
-  const key = all.has(own) || all.size < kindsMax ? own : what;
-  const found = all.get(key) ?? { what, count: 0, samples: [] };
-  all.set(key, found);
-  found.count++;
-  if (found.samples.length < samplesMax) found.samples.push(sample);
+  const key = all.has(own) || all.size < distinctMax ? own : what;
+  const entry = all.get(key) ?? { what, count: 0, samples: [] };
+  all.set(key, entry);
+  entry.count++;
+  if (entry.samples.length < samplesMax) entry.samples.push(sample);
 }

@@ -9,17 +9,17 @@ import { createSearched } from '../../lib/filter-match.ts';
 import { derivedId, idPrefixes } from '../../lib/ids.ts';
 import { createPasts, isNaming, type Pasts } from '../../resource/as-of/past.ts';
 import type { Scope, Store } from '../../store/store.ts';
-import { principalOf } from '../host-door.ts';
-import { heardTypes } from '../installs/hearing.ts';
+import { principalOf } from '../host-gateway.ts';
+import { matchingTypes } from '../installs/matching-types.ts';
 import type { Install } from '../installs/schema.ts';
 import { findCut } from '../loops.ts';
 import { byTypeOf, type ByType } from '../registry.ts';
 import { createAttempts, type AttemptOptions } from '../runs/attempt.ts';
-import type { Effect } from '../runs/effects.ts';
-import { createWants } from '../wants.ts';
+import type { RunEffect } from '../runs/effects.ts';
+import { createMatcher } from '../subscription-matcher.ts';
 import { afterwardsOf } from './afterwards.ts';
 import { createCollector, type Collector } from './collector.ts';
-import { createConvoy } from './convoy.ts';
+import { createOrderedPool } from './ordered-pool.ts';
 import { fieldEffectsOf } from './fields.ts';
 import type { BacktestReport } from './report.ts';
 import { createTrials, type TryOn, type Version } from './trial.ts';
@@ -33,7 +33,7 @@ const underWayMax = 4;
 const politeMs = 50;
 const politeStepMs = 5;
 
-export interface Window {
+export interface BacktestWindow {
   readonly sinceMs: number;
   readonly untilMs: number;
   /** Range of sequences: `after` exclusive, `to` inclusive. */
@@ -42,7 +42,7 @@ export interface Window {
   readonly eventsMax: number;
 }
 
-export interface Progress {
+export interface BacktestProgress {
   /** Events of the window read so far, and their total. */
   readonly looked: number;
   readonly of: number;
@@ -58,14 +58,14 @@ export interface EngineOptions extends AttemptOptions {
   readonly isBusy: () => boolean;
 }
 
-export interface Engine {
+export interface BacktestEngine {
   /** Returns the report of a version; rejects if stopped. */
   backtest(
     scope: Scope,
     version: Version,
-    window: Window,
+    window: BacktestWindow,
     signal: AbortSignal,
-    onProgress: (progress: Progress) => void,
+    onProgress: (progress: BacktestProgress) => void,
   ): Promise<BacktestReport>;
   readonly tryOn: TryOn;
   pastsFor(scope: Scope, install: Install): Pasts;
@@ -75,11 +75,11 @@ export interface Engine {
   subscribed(scope: Scope, install: Install): Promise<(event: EventRow) => Promise<boolean>>;
 }
 
-export function createEngine(options: EngineOptions): Engine {
+export function createEngine(options: EngineOptions): BacktestEngine {
   const { store, services } = options;
   const attempts = createAttempts(options);
   const tryOn = createTrials({ attempts, store, committer: options.committer });
-  const wants = createWants(services.turns);
+  const matches = createMatcher(services.fairQueue);
 
   const yieldTo = async (signal: AbortSignal): Promise<void> => {
     for (let waited = 0; options.isBusy() && waited < politeMs; waited += politeStepMs)
@@ -87,14 +87,17 @@ export function createEngine(options: EngineOptions): Engine {
     signal.throwIfAborted();
   };
 
-  const subscribed: Engine['subscribed'] = async (scope, install) => {
+  const subscribed: BacktestEngine['subscribed'] = async (scope, install) => {
     const directory = await options.directoryOf(scope);
     const filterFields = (type: string): FilterFields => options.filterFields(type, directory);
     const byType: ByType = byTypeOf({ log: services.log, filterFields }, [install]);
     return async (event) => {
       const [subscription] = byType.get(event.type) ?? [];
       if (!subscription) return false;
-      return wants(scope, subscription, event, { shown: renderEvent(event), searched: createSearched() });
+      return matches(scope, subscription, event, {
+        envelope: renderEvent(event),
+        searched: createSearched(),
+      });
     };
   };
 
@@ -113,16 +116,16 @@ export function createEngine(options: EngineOptions): Engine {
 }
 
 /** Returns the function that runs a version on the events of a window. */
-function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine['backtest'] {
+function createBacktest(store: Store, engine: Omit<BacktestEngine, 'backtest'>): BacktestEngine['backtest'] {
   return async (scope, version, window, signal, onProgress) => {
     const { install } = version;
     const isWanted = await engine.subscribed(scope, install);
-    const types: ReadonlySet<string> = new Set(heardTypes(install));
+    const types: ReadonlySet<string> = new Set(matchingTypes(install));
     const pasts = engine.pastsFor(scope, install);
     const collector = createCollector(window);
     const events = { looked: 0, wanted: 0, cut: 0 };
     let endedBy: BacktestReport['endedBy'] = null;
-    const convoy = createConvoy(underWayMax);
+    const pool = createOrderedPool(underWayMax);
     const compare = comparing(store, scope, install, collector);
 
     const meet = async (event: EventRow): Promise<void> => {
@@ -133,10 +136,10 @@ function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine[
       if (endedBy) return;
       events.wanted++;
       if (await findCut(store, scope, event, install.id, () => 0)) return void events.cut++;
-      await convoy.room();
+      await pool.waitForCapacity();
       await engine.yieldTo(signal);
       const past = await pasts.at(event);
-      convoy.join(
+      pool.join(
         (before) => engine.tryOn(scope, version, event, past, signal, { before }),
         (tried) => {
           signal.throwIfAborted();
@@ -150,7 +153,7 @@ function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine[
         signal.throwIfAborted();
         const page = await pageAfter(store, scope, after, {
           limit: pageEvents,
-          wants: ({ type, entityKind, sequence }) =>
+          matches: ({ type, entityKind, sequence }) =>
             sequence <= window.to && (types.has(type) || isNaming(entityKind)),
         });
         for (const event of page.events) {
@@ -164,16 +167,16 @@ function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine[
         more = page.more && after < window.to;
       }
     } finally {
-      await convoy.arrived();
+      await pool.drained();
     }
-    return collector.report({ window: shownWindow(window), events, endedBy });
+    return collector.report({ window: toWindowResponse(window), events, endedBy });
   };
 }
 
 /** Compares effects with later changes, in order, so that a repeated backtest gives the same report. */
 function comparing(store: Store, scope: Scope, install: Install, collector: Collector) {
   let last = Promise.resolve();
-  const compare = async (event: EventRow, effects: readonly Effect[]): Promise<void> => {
+  const compare = async (event: EventRow, effects: readonly RunEffect[]): Promise<void> => {
     const runId = derivedId(idPrefixes.run, event.id, install.id);
     for (const effect of effects) {
       const fields = fieldEffectsOf(effect).map(({ field }) => field);
@@ -181,11 +184,11 @@ function comparing(store: Store, scope: Scope, install: Install, collector: Coll
       collector.compare(event, effect, after);
     }
   };
-  return (event: EventRow, effects: readonly Effect[]): Promise<void> =>
+  return (event: EventRow, effects: readonly RunEffect[]): Promise<void> =>
     (last = last.then(() => compare(event, effects)));
 }
 
-function shownWindow({ sinceMs, untilMs, to }: Window): BacktestReport['window'] {
+function toWindowResponse({ sinceMs, untilMs, to }: BacktestWindow): BacktestReport['window'] {
   const iso = (ms: number): string => new Date(ms).toISOString();
   return { since: iso(sinceMs), until: iso(untilMs), toSequence: to };
 }

@@ -1,7 +1,7 @@
 // Splits effects into single fields and compares them with the values that others set.
 import { isDeepStrictEqual } from 'node:util';
 import { short } from '../../changes/diff.ts';
-import { type Effect } from '../runs/effects.ts';
+import { type RunEffect } from '../runs/effects.ts';
 
 export interface FieldEffect {
   /** Name of the field; `fields.<key>` for a custom field. */
@@ -10,10 +10,10 @@ export interface FieldEffect {
   readonly wouldBe: unknown;
 }
 
-type Values = Readonly<Record<string, unknown>>;
+type ChangedData = Readonly<Record<string, unknown>>;
 
 /** Fields derived from the write or its author; nobody sets them. */
-const given: ReadonlySet<string> = new Set([
+const derivedFields: ReadonlySet<string> = new Set([
   'version',
   'updatedAt',
   'url',
@@ -23,9 +23,9 @@ const given: ReadonlySet<string> = new Set([
   'creator',
 ]);
 
-export function fieldEffectsOf({ values = {} }: Pick<Effect, 'values'>): FieldEffect[] {
+export function fieldEffectsOf({ values = {} }: Pick<RunEffect, 'values'>): FieldEffect[] {
   return Object.entries(values)
-    .filter(([name]) => !given.has(name))
+    .filter(([name]) => !derivedFields.has(name))
     .flatMap(([name, { before, after }]) =>
       name === 'fields'
         ? keysOf(before, after).map((key) => ({
@@ -38,8 +38,8 @@ export function fieldEffectsOf({ values = {} }: Pick<Effect, 'values'>): FieldEf
 }
 
 /** Returns the fields that an event changed, with their new values. */
-export function changedBy({ previous, ...data }: Values): ReadonlyMap<string, unknown> {
-  const before = (previous ?? {}) as Values;
+export function changedBy({ previous, ...data }: ChangedData): ReadonlyMap<string, unknown> {
+  const before = (previous ?? {}) as ChangedData;
   const after = Object.fromEntries(Object.keys(before).map((name) => [name, data[name]]));
   const values = Object.fromEntries(
     Object.keys(before).map((name) => [name, { before: before[name], after: after[name] }]),
@@ -66,10 +66,10 @@ function nameOf(value: unknown): unknown {
 }
 
 function keysOf(before: unknown, after: unknown): string[] {
-  const keys = new Set([before, after].flatMap((values) => Object.keys((values ?? {}) as Values)));
+  const keys = new Set([before, after].flatMap((values) => Object.keys((values ?? {}) as ChangedData)));
   return [...keys].filter((key) => !isDeepStrictEqual(valueIn(before, key), valueIn(after, key)));
 }
 
 function valueIn(values: unknown, key: string): unknown {
-  return ((values ?? {}) as Values)[key] ?? null;
+  return ((values ?? {}) as ChangedData)[key] ?? null;
 }

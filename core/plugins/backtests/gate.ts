@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { findEvent } from '../../events/log.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import type { Scope, Store } from '../../store/store.ts';
-import type { Engine, Progress } from './engine.ts';
+import type { BacktestEngine, BacktestProgress } from './engine.ts';
 import { fieldEffectsOf } from './fields.ts';
 import type { GateReport } from './report.ts';
 import type { Tried, Version } from './trial.ts';
@@ -15,16 +15,16 @@ const lastRuns = tenantStatement<{ event_id: string }>(
 );
 
 export async function throughGate(
-  engine: Engine,
+  engine: BacktestEngine,
   store: Store,
   scope: Scope,
   { old, next, runs }: { readonly old: Version; readonly next: Version; readonly runs: number },
   signal: AbortSignal,
-  onProgress: (progress: Progress) => void,
+  onProgress: (progress: BacktestProgress) => void,
 ): Promise<GateReport> {
   const rows = await store.read(scope, lastRuns, { installId: old.install.id, limit: runs });
-  const found = await Promise.all(rows.map(({ event_id }) => findEvent(store, scope, event_id)));
-  const events = found.filter((event) => event !== undefined).sort((a, b) => a.sequence - b.sequence);
+  const lastEvents = await Promise.all(rows.map(({ event_id }) => findEvent(store, scope, event_id)));
+  const events = lastEvents.filter((event) => event !== undefined).sort((a, b) => a.sequence - b.sequence);
   const wanting = await Promise.all([old, next].map(({ install }) => engine.subscribed(scope, install)));
   const pasts = engine.pastsFor(scope, old.install);
   const differences: GateReport['differences'][number][] = [];
@@ -65,12 +65,12 @@ export function differencesOf(old: Done, next: Done): GateReport['differences'][
 /** Keyed by object and field. Created objects have different ids in each run, so they are keyed by their position among their kind. */
 function valuesOf({ error, effects }: Done): Map<string, unknown> {
   const values = new Map<string, unknown>();
-  const made = new Map<string, number>();
+  const createdCounts = new Map<string, number>();
   if (error) values.set(JSON.stringify(['run', 'error']), `${error.code}: ${error.message}`);
   for (const effect of effects) {
-    const place = (made.get(effect.kind) ?? 0) + 1;
-    if (effect.action === 'create') made.set(effect.kind, place);
-    const object = `${effect.kind} ${effect.action === 'create' ? `new ${place}` : effect.id}`;
+    const ordinal = (createdCounts.get(effect.kind) ?? 0) + 1;
+    if (effect.action === 'create') createdCounts.set(effect.kind, ordinal);
+    const object = `${effect.kind} ${effect.action === 'create' ? `new ${ordinal}` : effect.id}`;
     for (const { field, wouldBe } of fieldEffectsOf(effect))
       values.set(JSON.stringify([object, field]), wouldBe);
   }

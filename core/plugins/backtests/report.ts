@@ -1,6 +1,6 @@
 // API schemas of the reports of backtests and gates.
 import { Type, type Static } from 'typebox';
-import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, idOf, namedSchema, nullable, time } from '../../lib/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
@@ -43,7 +43,7 @@ const Counted = Closed({
 });
 export type Sampled = Static<typeof Counted>;
 
-const EffectShown = Closed({
+const ReportedEffect = Closed({
   eventId,
   sequence: count('Sequence of the event, whose state the run saw.'),
   at: described(time, 'Time of the event.'),
@@ -56,7 +56,7 @@ const EffectShown = Closed({
   runMadeIt: any('Value that the version installed at the time set; null if it set none.'),
 });
 
-export const BacktestReport = named(
+export const BacktestReport = namedSchema(
   'BacktestReport',
   Closed({
     window: Closed(
@@ -91,7 +91,7 @@ export const BacktestReport = named(
       { description: 'Outcomes of the runs.' },
     ),
     fields: Type.Array(FieldTotals, { description: 'Totals by field, for updates of issues.' }),
-    effects: Type.Array(EffectShown, { description: 'Effects on issue fields, the first 500.' }),
+    effects: Type.Array(ReportedEffect, { description: 'Effects on issue fields, the first 500.' }),
     effectsLeftOut: count('Number of effects beyond the listed ones.'),
     effectsRepeated: count(
       'Number of repeated effects on the same issue, which occur because a backtest commits nothing.',
@@ -131,7 +131,7 @@ export const BacktestReport = named(
 );
 export type BacktestReport = Static<typeof BacktestReport>;
 
-export const GateReport = named(
+export const GateReport = namedSchema(
   'GateReport',
   Closed({
     runs: count('Number of past runs on whose events both versions ran.'),

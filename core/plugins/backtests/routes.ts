@@ -6,7 +6,7 @@ import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { expandScopes } from '../../rights/scopes.ts';
 import { pluginRef } from '../installs/ref.ts';
-import { seeing } from '../installs/rights.ts';
+import { pluginVisibility } from '../installs/rights.ts';
 import {
   backtestPackage,
   backtestPlugin,
@@ -17,7 +17,7 @@ import {
   listBacktests,
   type BacktestRules,
 } from './backtests.ts';
-import { BacktestCreate, BacktestListed, BacktestShown, GateCreate, PluginBacktest } from './schema.ts';
+import { BacktestCreate, BacktestListed, BacktestResponse, GateCreate, PluginBacktest } from './schema.ts';
 
 const packageBytesMax = 6 * 1024 * 1024;
 const ofPlugin = Closed({ id: pluginRef });
@@ -26,7 +26,7 @@ const tried =
   'Each event runs against the state of its time, and nothing is written or sent. The response returns at once; poll the backtest until it has ended.';
 
 /** The report contains data that the backtest read. */
-const seeingBacktest: AlsoNeeded = {
+const backtestVisibility: AlsoNeeded = {
   words: 'all read scopes granted to the backtest',
   scopes: async (ctx, { params }) =>
     [...expandScopes(await grantOf(ctx, (params as { id: string }).id))].filter((scope) =>
@@ -35,11 +35,14 @@ const seeingBacktest: AlsoNeeded = {
 };
 
 /** The installed code has consent; other code requires the scope to install it. */
-const seeingOrBringing: AlsoNeeded = {
-  words: `${seeing.words}, and plugins:write to try another package`,
+const visibilityOrInstall: AlsoNeeded = {
+  words: `${pluginVisibility.words}, and plugins:write to try another package`,
   async scopes(ctx, input) {
     const { package: brought } = (input.body ?? {}) as { package?: unknown };
-    return [...(await seeing.scopes(ctx, input)), ...(brought === undefined ? [] : ['plugins:write'])];
+    return [
+      ...(await pluginVisibility.scopes(ctx, input)),
+      ...(brought === undefined ? [] : ['plugins:write']),
+    ];
   },
 };
 
@@ -56,14 +59,14 @@ function routesOfPlugin(rules: BacktestRules): Route[] {
       summary: 'Backtest a version of an installed plugin on recorded events',
       description: tried,
       scope: 'backtests:write',
-      also: seeingOrBringing,
+      also: visibilityOrInstall,
       limit: 'write',
       params: ofPlugin,
       body: PluginBacktest,
       bodyBytesMax: packageBytesMax,
       example: { since: '2026-10-20T00:00:00Z' },
       errors: ['conflict'],
-      responses: { 202: BacktestShown },
+      responses: { 202: BacktestResponse },
       write: (ctx, { params, body }) => backtestPlugin(ctx, params.id, body, rules),
     }),
     defineRoute({
@@ -73,14 +76,14 @@ function routesOfPlugin(rules: BacktestRules): Route[] {
       summary: 'Compare another version of a plugin with the installed one',
       description: `Both versions run on the events of the last runs, and the report lists their differences. ${tried}`,
       scope: 'plugins:write',
-      also: seeing,
+      also: pluginVisibility,
       limit: 'write',
       params: ofPlugin,
       body: GateCreate,
       bodyBytesMax: packageBytesMax,
       example: { package: { format: packageFormat }, runs: 20 },
       errors: ['conflict'],
-      responses: { 202: BacktestShown },
+      responses: { 202: BacktestResponse },
       write: (ctx, { params, body }) => gatePlugin(ctx, params.id, body, rules),
     }),
   ];
@@ -120,7 +123,7 @@ function routesOfAll(rules: BacktestRules): Route[] {
       bodyBytesMax: packageBytesMax,
       example: { package: { format: packageFormat }, since: '2026-10-20T00:00:00Z' },
       errors: ['conflict'],
-      responses: { 202: BacktestShown },
+      responses: { 202: BacktestResponse },
       write: (ctx, { body }) => backtestPackage(ctx, body, rules),
     }),
   ];
@@ -134,10 +137,10 @@ function routesOfOne(rules: BacktestRules): Route[] {
       name: 'backtests.get',
       summary: 'Get a backtest with its progress and its report',
       scope: 'plugins:read',
-      also: seeingBacktest,
+      also: backtestVisibility,
       limit: 'read',
       params,
-      responses: { 200: BacktestShown },
+      responses: { 200: BacktestResponse },
       read: (ctx, { params }) => getBacktest(ctx, params.id, rules),
     }),
     defineRoute({
@@ -150,7 +153,7 @@ function routesOfOne(rules: BacktestRules): Route[] {
       limit: 'write',
       params,
       errors: ['conflict'],
-      responses: { 200: BacktestShown },
+      responses: { 200: BacktestResponse },
       write: (ctx, { params }) => cancelBacktest(ctx, params.id, rules),
     }),
   ];

@@ -2,7 +2,7 @@
 import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
-import type { Window } from './engine.ts';
+import type { BacktestWindow } from './engine.ts';
 
 type BacktestStatus = 'queued' | 'running' | 'done' | 'canceled' | 'failed';
 
@@ -25,24 +25,24 @@ export interface BacktestRow {
 /** The executed parts of a package, without its source map. */
 export type Code = Pick<PluginPackage, 'manifest' | 'sha256' | 'code'>;
 
-interface AskedVersion {
+interface RequestedCodeVersion {
   readonly code: Code;
   readonly grant: readonly string[];
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
 /** The id is that of the install, or a new one if the plugin is not installed. */
-export interface AskedCode {
+export interface RequestedCode {
   readonly installId: string;
   /** One version for a backtest; the old and the new one for a gate. */
-  readonly versions: readonly AskedVersion[];
+  readonly versions: readonly RequestedCodeVersion[];
 }
 
-export interface Asked {
+export interface BacktestRequest {
   readonly grant: readonly string[];
   /** Number of runs for a gate, which counts runs instead of events; otherwise null. */
   readonly runs: number | null;
-  readonly window: Window;
+  readonly window: BacktestWindow;
 }
 
 export const backtestColumns = `id, kind, install_id, plugin_id, plugin_version, status, starts, asked_json, error, created_at,
@@ -76,7 +76,7 @@ const end = tenantStatement(
    WHERE workspace_id = :ws AND id = :id AND status IN ('queued', 'running')`,
 );
 
-export function insertBacktestOp(scope: Scope, row: BacktestRow, code: AskedCode): Op {
+export function insertBacktestOp(scope: Scope, row: BacktestRow, code: RequestedCode): Op {
   return tenantOp(scope, insert, {
     id: row.id,
     kind: row.kind,
@@ -96,13 +96,13 @@ export function startBacktestOp(scope: Scope, id: string, now: number): Op {
 export function endBacktestOp(
   scope: Scope,
   id: string,
-  { status, report = null, error = null, now }: Ended,
+  { status, report = null, error = null, now }: BacktestEnd,
 ): Op {
   const params = { id, status, report: report && JSON.stringify(report), error, now };
   return tenantOp(scope, end, params, { expectRows: 1 });
 }
 
-interface Ended {
+interface BacktestEnd {
   readonly status: 'done' | 'canceled' | 'failed';
   readonly report?: object | null;
   readonly error?: string | null;

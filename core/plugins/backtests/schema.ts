@@ -1,16 +1,25 @@
 // Request and response schemas of backtests and gates.
 import { Type } from 'typebox';
-import { Closed, described, enumeration, givenTime, idOf, named, nullable, time } from '../../lib/schema.ts';
+import {
+  Closed,
+  described,
+  enumeration,
+  requestTime,
+  idOf,
+  namedSchema,
+  nullable,
+  time,
+} from '../../lib/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { installSettings, plugin } from '../installs/contract.ts';
-import { signatureGiven } from '../installs/schema.ts';
+import { signatureInput } from '../installs/schema.ts';
 import { BacktestReport, GateReport } from './report.ts';
 
 const packed = 'Package, as written by `tatami plugin pack`.';
 const document = Type.Object({}, { description: packed });
 const window = {
-  since: Type.Optional(described(givenTime, 'Start of the window; default 30 days before `until`.')),
-  until: Type.Optional(described(givenTime, 'End of the window; default now.')),
+  since: Type.Optional(described(requestTime, 'Start of the window; default 30 days before `until`.')),
+  until: Type.Optional(described(requestTime, 'End of the window; default now.')),
   events: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -21,23 +30,23 @@ const window = {
   settings: Type.Optional(installSettings),
 };
 
-export const BacktestCreate = named(
+export const BacktestCreate = namedSchema(
   'BacktestCreate',
-  Closed({ package: document, signature: signatureGiven, ...window }),
+  Closed({ package: document, signature: signatureInput, ...window }),
 );
-export const PluginBacktest = named(
+export const PluginBacktest = namedSchema(
   'PluginBacktest',
   Closed({
     package: Type.Optional(Type.Object({}, { description: `${packed} Default: the installed version.` })),
-    signature: signatureGiven,
+    signature: signatureInput,
     ...window,
   }),
 );
-export const GateCreate = named(
+export const GateCreate = namedSchema(
   'GateCreate',
   Closed({
     package: document,
-    signature: signatureGiven,
+    signature: signatureInput,
     runs: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -84,8 +93,8 @@ const facts = {
   finishedAt: nullable(described(time, 'Time of the end; null before.')),
 };
 
-export const BacktestListed = named('BacktestListed', Closed(facts));
-export const BacktestShown = named(
+export const BacktestListed = namedSchema('BacktestListed', Closed(facts));
+export const BacktestResponse = namedSchema(
   'Backtest',
   Closed({
     ...facts,

@@ -7,7 +7,7 @@ import type { SeenPast } from '../../resource/as-of/past.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Attempts } from '../runs/attempt.ts';
-import { previewEffects, type Effect } from '../runs/effects.ts';
+import { previewEffects, type RunEffect } from '../runs/effects.ts';
 import { queuedRow, type RunRow } from '../runs/rows.ts';
 import type { RunValues } from './values.ts';
 import { worldOf } from './world.ts';
@@ -17,14 +17,14 @@ export interface Version {
   readonly install: Install;
   readonly source: string;
   /** Install id of its isolates. */
-  readonly lane: string;
+  readonly isolateId: string;
   /** Returns the values of the plugin for the next run. */
   readonly values: () => RunValues;
 }
 
 export interface Tried {
   readonly error: { readonly code: string; readonly message: string } | null;
-  readonly effects: readonly Effect[];
+  readonly effects: readonly RunEffect[];
   readonly cpuMs: number;
   /** Error code of each refused call; null for an answered one. */
   readonly calls: readonly (string | null)[];
@@ -58,23 +58,23 @@ export function createTrials(options: {
 }): TryOn {
   const { attempts } = options;
   return async (scope, version, event, past, signal, { again, before } = {}) => {
-    const { install, source, lane } = version;
+    const { install, source, isolateId } = version;
     const run = again ?? runOf(version, event);
     try {
       for (let attempt = 1; ;) {
         const values = version.values();
         const asOfNow: string[] = [];
         const noteNow = (operation: string): void => void asOfNow.push(operation);
-        const world = worldOf({ past, values, source, lane, noteNow });
-        const made = await attempts.make({ item: { scope }, run, event, signal, world }, install);
-        const { outcome, staged } = made;
-        const seen = { cpuMs: outcome.cpuMs, calls: made.calls.map(({ code }) => code), asOfNow };
+        const world = worldOf({ past, values, source, isolateId, noteNow });
+        const performed = await attempts.make({ item: { scope }, run, event, signal, world }, install);
+        const { outcome, staged } = performed;
+        const seen = { cpuMs: outcome.cpuMs, calls: performed.calls.map(({ code }) => code), asOfNow };
         if (outcome.status === 'interrupted' && attempt++ < attemptsMax && !signal.aborted) continue;
         await before;
         // The earlier trials have ended, so their values are final.
         if (values.isStale() && !signal.aborted) continue;
         if (outcome.status === 'succeeded') {
-          values.keep();
+          values.commit();
           const at = { scope, directory: past.directory };
           return { ...seen, error: null, effects: await previewEffects(options, at, staged.changes) };
         }
@@ -105,10 +105,10 @@ function codeOf(
 }
 
 /** Returns the same run as the planner would create. */
-function runOf({ install, lane }: Version, event: EventRow): RunRow {
+function runOf({ install, isolateId }: Version, event: EventRow): RunRow {
   return queuedRow(
     {
-      id: derivedId(idPrefixes.run, event.id, lane),
+      id: derivedId(idPrefixes.run, event.id, isolateId),
       installId: install.id,
       handler: { kind: 'event', name: event.type },
       orderKey: event.subjectId ?? event.entityId,

@@ -12,11 +12,11 @@ export interface RunValues extends OwnValues {
   /** True if a run that ended meanwhile changed something that this run depends on. */
   isStale(): boolean;
   /** Makes the values of a successful run visible to the next ones. */
-  keep(): void;
+  commit(): void;
 }
 
 /** The values between runs. */
-interface Kept {
+interface StoredValues {
   readonly texts: Map<string, string>;
   bytes: number;
   /** Number of commits so far. */
@@ -26,11 +26,11 @@ interface Kept {
 /** @param texts initial values by key. @returns a function that begins the values of one run */
 export function createValues(texts = new Map<string, string>()): () => RunValues {
   const bytes = [...texts.values()].reduce((sum, value) => sum + sizeOf(value), 0);
-  const kept: Kept = { texts, bytes, revision: 0 };
-  return () => runValues(createDraft(kept));
+  const stored: StoredValues = { texts, bytes, revision: 0 };
+  return () => runValues(createDraft(stored));
 }
 
-function runValues({ textOf, write, keys, isStale, keep }: Draft): RunValues {
+function runValues({ textOf, write, keys, isStale, commit }: Draft): RunValues {
   return {
     get: async (key) => textOf(key),
     set: async (key, value) => write(key, jsonOf(value)),
@@ -53,31 +53,31 @@ function runValues({ textOf, write, keys, isStale, keep }: Draft): RunValues {
     noteList: () => Promise.resolve(),
     listed: (query) => listed(keys(), query),
     isStale,
-    keep,
+    commit,
   };
 }
 
 /** Reads and writes of one run. */
-interface Draft extends Pick<RunValues, 'isStale' | 'keep'> {
+interface Draft extends Pick<RunValues, 'isStale' | 'commit'> {
   textOf(key: string): string | null;
   /** @throws {ValueError} if the value is too large, or the quota is exceeded */
   write(key: string, text: string | null): void;
   keys(): Key[];
 }
 
-function createDraft(kept: Kept): Draft {
+function createDraft(stored: StoredValues): Draft {
   const written = new Map<string, string | null>();
   /** Values returned to the run, by key. */
   const seen = new Map<string, string | null>();
-  const begun = { bytes: kept.bytes, revision: kept.revision };
+  const begun = { bytes: stored.bytes, revision: stored.revision };
   let { bytes } = begun;
   let isListed = false;
   let isRefused = false;
-  const keptText = (key: string): string | null => kept.texts.get(key) ?? null;
-  const draftText = (key: string): string | null => (written.has(key) ? written.get(key)! : keptText(key));
+  const storedText = (key: string): string | null => stored.texts.get(key) ?? null;
+  const draftText = (key: string): string | null => (written.has(key) ? written.get(key)! : storedText(key));
   /** Returns the total size including the writes of this run. */
   const bytesThen = (): number =>
-    [...written].reduce((sum, [key, text]) => sum + sizeOf(text) - sizeOf(keptText(key)), kept.bytes);
+    [...written].reduce((sum, [key, text]) => sum + sizeOf(text) - sizeOf(storedText(key)), stored.bytes);
 
   return {
     textOf(key) {
@@ -91,34 +91,34 @@ function createDraft(kept: Kept): Draft {
       const after = bytes + sizeOf(text) - sizeOf(draftText(key));
       if (after > installBytesMax) {
         isRefused = true;
-        throw new ValueError('quota_exceeded', noRoom);
+        throw new ValueError('quota_exceeded', quotaMessage);
       }
       bytes = after;
       written.set(key, text);
     },
     keys() {
       isListed = true;
-      return [...new Set([...kept.texts.keys(), ...written.keys()])].flatMap((key) => {
+      return [...new Set([...stored.texts.keys(), ...written.keys()])].flatMap((key) => {
         const text = draftText(key);
         return text === null ? [] : [{ key, bytes: sizeOf(text) }];
       });
     },
     isStale() {
-      if (kept.revision === begun.revision) return false;
-      if (isListed || [...seen].some(([key, text]) => keptText(key) !== text)) return true;
-      return isRefused ? kept.bytes !== begun.bytes : bytesThen() > installBytesMax;
+      if (stored.revision === begun.revision) return false;
+      if (isListed || [...seen].some(([key, text]) => storedText(key) !== text)) return true;
+      return isRefused ? stored.bytes !== begun.bytes : bytesThen() > installBytesMax;
     },
-    keep() {
-      kept.bytes = bytesThen();
-      if (written.size > 0) kept.revision++;
+    commit() {
+      stored.bytes = bytesThen();
+      if (written.size > 0) stored.revision++;
       for (const [key, text] of written)
-        if (text === null) kept.texts.delete(key);
-        else kept.texts.set(key, text);
+        if (text === null) stored.texts.delete(key);
+        else stored.texts.set(key, text);
     },
   };
 }
 
-const noRoom = `A plugin can store at most ${installBytesMax} bytes, including writes of this run. Delete keys that are no longer needed.`;
+const quotaMessage = `A plugin can store at most ${installBytesMax} bytes, including writes of this run. Delete keys that are no longer needed.`;
 
 interface Key {
   readonly key: string;
@@ -126,8 +126,8 @@ interface Key {
 }
 
 function listed(keys: readonly Key[], query: Readonly<Record<string, unknown>>): Outcome<string> {
-  const [prefix, after] = [query.prefix, query.after ?? query.cursor].map((given) =>
-    typeof given === 'string' ? given : '',
+  const [prefix, after] = [query.prefix, query.after ?? query.cursor].map((value) =>
+    typeof value === 'string' ? value : '',
   ) as [string, string];
   const all = keys
     .filter(({ key }) => key.startsWith(prefix) && key > after)

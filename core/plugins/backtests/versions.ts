@@ -1,32 +1,32 @@
 // Builds the install of a version under test: complete except for its row, in mode `simulate`.
 import type { Install } from '../installs/schema.ts';
-import { installKind } from '../installs/schema.ts';
-import type { AskedCode } from './rows.ts';
+import { installModel } from '../installs/schema.ts';
+import type { RequestedCode } from './rows.ts';
 import type { Version } from './trial.ts';
 import { createValues } from './values.ts';
 
-/** @param lane install id for the isolates of the versions; must be unique to this backtest */
-export function versionsOf({ installId, versions }: AskedCode, lane: string): Version[] {
+/** @param isolateId install id for the isolates of the versions; must be unique to this backtest */
+export function versionsOf({ installId, versions }: RequestedCode, isolateId: string): Version[] {
   return versions.map(({ code, grant, settings }, index) => ({
     install: asInstalled(installId, code, { grant, settings }),
     source: code.code,
-    lane: `${lane}${index === 0 ? '' : `.${index}`}`,
+    isolateId: `${isolateId}${index === 0 ? '' : `.${index}`}`,
     values: createValues(),
   }));
 }
 
 export function asInstalled(
   id: string,
-  { manifest, sha256 }: AskedCode['versions'][number]['code'],
-  given: Pick<Install, 'grant' | 'settings'>,
+  { manifest, sha256 }: RequestedCode['versions'][number]['code'],
+  terms: Pick<Install, 'grant' | 'settings'>,
 ): Install {
-  return installKind.create({
+  return installModel.create({
     id,
     pluginId: manifest.id,
     pluginVersion: manifest.version,
     sha256,
     manifest,
-    ...given,
+    ...terms,
     mode: 'simulate',
     modes: {},
     offered: {},

@@ -1,15 +1,15 @@
 // Performs backtests and gates. A server restart begins them again, because intermediate results are not stored.
 import { errorForLog } from '../../lib/failures.ts';
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
-import type { Engine, EngineOptions, Progress } from './engine.ts';
+import type { BacktestEngine, EngineOptions, BacktestProgress } from './engine.ts';
 import { throughGate } from './gate.ts';
 import {
   codeOfBacktest,
   endBacktestOp,
   findBacktest,
   startBacktestOp,
-  type Asked,
-  type AskedCode,
+  type BacktestRequest,
+  type RequestedCode,
   type BacktestRow,
 } from './rows.ts';
 import { versionsOf } from './versions.ts';
@@ -20,22 +20,24 @@ const startsMax = 5;
 export interface BacktestWork {
   perform(item: WorkItem, queue: WorkQueue): Promise<void>;
   /** Returns null if the backtest does not run in this process. */
-  progress(id: string): Progress | null;
+  progress(id: string): BacktestProgress | null;
   cancel(id: string): void;
   /** Stops all backtests; the next process begins them again. */
   stop(): void;
 }
 
-export function createBacktestWork(options: EngineOptions & { readonly engine: Engine }): BacktestWork {
+export function createBacktestWork(
+  options: EngineOptions & { readonly engine: BacktestEngine },
+): BacktestWork {
   const { store, clock, engine } = options;
-  const active = new Map<string, { readonly controller: AbortController; progress: Progress }>();
+  const active = new Map<string, { readonly controller: AbortController; progress: BacktestProgress }>();
   let stopping = false;
 
   const work = async ({ scope }: WorkItem, row: BacktestRow, signal: AbortSignal): Promise<object> => {
-    const kept = await store.readOne(scope, codeOfBacktest, { id: row.id });
-    const [version, next] = versionsOf(JSON.parse(kept?.package_json ?? '{}') as AskedCode, row.id);
-    const { window, runs } = JSON.parse(row.asked_json) as Asked;
-    const onProgress = (progress: Progress): void => {
+    const storedCode = await store.readOne(scope, codeOfBacktest, { id: row.id });
+    const [version, next] = versionsOf(JSON.parse(storedCode?.package_json ?? '{}') as RequestedCode, row.id);
+    const { window, runs } = JSON.parse(row.asked_json) as BacktestRequest;
+    const onProgress = (progress: BacktestProgress): void => {
       const one = active.get(row.id);
       if (one) one.progress = progress;
     };
@@ -44,7 +46,8 @@ export function createBacktestWork(options: EngineOptions & { readonly engine: E
         ? await throughGate(engine, store, scope, { old: version!, next, runs }, signal, onProgress)
         : await engine.backtest(scope, version!, window, signal, onProgress);
     } finally {
-      for (const { lane } of [version, next].filter((one) => one !== undefined)) options.sandbox.evict(lane);
+      const tested = [version, next].filter((one) => one !== undefined);
+      for (const { isolateId } of tested) options.sandbox.evict(isolateId);
     }
   };
 
@@ -76,8 +79,7 @@ export function createBacktestWork(options: EngineOptions & { readonly engine: E
         const ended = await endOf(item, row, controller.signal);
         if (!ended) return void (stopping || queue.drop(item));
         const op = endBacktestOp(scope, id, { ...ended, now: clock.nowMs() });
-        const { ok } = await store.commit([queue.finish(item), op]);
-        if (!ok) queue.drop(item);
+        if (!(await store.commit([queue.finish(item), op])).ok) queue.drop(item);
       } finally {
         active.delete(id);
       }

@@ -4,7 +4,7 @@ import type { Past } from '../../changes/past.ts';
 import type { Outcome, ValueCall } from '../../http/values.ts';
 import type { Route } from '../../http/route.ts';
 import type { SeenPast } from '../../resource/as-of/past.ts';
-import type { HostDoor } from '../host-door.ts';
+import type { HostGateway } from '../host-gateway.ts';
 import type { OwnValues } from '../kv/own.ts';
 import type { RunValues } from './values.ts';
 
@@ -14,22 +14,26 @@ export interface World {
   /** Code of the version, which may not be installed. */
   readonly source: string;
   /** Install id of the isolates, shared only among runs of this version. */
-  readonly lane: string;
-  door(real: HostDoor): HostDoor;
+  readonly isolateId: string;
+  gateway(real: HostGateway): HostGateway;
 }
 
 interface WorldOptions {
   readonly past: SeenPast;
   readonly values: RunValues;
   readonly source: string;
-  readonly lane: string;
+  readonly isolateId: string;
   /** Called for each read that returned present data, with its operation. */
   noteNow(operation: string): void;
 }
 
-export function worldOf({ past, values, source, lane, noteNow }: WorldOptions): World {
+export function worldOf({ past, values, source, isolateId, noteNow }: WorldOptions): World {
   /** Returns null if the read must be answered with present data. */
-  const askPast = async (real: HostDoor, route: Route, call: ValueCall): Promise<Outcome<string> | null> => {
+  const askPast = async (
+    real: HostGateway,
+    route: Route,
+    call: ValueCall,
+  ): Promise<Outcome<string> | null> => {
     if (!takesAsOf(route) || showsStaged(route, call)) return null;
     const asOf = String(past.sequence);
     const outcome = await real.call(route, { ...call, query: { ...call.query, asOf } });
@@ -38,19 +42,20 @@ export function worldOf({ past, values, source, lane, noteNow }: WorldOptions): 
   };
 
   return {
-    ...{ past, values, source, lane },
-    door: (real) => ({
+    ...{ past, values, source, isolateId },
+    gateway: (real) => ({
       ...real,
       async call(route, call) {
         if (route === real.listKeys) return values.listed(call.query ?? {});
         if (route.kind !== 'read') return real.call(route, call);
         const then = await askPast(real, route, call);
         if (then) return then;
-        const before = past.told();
+        const before = past.answered();
         const outcome = await real.call(route, call);
         // A single object was found through the log; membership of a list is only known for the present.
-        const isFound = route.name.endsWith('.get') && (past.told() > before || showsStaged(route, call));
-        if (!isFound) noteNow(route.name);
+        const isFromLog =
+          route.name.endsWith('.get') && (past.answered() > before || showsStaged(route, call));
+        if (!isFromLog) noteNow(route.name);
         return outcome;
       },
     }),

@@ -57,7 +57,7 @@ const costsOfRuns = tenantStatement<{ install_id: string; runs: number; cpu_ms: 
 const lookUpsMax = 5_000;
 const usedWithinMs = 30 * 86_400_000;
 /** Runs after which a scope that was never used counts as unused. */
-const runsToTell = 1_000;
+const unusedAfterRuns = 1_000;
 const daysDefault = 30;
 
 /** @param since first day, such as 2026-11-20; default the last 30 days */
@@ -111,7 +111,7 @@ export async function showScopes(ctx: Context, ref: string, usage: Usage) {
     suggestion: suggestionOf(ctx, install, data, runs ?? 0),
     judged: {
       from: isoTime(install.createdAt + usedWithinMs),
-      orAfterRuns: runsToTell,
+      orAfterRuns: unusedAfterRuns,
       runs: runs ?? 0,
     },
   };
@@ -126,7 +126,7 @@ interface ScopeUse {
 function suggestionOf(ctx: Context, install: Install, uses: readonly ScopeUse[], runs: number) {
   const old = ctx.nowMs() - usedWithinMs;
   const isUnused = ({ usedAt }: ScopeUse): boolean =>
-    usedAt === null ? install.createdAt <= old || runs >= runsToTell : Date.parse(usedAt) <= old;
+    usedAt === null ? install.createdAt <= old || runs >= unusedAfterRuns : Date.parse(usedAt) <= old;
   const unused = uses.filter((use) => use.granted && isUnused(use)).map(({ scope }) => scope);
   if (unused.length === 0) return null;
   return {
@@ -165,15 +165,15 @@ const findByNumber = tenantStatement<{ id: string; team_id: string }>(
 async function issueIdOf(ctx: Context, ref: string): Promise<string> {
   const [, key, number] = /^([A-Za-z][A-Za-z0-9]*)-(\d{1,9})$/.exec(ref) ?? [];
   if (key === undefined) {
-    const found = await ctx.store.readOne(ctx.scope, findIssue, { id: ref });
-    if (!found || !isVisible(ctx, found.team_id)) throw notFound();
+    const issueRow = await ctx.store.readOne(ctx.scope, findIssue, { id: ref });
+    if (!issueRow || !isVisible(ctx, issueRow.team_id)) throw notFound();
     return ref;
   }
   const team = [...ctx.directory.teams.values()].find((one) => one.key === key.toUpperCase());
   const at = { teamId: team?.id ?? '', number: Number(number) };
-  const found = await ctx.store.readOne(ctx.scope, findByNumber, at);
-  if (!found || !isVisible(ctx, found.team_id)) throw notFound();
-  return found.id;
+  const issueRow = await ctx.store.readOne(ctx.scope, findByNumber, at);
+  if (!issueRow || !isVisible(ctx, issueRow.team_id)) throw notFound();
+  return issueRow.id;
 }
 
 function isVisible({ visibleTeams }: Context, teamId: string): boolean {

@@ -6,12 +6,12 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Scope } from '../../store/store.ts';
-import { installKind, type Install } from '../installs/schema.ts';
+import { installModel, type Install } from '../installs/schema.ts';
 import { hostBudget } from '../installs/contract.ts';
 import { words } from './budget.ts';
 import type { BegunRun, Spent, Usage } from './usage.ts';
 
-const tell = tenantStatement(
+const markNotified = tenantStatement(
   'plugin_usage.tell',
   `INSERT INTO plugin_usage (workspace_id, install_id, day, runs, cpu_ms, calls, egress_bytes, told)
    VALUES (:ws, :installId, :day, 0, 0, 0, 0, 1)
@@ -29,7 +29,7 @@ export interface GateOptions {
 /** A run before it starts. */
 interface Passage extends BegunRun {
   /** The exhausted budget that defers the run; null if the run can start. */
-  readonly heldUpBy: Spent | null;
+  readonly deferredBy: Spent | null;
 }
 
 export type Gate = (scope: Scope, install: Install) => Promise<Passage>;
@@ -37,21 +37,21 @@ export type Gate = (scope: Scope, install: Install) => Promise<Passage>;
 export function createGate(options: GateOptions): Gate {
   const { usage } = options;
   /** Day of the last notification by install. Entries of earlier days are dropped. */
-  const told = new Map<string, number>();
+  const notifiedDays = new Map<string, number>();
   return async (scope, install) => {
     const begun = await usage.begin(scope, install);
     const { spent } = begun;
-    if (!spent) return { ...begun, heldUpBy: null };
-    if (told.get(install.id) !== spent.day) {
-      for (const [id, day] of told) if (day !== spent.day) told.delete(id);
-      told.set(install.id, spent.day);
-      await tellAdmins(options, scope, install, spent);
+    if (!spent) return { ...begun, deferredBy: null };
+    if (notifiedDays.get(install.id) !== spent.day) {
+      for (const [id, day] of notifiedDays) if (day !== spent.day) notifiedDays.delete(id);
+      notifiedDays.set(install.id, spent.day);
+      await notifyAdmins(options, scope, install, spent);
     }
-    return { ...begun, heldUpBy: install.budget.whenSpent === 'propose' ? null : spent };
+    return { ...begun, deferredBy: install.budget.whenSpent === 'propose' ? null : spent };
   };
 }
 
-async function tellAdmins(
+async function notifyAdmins(
   { clock, ids, committer, directoryOf }: GateOptions,
   scope: Scope,
   install: Install,
@@ -68,11 +68,11 @@ async function tellAdmins(
       reason: 'plugin',
       title: `The plugin ${manifest.name ?? pluginId} has exhausted its daily budget`,
       body: `The plugin used ${budget[quantity] ?? hostBudget[quantity]} ${words[quantity]}. ${what} until ${until}, unless the budget is changed.`,
-      target: { kind: installKind.name, id },
+      target: { kind: installModel.name, id },
     },
     { ids, nowMs, directory },
   );
   // The guard prevents a second notification by another process, or by this one after a restart.
-  const once = tenantOp(scope, tell, { installId: id, day }, { expectRows: 1 });
+  const once = tenantOp(scope, markNotified, { installId: id, day }, { expectRows: 1 });
   await committer.commit(systemAuthor(scope, 'plugins', directory), items, [once], []);
 }

@@ -1,12 +1,12 @@
 // Routes for the cost of plugins: by day, by scope, by issue.
 import { Type } from 'typebox';
 import { defineRoute, type Route } from '../../http/route.ts';
-import { Closed, date, described, named, nameOf, nullable, time } from '../../lib/schema.ts';
+import { Closed, date, described, namedSchema, nameOf, nullable, time } from '../../lib/schema.ts';
 import { issue } from '../../tracker/issues/contract.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { WholeBudget } from '../installs/contract.ts';
 import { showCosts, showScopes, showUsage } from './costs.ts';
-import { spentShown } from './schema.ts';
+import { spentResponse } from './schema.ts';
 import type { Usage } from './usage.ts';
 
 const params = Closed({ id: pluginRef });
@@ -16,14 +16,14 @@ const amounts = {
   calls: Type.Integer({ description: 'Number of host calls.' }),
 };
 
-const UsageOfPlugin = named(
+const UsageOfPlugin = namedSchema(
   'PluginUsage',
   Closed({
     budget: described(
       WholeBudget,
       'Daily budget per UTC day: the configured values, else the limits of the host.',
     ),
-    spent: spentShown('Exhausted part of the budget; null while none is.'),
+    spent: spentResponse('Exhausted part of the budget; null while none is.'),
     data: Type.Array(
       Closed({
         day: described(date, 'Day in UTC.'),
@@ -35,7 +35,7 @@ const UsageOfPlugin = named(
   }),
 );
 
-const ScopesOfPlugin = named(
+const ScopesOfPlugin = namedSchema(
   'PluginScopes',
   Closed({
     data: Type.Array(
@@ -74,7 +74,7 @@ const ScopesOfPlugin = named(
   }),
 );
 
-const CostsOfIssue = named(
+const CostsOfIssue = namedSchema(
   'IssueCosts',
   Closed({
     data: Type.Array(

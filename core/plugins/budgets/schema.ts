@@ -10,7 +10,7 @@ const quantity = enumeration(
   'Exhausted quantity.',
 );
 
-export function spentShown(description: string) {
+export function spentResponse(description: string) {
   return nullable(
     Closed({ quantity, until: described(time, 'Start of the next UTC day.') }, { description }),
   );

@@ -14,7 +14,7 @@ import {
   type Store,
 } from '../../store/store.ts';
 import type { Install } from '../installs/schema.ts';
-import { dayOf, quantities, spentOf, startOfDay, type Amounts, type Quantity } from './budget.ts';
+import { dayOf, quantities, spentOf, startOfDay, type BudgetAmounts, type Quantity } from './budget.ts';
 import { createMeter, type Meter } from './meter.ts';
 
 const writeEveryMs = 5_000;
@@ -38,22 +38,22 @@ const ofDay = tenantStatement<{ runs: number; cpu_ms: number; calls: number; egr
   `SELECT runs, cpu_ms, calls, egress_bytes FROM plugin_usage WHERE workspace_id = :ws AND install_id = :installId AND day = :day`,
 );
 
-const nothing: Amounts = { cpuMs: 0, runs: 0, calls: 0, egressBytes: 0 };
+const nothing: BudgetAmounts = { cpuMs: 0, runs: 0, calls: 0, egressBytes: 0 };
 
 interface Account {
   readonly workspaceId: string;
   readonly installId: string;
   readonly day: number;
   /** Usage of the day so far. */
-  used: Amounts;
+  used: BudgetAmounts;
   /** Part of `used` that is neither written nor in a batch. */
-  unwritten: Amounts;
+  unwritten: BudgetAmounts;
   /** True while a batch in flight carries counts of this account. */
   isCarried: boolean;
   /** Runs that started and are not counted yet. */
   underWay: number;
   /** True if a run was deferred only because of runs in progress. */
-  isHeldUp: boolean;
+  isDeferred: boolean;
   readonly scopes: Map<string, { calls: number; at: number }>;
 }
 
@@ -104,7 +104,7 @@ interface UsageOptions {
 
 export function createUsage(options: UsageOptions): Usage {
   const { clock } = options;
-  const { accounts, accountOf, keep, write } = createAccounts(options);
+  const { accounts, accountOf, keep: cacheAccount, write } = createAccounts(options);
   let cancel: (() => void) | null = null;
   let writing: Promise<void> = Promise.resolve();
 
@@ -121,14 +121,14 @@ export function createUsage(options: UsageOptions): Usage {
     async begin(scope, { id, budget }) {
       const account = await accountOf(scope, id);
       const spent = spentIn(account, budget);
-      if (spent && !spentOf(budget, account.used)) account.isHeldUp = true;
+      if (spent && !spentOf(budget, account.used)) account.isDeferred = true;
       account.underWay++;
       return {
         spent,
         end() {
           account.underWay--;
-          if (!account.isHeldUp || spentIn(account, budget)) return false;
-          account.isHeldUp = false;
+          if (!account.isDeferred || spentIn(account, budget)) return false;
+          account.isDeferred = false;
           return true;
         },
       };
@@ -146,7 +146,7 @@ export function createUsage(options: UsageOptions): Usage {
       if (meter.scopes.size > 0) cancel ??= clock.after(writeEveryMs, () => void flush());
       const amounts = { runs: 1, cpuMs, calls: meter.calls, egressBytes: meter.egressBytes };
       return chargeOf(account, amounts, (left) => {
-        keep(left);
+        cacheAccount(left);
         void flush();
       });
     },
@@ -164,7 +164,7 @@ function spentIn({ used, underWay, day }: Account, budget: Install['budget']): S
 const noCharge: Charge = { ops: [], ended: () => undefined };
 
 /** @param leaves called when counts remain that no batch carries */
-function chargeOf(account: Account, amounts: Amounts, leaves: (account: Account) => void): Charge {
+function chargeOf(account: Account, amounts: BudgetAmounts, leaves: (account: Account) => void): Charge {
   account.used = sum(account.used, amounts);
   account.unwritten = sum(account.unwritten, amounts);
   const carried = account.isCarried ? null : account.unwritten;
@@ -192,7 +192,7 @@ function createAccounts({ store, log, clock }: UsageOptions) {
   const accounts = new Map<string, Account>();
   /** Accounts of earlier days that still have counts to write. */
   const past = new Set<Account>();
-  const keep = (account: Account): void => {
+  const cacheAccount = (account: Account): void => {
     if (accounts.get(account.installId) !== account && isUnwritten(account)) past.add(account);
   };
 
@@ -203,7 +203,7 @@ function createAccounts({ store, log, clock }: UsageOptions) {
     const row = await store.readOne(scope, ofDay, { installId, day });
     const meanwhile = accounts.get(installId);
     if (meanwhile?.day === day) return meanwhile;
-    if (meanwhile) keep(meanwhile);
+    if (meanwhile) cacheAccount(meanwhile);
     const used = row
       ? { runs: row.runs, cpuMs: row.cpu_ms, calls: row.calls, egressBytes: row.egress_bytes }
       : nothing;
@@ -216,7 +216,7 @@ function createAccounts({ store, log, clock }: UsageOptions) {
       unwritten: nothing,
       isCarried: false,
       underWay: 0,
-      isHeldUp: false,
+      isDeferred: false,
       scopes: new Map(),
     };
     accounts.set(installId, account);
@@ -239,7 +239,7 @@ function createAccounts({ store, log, clock }: UsageOptions) {
     }
   };
 
-  return { accounts, accountOf, keep, write };
+  return { accounts, accountOf, keep: cacheAccount, write };
 }
 
 function isUnwritten(account: Account): boolean {
@@ -250,15 +250,19 @@ function hasAmounts({ unwritten }: Account): boolean {
   return quantities.some((quantity) => unwritten[quantity] !== 0);
 }
 
-function sum(a: Amounts, b: Amounts): Amounts {
-  return Object.fromEntries(quantities.map((quantity) => [quantity, a[quantity] + b[quantity]])) as Amounts;
+function sum(a: BudgetAmounts, b: BudgetAmounts): BudgetAmounts {
+  return Object.fromEntries(
+    quantities.map((quantity) => [quantity, a[quantity] + b[quantity]]),
+  ) as BudgetAmounts;
 }
 
-function times(amounts: Amounts, factor: number): Amounts {
-  return Object.fromEntries(quantities.map((quantity) => [quantity, amounts[quantity] * factor])) as Amounts;
+function times(amounts: BudgetAmounts, factor: number): BudgetAmounts {
+  return Object.fromEntries(
+    quantities.map((quantity) => [quantity, amounts[quantity] * factor]),
+  ) as BudgetAmounts;
 }
 
-function amountsOp({ workspaceId, installId, day }: Account, amounts: Amounts): Op {
+function amountsOp({ workspaceId, installId, day }: Account, amounts: BudgetAmounts): Op {
   return tenantOp(scopeOf(workspaceId), add, { installId, day, ...amounts });
 }
 

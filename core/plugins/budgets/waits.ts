@@ -33,7 +33,7 @@ const waitingInstalls = systemStatement<{ workspace_id: string; subject: string 
 );
 
 /** Returns the exhausted budget that defers the runs of an install; null if there is none, or if runs become proposals instead. */
-export async function heldUpBy(
+export async function deferringBudget(
   usage: Pick<Usage, 'spent'>,
   scope: Scope,
   install: Install,
@@ -47,7 +47,7 @@ export async function requireBudget(
   install: Install,
   usage: Pick<Usage, 'spent'>,
 ): Promise<void> {
-  const spent = await heldUpBy(usage, scope, install);
+  const spent = await deferringBudget(usage, scope, install);
   if (spent)
     throw new ApiError('quota_exceeded', spentWords(install, spent), {
       headers: retryAfterOf(secondsLeft(spent, nowMs())),
@@ -95,7 +95,7 @@ export function createBudgetWaits(options: BudgetWaitsOptions): BudgetWaits {
   const wakeAll = async (scope: Scope, installId: string): Promise<void> => {
     for (let woken = pageRows; woken === pageRows && !isStopping();) {
       const install = await registry.active(scope, installId);
-      if (!install || (await heldUpBy(usage, scope, install))) return;
+      if (!install || (await deferringBudget(usage, scope, install))) return;
       woken = await wakePage(scope, installId);
     }
   };

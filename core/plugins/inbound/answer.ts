@@ -48,12 +48,12 @@ function sendable(result: unknown): RawAnswer {
   return { status, contentType, body: bodiless.has(status) ? '' : body, ...rest };
 }
 
-function headersOf(given: unknown): { contentType: string; headers: Record<string, string> } {
-  if (!isRecord(given) || Object.keys(given).length > headersMax)
+function headersOf(input: unknown): { contentType: string; headers: Record<string, string> } {
+  if (!isRecord(input) || Object.keys(input).length > headersMax)
     throw new Unsendable('headers', `Return an object with at most ${headersMax} headers.`);
   const headers: Record<string, string> = {};
   let contentType = typed('text/plain');
-  for (const [written, value] of Object.entries(given)) {
+  for (const [written, value] of Object.entries(input)) {
     const name = written.toLowerCase();
     const at = `headers.${written}`;
     if (typeof value !== 'string' || value.length > valueMax || !headerValue.test(value))

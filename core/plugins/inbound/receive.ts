@@ -2,12 +2,12 @@
 // missing or disabled give the same response, so that a sender cannot tell them apart.
 import type { Services } from '../../context.ts';
 import type { WorkQueue } from '../../events/work.ts';
-import type { Arrival, RawAnswer } from '../../http/route.ts';
+import type { RawRequest, RawAnswer } from '../../http/route.ts';
 import { ApiError, rateLimited } from '../../lib/errors.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { scopeOf, type Scope } from '../../store/store.ts';
 import type { Usage } from '../budgets/usage.ts';
-import { heldUpBy, secondsLeft } from '../budgets/waits.ts';
+import { deferringBudget, secondsLeft } from '../budgets/waits.ts';
 import { declared } from '../declared.ts';
 import type { Install } from '../installs/schema.ts';
 import { inboundPerMinuteMax } from '../limits.ts';
@@ -49,7 +49,7 @@ export interface ReceiveOptions {
   readonly rate: RunRate;
 }
 
-interface Found {
+interface InboundTarget {
   readonly scope: Scope;
   readonly install: Install;
   readonly open: OpenRoute;
@@ -60,22 +60,22 @@ interface Found {
 export async function receive(
   options: ReceiveOptions,
   { token, name }: { readonly token: string; readonly name: string },
-  arrival: Arrival,
+  rawRequest: RawRequest,
 ): Promise<RawAnswer> {
-  const found = await findRoute(options, token, name, arrival.method);
-  const limitedMs = options.rate.take(found.install.id);
+  const target = await findRoute(options, token, name, rawRequest.method);
+  const limitedMs = options.rate.take(target.install.id);
   if (limitedMs !== null)
     throw rateLimited(
       `A plugin accepts ${inboundPerMinuteMax} requests per minute. Retry after the time in \`Retry-After\`.`,
       limitedMs / 1000,
     );
-  const bytes = await arrival.read(Math.min(found.route.maxBody ?? bodyMax, bodyMax));
-  const signature = signatureOf(options, found, arrival, bytes);
-  const input: RunInput = { event: requestOf(name, arrival, bytes) };
-  await requireBudget(options, found);
-  const run = await queue(options, found, input, signature);
-  await options.ends.wait(found.scope, run.id, waitMs);
-  return answer(options, found, run.id);
+  const bytes = await rawRequest.read(Math.min(target.route.maxBody ?? bodyMax, bodyMax));
+  const signature = signatureOf(options, target, rawRequest, bytes);
+  const input: RunInput = { event: requestOf(name, rawRequest, bytes) };
+  await requireBudget(options, target);
+  const run = await queue(options, target, input, signature);
+  await options.ends.wait(target.scope, run.id, waitMs);
+  return answer(options, target, run.id);
 }
 
 async function findRoute(
@@ -83,7 +83,7 @@ async function findRoute(
   token: string,
   name: string,
   method: string,
-): Promise<Found> {
+): Promise<InboundTarget> {
   const open = await findByToken(store, token);
   if (!open || open.name !== name) throw new ApiError('not_found');
   const scope = scopeOf(open.workspace_id, open.install_id);
@@ -96,8 +96,8 @@ async function findRoute(
 /** Returns the valid signature; null for a public route. @throws ApiError unauthorized */
 function signatureOf(
   { services }: ReceiveOptions,
-  { scope, open, route }: Found,
-  { headers }: Arrival,
+  { scope, open, route }: InboundTarget,
+  { headers }: RawRequest,
   bytes: Uint8Array,
 ): string | null {
   if (route.auth === 'public') return null;
@@ -119,8 +119,11 @@ function unsigned(): ApiError {
  * Refuses before the run is queued and the signature recorded, so that the sender can repeat the same request. The message does not
  * mention the budget, which is no concern of the sender. @throws ApiError rate_limited
  */
-async function requireBudget({ services, usage }: ReceiveOptions, { scope, install }: Found): Promise<void> {
-  const spent = await heldUpBy(usage, scope, install);
+async function requireBudget(
+  { services, usage }: ReceiveOptions,
+  { scope, install }: InboundTarget,
+): Promise<void> {
+  const spent = await deferringBudget(usage, scope, install);
   if (!spent) return;
   throw rateLimited(
     'Daily limit of this route reached. Retry after the time in `Retry-After`.',
@@ -129,7 +132,11 @@ async function requireBudget({ services, usage }: ReceiveOptions, { scope, insta
 }
 
 /** Returns the handler's input. @throws ApiError unsupported_media_type, malformed_request */
-function requestOf(name: string, { method, headers, query }: Arrival, bytes: Uint8Array): RunInput['event'] {
+function requestOf(
+  name: string,
+  { method, headers, query }: RawRequest,
+  bytes: Uint8Array,
+): RunInput['event'] {
   const coding = headers.get('content-encoding');
   const isText = bytes.length === 0 || textTypes.test(headers.get('content-type') ?? '');
   if (!isText || (coding !== null && coding !== 'identity'))
@@ -138,8 +145,8 @@ function requestOf(name: string, { method, headers, query }: Arrival, bytes: Uin
       'The body must be text with its Content-Type and without Content-Encoding.',
     );
   const passed = [...headers].filter(([header, value]) => passedOn.test(header) && value.length <= textMax);
-  const asked = [...query].filter(([key, value]) => key.length + value.length <= textMax);
-  if (asked.length > queryMax || asked.length < [...query].length)
+  const queryPairs = [...query].filter(([key, value]) => key.length + value.length <= textMax);
+  if (queryPairs.length > queryMax || queryPairs.length < [...query].length)
     throw new ApiError(
       'malformed_request',
       `The query can have at most ${queryMax} parameters of ${textMax} characters each.`,
@@ -148,7 +155,7 @@ function requestOf(name: string, { method, headers, query }: Arrival, bytes: Uin
     route: name,
     method,
     headers: Object.fromEntries(passed),
-    query: Object.fromEntries(asked),
+    query: Object.fromEntries(queryPairs),
     body: textOf(bytes),
   };
 }
@@ -164,7 +171,7 @@ function textOf(bytes: Uint8Array): string {
 /** @throws ApiError unauthorized for a signature that was used before */
 async function queue(
   { services: { store, ids, nowMs }, queue: runs }: ReceiveOptions,
-  { scope, install, open }: Found,
+  { scope, install, open }: InboundTarget,
   input: RunInput,
   signature: string | null,
 ): Promise<NewRun> {
@@ -194,13 +201,13 @@ async function queue(
 
 async function answer(
   { services: { store } }: ReceiveOptions,
-  { scope }: Found,
+  { scope }: InboundTarget,
   id: string,
 ): Promise<RawAnswer> {
   const run = await findRun(store, scope, id);
   if (run?.status === 'succeeded') {
-    const made = answerOf(run.result_json === null ? null : JSON.parse(run.result_json));
-    return 'unsendable' in made ? unsendable : made;
+    const response = answerOf(run.result_json === null ? null : JSON.parse(run.result_json));
+    return 'unsendable' in response ? unsendable : response;
   }
   if (run?.status !== 'dead') return { status: 202, contentType: plain, body: '' };
   const { code } = JSON.parse(run.error_json ?? '{}') as Partial<RunError>;

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { defineRoute, type Method, type Route } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { didYouMean } from '../../lib/nearest.ts';
-import { Closed, described, enumeration, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, namedSchema, nullable, time } from '../../lib/schema.ts';
 import { mintSecret } from '../../lib/signing-secret.ts';
 import { handlerName } from '../actions/schema.ts';
 import { declared } from '../declared.ts';
@@ -18,7 +18,7 @@ import { receive, type ReceiveOptions } from './receive.ts';
 import { idOfRoute, mintToken, openRoutesOf, openSealed, putRouteOp, removeRouteOp } from './rows.ts';
 
 const url = Type.String({ description: 'URL of the route; anyone who knows it can send requests.' });
-const shown = {
+const routeFields = {
   name: handlerName,
   method: enumeration('RouteMethod', ['GET', 'POST'], 'HTTP method of the route.'),
   auth: enumeration(
@@ -27,12 +27,12 @@ const shown = {
     'Authentication of requests: `hmac` requires a signature, `public` none.',
   ),
 };
-const RouteList = named(
+const RouteList = namedSchema(
   'PluginRouteList',
   Closed({
     data: Type.Array(
       Closed({
-        ...shown,
+        ...routeFields,
         why: Type.String({
           description: 'Purpose of the route, by the author of the plugin; empty if there is none.',
         }),
@@ -43,10 +43,10 @@ const RouteList = named(
     ),
   }),
 );
-const RouteOpened = named(
+const RouteOpened = namedSchema(
   'PluginRouteOpened',
   Closed({
-    ...shown,
+    ...routeFields,
     url,
     secret: nullable(
       Type.String({ description: 'Signing secret for senders, shown only once; null for a public route.' }),
@@ -79,10 +79,10 @@ async function openRoute(ctx: Context, ref: string, name: string): Promise<Chang
   const before = known && openSealed(ctx.sealing, ctx.workspaceId, known);
   const secret = auth === 'hmac' ? mintSecret() : null;
   const token = before?.secret && secret !== null ? before.token : mintToken();
-  const made = { token, secret, nowMs: ctx.nowMs() };
+  const credentials = { token, secret, nowMs: ctx.nowMs() };
   return {
     changes: [],
-    ops: [putRouteOp(ctx.scope, ctx.sealing, { installId, name }, made)],
+    ops: [putRouteOp(ctx.scope, ctx.sealing, { installId, name }, credentials)],
     body: { name, method, auth, url: urlOf(ctx, token, name), secret },
     status: 200,
   };
@@ -172,6 +172,6 @@ function hookRoute(method: Extract<Method, 'GET' | 'POST'>, options: ReceiveOpti
     contentType: 'text/plain',
     params: Closed({ token: Type.String({ pattern: '^[A-Za-z0-9_-]{32}$' }), name: handlerName }),
     responses: { 200: null },
-    inbound: ({ params: asked }, arrival) => receive(options, asked, arrival),
+    inbound: ({ params: routeParams }, rawRequest) => receive(options, routeParams, rawRequest),
   });
 }

@@ -18,12 +18,17 @@ export function goodSignature(
   if (header === null || header.length > headerCharsMax) return null;
   const parts = header.split(',').map((part) => part.trim());
   const times = parts.filter((part) => part.startsWith('t=')).map((part) => part.slice(2));
-  const given = parts.filter((part) => /^v1=[0-9a-f]{64}$/.test(part)).map((part) => part.slice(3));
+  const signatures = parts.filter((part) => /^v1=[0-9a-f]{64}$/.test(part)).map((part) => part.slice(3));
   const [time = ''] = times;
-  if (times.length !== 1 || !/^\d{1,12}$/.test(time) || given.length === 0 || given.length > signaturesMax)
+  if (
+    times.length !== 1 ||
+    !/^\d{1,12}$/.test(time) ||
+    signatures.length === 0 ||
+    signatures.length > signaturesMax
+  )
     return null;
   const expected = createHmac('sha256', secret).update(`${time}.`).update(body).digest();
-  const isGood = given.map((one) => timingSafeEqual(Buffer.from(one, 'hex'), expected)).includes(true);
+  const isGood = signatures.map((one) => timingSafeEqual(Buffer.from(one, 'hex'), expected)).includes(true);
   // The time counts only together with a valid signature, which covers it.
   const isInTime = Math.abs(Math.floor(nowMs / 1000) - Number(time)) <= windowSeconds;
   return isGood && isInTime ? expected.toString('hex') : null;

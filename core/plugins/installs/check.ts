@@ -11,9 +11,9 @@ import { scopeOfEvent, type ScopeRequests } from '../../rights/rights.ts';
 import type { Unheld } from '../../rights/table.ts';
 import { checkCron } from '../../lib/cron.ts';
 import { checkNetShape } from '../outside/net.ts';
-import { checkSourceMap } from '../source-places.ts';
-import { subscribedTypes } from './hearing.ts';
-import { requireKnown } from './named.ts';
+import { checkSourceMap } from '../source-positions.ts';
+import { subscribedTypes } from './matching-types.ts';
+import { requireKnown } from './references.ts';
 import { requireZone, zoneOf } from './schedule-zone.ts';
 import { checkSettingsSchema } from './settings-schema.ts';
 
@@ -75,12 +75,12 @@ export function checkRequests(manifest: PluginManifest, rules: RequestRules): vo
 }
 
 function checkActions({ actions = {}, scopes = {} }: PluginManifest): void {
-  const asked = expandScopes(Object.keys(scopes));
+  const requestedScopes = expandScopes(Object.keys(scopes));
   for (const [name, { input, target }] of Object.entries(actions)) {
     const path = `package.manifest.actions.${name}`;
     checkSettingsSchema(input, `${path}.input`);
     const read = `${target}s:read`;
-    if (target !== 'none' && !asked.has(read))
+    if (target !== 'none' && !requestedScopes.has(read))
       throw invalidField(`${path}.target`, 'required', {
         why: `The action receives ${target === 'issue' ? 'an' : 'a'} ${target}, so the plugin needs to read it.`,
         fix: `Add "${read}": { why: … } to the plugin's scopes.`,
@@ -94,16 +94,16 @@ function checkScopes({ scopes = {} }: PluginManifest, rules: RequestRules): void
 }
 
 function checkSubscriptions(manifest: PluginManifest, rules: RequestRules): void {
-  const asked = expandScopes(Object.keys(manifest.scopes ?? {}));
+  const requestedScopes = expandScopes(Object.keys(manifest.scopes ?? {}));
   for (const type of subscribedTypes({ manifest }))
-    if (!asked.has(scopeOfEvent(type)))
+    if (!requestedScopes.has(scopeOfEvent(type)))
       throw invalidField(`package.manifest.on.${type}`, 'required', {
         why: `A subscription to ${type} requires the scope ${scopeOfEvent(type)}.`,
         fix: `Add "${scopeOfEvent(type)}": { why: … } to the plugin's scopes.`,
       });
   for (const [type, { filter }] of Object.entries(manifest.on ?? {}))
     if (filter) {
-      requireShownFields(manifest, type, filter);
+      requireReadableFields(manifest, type, filter);
       parseFilter(filter, rules.filterFields(type), `package.manifest.on.${type}.filter`, {
         under: rules.addedFields(type),
       });
@@ -111,7 +111,7 @@ function checkSubscriptions(manifest: PluginManifest, rules: RequestRules): void
 }
 
 /** A filter on a hidden field would reveal its value, because the plugin sees if its handler ran. */
-function requireShownFields({ scopes = {} }: PluginManifest, type: string, filter: object): void {
+function requireReadableFields({ scopes = {} }: PluginManifest, type: string, filter: object): void {
   const scope = scopeOfEvent(type as EventType);
   const fields = scopes[scope]?.fields;
   const outside = fields && Object.keys(filter).find((name) => !fields.includes(name));
@@ -125,11 +125,11 @@ function requireShownFields({ scopes = {} }: PluginManifest, type: string, filte
 /** @throws ApiError forbidden, validation_failed */
 export function checkGrant(ctx: Context, manifest: PluginManifest, grant: readonly string[]): void {
   requirePerson(ctx, 'grant scopes to a plugin');
-  const asked = Object.keys(manifest.scopes ?? {});
+  const requestedScopes = Object.keys(manifest.scopes ?? {});
   for (const [index, scope] of grant.entries())
-    if (!asked.includes(scope))
+    if (!requestedScopes.includes(scope))
       throw invalidField(`grant.${index}`, 'not_found', {
-        why: `The plugin does not request ${scope}. The requested scopes are: ${asked.join(', ') || 'none'}.`,
+        why: `The plugin does not request ${scope}. The requested scopes are: ${requestedScopes.join(', ') || 'none'}.`,
         fix: 'Remove it from `grant`.',
       });
   const missing = grant.filter((scope) => !ctx.scopes.has(scope));

@@ -1,13 +1,13 @@
 // API schema of the permissions that a plugin version requests.
 import { Type, type Static } from 'typebox';
-import { Closed, enumeration, named, nullable } from '../../lib/schema.ts';
+import { Closed, enumeration, namedSchema, nullable } from '../../lib/schema.ts';
 import { publisher, scheduleFields } from './contract.ts';
 
 const text = (description: string) => Type.String({ description });
 const texts = (description: string) => Type.Array(Type.String(), { description });
 
 /** Common fields of every request. */
-const told = {
+const requestFields = {
   sentence: text('Description of what the request allows.'),
   added: Type.Boolean({
     description: 'True if the previous version did not request this, or requested less.',
@@ -18,7 +18,7 @@ const told = {
 };
 const why = text('Reason, by the author of the plugin.');
 
-export const Consent = named(
+export const Consent = namedSchema(
   'PluginAsks',
   Closed({
     version: text('Version of the package.'),
@@ -37,7 +37,7 @@ export const Consent = named(
         ),
         fields: nullable(texts('Fields to which the scope is narrowed; null for all.')),
         granted: Type.Boolean({ description: 'True if the scope is already granted.' }),
-        ...told,
+        ...requestFields,
       }),
       { description: 'Requested scopes.' },
     ),
@@ -47,7 +47,7 @@ export const Consent = named(
         methods: nullable(texts('Allowed methods; null for all.')),
         path: nullable(text('Allowed path, including all paths below it if it ends with `/`; null for all.')),
         why,
-        ...told,
+        ...requestFields,
       }),
       { description: 'Requested hosts.' },
     ),
@@ -56,19 +56,21 @@ export const Consent = named(
         name: text('Name of the secret, such as `ACME_KEY`.'),
         hosts: texts('Origins that the secret is sent to.'),
         header: text('Header that the secret is sent in.'),
-        ...told,
+        ...requestFields,
       }),
       { description: 'Secrets that an administrator sets.' },
     ),
-    events: Type.Array(Closed({ type: text('Event type, such as `issue.created`.'), ...told }), {
+    events: Type.Array(Closed({ type: text('Event type, such as `issue.created`.'), ...requestFields }), {
       description: 'Requested events.',
     }),
-    schedules: Type.Array(Closed({ ...scheduleFields, ...told }), { description: 'Requested schedules.' }),
+    schedules: Type.Array(Closed({ ...scheduleFields, ...requestFields }), {
+      description: 'Requested schedules.',
+    }),
     actions: Type.Array(
       Closed({
         name: text('Name of the action.'),
         target: enumeration('ActionTarget', ['issue', 'project', 'none'], 'Type of the target.'),
-        ...told,
+        ...requestFields,
       }),
       { description: 'Actions that the plugin offers.' },
     ),
@@ -82,7 +84,7 @@ export const Consent = named(
           'Authentication of requests: `hmac` requires a signature, `public` none.',
         ),
         why,
-        ...told,
+        ...requestFields,
       }),
       { description: 'Inbound routes, each closed until an administrator opens it.' },
     ),

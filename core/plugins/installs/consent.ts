@@ -12,8 +12,8 @@ import {
   scheduleSentence,
   secretSentence,
   signatureSentence,
-  shownSchedule,
-} from './asked-sentences.ts';
+  toScheduleResponse,
+} from './consent-sentences.ts';
 import type { Consent } from './consent-schema.ts';
 import { digestOf } from './reviewed.ts';
 
@@ -53,7 +53,7 @@ export function consentOf(
     scopes: scopesOf(manifest, before),
     hosts: (manifest.net ?? []).map((host) => ({
       ...{ origin: host.origin, methods: host.methods ?? null, path: host.path ?? null, why: host.why },
-      ...hostTold(host, was.net ?? []),
+      ...describeHost(host, was.net ?? []),
     })),
     ...handledBy(manifest, was),
     removed: goneOf(manifest, was),
@@ -67,20 +67,20 @@ function handledBy(manifest: PluginManifest, was: Partial<PluginManifest>) {
   return {
     secrets: Object.entries(secrets).map(([name, { hosts, header }]) => ({
       ...{ name, hosts: [...hosts], header },
-      ...told(name, secrets, was.secrets, secretSentence),
+      ...describeRequest(name, secrets, was.secrets, secretSentence),
     })),
-    events: Object.keys(on).map((type) => ({ type, ...told(type, on, was.on, eventSentence) })),
+    events: Object.keys(on).map((type) => ({ type, ...describeRequest(type, on, was.on, eventSentence) })),
     schedules: Object.entries(schedules).map(([name, schedule]) => ({
-      ...shownSchedule(name, schedule),
-      ...told(name, schedules, was.schedules, scheduleSentence),
+      ...toScheduleResponse(name, schedule),
+      ...describeRequest(name, schedules, was.schedules, scheduleSentence),
     })),
     actions: Object.entries(actions).map(([name, { target }]) => ({
       ...{ name, target },
-      ...told(name, actions, was.actions, actionSentence),
+      ...describeRequest(name, actions, was.actions, actionSentence),
     })),
     routes: Object.entries(routes).map(([name, { method, auth, why = '' }]) => ({
       ...{ name, method, auth, why },
-      ...told(name, routes, was.routes, routeSentence),
+      ...describeRequest(name, routes, was.routes, routeSentence),
     })),
   };
 }
@@ -109,7 +109,12 @@ export function everything({ scopes, hosts, secrets, events, schedules, actions,
 type Sentence<T> = (name: string, one: T) => string;
 type Members<T> = Readonly<Record<string, T>>;
 
-function told<T>(name: string, now: Members<T>, was: Members<T> | undefined, sentenceFor: Sentence<T>) {
+function describeRequest<T>(
+  name: string,
+  now: Members<T>,
+  was: Members<T> | undefined,
+  sentenceFor: Sentence<T>,
+) {
   const sentence = sentenceFor(name, now[name]!);
   const before = was && Object.hasOwn(was, name) ? sentenceFor(name, was[name]!) : null;
   return { sentence, added: before !== sentence, before: before === sentence ? null : before };
@@ -118,20 +123,20 @@ function told<T>(name: string, now: Members<T>, was: Members<T> | undefined, sen
 type Requests = NonNullable<PluginManifest['scopes']>;
 
 function scopesOf({ scopes = {} }: PluginManifest, before: Before | null): Consent['scopes'] {
-  const asked = before?.manifest.scopes ?? {};
+  const previousScopes = before?.manifest.scopes ?? {};
   const granted = expandScopes(before?.grant ?? []);
   return Object.entries(scopes).map(([scope, request]) => {
-    const { sentence, before: shorter } = told(scope, scopes, asked, sentenceOf);
+    const { sentence, before: shorter } = describeRequest(scope, scopes, previousScopes, sentenceOf);
     return {
       ...{ scope, why: request.why, rows: request.where ?? null, fields: request.fields ?? null },
       ...{ granted: granted.has(scope), sentence, before: shorter },
-      added: !isAsked(scope, request, asked),
+      added: !isRequested(scope, request, previousScopes),
     };
   });
 }
 
 /** True if the previous version requested as much; a write scope covers its read scope. */
-function isAsked(scope: string, request: Narrowed, before: Requests): boolean {
+function isRequested(scope: string, request: Narrowed, before: Requests): boolean {
   const [own, implying] = [before[scope], before[scope.replace(/:read$/, ':write')]];
   if (own && isWithin(own.fields, request.fields) && isWithinRows(own.where, request.where)) return true;
   return (
@@ -149,7 +154,7 @@ function isWithinRows(wide: Narrowed['where'], narrow: Narrowed['where']): boole
 }
 
 /** A request within an earlier one is not new; otherwise `before` holds all earlier requests for the origin. */
-function hostTold(now: NetRequest, was: readonly NetRequest[]) {
+function describeHost(now: NetRequest, was: readonly NetRequest[]) {
   const sentence = hostSentence(now);
   const ofOrigin = was.filter(({ origin }) => origin === now.origin);
   const before = ofOrigin.map(hostSentence);

@@ -4,29 +4,32 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { unhandledOneOffs } from '../once/handled.ts';
+import { unhandledOneTimeJobs } from '../one-time-jobs/handled.ts';
 import { checkGrant, checkManifest } from './check.ts';
 import { consentOf } from './consent.ts';
 import { getInstall, switched, type InstallRules } from './installs.ts';
 import { requireReviewed } from './reviewed.ts';
-import { installKind, type ConsentGiven, type Install } from './schema.ts';
+import { installModel, type ConsentInput, type Install } from './schema.ts';
 import { checkSettings } from './settings.ts';
 import { requireTrusted } from './trust.ts';
-import { findKept } from './versions.ts';
+import { findStoredVersion } from './versions.ts';
 
 /** Returns the requests of the installed and of the pending version. */
 export async function showConsent(ctx: Context, ref: string) {
   const install = await getInstall(ctx, ref);
-  const shown = async (version: Parameters<typeof consentOf>[0]) =>
-    consentOf(version, install, await unhandledOneOffs(ctx, install.id, version.manifest));
-  return { installed: await shown(install), pending: install.pending && (await shown(install.pending)) };
+  const consentFor = async (version: Parameters<typeof consentOf>[0]) =>
+    consentOf(version, install, await unhandledOneTimeJobs(ctx, install.id, version.manifest));
+  return {
+    installed: await consentFor(install),
+    pending: install.pending && (await consentFor(install.pending)),
+  };
 }
 
 /** Switches to the pending version under the given grant. */
 export async function giveConsent(
   ctx: Context,
   ref: string,
-  { grant, ...reviewed }: Static<typeof ConsentGiven>,
+  { grant, ...reviewed }: Static<typeof ConsentInput>,
   ifMatch: number | null,
   rules: InstallRules,
 ): Promise<ChangeSet> {
@@ -53,7 +56,7 @@ export async function giveConsent(
 export async function refuseConsent(ctx: Context, ref: string, ifMatch: number | null): Promise<ChangeSet> {
   const install = await getInstall(ctx, ref);
   pendingOf(install);
-  return updated(ctx, installKind, install, { pending: null }, ifMatch);
+  return updated(ctx, installModel, install, { pending: null }, ifMatch);
 }
 
 function pendingOf({ pending, pluginId }: Install): NonNullable<Install['pending']> {
@@ -71,10 +74,10 @@ export async function rollBack(
 ): Promise<ChangeSet> {
   const install = await getInstall(ctx, ref);
   requireVersion(install, ifMatch);
-  const kept = await findKept(ctx, install, version);
-  requireTrusted(rules.trust, kept);
-  checkManifest(kept.manifest, rules);
-  checkGrant(ctx, kept.manifest, kept.grant);
-  checkSettings(kept.manifest, kept.settings);
-  return switched(ctx, install, kept, rules);
+  const storedVersion = await findStoredVersion(ctx, install, version);
+  requireTrusted(rules.trust, storedVersion);
+  checkManifest(storedVersion.manifest, rules);
+  checkGrant(ctx, storedVersion.manifest, storedVersion.grant);
+  checkSettings(storedVersion.manifest, storedVersion.settings);
+  return switched(ctx, install, storedVersion, rules);
 }

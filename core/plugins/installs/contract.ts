@@ -23,7 +23,7 @@ export type InstallMode = (typeof installModes)[number];
 /** Keyed by class of write, or by field of an update. */
 export type InstallModes = Readonly<Record<string, InstallMode>>;
 
-export const installModesGiven = Type.Record(
+export const installModesInput = Type.Record(
   Type.String({ pattern: '^(create|update(\\.[A-Za-z][A-Za-z0-9]{0,39})?|comment|delete)$' }),
   enumeration('PluginMode', installModes, 'Mode of these writes.'),
   {
@@ -68,14 +68,14 @@ const whenSpent = enumeration(
 /** Budget with all effective values. */
 export const WholeBudget = Closed({ ...caps, whenSpent });
 export const InstallBudget = Closed({ ...members, whenSpent });
-export const BudgetGiven = Closed(
+export const BudgetInput = Closed(
   { ...members, whenSpent: Type.Optional(whenSpent) },
   { description: 'New budget, replacing the configured one; an omitted member has the limit of the host.' },
 );
 export type InstallBudget = Static<typeof InstallBudget>;
 
 const never = { write: 'never' } as const;
-const made = { write: 'never', computed: true } as const;
+const computedField = { write: 'never', computed: true } as const;
 const pluginId = Type.String({
   description: "Id of the plugin in its manifest; accepted in place of the install's id.",
 });
@@ -171,33 +171,33 @@ export const plugin = defineContract({
   fields: {
     pluginId: string(pluginId, never),
     pluginVersion: text({ max: 60, ...never, doc: 'Version of the plugin.' }),
-    name: text({ max: 80, ...made, doc: 'Name of the plugin.' }),
-    description: text({ max: 500, ...made, doc: 'Description by the author of the plugin.' }),
+    name: text({ max: 80, ...computedField, doc: 'Name of the plugin.' }),
+    description: text({ max: 500, ...computedField, doc: 'Description by the author of the plugin.' }),
     sha256: text({ max: 64, ...never, doc: 'SHA-256 of the code, in hex.' }),
-    scopes: json(scopes, { ...made, doc: 'Scopes of the manifest, with their grants.' }),
+    scopes: json(scopes, { ...computedField, doc: 'Scopes of the manifest, with their grants.' }),
     events: json(events, {
-      ...made,
+      ...computedField,
       doc: 'Event types that the plugin receives: those subscribed to and readable under the grant.',
     }),
     filters: json(filters, {
-      ...made,
+      ...computedField,
       doc: 'Filters of the subscriptions by event type; a type without a filter receives all events.',
     }),
-    schedules: json(schedules, { ...made, doc: 'Schedules of the plugin.' }),
-    net: json(net, { ...made, doc: 'Hosts that the plugin can send requests to.' }),
+    schedules: json(schedules, { ...computedField, doc: 'Schedules of the plugin.' }),
+    net: json(net, { ...computedField, doc: 'Hosts that the plugin can send requests to.' }),
     secrets: json(secrets, {
-      ...made,
+      ...computedField,
       doc: 'Secrets of the plugin and where they are sent. The values are never shown.',
     }),
     settings: json(installSettings, {
-      ...made,
+      ...computedField,
       doc: 'Settings, with the defaults of the manifest for settings that are not set.',
     }),
     mode: choice(installModes, {
       ...never,
       doc: 'Mode of the writes of runs: `apply` commits them, `propose` requires approval, `simulate` records and drops them.',
     }),
-    modes: json(installModesGiven, never),
+    modes: json(installModesInput, never),
     state: choice(installStates, {
       ...never,
       doc: 'State of the plugin; a state other than `active`, `probation` or `needs_consent` means that it does not run.',
@@ -210,11 +210,11 @@ export const plugin = defineContract({
       doc: 'Trusted publisher who signed the package; null if there is none.',
     }),
     pending: json(pending, {
-      ...made,
+      ...computedField,
       doc: 'Version that requests more than was granted and is pending consent; null if there is none.',
     }),
     probation: json(probation, {
-      ...made,
+      ...computedField,
       doc: 'Probation of the plugin: its writes need approval until enough runs are approved. Null if the plugin is not on probation.',
     }),
     budget: json(InstallBudget, { ...never, doc: 'Configured budget per UTC day.' }),
@@ -222,5 +222,5 @@ export const plugin = defineContract({
   undo: 'operations',
   operations: {},
   events: { created: 'plugin.installed', updated: 'plugin.updated', other: ['plugin.disabled'] },
-  keepsDeleted: true,
+  retainsDeleted: true,
 });

@@ -4,16 +4,16 @@ import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
 import { itemsForAdmins } from '../../inbox/items.ts';
 import type { Ids } from '../../lib/ids.ts';
-import { systemStatement, type Row } from '../../store/statement.ts';
+import { systemStatement, type SqlRow } from '../../store/statement.ts';
 import { scopeOf, type Op, type Scope, type Store } from '../../store/store.ts';
 import { fitsServer } from './check.ts';
-import { unheardReason } from './hearing.ts';
-import { installKind, type Install } from './schema.ts';
+import { unmatchedReason } from './matching-types.ts';
+import { installModel, type Install } from './schema.ts';
 
-const running = systemStatement<Row>(
+const running = systemStatement<SqlRow>(
   'plugins.to_fit',
   'startup checks the installs of all workspaces',
-  `SELECT workspace_id, ${installKind.select} FROM plugins WHERE deleted_at IS NULL AND state IN ('active', 'incompatible')`,
+  `SELECT workspace_id, ${installModel.select} FROM plugins WHERE deleted_at IS NULL AND state IN ('active', 'incompatible')`,
 );
 
 interface EnginesOptions {
@@ -29,7 +29,7 @@ interface EnginesOptions {
 /** Disables installs made for other server versions, and enables disabled ones that fit. */
 export async function checkEngines(options: EnginesOptions): Promise<void> {
   for (const row of await options.store.readSystem(running)) {
-    const install = installKind.fromRow(row);
+    const install = installModel.fromRow(row);
     const fits = fitsServer(install.manifest, options.serverVersion);
     if (fits !== (install.state === 'active'))
       await move(options, scopeOf(String(row.workspace_id)), install, fits);
@@ -42,16 +42,16 @@ async function move(options: EnginesOptions, scope: Scope, install: Install, fit
   const directory = await options.directoryOf(scope);
   const reason = `The plugin requires Tatami ${manifest.engines.tatami}, but this server is ${options.serverVersion}.`;
   const patch = fits
-    ? { state: 'active' as const, stateReason: unheardReason(install) }
+    ? { state: 'active' as const, stateReason: unmatchedReason(install) }
     : { state: 'incompatible' as const, stateReason: reason };
-  const change = installKind.update(install, patch, nowMs);
+  const change = installModel.update(install, patch, nowMs);
   if (!change) return;
   const note = {
     kind: 'plugin_disabled' as const,
     reason: 'plugin' as const,
     title: `The plugin ${manifest.name ?? pluginId} does not run on this version of Tatami`,
     body: `${reason} Install a compatible version. Missed events are counted and can be backfilled.`,
-    target: { kind: installKind.name, id },
+    target: { kind: installModel.name, id },
   };
   const items = fits ? [] : itemsForAdmins(note, { ids: options.ids, nowMs, directory });
   const ops = options.stateOps(change.after, { scope });

@@ -2,17 +2,17 @@
 import type { Static } from 'typebox';
 import type { PluginManifest, PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { sameValue, type ChangeSet } from '../../changes/change.ts';
-import { notDeleted, pageOfKind, type PageParameters } from '../../changes/list.ts';
+import { notDeleted, pageOfModel, type PageParameters } from '../../changes/list.ts';
 import { removed, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import type { CheckFilter } from '../../resource/filtering.ts';
-import { tenantStatement, type Row } from '../../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import { showSpent } from '../budgets/schema.ts';
 import type { Usage } from '../budgets/usage.ts';
-import { heldUpBy } from '../budgets/waits.ts';
-import { unhandledOneOffs } from '../once/handled.ts';
+import { deferringBudget } from '../budgets/waits.ts';
+import { unhandledOneTimeJobs } from '../one-time-jobs/handled.ts';
 import { checkNet, type NetRules } from '../outside/net.ts';
 import { wakeWaitingOp } from '../runs/waiting.ts';
 import { asleepIn, followedSecrets } from '../secrets/followed.ts';
@@ -20,20 +20,20 @@ import { dropSecretOp, dropSecretsOp } from '../secrets/rows.ts';
 import { checkGrant, checkManifest, readPackage, type PackageRules } from './check.ts';
 import { asksMorePower, consentOf } from './consent.ts';
 import { plugin, type InstallModes } from './contract.ts';
-import { unheardReason } from './hearing.ts';
-import { requireNamed } from './named.ts';
+import { unmatchedReason } from './matching-types.ts';
+import { requireReferenced } from './references.ts';
 import { withOffered } from './reviewed.ts';
-import { installKind, type Install, type InstallCreate, type InstallUpdate } from './schema.ts';
+import { installModel, type Install, type InstallCreate, type InstallUpdate } from './schema.ts';
 import { probationRuns } from './mode.ts';
 import { checkSettings } from './settings.ts';
 import { publisherOf, requireSuccession, type PluginTrust } from './trust.ts';
-import { lastDeclared, versionOps, type KeptVersion } from './versions.ts';
+import { lastDeclared, versionOps, type StoredVersion } from './versions.ts';
 
-const byPluginId = tenantStatement<Row>(
+const byPluginId = tenantStatement<SqlRow>(
   'plugins.by_plugin_id',
-  `SELECT ${installKind.select} FROM plugins WHERE workspace_id = :ws AND plugin_id = :pluginId AND deleted_at IS NULL`,
+  `SELECT ${installModel.select} FROM plugins WHERE workspace_id = :ws AND plugin_id = :pluginId AND deleted_at IS NULL`,
 );
-const keepCode = tenantStatement(
+const insertCode = tenantStatement(
   'plugin_code.keep',
   `INSERT INTO plugin_code (workspace_id, id, source, source_map) VALUES (:ws, :sha256, :source, :sourceMap)
    ON CONFLICT (workspace_id, id) DO UPDATE SET source_map = coalesce(excluded.source_map, source_map)`,
@@ -49,24 +49,24 @@ export interface InstallRules extends PackageRules, NetRules {
   /** Ops that bring schedules, gaps and other rows in line with an install's state. Must be last in the batch. */
   stateOps(install: Install, ctx: Context): readonly Op[];
   /** Called when code is stored, perhaps with a new source map. */
-  codeKept(scope: Scope, sha256: string): void;
+  codeStored(scope: Scope, sha256: string): void;
 }
 
 /** Returns the install, with the exhausted budget that its runs wait for. */
-async function shownStanding(ctx: Context, install: Install, usage: Pick<Usage, 'spent'>) {
-  const heldUp = install.state === 'active' ? await heldUpBy(usage, ctx.scope, install) : null;
-  return { ...installKind.wire(install, ctx), waitsFor: showSpent(heldUp) };
+async function toStatusResponse(ctx: Context, install: Install, usage: Pick<Usage, 'spent'>) {
+  const deferredBy = install.state === 'active' ? await deferringBudget(usage, ctx.scope, install) : null;
+  return { ...installModel.wire(install, ctx), waitsFor: showSpent(deferredBy) };
 }
 
 export async function listInstalls(ctx: Context, page: PageParameters, { usage }: InstallRules) {
-  const { data, pageInfo } = await pageOfKind(ctx, installKind, page, { where: [notDeleted] });
-  return { data: await Promise.all(data.map((install) => shownStanding(ctx, install, usage))), pageInfo };
+  const { data, pageInfo } = await pageOfModel(ctx, installModel, page, { where: [notDeleted] });
+  return { data: await Promise.all(data.map((install) => toStatusResponse(ctx, install, usage))), pageInfo };
 }
 
 /** Finds an install by `plg_…` or by the manifest's id. @throws ApiError not_found */
 export async function getInstall(ctx: Context, idOrPluginId: string): Promise<Install> {
   const install = idOrPluginId.startsWith('plg_')
-    ? await installKind.find(ctx, idOrPluginId)
+    ? await installModel.find(ctx, idOrPluginId)
     : await findByPluginId(ctx, idOrPluginId);
   if (!install || install.deletedAt !== null) throw notFound();
   return install;
@@ -74,27 +74,27 @@ export async function getInstall(ctx: Context, idOrPluginId: string): Promise<In
 
 async function findByPluginId(ctx: Context, pluginId: string): Promise<Install | undefined> {
   const row = await ctx.store.readOne(ctx.scope, byPluginId, { pluginId });
-  return row && installKind.fromRow(row);
+  return row && installModel.fromRow(row);
 }
 
 export async function showInstall(ctx: Context, idOrPluginId: string, { usage }: InstallRules) {
-  return shownStanding(ctx, await getInstall(ctx, idOrPluginId), usage);
+  return toStatusResponse(ctx, await getInstall(ctx, idOrPluginId), usage);
 }
 
 /** Returns the requests of a package, compared with the installed version if there is one. Installs nothing. */
 export async function previewInstall(
   ctx: Context,
-  { package: given, signature }: Pick<Static<typeof InstallCreate>, 'package' | 'signature'>,
+  { package: requested, signature }: Pick<Static<typeof InstallCreate>, 'package' | 'signature'>,
   rules: InstallRules,
 ) {
-  const document = await readPackage(given);
+  const document = await readPackage(requested);
   const { manifest, sha256 } = document;
   checkManifest(manifest, rules);
   const known = (await findByPluginId(ctx, manifest.id)) ?? null;
   // The package is being reviewed for confirmation, so the preview must not require one: its own hash stands in.
   const publisher = publisherOf(rules.trust, document, { ...(signature ? { signature } : {}), sha256 });
   const unknownKey = publisher === null ? (signature?.keyId ?? null) : null;
-  const unhandled = known ? await unhandledOneOffs(ctx, known.id, manifest) : [];
+  const unhandled = known ? await unhandledOneTimeJobs(ctx, known.id, manifest) : [];
   return {
     installed: known && { id: known.id, version: known.pluginVersion, sha256: known.sha256 },
     asked: consentOf({ manifest, sha256, publisher, unknownKey }, known, unhandled),
@@ -129,48 +129,54 @@ async function offered(
   if (known) requireSuccession(known, document, publisher, input);
   const grant = grantOf(input, known, manifest);
   checkGrant(ctx, manifest, grant);
-  await requireNamed(ctx, manifest, known, rules.checkFilter);
+  await requireReferenced(ctx, manifest, known, rules.checkFilter);
   const chosen = chosenFor(input, known);
   checkSettings(manifest, chosen.settings);
   rules.checkModes(input.modes ?? {});
-  const keep = keepCodeOp(ctx, document, rules);
+  const codeOp = storeCodeOp(ctx, document, rules);
   const version = { manifest, sha256, publisher };
-  if (known && asksMore(known, version, input)) return waiting(ctx, known, { ...version, input }, keep);
+  if (known && asksMore(known, version, input)) return waiting(ctx, known, { ...version, input }, codeOp);
   const facts = {
     ...{ ...version, pluginVersion: manifest.version, grant, ...chosen, pending: null },
   };
   if (known)
-    return switched(ctx, known, { ...facts, ...probationAfter(input, known.probationLeft) }, rules, [keep]);
-  const made = firstInstall(ctx, facts, probationAfter(input, probationRuns));
-  const ops = [keep, ...versionOps(ctx, null, made.after), ...rules.stateOps(made.after, ctx)];
-  return { ...installed(ctx, made, ops), status: 201 };
+    return switched(ctx, known, { ...facts, ...probationAfter(input, known.probationLeft) }, rules, [codeOp]);
+  const creation = firstInstall(ctx, facts, probationAfter(input, probationRuns));
+  const ops = [codeOp, ...versionOps(ctx, null, creation.after), ...rules.stateOps(creation.after, ctx)];
+  return { ...installed(ctx, creation, ops), status: 201 };
 }
 
 /** Replaces the installed version through an upgrade, a consent or a rollback. */
 export async function switched(
   ctx: Context,
   known: Install,
-  facts: Partial<Install> & KeptVersion,
+  facts: Partial<Install> & StoredVersion,
   rules: InstallRules,
   ops: readonly Op[] = [],
 ): Promise<ChangeSet> {
-  const running = { state: 'active' as const, stateReason: unheardReason(facts) };
+  const running = { state: 'active' as const, stateReason: unmatchedReason(facts) };
   const asleep = await lastDeclared(ctx, known, asleepIn(known));
   const followed = followedSecrets(known, facts.manifest, asleep);
-  const change = installKind.update(
+  const change = installModel.update(
     known,
     { ...facts, secretsSet: followed.set, pending: null, ...running },
     ctx.nowMs(),
   );
   // The same code may come with a new source map.
-  if (!change) return { changes: [], ops, body: installKind.wire(known, ctx), status: 200 };
+  if (!change) return { changes: [], ops, body: installModel.wire(known, ctx), status: 200 };
   const isOther = known.sha256 !== facts.sha256;
   // Waiting retries would otherwise wait out a backoff caused by the previous code.
   const wake = isOther ? [wakeWaitingOp(ctx.scope, known.id, ctx.nowMs())] : [];
-  const kept =
+  const versionChangeOps =
     isOther || !sameValue(known.manifest, facts.manifest) ? versionOps(ctx, known, change.after) : [];
   const dropped = followed.dropped.map((name) => dropSecretOp(ctx.scope, known.id, name));
-  return installed(ctx, change, [...ops, ...kept, ...wake, ...dropped, ...rules.stateOps(change.after, ctx)]);
+  return installed(ctx, change, [
+    ...ops,
+    ...versionChangeOps,
+    ...wake,
+    ...dropped,
+    ...rules.stateOps(change.after, ctx),
+  ]);
 }
 
 /** Settings and modes after the request; an upgrade retains those that it omits. */
@@ -215,19 +221,19 @@ function waiting(
   ctx: Context,
   known: Install,
   { input, ...version }: Parameters<typeof consentOf>[0] & { readonly input: Static<typeof InstallCreate> },
-  keep: Op,
+  codeOp: Op,
 ): ChangeSet {
-  const given = {
+  const requested = {
     settings: input.settings ?? null,
     mode: input.mode ?? null,
     modes: input.modes ?? null,
   };
-  const pending = { ...version, ...given, since: ctx.nowMs() };
+  const pending = { ...version, ...requested, since: ctx.nowMs() };
   const offered = withOffered(known.offered, version);
-  const change = installKind.update(known, { pending, offered }, ctx.nowMs());
+  const change = installModel.update(known, { pending, offered }, ctx.nowMs());
   // The same package was sent twice within a millisecond.
-  if (!change) return { changes: [], ops: [keep], body: installKind.wire(known, ctx), status: 200 };
-  return installed(ctx, change, [keep]);
+  if (!change) return { changes: [], ops: [codeOp], body: installModel.wire(known, ctx), status: 200 };
+  return installed(ctx, change, [codeOp]);
 }
 
 function probationAfter(
@@ -239,34 +245,34 @@ function probationAfter(
 
 function installed(
   ctx: Context,
-  change: NonNullable<ReturnType<typeof installKind.update>>,
+  change: NonNullable<ReturnType<typeof installModel.update>>,
   ops: readonly Op[],
 ): ChangeSet {
   return {
     changes: [change],
     ops,
-    body: installKind.wire(change.after, ctx),
+    body: installModel.wire(change.after, ctx),
     status: 200,
   };
 }
 
-function keepCodeOp(
+function storeCodeOp(
   { scope }: Context,
   { sha256, code, sourceMap }: PluginPackage,
-  { codeKept }: Pick<InstallRules, 'codeKept'>,
+  { codeStored }: Pick<InstallRules, 'codeStored'>,
 ): Op {
   const map = sourceMap ? JSON.stringify(sourceMap) : null;
-  const taken = (): void => codeKept(scope, sha256);
-  return tenantOp(scope, keepCode, { sha256, source: code, sourceMap: map }, { taken });
+  const taken = (): void => codeStored(scope, sha256);
+  return tenantOp(scope, insertCode, { sha256, source: code, sourceMap: map }, { taken });
 }
 
 function firstInstall(
   ctx: Context,
-  facts: KeptVersion & Pick<Install, 'mode' | 'modes' | 'pending'>,
+  facts: StoredVersion & Pick<Install, 'mode' | 'modes' | 'pending'>,
   probation: Pick<Install, 'probationLeft'>,
 ) {
   const now = ctx.nowMs();
-  return installKind.create({
+  return installModel.create({
     id: ctx.ids.next(plugin.id),
     pluginId: facts.manifest.id,
     ...facts,
@@ -274,7 +280,7 @@ function firstInstall(
     offered: {},
     secretsSet: {},
     state: 'active',
-    stateReason: unheardReason(facts),
+    stateReason: unmatchedReason(facts),
     budget: { whenSpent: 'stop' },
     sinceSequence: 0,
     createdAt: now,
@@ -297,16 +303,16 @@ export async function updateInstall(
   rules.checkModes(patch.modes ?? {});
   if (patch.state === 'active' && install.state === 'incompatible')
     throw new ApiError('conflict', `${install.stateReason ?? ''} Install a compatible version.`.trim());
-  const { probation, budget, ...given } = patch;
+  const { probation, budget, ...requested } = patch;
   const more = {
     ...(probation === undefined ? {} : probationAfter({ probation }, 0)),
     ...(budget ? { budget: { whenSpent: 'stop' as const, ...budget } } : {}),
   };
   const set = updated(
     ctx,
-    installKind,
+    installModel,
     install,
-    { ...given, ...more, ...reasonAfter(install, patch) },
+    { ...requested, ...more, ...reasonAfter(install, patch) },
     ifMatch,
   );
   const [change] = set.changes;
@@ -317,7 +323,7 @@ export async function updateInstall(
 function reasonAfter(install: Install, patch: Static<typeof InstallUpdate>): Partial<Install> {
   if (patch.state === 'paused_by_admin') return { stateReason: 'paused by an administrator' };
   const { state, grant } = { ...install, ...patch };
-  return state === 'active' ? { stateReason: unheardReason({ manifest: install.manifest, grant }) } : {};
+  return state === 'active' ? { stateReason: unmatchedReason({ manifest: install.manifest, grant }) } : {};
 }
 
 export async function uninstallPlugin(
@@ -326,7 +332,7 @@ export async function uninstallPlugin(
   ifMatch: number | null,
   rules: InstallRules,
 ): Promise<ChangeSet> {
-  const set = removed(ctx, installKind, await getInstall(ctx, idOrPluginId), ifMatch);
+  const set = removed(ctx, installModel, await getInstall(ctx, idOrPluginId), ifMatch);
   const [change] = set.changes;
   if (!change) return set;
   const install = change.after as Install;

@@ -16,20 +16,20 @@ export function probationSentence({
 
 /** The default mode, and the modes of classes and fields that differ. */
 export type Modes = Pick<Install, 'mode' | 'modes'>;
-type Standing = Modes & Pick<Install, 'probationLeft' | 'budget'>;
+type ModeFactors = Modes & Pick<Install, 'probationLeft' | 'budget'>;
 
 /** Replaces `apply` by `propose` during probation, or with an exhausted budget. @param isSpent true if the daily budget is exhausted */
-export function effectiveModes(install: Standing, isSpent = false): Modes {
+export function effectiveModes(install: ModeFactors, isSpent = false): Modes {
   const { mode, modes, probationLeft, budget } = install;
-  const isHeldBack = probationLeft > 0 || (isSpent && budget.whenSpent === 'propose');
-  if (!isHeldBack) return install;
-  const held = (one: InstallMode): InstallMode => (one === 'apply' ? 'propose' : one);
+  const needsApproval = probationLeft > 0 || (isSpent && budget.whenSpent === 'propose');
+  if (!needsApproval) return install;
+  const requireApproval = (one: InstallMode): InstallMode => (one === 'apply' ? 'propose' : one);
   return {
-    mode: held(mode),
-    modes: Object.fromEntries(Object.entries(modes).map(([name, one]) => [name, held(one)])),
+    mode: requireApproval(mode),
+    modes: Object.fromEntries(Object.entries(modes).map(([name, one]) => [name, requireApproval(one)])),
   };
 }
 
-export function effectiveMode(install: Standing): InstallMode {
+export function effectiveMode(install: ModeFactors): InstallMode {
   return effectiveModes(install).mode;
 }

@@ -4,16 +4,16 @@ import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { itemsForAdmins } from '../../inbox/items.ts';
 import { proposal } from '../../proposals/contract.ts';
-import { proposalKind } from '../../proposals/kind.ts';
+import { proposalModel } from '../../proposals/kind.ts';
 import { probationRuns } from './mode.ts';
-import { installKind, type Install } from './schema.ts';
+import { installModel, type Install } from './schema.ts';
 
 /**
  * Counts a run whose proposal a person approved completely. The last approval ends probation and notifies the admins. The count is a change
  * of the install with its own event, so that the audit log names the approver.
  */
 export async function countApproval(ctx: Context, installId: string | null): Promise<readonly Change[]> {
-  const install = installId === null ? undefined : await installKind.find(ctx, installId);
+  const install = installId === null ? undefined : await installModel.find(ctx, installId);
   if (!install || install.probationLeft === 0) return [];
   const probationLeft = install.probationLeft - 1;
   const counted = countChange(ctx, install, probationLeft);
@@ -33,9 +33,9 @@ export async function takeApprovalsBack(
   const isProposal = ({ id }: { readonly id: string }): boolean => id.startsWith(`${proposal.id}_`);
   const changes: Change[] = [];
   for (const [installId, rows] of Map.groupBy(undone.filter(isProposal), (row) => row.install_id)) {
-    const install = installId === null ? undefined : await installKind.find(ctx, installId);
+    const install = installId === null ? undefined : await installModel.find(ctx, installId);
     if (!install || install.probationLeft === 0) continue;
-    const proposals = await proposalKind.findMany(
+    const proposals = await proposalModel.findMany(
       ctx,
       rows.map(({ id }) => id),
     );
@@ -47,7 +47,7 @@ export async function takeApprovalsBack(
 
 /** Simultaneous approvals contend for the install, independent of their other writes. */
 function countChange(ctx: Context, install: Install, probationLeft: number): readonly Change[] {
-  const change = installKind.update(install, { probationLeft }, ctx.nowMs());
+  const change = installModel.update(install, { probationLeft }, ctx.nowMs());
   return change ? [{ ...change, contends: install.id }] : [];
 }
 
@@ -57,6 +57,6 @@ function endedNote({ id, manifest, pluginId }: Install) {
     reason: 'plugin' as const,
     title: `The plugin ${manifest.name ?? pluginId} is no longer on probation`,
     body: `People have approved ${probationRuns} of its runs, so the plugin now writes without approval. To require approval again, run \`tatami plugin probation ${pluginId} --begin\`.`,
-    target: { kind: installKind.name, id },
+    target: { kind: installModel.name, id },
   };
 }

@@ -29,17 +29,17 @@ export function withOffered(offered: OfferedVersions, version: Version): Offered
 /** Requires that the consent names the pending version, because another may have been uploaded since. @throws ApiError conflict */
 export function requireReviewed(
   { pending, offered }: { readonly pending: Version; readonly offered: OfferedVersions },
-  given: { readonly sha256?: string; readonly digest?: string },
+  confirmation: { readonly sha256?: string; readonly digest?: string },
 ): void {
   const digest = digestOf(pending);
-  const isCode = given.sha256 === pending.sha256;
-  if (given.digest === digest && (given.sha256 === undefined || isCode)) return;
-  if (given.digest === undefined && isCode && offered[pending.sha256] === digest) return;
+  const isCode = confirmation.sha256 === pending.sha256;
+  if (confirmation.digest === digest && (confirmation.sha256 === undefined || isCode)) return;
+  if (confirmation.digest === undefined && isCode && offered[pending.sha256] === digest) return;
   const { id, version } = pending.manifest;
   const why =
-    given.digest === undefined && isCode
+    confirmation.digest === undefined && isCode
       ? 'has code that was uploaded with more than one manifest'
-      : given.digest === undefined && given.sha256 === undefined
+      : confirmation.digest === undefined && confirmation.sha256 === undefined
         ? 'is not named in the request'
         : 'is not the one in the request';
   throw new ApiError(

@@ -9,13 +9,13 @@ import { expandScopes } from '../../rights/scopes.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { findRun } from '../runs/rows.ts';
 import { getInstall } from './installs.ts';
-import { installKind, type Install } from './schema.ts';
+import { installModel, type Install } from './schema.ts';
 
 const all = ({ grant }: Pick<Install, 'grant'>): string[] => [...expandScopes(grant)];
 const reads = (install: Pick<Install, 'grant'>): string[] =>
   all(install).filter((scope) => scope.endsWith(':read'));
 
-async function foundOrNone(
+async function scopesOfInstall(
   ctx: Context,
   ref: string,
   scopes: (install: Install) => string[],
@@ -31,13 +31,13 @@ async function foundOrNone(
 /** For routes that make the plugin act, or write its stored values. */
 export const steering: AlsoNeeded = {
   words: 'all scopes granted to the plugin',
-  scopes: (ctx, { params }) => foundOrNone(ctx, (params as { id: string }).id, all),
+  scopes: (ctx, { params }) => scopesOfInstall(ctx, (params as { id: string }).id, all),
 };
 
 /** For routes that show what the plugin has read. */
-export const seeing: AlsoNeeded = {
+export const pluginVisibility: AlsoNeeded = {
   words: 'all read scopes granted to the plugin',
-  scopes: (ctx, { params }) => foundOrNone(ctx, (params as { id: string }).id, reads),
+  scopes: (ctx, { params }) => scopesOfInstall(ctx, (params as { id: string }).id, reads),
 };
 
 /** True if the plugin can send requests to other servers. Secrets count, because they are sent to hosts of the manifest. */
@@ -49,7 +49,7 @@ export function sendsOutside({ manifest: { net = [], secrets = {} } }: Pick<Inst
 export const sendingOutside: AlsoNeeded = {
   words: `${effectTable['outside-requests'].scope}, if the plugin can send requests to other servers`,
   scopes: (ctx, { params }) =>
-    foundOrNone(ctx, (params as { id: string }).id, (install) =>
+    scopesOfInstall(ctx, (params as { id: string }).id, (install) =>
       sendsOutside(install) ? [effectTable['outside-requests'].scope] : [],
     ),
 };
@@ -59,11 +59,11 @@ const ofRun = (words: string, scopes: (install: Install) => string[]): AlsoNeede
   words,
   async scopes(ctx, { params }) {
     const run = await findRun(ctx.store, ctx.scope, (params as { id: string }).id);
-    const install = run && (await installKind.find(ctx, run.install_id));
+    const install = run && (await installModel.find(ctx, run.install_id));
     return install ? scopes(install) : [];
   },
 });
-export const seeingRun = ofRun(seeing.words, reads);
+export const runVisibility = ofRun(pluginVisibility.words, reads);
 export const steeringRun = ofRun(steering.words, all);
 
 /** A patch that does nothing but pause the plugin is not control. */
@@ -80,6 +80,6 @@ export const upgrading: AlsoNeeded = {
   words: 'all scopes granted to the previous version',
   scopes(ctx, { body }) {
     const { manifest } = (body as { package: { manifest?: { id?: unknown } } }).package;
-    return typeof manifest?.id === 'string' ? foundOrNone(ctx, manifest.id, all) : Promise.resolve([]);
+    return typeof manifest?.id === 'string' ? scopesOfInstall(ctx, manifest.id, all) : Promise.resolve([]);
   },
 };

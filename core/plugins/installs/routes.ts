@@ -17,7 +17,7 @@ import { plugin } from './contract.ts';
 import { pluginRef } from './ref.ts';
 import { updating, upgrading } from './rights.ts';
 import { SettingsForm, showSettingsForm } from './settings-form.ts';
-import { InstallCreate, InstallPreviewed, InstallShown, InstallStanding, InstallUpdate } from './schema.ts';
+import { InstallCreate, InstallPreviewed, InstallResponse, InstallStatus, InstallUpdate } from './schema.ts';
 import { consentRoutes, versionRoutes } from './version-routes.ts';
 
 const params = Closed({ id: pluginRef });
@@ -36,7 +36,7 @@ function routesOfAll(rules: InstallRules): Route[] {
       scope: 'plugins:read',
       limit: 'read',
       query: Closed(pageQuery),
-      responses: { 200: pageOf(InstallStanding) },
+      responses: { 200: pageOf(InstallStatus) },
       read: (ctx, { query }) => listInstalls(ctx, query, rules),
     }),
     defineRoute({
@@ -53,7 +53,7 @@ function routesOfAll(rules: InstallRules): Route[] {
       bodyBytesMax: 6 * 1024 * 1024,
       example: { package: { format: packageFormat }, grant: ['issues:read', 'issues:write'] },
       errors: ['forbidden', 'conflict'],
-      responses: { 201: InstallShown, 200: InstallShown },
+      responses: { 201: InstallResponse, 200: InstallResponse },
       write: (ctx, { body }) => installPlugin(ctx, body, rules),
     }),
     defineRoute({
@@ -97,7 +97,7 @@ function routesOfOne(rules: InstallRules): Route[] {
       scope: 'plugins:read',
       limit: 'read',
       params,
-      responses: { 200: InstallStanding },
+      responses: { 200: InstallStatus },
       read: (ctx, { params }) => showInstall(ctx, params.id, rules),
     }),
     defineRoute({
@@ -123,7 +123,7 @@ function routesOfOne(rules: InstallRules): Route[] {
       body: InstallUpdate,
       example: { mode: 'simulate' },
       errors: ['forbidden'],
-      responses: { 200: InstallShown },
+      responses: { 200: InstallResponse },
       write: (ctx, { params, body, ifMatch }) => updateInstall(ctx, params.id, body, ifMatch, rules),
     }),
     defineRoute({

@@ -4,26 +4,26 @@ import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { json, plain } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { schemasOf } from '../../contract/schemas.ts';
-import { Closed, enumeration, named } from '../../lib/schema.ts';
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { Closed, enumeration, namedSchema } from '../../lib/schema.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { allScopes } from '../../rights/scopes.ts';
 import { sentenceOf } from '../../rights/words.ts';
-import { spentShown } from '../budgets/schema.ts';
-import { shownSchedule } from './asked-sentences.ts';
+import { spentResponse } from '../budgets/schema.ts';
+import { toScheduleResponse } from './consent-sentences.ts';
 import { additions, consentOf } from './consent.ts';
 import {
-  BudgetGiven,
-  installModesGiven,
+  BudgetInput,
+  installModesInput,
   installSettings,
   plugin,
   type InstallMode,
   type InstallModes,
 } from './contract.ts';
-import { heardTypes } from './hearing.ts';
+import { matchingTypes } from './matching-types.ts';
 import { digestOf, type OfferedVersions } from './reviewed.ts';
 import { effectiveSettings } from './settings.ts';
 import { probationSentence } from './mode.ts';
-import { keepPastWants } from './wants.ts';
+import { storePastSubscription } from './subscription.ts';
 
 /** A version that replaces the installed one after consent. */
 interface PendingVersion {
@@ -37,7 +37,7 @@ interface PendingVersion {
   readonly since: number;
 }
 
-const kept = {
+const storedFields = {
   manifest: json<PluginManifest>('manifest_json'),
   grant: json<readonly string[]>('grant_json'),
   /** Values that were set explicitly. Runs and responses add the defaults of the manifest. */
@@ -51,10 +51,10 @@ const kept = {
   /** Runs that people still have to approve; 0 if the install is not on probation. */
   probationLeft: plain<number>('probation_left'),
 };
-export type Install = EntityOf<typeof plugin, typeof kept>;
+export type Install = EntityOf<typeof plugin, typeof storedFields>;
 
-export const installKind = kindOf(plugin, {
-  kept,
+export const installModel = modelOf(plugin, {
+  stored: storedFields,
   shows: {
     name: ({ manifest, pluginId }) => manifest.name ?? pluginId,
     description: ({ manifest }) => manifest.description ?? '',
@@ -67,7 +67,7 @@ export const installKind = kindOf(plugin, {
         where: where ?? null,
         granted: grant.includes(scope),
       })),
-    events: heardTypes,
+    events: matchingTypes,
     net: ({ manifest }) =>
       (manifest.net ?? []).map(({ origin, methods, path, why }) => ({
         ...{ origin, methods: methods ?? null, path: path ?? null, why },
@@ -76,7 +76,7 @@ export const installKind = kindOf(plugin, {
       Object.entries(manifest.secrets ?? {}).map(([name, { hosts, header }]) => ({
         ...{ name, hosts: [...hosts], header, setAt: isoTime(secretsSet[name] ?? null) },
       })),
-    state: shownState,
+    state: toStateResponse,
     pending: ({ pending, manifest, grant }) =>
       pending && {
         version: pending.manifest.version,
@@ -96,7 +96,7 @@ export const installKind = kindOf(plugin, {
         Object.entries(manifest.on ?? {}).flatMap(([type, { filter }]) => (filter ? [[type, filter]] : [])),
       ),
     schedules: ({ manifest }) =>
-      Object.entries(manifest.schedules ?? {}).map(([name, schedule]) => shownSchedule(name, schedule)),
+      Object.entries(manifest.schedules ?? {}).map(([name, schedule]) => toScheduleResponse(name, schedule)),
   },
   events(before, after) {
     if (!before) return ['plugin.installed'];
@@ -107,23 +107,23 @@ export const installKind = kindOf(plugin, {
     insertExpressions: {
       since_sequence: '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)',
     },
-    related: (scope, before, after) => ({ first: before ? keepPastWants(scope, before, after) : [] }),
+    related: (scope, before, after) => ({ first: before ? storePastSubscription(scope, before, after) : [] }),
   },
 });
 
-function shownState({ state, pending, probationLeft }: Install): Install['state'] {
+function toStateResponse({ state, pending, probationLeft }: Install): Install['state'] {
   if (state !== 'active') return state;
   if (pending) return 'needs_consent';
   return probationLeft > 0 ? 'probation' : 'active';
 }
 
-export const InstallShown = schemasOf(plugin).shown;
+export const InstallResponse = schemasOf(plugin).response;
 /** The install with its present state, which its events do not include. */
-export const InstallStanding = named(
+export const InstallStatus = namedSchema(
   'PluginStanding',
   Closed({
-    ...(InstallShown as TSchema as TObject).properties,
-    waitsFor: spentShown('Exhausted daily budget that runs wait for; null if there is none.'),
+    ...(InstallResponse as TSchema as TObject).properties,
+    waitsFor: spentResponse('Exhausted daily budget that runs wait for; null if there is none.'),
   }),
 );
 
@@ -132,8 +132,8 @@ const grant = Type.Array(enumeration('Scope', allScopes), {
   uniqueItems: true,
   description: 'Granted scopes, out of those in the manifest.',
 });
-const mode = Type.Optional(Type.Unsafe<InstallMode>(plugin.fields.mode.given));
-const modes = Type.Optional(Type.Unsafe<InstallModes>(installModesGiven));
+const mode = Type.Optional(Type.Unsafe<InstallMode>(plugin.fields.mode.input));
+const modes = Type.Optional(Type.Unsafe<InstallModes>(installModesInput));
 const probation = Type.Optional(
   Type.Boolean({
     description:
@@ -148,8 +148,8 @@ const sha256 = Type.Optional(
   }),
 );
 
-const packageGiven = Type.Object({}, { description: 'Package, as written by `tatami plugin pack`.' });
-export const signatureGiven = Type.Optional(
+const packageInput = Type.Object({}, { description: 'Package, as written by `tatami plugin pack`.' });
+export const signatureInput = Type.Optional(
   Closed(
     {
       keyId: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'Id of the signing key.' }),
@@ -159,10 +159,10 @@ export const signatureGiven = Type.Optional(
   ),
 );
 
-export const InstallCreate = named(
+export const InstallCreate = namedSchema(
   'PluginInstall',
   Closed({
-    package: packageGiven,
+    package: packageInput,
     grant: Type.Optional(
       Type.Array(enumeration('Scope', allScopes), {
         maxItems: 100,
@@ -171,7 +171,7 @@ export const InstallCreate = named(
           'Granted scopes, out of those in the manifest. An upgrade can omit it to retain the granted scopes; further requests are then pending consent.',
       }),
     ),
-    signature: signatureGiven,
+    signature: signatureInput,
     sha256,
     settings: Type.Optional(installSettings),
     mode,
@@ -187,7 +187,7 @@ export const InstallCreate = named(
     ),
   }),
 );
-export const InstallUpdate = named(
+export const InstallUpdate = namedSchema(
   'PluginUpdate',
   Closed({
     grant: Type.Optional(grant),
@@ -202,14 +202,14 @@ export const InstallUpdate = named(
       ),
     ),
     probation,
-    budget: Type.Optional(BudgetGiven),
+    budget: Type.Optional(BudgetInput),
   }),
 );
-export const InstallPreviewed = named(
+export const InstallPreviewed = namedSchema(
   'PluginPreview',
-  Closed({ package: packageGiven, signature: signatureGiven }),
+  Closed({ package: packageInput, signature: signatureInput }),
 );
-export const ConsentGiven = named(
+export const ConsentInput = namedSchema(
   'PluginConsent',
   Closed({
     grant,

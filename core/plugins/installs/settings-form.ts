@@ -1,14 +1,14 @@
 // Returns the settings of a plugin as a form: its schema as a flat list of fields in manifest order, with their values.
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
-import { Closed, enumeration, named, nullable } from '../../lib/schema.ts';
+import { Closed, enumeration, namedSchema, nullable } from '../../lib/schema.ts';
 import { getInstall } from './installs.ts';
 import { effectiveSettings } from './settings.ts';
 
 const types = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'any'] as const;
 const bound = (description: string) => nullable(Type.Number({ description }));
 
-export const SettingsForm = named(
+export const SettingsForm = namedSchema(
   'PluginSettingsForm',
   Closed({
     fields: Type.Array(
@@ -45,11 +45,11 @@ export async function showSettingsForm(ctx: Context, ref: string) {
 
 function fieldsOf(schema: Schema, at: string, values: unknown): Record<string, unknown>[] {
   const required = Array.isArray(schema.required) ? (schema.required as unknown[]) : [];
-  return Object.entries(objectOf(schema.properties)).flatMap(([key, given]) => {
-    const one = objectOf(given);
+  return Object.entries(objectOf(schema.properties)).flatMap(([key, property]) => {
+    const one = objectOf(property);
     const name = `${at}${key}`;
-    const held = objectOf(values);
-    const value = Object.hasOwn(held, key) ? held[key] : undefined;
+    const current = objectOf(values);
+    const value = Object.hasOwn(current, key) ? current[key] : undefined;
     // A group of settings is not a field itself.
     if (one.type === 'object' && one.properties !== undefined)
       return fieldsOf(one, `${name}.`, value ?? one.default);
@@ -85,8 +85,8 @@ function boundsOf(one: Schema): Record<'minimum' | 'maximum', unknown> {
 
 /** Infers the type from the enum values if the schema names none. */
 function typeOf({ type, enum: options }: Schema): (typeof types)[number] {
-  const found = types.find((known) => known === type);
-  if (found !== undefined) return found;
+  const knownType = types.find((known) => known === type);
+  if (knownType !== undefined) return knownType;
   return Array.isArray(options) && options.every((option) => typeof option === 'string') ? 'string' : 'any';
 }
 

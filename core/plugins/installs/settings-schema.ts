@@ -67,24 +67,24 @@ function isType(value: unknown): boolean {
 }
 
 /** Checks the `settings` schema of a manifest. @throws ApiError validation_failed with the path in the package */
-export function checkSettingsSchema(given: unknown, path = 'package.manifest.settings'): void {
-  if (given === undefined) return;
-  checkSchema(given, path, 0);
-  const { type = 'object' } = given as { type?: unknown };
+export function checkSettingsSchema(candidate: unknown, path = 'package.manifest.settings'): void {
+  if (candidate === undefined) return;
+  checkSchema(candidate, path, 0);
+  const { type = 'object' } = candidate as { type?: unknown };
   if (type !== 'object')
     throw invalidField(`${path}.type`, 'invalid_enum', 'Use "object", because settings have names.');
 }
 
-function checkSchema(given: unknown, path: string, depth: number): void {
-  if (typeof given === 'boolean' && depth > 0) return;
-  if (!isObject(given)) throw invalidField(path, 'invalid_type', 'Use an object as settings schema.');
+function checkSchema(candidate: unknown, path: string, depth: number): void {
+  if (typeof candidate === 'boolean' && depth > 0) return;
+  if (!isObject(candidate)) throw invalidField(path, 'invalid_type', 'Use an object as settings schema.');
   if (depth > depthMax) throw invalidField(path, 'too_big', `Nest settings at most ${depthMax} levels.`);
-  for (const [name, value] of Object.entries(given)) checkKeyword(name, value, `${path}.${name}`);
-  for (const [name, inner] of Object.entries(given.properties ?? {}))
+  for (const [name, value] of Object.entries(candidate)) checkKeyword(name, value, `${path}.${name}`);
+  for (const [name, inner] of Object.entries(candidate.properties ?? {}))
     checkSchema(inner, `${path}.properties.${name}`, depth + 1);
   for (const name of ['items', 'additionalProperties'])
-    if (given[name] !== undefined) checkSchema(given[name], `${path}.${name}`, depth + 1);
-  if (given.default !== undefined) checkDefault(given, given.default, `${path}.default`);
+    if (candidate[name] !== undefined) checkSchema(candidate[name], `${path}.${name}`, depth + 1);
+  if (candidate.default !== undefined) checkDefault(candidate, candidate.default, `${path}.default`);
 }
 
 function checkKeyword(name: string, value: unknown, path: string): void {
@@ -103,8 +103,8 @@ function checkKeyword(name: string, value: unknown, path: string): void {
 }
 
 /** Not compiled, because a default is checked only once. */
-function checkDefault(given: TSchema, value: unknown, path: string): void {
-  const setting = Type.Unsafe(given);
+function checkDefault(candidate: TSchema, value: unknown, path: string): void {
+  const setting = Type.Unsafe(candidate);
   if (Check(setting, value)) return;
   const error = Errors(setting, value).find(({ keyword }) => keyword !== 'boolean');
   const inside = (error?.instancePath ?? '').replaceAll('/', '.');

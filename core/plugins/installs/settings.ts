@@ -21,14 +21,14 @@ const ofSettings: Whose = { at: 'settings', whose: 'plugin' };
 type Settings = Readonly<Record<string, unknown>>;
 
 /** @throws ApiError validation_failed with the first invalid setting */
-export function checkSettings({ settings: schema }: Pick<PluginManifest, 'settings'>, given: Settings): void {
+export function checkSettings({ settings: schema }: Pick<PluginManifest, 'settings'>, input: Settings): void {
   if (schema === undefined) {
-    const [unknown] = Object.keys(given);
+    const [unknown] = Object.keys(input);
     if (unknown !== undefined) throw invalid([unknownValue(unknown, [], ofSettings)]);
     return;
   }
   const known = schema as SettingsSchema;
-  checkValues(known, withDefaults(known, given), ofSettings);
+  checkValues(known, withDefaults(known, input), ofSettings);
 }
 
 /** Checks values that include their defaults. @throws ApiError validation_failed with each invalid value */
@@ -48,13 +48,13 @@ export function effectiveSettings({
   return withDefaults((manifest.settings ?? {}) as SettingsSchema, settings);
 }
 
-export function withDefaults({ properties = {} }: SettingsSchema, given: Settings): Record<string, unknown> {
+export function withDefaults({ properties = {} }: SettingsSchema, input: Settings): Record<string, unknown> {
   const missing = Object.entries(properties).filter(
-    ([name, property]) => property.default !== undefined && !Object.hasOwn(given, name),
+    ([name, property]) => property.default !== undefined && !Object.hasOwn(input, name),
   );
   // Built from entries, because a setting can have any name, such as `__proto__`.
   return Object.fromEntries([
-    ...Object.entries(given),
+    ...Object.entries(input),
     ...missing.map(([name, property]) => [name, property.default] as const),
   ]);
 }
@@ -64,10 +64,10 @@ const detailsMax = 20;
 
 function refusal(schema: SettingsSchema, errors: Iterable<SchemaError>, of: Whose): ApiError {
   // `boolean` duplicates the additionalProperties error without the name of the value.
-  const found = [...errors].filter(({ keyword }) => keyword !== 'boolean').slice(0, detailsMax);
-  if (found.length === 0)
+  const schemaErrors = [...errors].filter(({ keyword }) => keyword !== 'boolean').slice(0, detailsMax);
+  if (schemaErrors.length === 0)
     return invalidField(of.at, 'invalid_format', { why: `The values are invalid for the ${of.whose}.` });
-  const all = found.flatMap((error) => refusalsOf(schema, error, of));
+  const all = schemaErrors.flatMap((error) => refusalsOf(schema, error, of));
   return invalid([...new Map(all.map((one) => [one.details[0]?.path, one])).values()]);
 }
 

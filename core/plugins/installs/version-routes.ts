@@ -7,8 +7,8 @@ import { giveConsent, refuseConsent, rollBack, showConsent } from './consenting.
 import { getInstall, type InstallRules } from './installs.ts';
 import { pluginRef } from './ref.ts';
 import { steering } from './rights.ts';
-import { ConsentGiven, InstallShown } from './schema.ts';
-import { listVersions, VersionShown } from './versions.ts';
+import { ConsentInput, InstallResponse } from './schema.ts';
+import { listVersions, VersionResponse } from './versions.ts';
 
 const params = Closed({ id: pluginRef });
 
@@ -41,13 +41,13 @@ export function consentRoutes(rules: InstallRules): Route[] {
       also: steering,
       limit: 'write',
       params,
-      body: ConsentGiven,
+      body: ConsentInput,
       example: {
         grant: ['issues:read', 'issues:write'],
         sha256: '6b0f1c2d3e4a5b6c7d8e9f00112233445566778899aabbccddeeff0011223344',
       },
       errors: ['forbidden', 'conflict'],
-      responses: { 200: InstallShown },
+      responses: { 200: InstallResponse },
       write: (ctx, { params, body, ifMatch }) => giveConsent(ctx, params.id, body, ifMatch, rules),
     }),
     defineRoute({
@@ -59,7 +59,7 @@ export function consentRoutes(rules: InstallRules): Route[] {
       limit: 'write',
       params,
       errors: ['conflict'],
-      responses: { 200: InstallShown },
+      responses: { 200: InstallResponse },
       write: (ctx, { params, ifMatch }) => refuseConsent(ctx, params.id, ifMatch),
     }),
   ];
@@ -76,7 +76,7 @@ export function versionRoutes(rules: InstallRules): Route[] {
       limit: 'read',
       params,
       responses: {
-        200: Closed({ data: Type.Array(VersionShown, { description: 'Versions, latest first.' }) }),
+        200: Closed({ data: Type.Array(VersionResponse, { description: 'Versions, latest first.' }) }),
       },
       read: async (ctx, { params }) => listVersions(ctx, await getInstall(ctx, params.id)),
     }),
@@ -99,7 +99,7 @@ export function versionRoutes(rules: InstallRules): Route[] {
       }),
       example: { version: '1.4.2' },
       errors: ['forbidden', 'conflict'],
-      responses: { 200: InstallShown },
+      responses: { 200: InstallResponse },
       write: (ctx, { params, body, ifMatch }) => rollBack(ctx, params.id, body.version, ifMatch, rules),
     }),
   ];

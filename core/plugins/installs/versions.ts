@@ -5,7 +5,7 @@ import { isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { idPrefixes } from '../../lib/ids.ts';
-import { Closed, described, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, idOf, namedSchema, nullable, time } from '../../lib/schema.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
 import type { Declared } from '../secrets/followed.ts';
@@ -57,14 +57,14 @@ export function versionOps(
   after: Install,
 ): Op[] {
   const [installId, now] = [after.id, nowMs()];
-  const given = ({ grant, settings }: Install) => ({
+  const grantAndSettings = ({ grant, settings }: Install) => ({
     grant: JSON.stringify(grant),
     settings: JSON.stringify(settings),
   });
   const entering = {
     installId,
     now,
-    ...given(after),
+    ...grantAndSettings(after),
     id: ids.next(idPrefixes.pluginVersion),
     version: after.pluginVersion,
     sha256: after.sha256,
@@ -73,13 +73,13 @@ export function versionOps(
     by: JSON.stringify({ kind: actor.kind, id: actor.id, name: actor.name }),
   };
   return [
-    ...(before ? [tenantOp(scope, leave, { installId, now, ...given(before) })] : []),
+    ...(before ? [tenantOp(scope, leave, { installId, now, ...grantAndSettings(before) })] : []),
     tenantOp(scope, enter, entering),
     ...(before ? [tenantOp(scope, forget, { installId })] : []),
   ];
 }
 
-export const VersionShown = named(
+export const VersionResponse = namedSchema(
   'PluginVersion',
   Closed({
     id: idOf(idPrefixes.pluginVersion),
@@ -129,24 +129,24 @@ export async function lastDeclared(
   const manifests = rows.map((row) => JSON.parse(row.manifest_json) as PluginManifest);
   return Object.fromEntries(
     names.flatMap((name) => {
-      const found = manifests.find(({ secrets = {} }) => Object.hasOwn(secrets, name));
-      return found ? [[name, found.secrets![name]!]] : [];
+      const manifest = manifests.find(({ secrets = {} }) => Object.hasOwn(secrets, name));
+      return manifest ? [[name, manifest.secrets![name]!]] : [];
     }),
   );
 }
 
 /** The facts that a rollback restores. */
-export type KeptVersion = Pick<
+export type StoredVersion = Pick<
   Install,
   'pluginVersion' | 'sha256' | 'publisher' | 'manifest' | 'grant' | 'settings'
 >;
 
 /** @param wanted a version such as 1.4.2; default the previous one. @throws ApiError conflict if there is none */
-export async function findKept(
+export async function findStoredVersion(
   ctx: Context,
   install: Pick<Install, 'id' | 'pluginId'>,
   wanted: string | undefined,
-): Promise<KeptVersion> {
+): Promise<StoredVersion> {
   const rows = await ctx.store.read(ctx.scope, ofInstall, { installId: install.id });
   const before = rows.filter((row) => row.replaced_at !== null);
   const row = before.find((one) => wanted === undefined || one.plugin_version === wanted);

@@ -12,7 +12,7 @@ export const installBytesMax = 16 * 1024 * 1024;
 /** Storage overhead of a key beyond its name and value: a row and its index entry. */
 const keyOverheadBytes = 100;
 
-export const kvKindName = 'plugin_kv';
+export const kvModelName = 'plugin_kv';
 
 interface Usage {
   readonly bytes: number;
@@ -178,7 +178,7 @@ export function changeValue(
 function makeChange(before: KvMeta | null, after: KvEntry): Change & { readonly after: KvEntry } {
   const { id, valueJson } = after;
   return {
-    kind: kvKindName,
+    kind: kvModelName,
     id,
     before: before && { ...before, id },
     after,

@@ -43,14 +43,14 @@ export async function setValue(
   const before = await findMeta(ctx.store, ctx.scope, installId, key);
   if (before) requireVersion({ id: idOfKey(installId, key), ...before }, ifMatch);
   const valueJson = JSON.stringify(value);
-  const shown = ({ version, updatedAt }: { version: number; updatedAt: number }) => ({
+  const toResponse = ({ version, updatedAt }: { version: number; updatedAt: number }) => ({
     key,
     value,
     version,
     updatedAt: isoTime(updatedAt),
   });
   if (before && (await isValue(ctx.store, ctx.scope, before, valueJson)))
-    return { changes: [], body: shown(before) };
+    return { changes: [], body: toResponse(before) };
   const usage = await usageOf(ctx.store, ctx.scope, installId);
   const at = { nowMs: ctx.nowMs(), newVersion: usage.version };
   const change = changeValue(before, { installId, key }, valueJson, at);
@@ -62,7 +62,7 @@ export async function setValue(
       why: `A plugin can store at most ${installBytesMax} bytes, keys included.`,
       fix: 'Delete keys that are no longer needed.',
     });
-  return { changes: [change], body: shown(change.after) };
+  return { changes: [change], body: toResponse(change.after) };
 }
 
 export async function deleteValue(
@@ -98,7 +98,7 @@ export async function listValues(
     order: [{ sql: 'key', direction: 'asc' }],
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
-    asked: { installId, prefix },
+    parameters: { installId, prefix },
   });
   return {
     data: data.map((row) => ({

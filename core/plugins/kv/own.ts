@@ -10,7 +10,7 @@ import {
   idOfKey,
   installBytesMax,
   isValue,
-  kvKindName,
+  kvModelName,
   unchangedOp,
   usageOf,
   valueAsRead,
@@ -101,9 +101,9 @@ export function ownValues(options: OwnValuesOptions): OwnValues {
 /** Reads stored values overlaid with the staged writes of this run, and records the reads. */
 function readingOf({ store, scope, installId, staged }: OwnValuesOptions) {
   const stagedOf = (key: string): KvEntry | undefined =>
-    staged.find(kvKindName, idOfKey(installId, key)) as KvEntry | undefined;
+    staged.find(kvModelName, idOfKey(installId, key)) as KvEntry | undefined;
   const noted = <M extends KvMeta | null>(key: string, meta: M): M => {
-    staged.reads?.row(valueAsRead, kvKindName, idOfKey(installId, key), meta?.version ?? null);
+    staged.reads?.row(valueAsRead, kvModelName, idOfKey(installId, key), meta?.version ?? null);
     return meta;
   };
   /** Entry as a later write of this run finds it: a staged entry counts as stored. */
@@ -137,7 +137,7 @@ async function noteList({ store, scope, installId, staged: { reads } }: OwnValue
 /** Returns by how many bytes the staged writes of a run move the usage of its install. */
 function stagedBytes(staged: Staging): number {
   return staged.changes
-    .filter(({ kind }) => kind === kvKindName)
+    .filter(({ kind }) => kind === kvModelName)
     .reduce((sum, { before, after }) => sum + deltaOf(before as KvMeta | null, after as KvEntry), 0);
 }
 

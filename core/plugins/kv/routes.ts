@@ -2,9 +2,9 @@ import { Type } from 'typebox';
 import { defineRoute } from '../../http/route.ts';
 import { Closed, pageOf, pageQuery } from '../../lib/schema.ts';
 import { pluginRef } from '../installs/ref.ts';
-import { seeing, steering } from '../installs/rights.ts';
+import { pluginVisibility, steering } from '../installs/rights.ts';
 import { deleteValue, getValue, listValues, setValue } from './kv.ts';
-import { kvKey, KvListed, KvSet, KvShown } from './schema.ts';
+import { kvKey, KvListed, KvSet, KvResponse } from './schema.ts';
 
 const ofPlugin = Closed({ id: pluginRef });
 const params = Closed({ id: pluginRef, key: kvKey });
@@ -17,7 +17,7 @@ export const kvRoutes = [
     summary: 'List the stored keys of a plugin',
     scope: 'plugins:write',
     own: 'id',
-    also: seeing,
+    also: pluginVisibility,
     limit: 'read',
     params: ofPlugin,
     query: Closed({
@@ -37,10 +37,10 @@ export const kvRoutes = [
     summary: 'Get a value of a plugin',
     scope: 'plugins:write',
     own: 'id',
-    also: seeing,
+    also: pluginVisibility,
     limit: 'read',
     params,
-    responses: { 200: KvShown },
+    responses: { 200: KvResponse },
     read: (ctx, { params }) => getValue(ctx, params.id, params.key),
   }),
   defineRoute({
@@ -57,7 +57,7 @@ export const kvRoutes = [
     example: { value: { seen: 3 } },
     bodyBytesMax: 3 * 1024 * 1024,
     bodyPartsMax: 200_000,
-    responses: { 200: KvShown },
+    responses: { 200: KvResponse },
     write: (ctx, { params, body, ifMatch }) => setValue(ctx, params.id, params.key, body.value, ifMatch),
   }),
   defineRoute({

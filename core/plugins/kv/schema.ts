@@ -1,6 +1,6 @@
 // Request and response schemas of an install's key-value store.
 import { Type } from 'typebox';
-import { Closed, described, named, time, version } from '../../lib/schema.ts';
+import { Closed, described, namedSchema, time, version } from '../../lib/schema.ts';
 
 export const kvKey = Type.String({
   pattern: '^[A-Za-z0-9_-][A-Za-z0-9_.:-]{0,199}$',
@@ -10,7 +10,7 @@ const key = Type.String({ description: 'Key of the value.' });
 const value = Type.Unknown({ description: 'Any JSON value, up to 2 MiB.' });
 const updatedAt = described(time, 'Time of the last write.');
 
-export const KvShown = named(
+export const KvResponse = namedSchema(
   'PluginValue',
   Closed({
     key,
@@ -19,7 +19,7 @@ export const KvShown = named(
     updatedAt,
   }),
 );
-export const KvListed = named(
+export const KvListed = namedSchema(
   'PluginValueEntry',
   Closed({
     key,
@@ -28,4 +28,4 @@ export const KvListed = named(
     updatedAt,
   }),
 );
-export const KvSet = named('PluginValueSet', Closed({ value }));
+export const KvSet = namedSchema('PluginValueSet', Closed({ value }));

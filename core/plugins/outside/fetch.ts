@@ -7,7 +7,7 @@ import type { Sealing } from '../../lib/sealing.ts';
 import { effectTable } from '../../rights/effects.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import type { Meter } from '../budgets/meter.ts';
-import { CallError } from '../door-call.ts';
+import { CallError } from '../gateway-call.ts';
 import type { Install } from '../installs/schema.ts';
 import {
   findSecrets,
@@ -30,11 +30,11 @@ const answerBytesMax = 1024 * 1024;
 
 /** Sends the requests of one run to other servers. */
 export interface Outside {
-  /** @param asked untrusted request of the guest. @returns JSON. @throws CallError */
-  ask(asked: unknown): Promise<string>;
+  /** @param input untrusted request of the guest. @returns JSON. @throws CallError */
+  ask(input: unknown): Promise<string>;
 }
 
-export interface OutsideOptions {
+export interface FetchOptions {
   readonly store: Store;
   readonly sealing: Sealing;
   readonly nowMs: () => number;
@@ -68,7 +68,7 @@ export interface Outsides {
   secretsFor(scope: Scope, install: Install): SecretsForGuest | undefined;
 }
 
-export function createOutsides(options: OutsideOptions): Outsides {
+export function createOutsides(options: FetchOptions): Outsides {
   const { store } = options;
   const ownOrigin = new URL(options.baseUrl).origin;
   /** Requests in progress, bounded by the open calls of runs. A concurrent attempt waits for their answers. */
@@ -100,7 +100,7 @@ export function createOutsides(options: OutsideOptions): Outsides {
     of.meter.chargeEgress(Buffer.byteLength(outgoing.body ?? ''));
     const response = await send(options.egress, journal, key, { ...outgoing, headers });
     const answer = answerText(response, createRedact(secrets));
-    await journal.keep(key, requestLine(outgoing), answer);
+    await journal.storeAnswer(key, requestLine(outgoing), answer);
     // Charged after the answer is stored, so that an attempt on the next day has it without another request.
     of.meter.chargeEgress(Buffer.byteLength(answer));
     return answer;
@@ -110,19 +110,20 @@ export function createOutsides(options: OutsideOptions): Outsides {
     let fetches = 0;
     const occurrences = new Map<string, number>();
     return {
-      async ask(asked) {
+      async ask(input) {
         requireCaller(of);
         if (++fetches > fetchesMax)
           throw new CallError('quota_exceeded', `A run can make at most ${fetchesMax} fetches.`);
-        const outgoing = permitted(of, readRequest(asked));
+        const outgoing = permitted(of, readRequest(input));
         const args = canonical(outgoing);
         const occurrence = occurrences.get(args) ?? 0;
         occurrences.set(args, occurrence + 1);
         const key = journalKey(of.run, 'net.fetch', args, occurrence);
-        const place = `${of.scope.workspaceId}/${key}`;
+        const dedupeKey = `${of.scope.workspaceId}/${key}`;
         const answering =
-          underWay.get(place) ?? answerOnce(of, key, outgoing).finally(() => void underWay.delete(place));
-        underWay.set(place, answering);
+          underWay.get(dedupeKey) ??
+          answerOnce(of, key, outgoing).finally(() => void underWay.delete(dedupeKey));
+        underWay.set(dedupeKey, answering);
         return answering;
       },
     };
@@ -136,12 +137,12 @@ export function createOutsides(options: OutsideOptions): Outsides {
 
 /** Returns the same text for the same request, independent of the present values of secrets and placeholders. */
 function canonical({ method, url, headers, body, inHeaders }: Outgoing): string {
-  const named = Object.entries(headers).map(([header, value]) => {
+  const headerPairs = Object.entries(headers).map(([header, value]) => {
     const secret = inHeaders.get(header);
     return [header.toLowerCase(), secret ? `{secret ${secret.name}}` : value] as const;
   });
-  named.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  return JSON.stringify([method, url, named, body]);
+  headerPairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  return JSON.stringify([method, url, headerPairs, body]);
 }
 
 function requestLine({ method, url }: Outgoing): string {
@@ -206,8 +207,8 @@ function answerText(
   // An encoded body could have any size after decoding, and could hide secrets from redaction.
   if (encoding.toLowerCase() !== 'identity')
     throw denied(`The response has an unrequested content encoding (${encoding.slice(0, 40)}).`);
-  const shown = Object.entries(headers).map(([name, value]) => [redact(name), redact(value)]);
-  return JSON.stringify({ status, headers: shown, body: redact(new TextDecoder().decode(body)) });
+  const redactedHeaders = Object.entries(headers).map(([name, value]) => [redact(name), redact(value)]);
+  return JSON.stringify({ status, headers: redactedHeaders, body: redact(new TextDecoder().decode(body)) });
 }
 
 /**

@@ -18,7 +18,7 @@ const release = tenantStatement(
   'journal.release',
   'DELETE FROM journal WHERE workspace_id = :ws AND id = :id AND answer_json IS NULL',
 );
-const keep = tenantStatement(
+const storeAnswer = tenantStatement(
   'journal.keep',
   `INSERT INTO journal (workspace_id, id, run_id, install_id, request, answer_json, created_at, finished_at)
    VALUES (:ws, :id, :runId, :installId, :request, :answer, :now, :now)
@@ -60,7 +60,7 @@ export interface Journal {
   reserve(key: string, request: string): Promise<boolean>;
   /** Removes that record, because nothing was sent. */
   release(key: string): Promise<void>;
-  keep(key: string, request: string, answer: string): Promise<void>;
+  storeAnswer(key: string, request: string, answer: string): Promise<void>;
 }
 
 export interface JournalOptions {
@@ -86,8 +86,8 @@ export function journalOf({ store, nowMs, scope, run }: JournalOptions): Journal
     async release(key) {
       await store.commit([tenantOp(scope, release, { id: key })]);
     },
-    async keep(key, request, answer) {
-      const outcome = await store.commit([tenantOp(scope, keep, { ...row(key, request), answer })]);
+    async storeAnswer(key, request, answer) {
+      const outcome = await store.commit([tenantOp(scope, storeAnswer, { ...row(key, request), answer })]);
       if (!outcome.ok) throw new Error(`The journal could not be written: ${outcome.message}`);
     },
   };

@@ -1,6 +1,6 @@
 // Parses a guest's request from untrusted JSON.
 import { netMethods } from '../../../sdk/plugin/manifest.ts';
-import { CallError } from '../door-call.ts';
+import { CallError } from '../gateway-call.ts';
 
 const bodyBytesMax = 256 * 1024;
 const headersMax = 50;
@@ -13,8 +13,8 @@ export interface GuestRequest {
 }
 
 /** @throws CallError validation_failed, quota_exceeded */
-export function readRequest(asked: unknown): GuestRequest {
-  const { url, method = 'GET', headers = {}, body = null } = objectOf(asked);
+export function readRequest(input: unknown): GuestRequest {
+  const { url, method = 'GET', headers = {}, body = null } = objectOf(input);
   if (typeof url !== 'string') throw invalid('The URL must be a string.');
   const known = netMethods.find((one) => one === method);
   if (!known) throw invalid(`The method must be one of ${netMethods.join(', ')}.`);
@@ -30,8 +30,8 @@ function bodyOf(method: GuestRequest['method'], body: unknown): string | null {
   return body;
 }
 
-function headersOf(given: unknown): Record<string, string> {
-  const entries = Object.entries(objectOf(given));
+function headersOf(input: unknown): Record<string, string> {
+  const entries = Object.entries(objectOf(input));
   if (entries.length > headersMax) throw invalid(`A request can have at most ${headersMax} headers.`);
   const headers: Record<string, string> = Object.create(null);
   for (const [name, value] of entries) {

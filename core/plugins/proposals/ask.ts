@@ -1,16 +1,16 @@
 // Repeats the writes of a run as the plugin under its present grant: API writes through the API, own calls directly.
-import type { AskedWrite, Staging } from '../../changes/staging.ts';
+import type { RequestedWrite, Staging } from '../../changes/staging.ts';
 import type { Actor, Cause } from '../../events/origin.ts';
 import type { App } from '../../http/app.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { askAll, createDoorAsk, type AskedAgain } from '../../proposals/again.ts';
+import { askAll, createWriteReplay, type ReplayOutcome } from '../../proposals/again.ts';
 import type { Scope, Store } from '../../store/store.ts';
-import { CallError } from '../door-call.ts';
-import { principalOf } from '../host-door.ts';
+import { CallError } from '../gateway-call.ts';
+import { principalOf } from '../host-gateway.ts';
 import type { Install } from '../installs/schema.ts';
 import { ownValues, ValueError } from '../kv/own.ts';
-import { ownOneOffs } from '../once/own.ts';
+import { ownOneTimeJobs } from '../one-time-jobs/own.ts';
 import { ownWrites } from '../own-calls.ts';
 import { callerNow, rightsFor, type RunCaller } from '../runs/input.ts';
 
@@ -31,28 +31,28 @@ interface Asking {
 const uncaused: Cause = { rootEventId: null, parentRunId: null, depth: 0, path: [] };
 
 /** Refusal if the caller's credential is no longer valid. */
-export const callerGone = ({ name }: Actor): AskedAgain => ({
+export const callerGone = ({ name }: Actor): ReplayOutcome => ({
   refusal: new ApiError(
     'forbidden',
     `${name}, the caller of this run, no longer has write access. Reject the proposal.`,
   ),
 });
 
-export type AskAsPlugin = (asking: Asking, writes: readonly AskedWrite[]) => Promise<AskedAgain>;
+export type AskAsPlugin = (asking: Asking, writes: readonly RequestedWrite[]) => Promise<ReplayOutcome>;
 
 export function createAskAsPlugin({ store, clock, app }: AskOptions): AskAsPlugin {
-  const askAtDoor = createDoorAsk(app);
+  const replayWrite = createWriteReplay(app);
 
   const askOwn = async (
     { scope, install, cause, caller }: Asking,
-    { operation, input }: AskedWrite,
+    { operation, input }: RequestedWrite,
     staged: Staging,
   ) => {
     const startedAt = clock.nowMs();
     const own = { store, nowMs: clock.nowMs, scope, staged };
     const calls = {
       values: ownValues({ ...own, installId: install.id }),
-      oneOffs: ownOneOffs({ ...own, install, cause: cause ?? uncaused, caller, startedAt }),
+      oneTimeJobs: ownOneTimeJobs({ ...own, install, cause: cause ?? uncaused, caller, startedAt }),
     };
     const before = staged.writes.length;
     try {
@@ -77,7 +77,7 @@ export function createAskAsPlugin({ store, clock, app }: AskOptions): AskAsPlugi
       if (ownWrites.has(write.operation)) return askOwn(asking, write, staged);
       const { cause, install } = asking;
       const plugin = principalOf(scope, install);
-      return askAtDoor(write, { principal: { ...plugin, ...rightsFor(plugin, caller) }, cause, staged });
+      return replayWrite(write, { principal: { ...plugin, ...rightsFor(plugin, caller) }, cause, staged });
     });
   };
 }

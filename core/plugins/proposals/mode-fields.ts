@@ -8,7 +8,7 @@ import { didYouMean } from '../../lib/nearest.ts';
 import { fieldsOf, writtenFields } from '../../rights/table.ts';
 import { hostCallsOf } from '../host-calls.ts';
 import type { InstallMode, InstallModes } from '../installs/contract.ts';
-import { shownName } from '../undo/kinds.ts';
+import { apiNameOf } from '../undo/models.ts';
 
 /** Fields by every accepted name. */
 export type ModeFields = ReadonlyMap<string, readonly string[]>;
@@ -27,8 +27,8 @@ function isUpdate(route: Route): boolean {
 }
 
 /** Returns the fields that a request writes, by their API names. */
-export function shownFieldsOf(route: Route, body: unknown): string[] {
-  return shownFor(route, fieldsOf(route, body));
+export function apiFieldsOf(route: Route, body: unknown): string[] {
+  return apiFieldsFor(route, fieldsOf(route, body));
 }
 
 const byRoutes = new WeakMap<readonly Route[], ModeFields>();
@@ -40,43 +40,49 @@ export function modeFieldsOf(routes: readonly Route[]): ModeFields {
 }
 
 function findFields(routes: readonly Route[]): ModeFields {
-  const found = new Map<string, readonly string[]>();
+  const byName = new Map<string, readonly string[]>();
   for (const { route } of hostCallsOf(routes).values()) {
     if (route.kind !== 'write' || !isUpdate(route)) continue;
     const written = writtenFields(route);
-    for (const name of shownFor(route, written)) found.set(name, [name]);
-    for (const [given, means] of [...givenNames(route), ...written.map((name) => [name, [name]] as const)])
-      if (means.length > 0 && !found.has(given)) found.set(given, shownFor(route, means));
+    for (const name of apiFieldsFor(route, written)) byName.set(name, [name]);
+    for (const [property, means] of [
+      ...propertyFields(route),
+      ...written.map((name) => [name, [name]] as const),
+    ])
+      if (means.length > 0 && !byName.has(property)) byName.set(property, apiFieldsFor(route, means));
   }
-  return found;
+  return byName;
 }
 
 /** Returns the fields that each property of a body writes. */
-function givenNames({ body }: Route): (readonly [string, readonly string[]])[] {
+function propertyFields({ body }: Route): (readonly [string, readonly string[]])[] {
   const { properties = {} } = (body ?? {}) as { properties?: object };
-  return Object.keys(properties).map((given) => [given, fieldsOf(body ? { body } : {}, { [given]: null })]);
+  return Object.keys(properties).map((property) => [
+    property,
+    fieldsOf(body ? { body } : {}, { [property]: null }),
+  ]);
 }
 
 /** API names of references that no field of the contract stores. */
 const otherNames: Readonly<Record<string, string>> = { teamKey: 'team' };
 
-function shownFor({ name }: Route, fields: readonly string[]): string[] {
+function apiFieldsFor({ name }: Route, fields: readonly string[]): string[] {
   const path = name.split('.', 1)[0];
   const contract = contracts.find((one) => one.path === path) as Contract | undefined;
-  return [...new Set(fields.map((field) => otherNames[field] ?? shownName(contract?.name ?? '', field)))];
+  return [...new Set(fields.map((field) => otherNames[field] ?? apiNameOf(contract?.name ?? '', field)))];
 }
 
 /** Returns the modes by API name; a field with two names gets the stricter mode. */
 export function fieldModesOf(modes: InstallModes, known: ModeFields): ReadonlyMap<string, InstallMode> {
-  const found = new Map<string, InstallMode>();
+  const byName = new Map<string, InstallMode>();
   for (const [name, mode] of Object.entries(modes)) {
     if (!name.startsWith(prefix)) continue;
     for (const field of known.get(name.slice(prefix.length)) ?? []) {
-      const other = found.get(field);
-      found.set(field, other === undefined ? mode : strictest([mode, other]));
+      const other = byName.get(field);
+      byName.set(field, other === undefined ? mode : strictest([mode, other]));
     }
   }
-  return found;
+  return byName;
 }
 
 /** Returns the API names, for messages. */

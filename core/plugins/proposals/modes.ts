@@ -7,7 +7,7 @@ import type { EffectClass } from '../../proposals/contract.ts';
 import type { InstallMode } from '../installs/contract.ts';
 import type { Install } from '../installs/schema.ts';
 import { effectOf } from '../runs/effects.ts';
-import { fieldModesOf, shownFieldsOf, strictest, type ModeFields } from './mode-fields.ts';
+import { fieldModesOf, apiFieldsOf, strictest, type ModeFields } from './mode-fields.ts';
 
 /** True for a write that deletes something. Deletions need approval unless the install's modes say otherwise. */
 export function isDeletion({ operation, changes }: Pick<StagedWrite, 'operation' | 'changes'>): boolean {
@@ -29,7 +29,7 @@ export function modeOfWrite(
   const byClass = (name: EffectClass): InstallMode => strictest([of(name), ...moved]);
   if (route.name.startsWith('comments.')) return byClass('comment');
   if (makes(route)) return byClass('create');
-  const fields = shownFieldsOf(route, write.input.body);
+  const fields = apiFieldsOf(route, write.input.body);
   if (fields.length === 0) return byClass('update');
   return strictest([...fields.map((field) => byField.get(field) ?? of('update')), ...moved]);
 }

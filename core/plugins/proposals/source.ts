@@ -2,7 +2,7 @@
 import { findEvent } from '../../events/log.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
-import type { AskedAgain, Source } from '../../proposals/again.ts';
+import type { ReplayOutcome, Source } from '../../proposals/again.ts';
 import type { Proposal } from '../../proposals/kind.ts';
 import { effectTable } from '../../rights/effects.ts';
 import type { Scope } from '../../store/store.ts';
@@ -12,10 +12,10 @@ import type { Install } from '../installs/schema.ts';
 import type { Registry } from '../registry.ts';
 import { inputNow, inputOf } from '../runs/input.ts';
 import type { Attempts, TriedRun } from '../runs/attempt.ts';
-import type { Effect } from '../runs/effects.ts';
+import type { RunEffect } from '../runs/effects.ts';
 import { findRun, type RunRow } from '../runs/rows.ts';
 import { callerGone, createAskAsPlugin, type AskOptions } from './ask.ts';
-import { divide } from './hold-back.ts';
+import { divide } from './apply-modes.ts';
 
 export interface SourceOptions extends AskOptions {
   readonly registry: Pick<Registry, 'active'>;
@@ -23,7 +23,7 @@ export interface SourceOptions extends AskOptions {
 }
 
 const hasApplied = ({ effects_json }: RunRow): boolean =>
-  (JSON.parse(effects_json) as Effect[]).some(({ outcome }) => outcome === 'applied');
+  (JSON.parse(effects_json) as RunEffect[]).some(({ outcome }) => outcome === 'applied');
 
 /**
  * Requires the scope to send requests outside: a repeated run sends its requests, with the secrets of the plugin, because of the
@@ -40,7 +40,7 @@ function requireSending(ctx: Context, install: Install): void {
 }
 
 /** @throws ApiError conflict for a simulation, whose run may have failed for lack of an answer */
-function failed({ simulates }: Context): AskedAgain {
+function failed({ simulates }: Context): ReplayOutcome {
   if (!simulates) return refused('The repeated run of the plugin failed.');
   throw new ApiError(
     'conflict',
@@ -57,9 +57,9 @@ export function createPluginSource(options: SourceOptions): Source {
     registry.active(scope, installId ?? '');
 
   /** Runs in progress by proposal; each ends with its request. */
-  const underWay = new Map<string, Promise<AskedAgain>>();
+  const underWay = new Map<string, Promise<ReplayOutcome>>();
 
-  const runAgain = async (ctx: Context, proposal: Proposal): Promise<AskedAgain> => {
+  const runAgain = async (ctx: Context, proposal: Proposal): Promise<ReplayOutcome> => {
     const { scope } = ctx;
     const install = await installOf(scope, proposal);
     if (!install) return refused('The plugin of this proposal is no longer active.');

@@ -6,20 +6,20 @@ import { Type, type Static } from 'typebox';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { ApiError, tooManyAtOnce } from '../../lib/errors.ts';
 import { errorForLog } from '../../lib/failures.ts';
-import { createLanes } from '../../lib/fairness/lanes.ts';
-import { Shares } from '../../lib/fairness/shares.ts';
+import { createFairPool } from '../../lib/fairness/fair-pool.ts';
+import { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import type { Log } from '../../lib/log.ts';
-import { partyOf, type Payer } from '../../lib/payer.ts';
-import { Closed, enumeration, named } from '../../lib/schema.ts';
+import { partyOf, type BillingAccount } from '../../lib/billing-account.ts';
+import { Closed, enumeration, namedSchema } from '../../lib/schema.ts';
 import type { CallAnswer, RunLimits, Sandbox } from '../../sandbox/supervisor.ts';
-import { teamKeyGivenPattern } from '../../lib/issue-names.ts';
+import { teamKeyInputPattern } from '../../lib/issue-names.ts';
 import { packFirstParty, publicTriage } from '../first-party.ts';
 import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
 
 const issuesMax = 20;
 const bodyBytesMax = 64 * 1024;
 /** Limit of running and queued requests. One address or workspace gets at most a quarter of the slots. */
-const placesMax = 32;
+const queuedMax = 32;
 /** Twenty long issues need a part of these limits. */
 const limits: RunLimits = {
   cpuMs: 5_000,
@@ -33,7 +33,7 @@ const limits: RunLimits = {
   startupMs: 1_000,
 };
 
-const TriageRequest = named(
+const TriageRequest = namedSchema(
   'TriageRequest',
   Closed({
     issues: Type.Array(
@@ -47,7 +47,7 @@ const TriageRequest = named(
     ),
     team: Type.Optional(
       Type.String({
-        pattern: teamKeyGivenPattern,
+        pattern: teamKeyInputPattern,
         description: 'Key of the team in which duplicates are searched; default all teams.',
       }),
     ),
@@ -62,14 +62,14 @@ const TriageRequest = named(
   }),
 );
 
-const Triaged = named(
+const Triaged = namedSchema(
   'Triaged',
   Closed({
     kind: enumeration('TriageKind', ['bug', 'feature', 'question'], 'Most likely kind of the issue.'),
     priority: enumeration('TriagePriority', ['low', 'medium', 'high', 'urgent'], 'Suggested priority.'),
     labels: Type.Array(Type.String(), { description: 'Names of suggested labels.' }),
     duplicates: Type.Array(
-      named(
+      namedSchema(
         'TriageDuplicate',
         Closed({
           identifier: Type.String({ description: 'Identifier of the issue, such as `ENG-12`.' }),
@@ -97,12 +97,12 @@ const Triaged = named(
     }),
   }),
 );
-const Answer = named(
+const Answer = namedSchema(
   'Triage',
   Closed({ data: Type.Array(Triaged, { description: 'Results, in the order of the request.' }) }),
 );
 
-type Asked = Static<typeof TriageRequest>;
+type TriageInput = Static<typeof TriageRequest>;
 
 interface Duplicates {
   readonly workspace: string;
@@ -118,13 +118,13 @@ export interface PublicTriageOptions {
   readonly sandbox: SandboxOnDemand;
   readonly log: Log;
   /** Returns the duplicates of each issue; none if the workspace does not allow it. */
-  readonly duplicatesOf: (asked: Duplicates) => Promise<readonly (readonly object[])[]>;
+  readonly duplicatesOf: (requested: Duplicates) => Promise<readonly (readonly object[])[]>;
 }
 
 export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageOptions): Route {
   let packed: Promise<{ source: string; sha256: string; handlers: string[] }> | null = null;
-  const places = new Shares(placesMax);
-  const lane = createLanes(1, () => undefined);
+  const quota = new FairQuota(queuedMax);
+  const fairQueue = createFairPool(1, () => undefined);
 
   const codeOf = () =>
     (packed ??= packFirstParty(publicTriage).then(
@@ -139,11 +139,16 @@ export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageO
       },
     ));
 
-  const answer = async ({ workspace, team, issues: asked }: Asked, sender: Payer): Promise<unknown> => {
-    const issues = asked.map(({ title, description = '' }) => ({ title, description }));
-    const release = takePlace(places, sender);
+  const answer = async (
+    { workspace, team, issues: requested }: TriageInput,
+    sender: BillingAccount,
+  ): Promise<unknown> => {
+    const issues = requested.map(({ title, description = '' }) => ({ title, description }));
+    const release = takeSlot(quota, sender);
     try {
-      const answers = await lane.run(sender, async () => runOn(await sandbox.get(), await codeOf(), issues));
+      const answers = await fairQueue.run(sender, async () =>
+        runOn(await sandbox.get(), await codeOf(), issues),
+      );
       const duplicates = workspace === undefined ? [] : await duplicatesOf({ workspace, team, issues });
       return answers.map((one, at) => ({ ...one, duplicates: duplicates[at] ?? [] }));
     } catch (error) {
@@ -178,9 +183,9 @@ export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageO
 }
 
 /** @throws ApiError rate_limited for a sender that has used its share of the slots, unavailable if all slots are taken */
-function takePlace(places: Shares, sender: Payer): () => void {
-  if (places.hasRoomFor(sender, 1)) return places.hold(sender, 1);
-  if (places.taken(sender.workspaceId, partyOf(sender)) === 0)
+function takeSlot(quota: FairQuota, sender: BillingAccount): () => void {
+  if (quota.hasCapacityFor(sender, 1)) return quota.reserve(sender, 1);
+  if (quota.taken(sender.workspaceId, partyOf(sender)) === 0)
     throw new ApiError('unavailable', 'The queue is full. Retry in a moment.');
   throw tooManyAtOnce('Too many of your requests are queued. Retry when one of them has been answered.');
 }
@@ -189,11 +194,11 @@ function takePlace(places: Shares, sender: Payer): () => void {
 async function runOn(
   sandbox: Sandbox,
   code: { source: string; sha256: string; handlers: string[] },
-  given: readonly Issue[],
+  input: readonly Issue[],
 ): Promise<object[]> {
   const taken: { answer?: object[] } = {};
   const call = async (op: string, args: string): Promise<CallAnswer> => {
-    if (op === 'kv.get') return { ok: true, value: JSON.stringify(given) };
+    if (op === 'kv.get') return { ok: true, value: JSON.stringify(input) };
     if (op === 'kv.set') [, taken.answer] = JSON.parse(args) as [string, object[]];
     return { ok: true, value: 'null' };
   };
@@ -222,7 +227,7 @@ async function runOn(
       ...{ settings: {}, nowMs: 0, seed: 'public-triage', scopes: [] },
     }),
   });
-  if (outcome.status !== 'succeeded' || taken.answer?.length !== given.length)
+  if (outcome.status !== 'succeeded' || taken.answer?.length !== input.length)
     throw new Error('message' in outcome ? outcome.message : 'The model gave no answer.');
   return taken.answer;
 }

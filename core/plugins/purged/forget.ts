@@ -5,7 +5,7 @@ import { mentionsOf, type Mentions } from '../../lib/mentions.ts';
 import { tenantStatement, type Statement } from '../../store/statement.ts';
 import { backgroundCommitDelayMs, tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 import type { ShadowWork } from '../shadows/work.ts';
-import { withoutChanges } from '../undo/kept.ts';
+import { withoutChanges } from '../undo/stored-changes.ts';
 import { withoutEntries } from './reports.ts';
 
 interface Purged {
@@ -96,11 +96,11 @@ const dropAnswers = tenantStatement(
 
 async function forgetInRuns(on: Forgetting): Promise<void> {
   const isAbout = mentionsOf(on.purged.ids);
-  const found: string[] = [];
+  const runIds: string[] = [];
   await throughPages(on, runs, firstRun(on), ({ id, event_id: event, effects_json, texts, error_json }) => {
     const isOfIt = event !== null && on.events.has(event);
     if (!isOfIt && !isAbout(effects_json + texts + (error_json ?? ''))) return [];
-    found.push(id);
+    runIds.push(id);
     const effects = (JSON.parse(effects_json) as object[]).map((effect) => ({
       ...effect,
       ...{ name: undefined, values: undefined },
@@ -109,7 +109,7 @@ async function forgetInRuns(on: Forgetting): Promise<void> {
       tenantOp(on.scope, forgetRun, { id, effects: JSON.stringify(effects), error: plainError(error_json) }),
     ];
   });
-  const answers = await on.store.read(on.scope, answersOf, { runs: JSON.stringify(found) });
+  const answers = await on.store.read(on.scope, answersOf, { runs: JSON.stringify(runIds) });
   const ids = JSON.stringify(answers.map(({ id }) => id));
   if (answers.length > 0) await write(on, [tenantOp(on.scope, dropAnswers, { ids })]);
 }
@@ -123,11 +123,11 @@ function plainError(json: string | null): string | null {
   });
 }
 
-const kept = tenantStatement<{ id: string; changes: ArrayBuffer | Uint8Array }>(
+const storedChanges = tenantStatement<{ id: string; changes: ArrayBuffer | Uint8Array }>(
   'kept_changes.page',
   'SELECT id, changes FROM kept_changes WHERE workspace_id = :ws AND id > :after ORDER BY id LIMIT 20',
 );
-const keepFewer = tenantStatement(
+const updateChanges = tenantStatement(
   'kept_changes.keep_fewer',
   'UPDATE kept_changes SET changes = :changes WHERE workspace_id = :ws AND id = :id',
 );
@@ -135,12 +135,12 @@ const keepFewer = tenantStatement(
 /** What else a run changed can be taken back still. */
 async function forgetChanges(on: Forgetting): Promise<void> {
   const isAbout = mentionsOf(on.purged.ids);
-  await throughPages(on, kept, '', async ({ id, changes }) => {
+  await throughPages(on, storedChanges, '', async ({ id, changes }) => {
     if (!isAbout(await textOf(changes))) return [];
     const fewer = withoutChanges(changes, ({ kind, id: object, before, after }) =>
       kind === 'issue' ? on.purged.ids.has(object) : isAbout(JSON.stringify([before, after])),
     );
-    return [tenantOp(on.scope, keepFewer, { id, changes: fewer })];
+    return [tenantOp(on.scope, updateChanges, { id, changes: fewer })];
   });
 }
 
@@ -148,7 +148,7 @@ const backtests = tenantStatement<{ id: string; report_json: string | null }>(
   'backtests.page',
   'SELECT id, report_json FROM backtests WHERE workspace_id = :ws AND id > :after ORDER BY id LIMIT 5',
 );
-const keepReport = tenantStatement(
+const updateReport = tenantStatement(
   'backtests.keep_report',
   'UPDATE backtests SET report_json = :report WHERE workspace_id = :ws AND id = :id',
 );
@@ -157,7 +157,7 @@ async function forgetInBacktests(on: Forgetting): Promise<void> {
   const first = firstIdOf(idPrefixes.backtest, on.purged.sinceMs);
   await throughPages(on, backtests, first, ({ id, report_json: report }) => {
     const fewer = prunedText(report, on.isAbout);
-    return fewer === report ? [] : [tenantOp(on.scope, keepReport, { id, report: fewer })];
+    return fewer === report ? [] : [tenantOp(on.scope, updateReport, { id, report: fewer })];
   });
 }
 
@@ -165,7 +165,7 @@ const shadowReports = tenantStatement<{ install_id: string; report_json: string 
   'shadows.reports',
   'SELECT install_id, report_json FROM shadows WHERE workspace_id = :ws',
 );
-const keepShadowReport = tenantStatement(
+const updateShadowReport = tenantStatement(
   'shadows.keep_report',
   'UPDATE shadows SET report_json = :report WHERE workspace_id = :ws AND install_id = :installId',
 );
@@ -174,7 +174,7 @@ async function forgetInShadows(on: Forgetting): Promise<void> {
   const rows = await on.store.read(on.scope, shadowReports);
   const ops = rows.flatMap(({ install_id: installId, report_json: report }) => {
     const fewer = prunedText(report, on.isAbout);
-    return fewer === report ? [] : [tenantOp(on.scope, keepShadowReport, { installId, report: fewer })];
+    return fewer === report ? [] : [tenantOp(on.scope, updateShadowReport, { installId, report: fewer })];
   });
   await write(on, ops);
 }

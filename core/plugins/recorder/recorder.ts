@@ -1,12 +1,12 @@
 // Flight recorder: stores the inputs, calls and answers of each run in the batch that ends it. During the run it holds only references.
 // Its limits are those of docs/spec/plugins.md › Recordings.
 import { LRUCache } from 'lru-cache';
-import { Shares } from '../../lib/fairness/shares.ts';
+import { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { SandboxJob, SandboxOutcome } from '../../sandbox/supervisor.ts';
 import type { Op, Scope } from '../../store/store.ts';
 import { encodeRecording, type RecordedEnd } from './recording.ts';
-import { keepRecordingOp } from './rows.ts';
+import { storeRecordingOp } from './rows.ts';
 import { createTape, type RunTape } from './tape.ts';
 
 /** Limit of one compressed recording. */
@@ -14,9 +14,9 @@ const recordingBytesMax = 256 * 1024;
 /** Limit of the compressed recordings of one install per UTC day and process. */
 const bytesPerDayMax = 64 * 1024 * 1024;
 /** Installs counted at once; an evicted install starts its day anew. */
-const installsHeldMax = 10_000;
+const trackedInstallsMax = 10_000;
 /** Characters that the long tapes of all runs can hold together. */
-const tapeRoomChars = 64 * 1024 * 1024;
+const tapeQuotaChars = 64 * 1024 * 1024;
 
 /** A job for the sandbox, with its tape if it is recorded. */
 export interface TapedJob extends Omit<SandboxJob, 'call' | 'tape'> {
@@ -34,24 +34,26 @@ export interface Recorder {
 
 export function createRecorder(options: { record: boolean; nowMs: () => number }): Recorder {
   const { nowMs } = options;
-  const room = new Shares(tapeRoomChars);
+  const quota = new FairQuota(tapeQuotaChars);
   /** Tapes of runs in progress, bounded by the capacity of their work queue. */
   const tapes = new Map<string, RunTape>();
-  const days = new LRUCache<string, { readonly day: number; bytes: number }>({ max: installsHeldMax });
+  const days = new LRUCache<string, { readonly day: number; bytes: number }>({ max: trackedInstallsMax });
 
   /** Counts the bytes of a recording. @returns false if the daily limit is reached */
-  const mayKeep = (installId: string, bytes: number): boolean => {
+  const isWithinDailyLimit = (installId: string, bytes: number): boolean => {
     const day = Math.floor(nowMs() / dayMs);
-    let kept = days.get(installId);
-    if (kept?.day !== day) days.set(installId, (kept = { day, bytes: 0 }));
-    if (kept.bytes + bytes > bytesPerDayMax) return false;
-    kept.bytes += bytes;
+    let recorded = days.get(installId);
+    if (recorded?.day !== day) days.set(installId, (recorded = { day, bytes: 0 }));
+    if (recorded.bytes + bytes > bytesPerDayMax) return false;
+    recorded.bytes += bytes;
     return true;
   };
 
   const opsOf = (scope: Scope, { runId, installId }: TapedJob, data: Uint8Array | null): readonly Op[] => {
-    const kept = data !== null && data.byteLength > recordingBytesMax ? null : data;
-    return mayKeep(installId, kept?.byteLength ?? 0) ? [keepRecordingOp(scope, runId, kept, nowMs())] : [];
+    const recorded = data !== null && data.byteLength > recordingBytesMax ? null : data;
+    return isWithinDailyLimit(installId, recorded?.byteLength ?? 0)
+      ? [storeRecordingOp(scope, runId, recorded, nowMs())]
+      : [];
   };
 
   const forget = (runId: string): void => {
@@ -64,7 +66,7 @@ export function createRecorder(options: { record: boolean; nowMs: () => number }
     taped(job) {
       if (!options.record) return job;
       forget(job.runId);
-      const tape = createTape(room, { workspaceId: job.workspaceId, payer: job.installId });
+      const tape = createTape(quota, { workspaceId: job.workspaceId, billingAccount: job.installId });
       tapes.set(job.runId, tape);
       return { ...job, tape };
     },

@@ -1,9 +1,16 @@
 // Replays a recording: runs the same input in a fresh isolate, compares each call with the recorded one and gives the recorded answer. A
 // replay has no effects; a call beyond the recording ends it.
-import type { MadeCall, Pace, Paced, Sandbox, SandboxJob, SandboxOutcome } from '../../sandbox/supervisor.ts';
+import type {
+  GuestCall,
+  Pace,
+  Paced,
+  Sandbox,
+  SandboxJob,
+  SandboxOutcome,
+} from '../../sandbox/supervisor.ts';
 import { firstDifference } from './difference.ts';
 import { endOf } from './recorder.ts';
-import { callsAsMade, type RecordedCall, type RecordedEnd, type Recording } from './recording.ts';
+import { callsInOrder, type RecordedCall, type RecordedEnd, type Recording } from './recording.ts';
 
 /** The first difference from the recording. */
 export interface Divergence {
@@ -77,14 +84,14 @@ interface ComparingPace extends Pace {
 }
 
 function createPace(recording: Recording): ComparingPace {
-  const asMade = callsAsMade(recording);
+  const recordedCalls = callsInOrder(recording);
   /** Call numbers of this guest, in call order. */
-  const made: number[] = [];
+  const callNumbers: number[] = [];
   let divergence: Divergence | null = null;
-  let given = 0;
+  let delivered = 0;
 
   const unmade = (): Divergence | null => {
-    const next = asMade[made.length];
+    const next = recordedCalls[callNumbers.length];
     if (!next) return null;
     const { call, op, args } = next;
     return { call, op, argument: null, field: '', recorded: { op, args: readArgs(args) }, replayed: null };
@@ -96,19 +103,19 @@ function createPace(recording: Recording): ComparingPace {
       return divergence;
     },
     take(call) {
-      divergence ??= callDivergence(asMade[made.length], made.length + 1, call);
-      made.push(call[0]);
+      divergence ??= callDivergence(recordedCalls[callNumbers.length], callNumbers.length + 1, call);
+      callNumbers.push(call[0]);
       return divergence === null;
     },
     next() {
-      const first = recording.calls[given];
+      const first = recording.calls[delivered];
       const group: Paced[] = [];
       for (let one: RecordedCall | undefined = first; one && one.entry === first!.entry;) {
-        const call = made[one.call - 1];
+        const call = callNumbers[one.call - 1];
         // The replay ended without making this call, or waits for something else.
         if (call === undefined) divergence ??= unmade();
         else group.push({ call, answer: one.answer, elapsedMs: one.elapsedMs });
-        one = recording.calls[++given];
+        one = recording.calls[++delivered];
       }
       return divergence ? null : group;
     },
@@ -116,9 +123,9 @@ function createPace(recording: Recording): ComparingPace {
 }
 
 function callDivergence(
-  recorded: ReturnType<typeof callsAsMade>[number] | undefined,
+  recorded: ReturnType<typeof callsInOrder>[number] | undefined,
   nth: number,
-  [, op, args]: MadeCall,
+  [, op, args]: GuestCall,
 ): Divergence | null {
   const about = { call: nth, op: recorded?.op ?? op, argument: null };
   if (!recorded) return { ...about, field: '', recorded: null, replayed: { op, args: readArgs(args) } };

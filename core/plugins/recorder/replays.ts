@@ -4,26 +4,26 @@ import type { Static } from 'typebox';
 import type { Context } from '../../context.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { ApiError, invalidField, notFound, rateLimited, tooManyAtOnce } from '../../lib/errors.ts';
-import { createLanes } from '../../lib/fairness/lanes.ts';
-import { Shares } from '../../lib/fairness/shares.ts';
+import { createFairPool } from '../../lib/fairness/fair-pool.ts';
+import { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import { readPackage } from '../installs/check.ts';
 import { requireSignedTrial, type PluginTrust } from '../installs/trust.ts';
-import { installKind } from '../installs/schema.ts';
-import { noteAway, type Payer } from '../../lib/payer.ts';
+import { installModel } from '../installs/schema.ts';
+import { addWaitTime, type BillingAccount } from '../../lib/billing-account.ts';
 import type { Registry } from '../registry.ts';
 import { createRunRate } from '../run-rate.ts';
 import { findRun, type RunRow } from '../runs/rows.ts';
 import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
 import { whyNotItsCode } from './its-code.ts';
 import type { Recording } from './recording.ts';
-import type { ReplayGiven } from './schema.ts';
+import type { RunReplayInput } from './schema.ts';
 import { replay, ReplayInterrupted, type Replayed } from './replay.ts';
 import { findRecording, recordingFacts } from './rows.ts';
 
 /** Limit per install. */
 const replaysPerMinuteMax = 10;
 /** Limit of running and queued replays. One member gets at most a quarter of the slots, one workspace half. */
-const placesMax = 32;
+const queuedMax = 32;
 /** Longest shown value of a divergence, in characters of JSON. */
 const valueCharsMax = 2_000;
 
@@ -34,33 +34,33 @@ export interface ReplayOptions {
   readonly trust: PluginTrust;
 }
 
-export interface Replays {
+export interface RunReplays {
   /** @throws ApiError not_found, conflict, rate_limited, unavailable, validation_failed */
-  replay(ctx: Context, runId: string, given: Static<typeof ReplayGiven>): Promise<Replayed>;
+  replay(ctx: Context, runId: string, input: Static<typeof RunReplayInput>): Promise<Replayed>;
 }
 
-export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions): Replays {
+export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions): RunReplays {
   const rate = createRunRate(replaysPerMinuteMax, clock.monotonicMs);
-  const places = new Shares(placesMax);
-  const lane = createLanes(1, () => undefined);
+  const quota = new FairQuota(queuedMax);
+  const fairQueue = createFairPool(1, () => undefined);
 
-  const inTurn = async <T>(payer: Payer, work: () => Promise<T>): Promise<T> => {
-    if (!places.hasRoomFor(payer, 1))
+  const runQueued = async <T>(billingAccount: BillingAccount, work: () => Promise<T>): Promise<T> => {
+    if (!quota.hasCapacityFor(billingAccount, 1))
       throw tooManyAtOnce('Too many of your replays are queued. Retry when one of them has finished.');
-    const freePlace = places.hold(payer, 1);
+    const releaseSlot = quota.reserve(billingAccount, 1);
     try {
-      return await lane.run(payer, work);
+      return await fairQueue.run(billingAccount, work);
     } finally {
-      freePlace();
+      releaseSlot();
     }
   };
 
   return {
-    async replay(ctx, runId, given) {
+    async replay(ctx, runId, input) {
       const run = await findRun(ctx.store, ctx.scope, runId);
       if (!run) throw notFound();
       const recording = await recordingOf(ctx, run);
-      const code = await codeOf({ registry, trust }, ctx, { run, recording, given });
+      const code = await codeOf({ registry, trust }, ctx, { run, recording, input });
       const waitMs = rate.take(run.install_id);
       if (waitMs !== null)
         throw rateLimited(
@@ -69,15 +69,15 @@ export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions
         );
       const { workspaceId } = ctx.scope;
       const job = { runId, workspaceId, installId: `replay.${run.install_id}`, code, recording };
-      const askedMs = performance.now();
+      const requestedMs = performance.now();
       try {
-        return shown(await inTurn(ctx.scope, async () => replay(await sandbox.get(), job)));
+        return toReplayResponse(await runQueued(ctx.scope, async () => replay(await sandbox.get(), job)));
       } catch (error) {
         if (!(error instanceof ReplayInterrupted)) throw error;
         throw new ApiError('unavailable', `The replay was interrupted: ${error.message}`, { cause: error });
       } finally {
         // Time that the sandbox worked does not count as this process's work.
-        noteAway(ctx.scope, askedMs);
+        addWaitTime(ctx.scope, requestedMs);
       }
     },
   };
@@ -87,14 +87,18 @@ export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions
 async function codeOf(
   { registry, trust }: Pick<ReplayOptions, 'registry' | 'trust'>,
   ctx: Context,
-  asked: { readonly run: RunRow; readonly recording: Recording; readonly given: Static<typeof ReplayGiven> },
+  request: {
+    readonly run: RunRow;
+    readonly recording: Recording;
+    readonly input: Static<typeof RunReplayInput>;
+  },
 ) {
-  const { sha256, handler } = asked.recording;
-  if (asked.given.package) {
-    const document = await readPackage(asked.given.package);
+  const { sha256, handler } = request.recording;
+  if (request.input.package) {
+    const document = await readPackage(request.input.package);
     const { code: source, manifest, sha256: own } = document;
-    requireSignedTrial(trust, document, asked.given.signature);
-    const install = await installKind.find(ctx, asked.run.install_id);
+    requireSignedTrial(trust, document, request.input.signature);
+    const install = await installModel.find(ctx, request.run.install_id);
     const why = whyNotItsCode(manifest, handler, install?.pluginId);
     if (why !== null) throw invalidField('package', 'conflict', { why });
     return { sha256: own, source, handlers: [...manifest.handlers] };
@@ -128,7 +132,7 @@ function whyNoRecording({ id, status, finished_at: finishedAt }: RunRow): string
     : `${id} has no recording: no attempt ended, recording is disabled, or the recording expired or was removed with its issue.`;
 }
 
-function shown({ divergence, ...rest }: Replayed): Replayed {
+function toReplayResponse({ divergence, ...rest }: Replayed): Replayed {
   if (!divergence) return { ...rest, divergence };
   const { recorded, replayed } = divergence;
   return { ...rest, divergence: { ...divergence, recorded: short(recorded), replayed: short(replayed) } };

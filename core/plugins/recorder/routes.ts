@@ -2,13 +2,13 @@ import { packageFormat } from '../../../sdk/plugin/manifest.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf } from '../../lib/schema.ts';
-import { seeingRun, steeringRun } from '../installs/rights.ts';
-import { getRecording, type Replays } from './replays.ts';
-import { RecordingShown, ReplayGiven, ReplayShown } from './schema.ts';
+import { runVisibility, steeringRun } from '../installs/rights.ts';
+import { getRecording, type RunReplays } from './replays.ts';
+import { RecordingResponse, RunReplayInput, RunReplayResponse } from './schema.ts';
 
 const params = Closed({ id: idOf(idPrefixes.run) });
 
-export function recorderRoutes(replays: Replays): Route[] {
+export function recorderRoutes(replays: RunReplays): Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -18,11 +18,11 @@ export function recorderRoutes(replays: Replays): Route[] {
       description:
         'The recording of an ended run has its input, every host call with its answer, its clock and its end. `tatami plugin replay` replays it.',
       scope: 'plugins:write',
-      also: seeingRun,
+      also: runVisibility,
       limit: 'read',
       params,
       errors: ['conflict'],
-      responses: { 200: RecordingShown },
+      responses: { 200: RecordingResponse },
       read: (ctx, { params }) => getRecording(ctx, params.id),
     }),
     defineRoute({
@@ -36,11 +36,11 @@ export function recorderRoutes(replays: Replays): Route[] {
       also: steeringRun,
       limit: 'write',
       params,
-      body: ReplayGiven,
+      body: RunReplayInput,
       example: { package: { format: packageFormat } },
       bodyBytesMax: 6 * 1024 * 1024,
       errors: ['conflict', 'unavailable'],
-      responses: { 200: ReplayShown },
+      responses: { 200: RunReplayResponse },
       write: async (ctx, { params, body }) => ({
         changes: [],
         body: await replays.replay(ctx, params.id, body),

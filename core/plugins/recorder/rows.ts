@@ -12,7 +12,7 @@ export interface RecordingFacts {
   readonly truncated: boolean;
 }
 
-const keep = tenantStatement(
+const insertRecording = tenantStatement(
   'run_records.keep',
   `INSERT INTO run_records (workspace_id, id, finished_at, bytes, data) VALUES (:ws, :id, :at, :bytes, :data)
    ON CONFLICT (workspace_id, id) DO UPDATE SET finished_at = excluded.finished_at, bytes = excluded.bytes, data = excluded.data`,
@@ -28,8 +28,8 @@ const facts = tenantStatement<{ id: string; at: number; bytes: number }>(
 );
 
 /** @param data null if the recording exceeded the size limit */
-export function keepRecordingOp(scope: Scope, id: string, data: Uint8Array | null, at: number): Op {
-  return tenantOp(scope, keep, { id, at, bytes: data?.byteLength ?? 0, data });
+export function storeRecordingOp(scope: Scope, id: string, data: Uint8Array | null, at: number): Op {
+  return tenantOp(scope, insertRecording, { id, at, bytes: data?.byteLength ?? 0, data });
 }
 
 /** @returns undefined if the run has no recording, or a truncated one */

@@ -1,13 +1,13 @@
 // Request and response schemas of recordings and replays.
 import { Type } from 'typebox';
-import { Closed, described, enumeration, named, nullable, time } from '../../lib/schema.ts';
-import { signatureGiven } from '../installs/schema.ts';
+import { Closed, described, enumeration, namedSchema, nullable, time } from '../../lib/schema.ts';
+import { signatureInput } from '../installs/schema.ts';
 
 const text = (description: string) => Type.String({ description });
 const whole = (description: string) => Type.Integer({ description });
 
 /** Part of a run. */
-export const RecordingFactsShown = named(
+export const RecordingFactsResponse = namedSchema(
   'RunRecordingFacts',
   Closed({
     bytes: whole('Compressed size on disk in bytes; 0 if not stored.'),
@@ -18,7 +18,7 @@ export const RecordingFactsShown = named(
   }),
 );
 
-const asked = {
+const callFields = {
   call: whole('Number of the call, from 1, in call order; timers are calls of `sleep`.'),
   op: text('Operation, such as `issues.update`.'),
   args: text('JSON text of the argument list.'),
@@ -59,7 +59,7 @@ const End = Closed(
   { description: 'End of the last attempt.' },
 );
 
-export const RecordingShown = named(
+export const RecordingResponse = namedSchema(
   'RunRecording',
   Closed({
     format: Type.Literal(1, { description: 'Version of this format.' }),
@@ -75,7 +75,7 @@ export const RecordingShown = named(
     input: text('JSON text of the input: event, run, settings, clock, seed and scopes.'),
     calls: Type.Array(
       Closed({
-        ...asked,
+        ...callFields,
         answer: Answer,
         elapsedMs: Type.Number({
           description: 'Age of the run at the answer by its own clock, in milliseconds.',
@@ -84,12 +84,12 @@ export const RecordingShown = named(
       }),
       { description: 'Answered calls, in the order of their answers.' },
     ),
-    unanswered: Type.Array(Closed(asked), { description: 'Calls without an answer at the end.' }),
+    unanswered: Type.Array(Closed(callFields), { description: 'Calls without an answer at the end.' }),
     end: End,
   }),
 );
 
-export const ReplayGiven = named(
+export const RunReplayInput = namedSchema(
   'RunReplayRequest',
   Closed({
     package: Type.Optional(
@@ -100,13 +100,13 @@ export const ReplayGiven = named(
         },
       ),
     ),
-    signature: signatureGiven,
+    signature: signatureInput,
   }),
 );
 
 const any = (description: string) => Type.Unknown({ description });
 
-export const ReplayShown = named(
+export const RunReplayResponse = namedSchema(
   'RunReplay',
   Closed({
     result: enumeration('ReplayResult', ['identical', 'diverged'], 'Result of the replay.'),

@@ -1,8 +1,8 @@
 // Tape of one attempt: references to the texts of its calls and answers, held while it runs. The recording is built from it after the
 // run, so that most of the cost falls there.
-import type { Shares } from '../../lib/fairness/shares.ts';
-import type { Payer } from '../../lib/payer.ts';
-import type { MadeCall, Tape, Told } from '../../sandbox/supervisor.ts';
+import type { FairQuota } from '../../lib/fairness/fair-quota.ts';
+import type { BillingAccount } from '../../lib/billing-account.ts';
+import type { GuestCall, Tape, CallReply } from '../../sandbox/supervisor.ts';
 import type { RecordedCall, UnansweredCall } from './recording.ts';
 
 /** Characters of arguments and answers that a tape can hold. A longer tape is dropped, and the recording marked as truncated. */
@@ -22,35 +22,35 @@ export interface RunTape extends Tape {
   release(): void;
 }
 
-/** @param room quota for long tapes, shared by all runs */
-export function createTape(room: Shares, payer: Payer): RunTape {
-  let made: MadeCall[] = [];
-  let told: Told[] = [];
+/** @param quota quota for long tapes, shared by all runs */
+export function createTape(quota: FairQuota, billingAccount: BillingAccount): RunTape {
+  let issued: GuestCall[] = [];
+  let delivered: CallReply[] = [];
   /** Number of messages that the guest had received at each of its entries. */
   let entries: number[] = [];
   let chars = 0;
   let isCut = false;
-  let held: { chars: number; give: () => void }[] = [];
+  let reserved: { chars: number; give: () => void }[] = [];
 
   const release = (): void => {
-    for (const { give } of held) give();
-    held = [];
+    for (const { give } of reserved) give();
+    reserved = [];
   };
   const clear = (): void => {
-    made = [];
-    told = [];
+    issued = [];
+    delivered = [];
     entries = [];
     release();
   };
   const count = (more: number): void => {
     chars += more;
     if (chars <= freeChars) return;
-    const heldChars = held.reduce((sum, one) => sum + one.chars, freeChars);
-    if (chars <= heldChars) return;
-    const amount = Math.max(stepChars, chars - heldChars);
-    isCut = chars > charsMax || !room.hasRoomFor(payer, amount);
+    const reservedChars = reserved.reduce((sum, one) => sum + one.chars, freeChars);
+    if (chars <= reservedChars) return;
+    const amount = Math.max(stepChars, chars - reservedChars);
+    isCut = chars > charsMax || !quota.hasCapacityFor(billingAccount, amount);
     if (isCut) clear();
-    else held.push({ chars: amount, give: room.hold(payer, amount) });
+    else reserved.push({ chars: amount, give: quota.reserve(billingAccount, amount) });
   };
 
   return {
@@ -66,45 +66,45 @@ export function createTape(room: Shares, payer: Payer): RunTape {
       chars = 0;
       isCut = false;
     },
-    told(message) {
+    recordReply(message) {
       if (isCut) return;
-      told.push(message);
+      delivered.push(message);
       count(message.t === 'answer' ? message.value.length : message.message.length);
     },
-    heard(acked, calls) {
+    recordCalls(acked, calls) {
       if (isCut) return;
       if (acked > (entries.at(-1) ?? 0)) entries.push(acked);
       for (const call of calls) {
-        made.push(call);
+        issued.push(call);
         count(call[2].length);
       }
     },
-    read: () => readTape(made, told, entries),
+    read: () => readTape(issued, delivered, entries),
   };
 }
 
 /** The first message is the job itself, and the first entry its start. */
 const orders = 1;
 
-function readTape(made: readonly MadeCall[], told: readonly Told[], entries: readonly number[]) {
+function readTape(issued: readonly GuestCall[], delivered: readonly CallReply[], entries: readonly number[]) {
   const open = new Map<number, UnansweredCall>(
-    made.map(([number, op, args], at) => [number, { call: at + 1, op, args }]),
+    issued.map(([number, op, args], at) => [number, { call: at + 1, op, args }]),
   );
   const calls: RecordedCall[] = [];
   let entry = 0;
-  for (const [at, message] of told.entries()) {
+  for (const [at, message] of delivered.entries()) {
     const nth = at + 1 + orders;
     while (entry < entries.length && entries[entry]! < nth) entry++;
-    const asked = open.get(message.call);
+    const pendingCall = open.get(message.call);
     // Sent after the guest had ended.
     if (entry === entries.length) break;
-    if (!asked) continue;
+    if (!pendingCall) continue;
     open.delete(message.call);
     const answer =
       message.t === 'answer'
         ? { ok: true as const, value: message.value }
         : { ok: false as const, error: { code: message.code, message: message.message } };
-    calls.push({ ...asked, answer, elapsedMs: message.elapsedMs, entry });
+    calls.push({ ...pendingCall, answer, elapsedMs: message.elapsedMs, entry });
   }
   return { calls, unanswered: [...open.values()] };
 }

@@ -15,13 +15,13 @@ import { callHost } from '../bridge.ts';
 import type { World } from '../backtests/world.ts';
 import { createMeter, type Meter } from '../budgets/meter.ts';
 import type { Usage } from '../budgets/usage.ts';
-import type { CallTurns } from '../call-turns.ts';
-import { hostDoorOf, principalOf, type BridgeCall, type HostDoor } from '../host-door.ts';
+import type { CallQueue } from '../call-queue.ts';
+import { hostGatewayOf, principalOf, type BridgeCall, type HostGateway } from '../host-gateway.ts';
 import { effectiveModes, type Modes } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
 import { ownValues } from '../kv/own.ts';
 import { limitsOf } from '../limits.ts';
-import { ownOneOffs } from '../once/own.ts';
+import { ownOneTimeJobs } from '../one-time-jobs/own.ts';
 import type { Outsides } from '../outside/fetch.ts';
 import type { Recorder, TapedJob } from '../recorder/recorder.ts';
 import type { Registry } from '../registry.ts';
@@ -39,7 +39,7 @@ interface CallRecord {
 }
 
 /** A run leased by its worker, with its event. */
-export interface HeldRun {
+export interface LeasedRun {
   readonly item: WorkItem;
   readonly queue: WorkQueue;
   readonly run: RunRow;
@@ -52,7 +52,7 @@ export interface HeldRun {
 }
 
 /** The part of a run that an attempt needs. Without a lease, so that a run can also be tried without being ended. */
-export interface TriedRun extends Pick<HeldRun, 'run' | 'event' | 'signal' | 'isSpent'> {
+export interface TriedRun extends Pick<LeasedRun, 'run' | 'event' | 'signal' | 'isSpent'> {
   readonly item: Pick<WorkItem, 'scope'>;
   /** Input of a run that no event triggered. */
   readonly input?: RunInput | null;
@@ -60,7 +60,7 @@ export interface TriedRun extends Pick<HeldRun, 'run' | 'event' | 'signal' | 'is
   readonly world?: World;
 }
 
-export interface Attempt {
+export interface RunAttempt {
   /** The install at the start of the attempt. */
   readonly install: Install;
   readonly outcome: SandboxOutcome;
@@ -83,7 +83,7 @@ export interface AttemptOptions {
   readonly registry: Registry;
   readonly sandbox: SandboxOnDemand;
   readonly ledger: Ledger;
-  readonly callTurns: CallTurns;
+  readonly callQueue: CallQueue;
   readonly recorder: Recorder;
   readonly fresh: Pick<FreshEvents, 'newest'>;
   readonly outside: Outsides;
@@ -91,21 +91,21 @@ export interface AttemptOptions {
 }
 
 export interface Attempts {
-  make(held: TriedRun, install: Install): Promise<Attempt>;
+  make(leased: TriedRun, install: Install): Promise<RunAttempt>;
   /** Releases what the last attempt staged; call when the run has ended or waits. */
   forget(runId: string): void;
 }
 
 /** An attempt in progress. */
-type Begun = Pick<Attempt, 'install' | 'staged' | 'cause' | 'startedAt' | 'modes' | 'meter'> & {
-  readonly held: TriedRun;
+type ActiveAttempt = Pick<RunAttempt, 'install' | 'staged' | 'cause' | 'startedAt' | 'modes' | 'meter'> & {
+  readonly leased: TriedRun;
   readonly calls: CallRecord[];
 };
 
 export function createAttempts(options: AttemptOptions): Attempts {
   const { clock } = options;
   /** Created on first use, because the app is not available before. */
-  let door: HostDoor | undefined;
+  let gateway: HostGateway | undefined;
   const stagings = createStagings(options);
 
   const forget = (runId: string): void => {
@@ -114,16 +114,16 @@ export function createAttempts(options: AttemptOptions): Attempts {
   };
 
   /** Returns the function that answers and records the host calls of an attempt. */
-  const answering = (begun: Begun) => {
-    const { held, install, calls } = begun;
-    const { run, item } = held;
-    const inTurn = options.callTurns.ofRun(item.scope, install.id, run.handler_kind);
+  const answering = (begun: ActiveAttempt) => {
+    const { leased, install, calls } = begun;
+    const { run, item } = leased;
+    const performQueued = options.callQueue.ofRun(item.scope, install.id, run.handler_kind);
     const { calls: callsMax } = limitsOf(install.manifest, handlerOf(run));
-    door ??= hostDoorOf(options.app());
-    const bridge = bridgeOf(options, begun, held.world?.door(door) ?? door);
+    gateway ??= hostGatewayOf(options.app());
+    const bridge = bridgeOf(options, begun, leased.world?.gateway(gateway) ?? gateway);
     return async (op: string, args: string): Promise<CallAnswer> => {
       const from = performance.now();
-      const answer = await inTurn(op, args, () => callHost(bridge, op, args));
+      const answer = await performQueued(op, args, () => callHost(bridge, op, args));
       if (calls.length < callsMax) calls.push(callRecord(op, answer, performance.now() - from));
       return answer;
     };
@@ -131,21 +131,21 @@ export function createAttempts(options: AttemptOptions): Attempts {
 
   return {
     forget,
-    async make(held, install) {
-      const { scope } = held.item;
-      forget(held.run.id);
-      const staged = stagings.begin(held, install);
-      const { world } = held;
+    async make(leased, install) {
+      const { scope } = leased.item;
+      forget(leased.run.id);
+      const staged = stagings.begin(leased, install);
+      const { world } = leased;
       const startedAt = world?.past.atMs ?? clock.nowMs();
       const meter = world ? ofNobody(install) : await options.usage.meter(scope, install);
-      if (held.event) meter.useScope(scopeOfEvent(held.event.type));
-      const modes = effectiveModes(install, held.isSpent ?? meter.isSpent);
-      const cause = causeOf(held, install);
+      if (leased.event) meter.useScope(scopeOfEvent(leased.event.type));
+      const modes = effectiveModes(install, leased.isSpent ?? meter.isSpent);
+      const cause = causeOf(leased, install);
       const calls: CallRecord[] = [];
-      const begun = { held, install, staged, cause, startedAt, modes, meter, calls };
+      const begun = { leased, install, staged, cause, startedAt, modes, meter, calls };
       const source = world?.source ?? (await options.registry.source(scope, install.sha256));
       const secrets = options.outside.secretsFor(scope, install);
-      const plain = jobOf(held, install, { source, startedAt, secrets, mode: modes.mode });
+      const plain = jobOf(leased, install, { source, startedAt, secrets, mode: modes.mode });
       const job = world ? plain : options.recorder.taped(plain);
       const outcome = await (await options.sandbox.get()).run({ ...job, call: answering(begun) });
       options.ledger.chargeAll(scope, costOf(outcome));
@@ -162,20 +162,20 @@ function ofNobody({ budget: { whenSpent } }: Install): Meter {
 /** Returns the context that answers the calls of an attempt. */
 function bridgeOf(
   { store, clock, outside }: AttemptOptions,
-  { held, install, staged, cause, startedAt, modes, meter }: Begun,
-  door: HostDoor,
+  { leased, install, staged, cause, startedAt, modes, meter }: ActiveAttempt,
+  gateway: HostGateway,
 ): BridgeCall {
-  const { item, run, event, input, world } = held;
+  const { item, run, event, input, world } = leased;
   const { scope } = item;
   const plugin = principalOf(scope, install);
   const own = { store, nowMs: clock.nowMs, scope, staged };
   return {
-    door,
+    gateway,
     principal: { ...plugin, ...rightsFor(plugin, input?.caller) },
     installId: install.id,
     staged,
     values: world?.values ?? ownValues({ ...own, installId: install.id }),
-    oneOffs: ownOneOffs({ ...own, install, cause, caller: input?.caller, startedAt }),
+    oneTimeJobs: ownOneTimeJobs({ ...own, install, cause, caller: input?.caller, startedAt }),
     outside: outside.of({
       ...{ scope, install, run, meter, sends: !world && modes.mode !== 'simulate' },
       callerScopes: input?.caller?.scopes,

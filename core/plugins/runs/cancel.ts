@@ -7,7 +7,7 @@ import { endedError } from './failure.ts';
 import { endOpenRunOp } from './record.ts';
 import { releaseNextOps, type RunRow } from './rows.ts';
 import { findRunNow, showRun, type RunActivity } from './runs.ts';
-import { ranBy, tellOver } from './told.ts';
+import { ranBy, endedRunEvent } from './run-event.ts';
 
 const open: ReadonlySet<RunRow['status']> = new Set(['queued', 'running', 'retrying']);
 
@@ -25,12 +25,12 @@ export async function cancelRun(ctx: Context, id: string, work: CancelWork): Pro
   const now = ctx.nowMs();
   const error = endedError(row, { code: 'canceled', message: `Canceled by ${ctx.actor.name}.` });
   const by = await ranBy(ctx.store, ctx.scope, row);
-  const told = tellOver({
+  const runEvent = endedRunEvent({
     ...{ run: row, status: 'dead', attempt: row.attempt, mode: row.mode },
     ...{ error, by, calls: [], changes: [] },
   });
   return {
-    changes: told ? [told] : [],
+    changes: runEvent ? [runEvent] : [],
     ops: [
       endOpenRunOp(ctx.scope, id, error, now),
       work.queue.remove(ctx.scope, id),

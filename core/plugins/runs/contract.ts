@@ -1,7 +1,7 @@
 // Schema of the events of runs.
 import { Type } from 'typebox';
 import { idPrefixes } from '../../lib/ids.ts';
-import { Closed, described, enumeration, idOf, named, nullable } from '../../lib/schema.ts';
+import { Closed, described, enumeration, idOf, namedSchema, nullable } from '../../lib/schema.ts';
 import { proposal } from '../../proposals/contract.ts';
 import { plugin } from '../installs/contract.ts';
 
@@ -16,7 +16,7 @@ const text = (description: string) => Type.String({ description });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
 /** Data of `automation.run` and `automation.failed`. */
-export const AutomationRun = named(
+export const AutomationRun = namedSchema(
   'AutomationRun',
   Closed({
     runId: idOf(idPrefixes.run, 'Id of the run.'),
@@ -28,7 +28,7 @@ export const AutomationRun = named(
     handler: text('Event type, or name of the schedule, action or route.'),
     handlerKind,
     eventId: nullable(idOf(idPrefixes.event, 'Id of the event that triggered the run; null if none did.')),
-    mode: described(plugin.fields.mode.shown, 'Mode of the last attempt.'),
+    mode: described(plugin.fields.mode.response, 'Mode of the last attempt.'),
     status: enumeration('RunEnd', ['succeeded', 'dead'], 'Status of the ended run.'),
     attempt: count('Number of attempts.'),
     calls: count('Number of host calls in the last attempt.'),

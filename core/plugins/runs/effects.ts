@@ -7,24 +7,24 @@ import type { Committer } from '../../changes/commit.ts';
 import {
   actionOf,
   cutText,
-  shownValues,
+  displayChanges,
   valueCharsMax,
   valuesOf,
   type ChangeAction,
-  type Values,
+  type FieldChanges,
 } from '../../changes/diff.ts';
 import { nameOf } from '../../changes/object-name.ts';
 import type { Directory } from '../../context.ts';
 import type { Scope, Store } from '../../store/store.ts';
-import { shownNames } from '../undo/kinds.ts';
-import { oneOffKindName, type OneOff } from '../once/entries.ts';
-import { findEntry, kvKindName, type KvEntry } from '../kv/entries.ts';
+import { apiNamesOf } from '../undo/models.ts';
+import { oneTimeJobModelName, type OneTimeJob } from '../one-time-jobs/entries.ts';
+import { findEntry, kvModelName, type KvEntry } from '../kv/entries.ts';
 
 /** `dropped` is the outcome of a failed run. */
 export const effectOutcomes = ['applied', 'proposed', 'simulated', 'dropped'] as const;
 export type EffectOutcome = (typeof effectOutcomes)[number];
 
-export interface Effect {
+export interface RunEffect {
   readonly kind: string;
   readonly id: string;
   readonly action: ChangeAction;
@@ -35,13 +35,13 @@ export interface Effect {
   /** Display name of the object, if there are `values`. */
   readonly name?: string | null;
   /** Absent for applied effects, and beyond the size limit of a record. */
-  readonly values?: Values;
+  readonly values?: FieldChanges;
 }
 
 /** Limit of characters of all values of a run. */
 const runCharsMax = 64 * 1024;
 
-export function effectOf(change: Change, outcome?: EffectOutcome): Effect {
+export function effectOf(change: Change, outcome?: EffectOutcome): RunEffect {
   const { kind, id, before, after } = change;
   const old = before as Readonly<Record<string, unknown>> | null;
   const fields = Object.entries(after)
@@ -50,8 +50,8 @@ export function effectOf(change: Change, outcome?: EffectOutcome): Effect {
         old !== null && !['version', 'updatedAt'].includes(name) && !sameValue(old[name], value),
     )
     .map(([name]) => name);
-  const named = shownNames(kind, fields);
-  return { kind, id, action: actionOf(change), fields: named, ...(outcome ? { outcome } : {}) };
+  const fieldNames = apiNamesOf(kind, fields);
+  return { kind, id, action: actionOf(change), fields: fieldNames, ...(outcome ? { outcome } : {}) };
 }
 
 export interface PreviewOptions {
@@ -65,19 +65,19 @@ export async function previewEffects(
   at: { readonly scope: Scope; readonly directory: Directory },
   changes: readonly Change[],
   outcomeOf?: (change: Change) => EffectOutcome,
-): Promise<Effect[]> {
-  const shown = committer.preview(at.directory, changes);
-  const valuesOfOne = async (change: Change): Promise<Values> => {
-    if (change.kind === kvKindName) return keptValues(store, at.scope, change.after as KvEntry);
-    if (change.kind === oneOffKindName) return oneOffValues(change);
-    return shownValues(change.kind, valuesOf(change, shown.get(change) ?? {}));
+): Promise<RunEffect[]> {
+  const previews = committer.preview(at.directory, changes);
+  const valuesOfOne = async (change: Change): Promise<FieldChanges> => {
+    if (change.kind === kvModelName) return kvValues(store, at.scope, change.after as KvEntry);
+    if (change.kind === oneTimeJobModelName) return oneTimeJobValues(change);
+    return displayChanges(change.kind, valuesOf(change, previews.get(change) ?? {}));
   };
-  const effects: Effect[] = [];
+  const effects: RunEffect[] = [];
   let chars = 0;
   for (const change of changes) {
     const values = await valuesOfOne(change);
     chars += JSON.stringify(values).length;
-    const name = ownName(change) ?? nameOf(change, shown.get(change) ?? {});
+    const name = ownName(change) ?? nameOf(change, previews.get(change) ?? {});
     effects.push({
       ...effectOf(change, outcomeOf?.(change)),
       ...(chars <= runCharsMax ? { name, values } : {}),
@@ -87,17 +87,17 @@ export async function previewEffects(
 }
 
 /** Merges the writes to an object with the same outcome into one effect. */
-function merged(effects: readonly Effect[]): Effect[] {
-  const found = new Map<string, Effect>();
+function merged(effects: readonly RunEffect[]): RunEffect[] {
+  const byObject = new Map<string, RunEffect>();
   for (const effect of effects) {
     const key = `${effect.outcome} ${effect.kind} ${effect.id}`;
-    const earlier = found.get(key);
-    found.set(key, earlier ? followed(earlier, effect) : effect);
+    const earlier = byObject.get(key);
+    byObject.set(key, earlier ? followed(earlier, effect) : effect);
   }
-  return [...found.values()];
+  return [...byObject.values()];
 }
 
-function followed(earlier: Effect, later: Effect): Effect {
+function followed(earlier: RunEffect, later: RunEffect): RunEffect {
   const action = later.action === 'update' ? earlier.action : later.action;
   const fields = earlier.action === 'create' ? [] : [...new Set([...earlier.fields, ...later.fields])];
   if (!earlier.values || !later.values) return { ...earlier, action, fields };
@@ -107,24 +107,29 @@ function followed(earlier: Effect, later: Effect): Effect {
   return { ...earlier, action, fields, values };
 }
 
-async function keptValues(
+async function kvValues(
   store: Store,
   scope: Scope,
   { installId, key, valueJson }: KvEntry,
-): Promise<Values> {
+): Promise<FieldChanges> {
   const before = await findEntry(store, scope, installId, key);
   return { [key]: { before: parsed(before?.valueJson ?? null), after: parsed(valueJson) } };
 }
 
 /** Name of an own value or one-time job, which have no events to name them. */
 function ownName({ kind, after }: Change): string | null {
-  if (kind === kvKindName) return (after as KvEntry).key;
-  return kind === oneOffKindName ? (after as OneOff).name : null;
+  if (kind === kvModelName) return (after as KvEntry).key;
+  return kind === oneTimeJobModelName ? (after as OneTimeJob).name : null;
 }
 
-function oneOffValues({ before, after }: Change): Values {
-  const at = ({ dueAt }: OneOff): string | null => isoTime(dueAt);
-  return { [(after as OneOff).name]: { before: before && at(before as OneOff), after: at(after as OneOff) } };
+function oneTimeJobValues({ before, after }: Change): FieldChanges {
+  const at = ({ dueAt }: OneTimeJob): string | null => isoTime(dueAt);
+  return {
+    [(after as OneTimeJob).name]: {
+      before: before && at(before as OneTimeJob),
+      after: at(after as OneTimeJob),
+    },
+  };
 }
 
 function parsed(json: string | null): unknown {

@@ -1,6 +1,6 @@
 // Commits the end of an attempt in one batch: its staged writes, its record and recording, the event about its end, and the end or the
 // deferral of its work row.
-import { tellsOfRun } from '../../../sdk/plugin/event-types.ts';
+import { isRunEvent } from '../../../sdk/plugin/event-types.ts';
 import type { Change } from '../../changes/change.ts';
 import type { Author, Committed, Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
@@ -8,16 +8,16 @@ import type { Clock } from '../../lib/clock.ts';
 import { backgroundCommitDelayMs, type Op, type Scope } from '../../store/store.ts';
 import type { Recorder } from '../recorder/recorder.ts';
 import type { Registry } from '../registry.ts';
-import { keepChangesOps } from '../undo/kept.ts';
+import { storeChangesOps } from '../undo/stored-changes.ts';
 import type { InstallMode } from '../installs/contract.ts';
-import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
+import { usageOf, type RunAttempt, type LeasedRun } from './attempt.ts';
 import { callerGuards } from './input.ts';
-import { effectOf, previewEffects, type Effect, type PreviewOptions } from './effects.ts';
+import { effectOf, previewEffects, type RunEffect, type PreviewOptions } from './effects.ts';
 import { endedError } from './failure.ts';
-import { withAuthorPlaces } from './logs.ts';
+import { withAuthorPositions } from './logs.ts';
 import { endedRunOp, endOpenRunOp, recordRunOp, type RunRecord } from './record.ts';
 import { releaseNextOps } from './rows.ts';
-import { ranBy, tellOver } from './told.ts';
+import { ranBy, endedRunEvent } from './run-event.ts';
 
 export interface Ending extends Pick<RunRecord, 'status' | 'attempt' | 'error'> {
   /** JSON text of the returned value. */
@@ -36,53 +36,60 @@ export interface BatchOptions extends Pick<PreviewOptions, 'store'> {
   readonly clock: Clock;
   readonly committer: Committer;
   readonly recorder: Recorder;
-  readonly registry: Pick<Registry, 'places'>;
+  readonly registry: Pick<Registry, 'sourceMapLookup'>;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }
 
-type Made = RunRecord['events'];
+type EmittedEvents = RunRecord['events'];
 const delayed = { commitDelayMs: backgroundCommitDelayMs };
 
 /** Commits the end of an attempt. Reads the row state here and not earlier, because the run may have got its row just now. */
 export async function commitEnding(
   options: BatchOptions,
-  held: HeldRun,
-  tried: Attempt | null,
+  leased: LeasedRun,
+  tried: RunAttempt | null,
   ending: Ending,
 ): Promise<Committed> {
-  const { item, queue, run } = held;
+  const { item, queue, run } = leased;
   const now = options.clock.nowMs();
   const by = await ranBy(options.store, item.scope, run, tried?.install);
-  const author = authorOf(held, tried, by.name, await options.directoryOf(item.scope));
-  const effects = await effectsOf(options, held, tried, ending, author.directory);
+  const author = authorOf(leased, tried, by.name, await options.directoryOf(item.scope));
+  const effects = await effectsOf(options, leased, tried, ending, author.directory);
   const usage = usageOf(tried?.outcome);
-  const logs = tried ? await withAuthorPlaces(options.registry, item.scope, tried, usage.logs) : [];
-  const record = (made: Made): RunRecord =>
-    recordOf(held, tried, ending, { ...usage, logs, made, effects }, now);
+  const logs = tried ? await withAuthorPositions(options.registry, item.scope, tried, usage.logs) : [];
+  const record = (emitted: EmittedEvents): RunRecord =>
+    recordOf(leased, tried, ending, { ...usage, logs, emitted, effects }, now);
   const changes = ending.changes ?? [];
   const recording = tried ? await options.recorder.ops(item.scope, tried.job, tried.outcome) : [];
-  const more = [...recording, ...keptOps(item.scope, run.id, tried, changes, now), ...(ending.more ?? [])];
+  const more = [
+    ...recording,
+    ...storedChangeOps(item.scope, run.id, tried, changes, now),
+    ...(ending.more ?? []),
+  ];
   const { commit } = options.committer;
   if (ending.againAtMs !== undefined) {
-    const last = (made: Made): Op[] => [recordRunOp(item.scope, run.id, record(made)), ...more];
+    const last = (emitted: EmittedEvents): Op[] => [
+      recordRunOp(item.scope, run.id, record(emitted)),
+      ...more,
+    ];
     return commit(author, changes, queue.putOff(item, ending.againAtMs), last, delayed);
   }
   const hasRow = item.epoch !== null;
-  const last = (made: Made): Op[] => [
+  const last = (emitted: EmittedEvents): Op[] => [
     ...(hasRow
-      ? [endedOp(held, tried, record(made), now), ...releaseNextOps(queue, item.scope, run, now)]
-      : [queue.ending(item, endedRunOp(item.scope, run, record(made)))]),
+      ? [endedOp(leased, tried, record(emitted), now), ...releaseNextOps(queue, item.scope, run, now)]
+      : [queue.ending(item, endedRunOp(item.scope, run, record(emitted)))]),
     ...more,
   ];
   const own = hasRow ? [queue.finish(item)] : [];
-  const guards = [...own, ...writeGuards(held, tried, ending, now)];
-  const told = tellOver({ ...overOf(held, tried, ending), by, changes });
-  const committed = await commit(author, told ? [...changes, told] : changes, guards, last, delayed);
+  const guards = [...own, ...writeGuards(leased, tried, ending, now)];
+  const runEvent = endedRunEvent({ ...overOf(leased, tried, ending), by, changes });
+  const committed = await commit(author, runEvent ? [...changes, runEvent] : changes, guards, last, delayed);
   return readOrWritten(committed, own.length);
 }
 
 /** Without an attempt, the row retains the record of the last one. */
-function endedOp({ item, run }: HeldRun, tried: Attempt | null, whole: RunRecord, nowMs: number): Op {
+function endedOp({ item, run }: LeasedRun, tried: RunAttempt | null, whole: RunRecord, nowMs: number): Op {
   return tried || !whole.error
     ? recordRunOp(item.scope, run.id, whole)
     : endOpenRunOp(item.scope, run.id, endedError(run, whole.error), nowMs);
@@ -90,11 +97,11 @@ function endedOp({ item, run }: HeldRun, tried: Attempt | null, whole: RunRecord
 
 async function effectsOf(
   options: Pick<BatchOptions, 'store' | 'committer'>,
-  { item }: HeldRun,
-  tried: Attempt | null,
+  { item }: LeasedRun,
+  tried: RunAttempt | null,
   { met = null, status }: Ending,
   directory: Directory,
-): Promise<Effect[]> {
+): Promise<RunEffect[]> {
   const changes = tried?.staged.changes ?? [];
   const at = { scope: item.scope, directory };
   if (met) {
@@ -113,8 +120,8 @@ async function effectsOf(
 
 /** Guards for runs that write: the caller may still write, and the reads of the run have not changed. */
 function writeGuards(
-  { item, run }: HeldRun,
-  tried: Attempt | null,
+  { item, run }: LeasedRun,
+  tried: RunAttempt | null,
   { changes = [] }: Ending,
   nowMs: number,
 ): readonly Op[] {
@@ -132,25 +139,25 @@ function readOrWritten(committed: Committed, own: number): Committed {
 }
 
 /** Ops that store the changes for undo; none if nothing was written. */
-function keptOps(
+function storedChangeOps(
   scope: Scope,
   runId: string,
-  tried: Attempt | null,
+  tried: RunAttempt | null,
   changes: readonly Change[],
   nowMs: number,
 ): readonly Op[] {
   if (!tried || changes.length === 0) return [];
-  return keepChangesOps(scope, runId, changes, { installId: tried.install.id, cause: tried.cause, nowMs });
+  return storeChangesOps(scope, runId, changes, { installId: tried.install.id, cause: tried.cause, nowMs });
 }
 
-function overOf({ run }: HeldRun, tried: Attempt | null, { status, attempt, error }: Ending) {
+function overOf({ run }: LeasedRun, tried: RunAttempt | null, { status, attempt, error }: Ending) {
   const how = status === 'succeeded' ? status : ('dead' as const);
   return { run, status: how, attempt, error, mode: tried?.modes.mode ?? run.mode, calls: tried?.calls ?? [] };
 }
 
 function authorOf(
-  { item, run, event }: HeldRun,
-  tried: Attempt | null,
+  { item, run, event }: LeasedRun,
+  tried: RunAttempt | null,
   name: string,
   directory: Directory,
 ): Author {
@@ -165,10 +172,10 @@ function authorOf(
 }
 
 function recordOf(
-  { run }: HeldRun,
-  tried: Attempt | null,
+  { run }: LeasedRun,
+  tried: RunAttempt | null,
   { status, attempt, error, result, againAtMs }: Ending,
-  { made, ...facts }: ReturnType<typeof usageOf> & Pick<RunRecord, 'effects'> & { made: Made },
+  { emitted, ...facts }: ReturnType<typeof usageOf> & Pick<RunRecord, 'effects'> & { emitted: EmittedEvents },
   nowMs: number,
 ): RunRecord {
   return {
@@ -179,7 +186,7 @@ function recordOf(
     error,
     startedAt: tried?.startedAt ?? nowMs,
     finishedAt: againAtMs === undefined ? nowMs : null,
-    events: made.filter(({ type }) => !tellsOfRun(type)).map(({ id, type }) => ({ id, type })),
+    events: emitted.filter(({ type }) => !isRunEvent(type)).map(({ id, type }) => ({ id, type })),
     calls: tried?.calls ?? [],
     result: result ?? null,
     pluginVersion: tried?.install.pluginVersion ?? null,

@@ -2,19 +2,19 @@
 import type { Committed } from '../../changes/commit.ts';
 import type { EventRow } from '../../events/event.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Tally } from '../../lib/tally.ts';
+import type { OutcomeCounter } from '../../lib/outcome-counter.ts';
 import type { Usage } from '../budgets/usage.ts';
 import type { EndedRun } from '../shadows/work.ts';
-import { usageOf, type Attempt, type HeldRun } from './attempt.ts';
+import { usageOf, type RunAttempt, type LeasedRun } from './attempt.ts';
 import { commitEnding, type BatchOptions, type Ending } from './ending-batch.ts';
 import type { RunEnds } from './ends.ts';
 
 /** @returns false if the reads of the attempt have changed and nothing was committed */
-export type EndAttempt = (held: HeldRun, tried: Attempt | null, ending: Ending) => Promise<boolean>;
+export type EndAttempt = (leased: LeasedRun, tried: RunAttempt | null, ending: Ending) => Promise<boolean>;
 
 export interface EndingOptions extends BatchOptions {
   readonly log: Log;
-  readonly tally: Tally;
+  readonly outcomeCounter: OutcomeCounter;
   readonly ends: Pick<RunEnds, 'note'>;
   readonly usage: Usage;
   /** Called for each ended run of an event, after the commit. */
@@ -22,14 +22,14 @@ export interface EndingOptions extends BatchOptions {
 }
 
 export function createEndAttempt(options: EndingOptions): EndAttempt {
-  return async (held, tried, ending) => {
-    const { item, queue, run } = held;
-    const committed = await queue.whileSealed(item, () => commitCharged(options, held, tried, ending));
+  return async (leased, tried, ending) => {
+    const { item, queue, run } = leased;
+    const committed = await queue.whileSealed(item, () => commitCharged(options, leased, tried, ending));
     if (committed.ok) {
-      options.tally.count('runs', ending.againAtMs === undefined ? ending.status : 'retrying');
+      options.outcomeCounter.count('runs', ending.againAtMs === undefined ? ending.status : 'retrying');
       if (ending.againAtMs === undefined) {
         options.ends.note(run.id);
-        if (tried && held.event) options.ended(endedOf(held, held.event, tried, ending));
+        if (tried && leased.event) options.ended(endedOf(leased, leased.event, tried, ending));
       }
       return true;
     }
@@ -47,15 +47,15 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
 /** Commits with the attempt's usage. A conflicting attempt, which is repeated, is not charged. */
 async function commitCharged(
   options: EndingOptions,
-  held: HeldRun,
-  tried: Attempt | null,
+  leased: LeasedRun,
+  tried: RunAttempt | null,
   ending: Ending,
 ): Promise<Committed> {
-  if (!tried) return commitEnding(options, held, tried, ending);
+  if (!tried) return commitEnding(options, leased, tried, ending);
   const charge = options.usage.charge(tried.install, tried.meter, usageOf(tried.outcome).cpuMs);
   const more = [...(ending.more ?? []), ...charge.ops];
   try {
-    const committed = await commitEnding(options, held, tried, { ...ending, more });
+    const committed = await commitEnding(options, leased, tried, { ...ending, more });
     const isCounted = committed.ok || committed.part !== 'change';
     charge.ended({ isWritten: committed.ok, isCounted });
     return committed;
@@ -66,9 +66,9 @@ async function commitCharged(
 }
 
 function endedOf(
-  { item, run }: HeldRun,
+  { item, run }: LeasedRun,
   event: EventRow,
-  tried: Attempt,
+  tried: RunAttempt,
   { status, error }: Ending,
 ): EndedRun {
   const { install, staged } = tried;

@@ -1,7 +1,7 @@
 // Lets a request wait for the end of the run that it started.
 import type { Clock } from '../../lib/clock.ts';
-import { Shares } from '../../lib/fairness/shares.ts';
-import type { Payer } from '../../lib/payer.ts';
+import { FairQuota } from '../../lib/fairness/fair-quota.ts';
+import type { BillingAccount } from '../../lib/billing-account.ts';
 
 /**
  * Limit of waiting requests, with fair shares by workspace and by member or install. A request beyond its share gets an immediate
@@ -11,22 +11,22 @@ const waitingMax = 1_000;
 
 export interface RunEnds {
   /** Resolves when the run has ended, or after `ms`. */
-  wait(payer: Payer, runId: string, ms: number): Promise<void>;
+  wait(billingAccount: BillingAccount, runId: string, ms: number): Promise<void>;
   /** Resolves the waiter; call once the end of the run is stored. */
   note(runId: string): void;
 }
 
 export function createRunEnds(clock: Clock): RunEnds {
-  const places = new Shares(waitingMax);
+  const quota = new FairQuota(waitingMax);
   const waiting = new Map<string, () => void>();
   return {
-    wait(payer, runId, ms) {
-      if (!places.hasRoomFor(payer, 1)) return Promise.resolve();
-      const freePlace = places.hold(payer, 1);
+    wait(billingAccount, runId, ms) {
+      if (!quota.hasCapacityFor(billingAccount, 1)) return Promise.resolve();
+      const releaseSlot = quota.reserve(billingAccount, 1);
       return new Promise((resolve) => {
         const done = (): void => {
           waiting.delete(runId);
-          freePlace();
+          releaseSlot();
           stop();
           resolve();
         };

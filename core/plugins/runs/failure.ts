@@ -2,7 +2,7 @@
 import { plainText } from '../../lib/printable.ts';
 import type { SandboxOutcome } from '../../sandbox/supervisor.ts';
 import { traitsOf } from '../handler-kinds.ts';
-import { placeText, readStack, withPlaces, type FindPlace } from '../source-places.ts';
+import { positionText, readStack, withSourcePositions, type SourceMapLookup } from '../source-positions.ts';
 import type { RunRow } from './rows.ts';
 
 export interface RunError {
@@ -26,14 +26,14 @@ type Failed = Extract<SandboxOutcome, { status: 'failed' }>;
 /** Reasons with a limit and no line in the source, so the message names the handler. */
 const limits: ReadonlySet<Failed['reason']> = new Set(['cpu', 'wall', 'memory', 'call_budget', 'killed']);
 
-export function runErrorOf({ reason, message, stack }: Failed, run: RunRow, find: FindPlace): RunError {
+export function runErrorOf({ reason, message, stack }: Failed, run: RunRow, find: SourceMapLookup): RunError {
   const { at, frames } = readStack(stack, find);
   const handler = `${traitsOf[run.handler_kind].title} ${run.handler}: `;
-  const text = withPlaces((limits.has(reason) ? handler : '') + message, find);
+  const text = withSourcePositions((limits.has(reason) ? handler : '') + message, find);
   return {
     code: reason,
     message: plainText(text),
-    ...(at ? { at: plainText(placeText(at)) } : {}),
+    ...(at ? { at: plainText(positionText(at)) } : {}),
     ...(frames.length > 0 ? { stack: frames.map(plainText) } : {}),
   };
 }

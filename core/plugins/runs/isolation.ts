@@ -7,7 +7,7 @@ import type { Scope } from '../../store/store.ts';
 import type { Install } from '../installs/schema.ts';
 import type { AttemptOptions } from './attempt.ts';
 
-const directoryKinds: ReadonlySet<string> = new Set(
+const directoryModels: ReadonlySet<string> = new Set(
   contracts.flatMap(({ name, directory }) => (directory ? [name] : [])),
 );
 
@@ -23,7 +23,7 @@ export function readSetOf(
 ): ReadSet | null {
   if (manifest.isolation === 'none') return null;
   return new ReadSet({
-    directoryKinds,
+    directoryKinds: directoryModels,
     begin: () =>
       Math.max(fresh.newest(scope.workspaceId), event?.sequence ?? 0) || lastSequence(store, scope),
   });

@@ -1,16 +1,16 @@
 // Builds the sandbox job of a run: code, limits and the input of the handler.
 import type { Cause } from '../../events/origin.ts';
 import { renderEvent, type EventRow } from '../../events/event.ts';
-import { veiledEvent } from '../../rights/veil.ts';
+import { redactEvent } from '../../rights/redact.ts';
 import { cutDescriptions } from '../guest-shape.ts';
 import { traitsOf } from '../handler-kinds.ts';
 import type { InstallMode } from '../installs/contract.ts';
-import { rightsOfInstall } from '../installs/hearing.ts';
+import { rightsOfInstall } from '../installs/matching-types.ts';
 import type { Install } from '../installs/schema.ts';
 import { effectiveSettings } from '../installs/settings.ts';
 import { limitsOf } from '../limits.ts';
 import { stepOf } from '../loops.ts';
-import { stepName } from '../once/worker.ts';
+import { stepName } from '../one-time-jobs/worker.ts';
 import type { SecretsForGuest } from '../secrets/placeholders.ts';
 import type { TriedRun } from './attempt.ts';
 import { firedAtOf } from './continuation.ts';
@@ -19,15 +19,15 @@ import type { RunRow } from './rows.ts';
 
 const partitionsDefault = 1;
 
-interface Given {
+interface RunJobInput {
   readonly source: string;
   readonly startedAt: number;
   readonly mode: InstallMode;
   readonly secrets: SecretsForGuest | undefined;
 }
 
-export function jobOf(held: TriedRun, install: Install, given: Given) {
-  const { item, run, signal, world } = held;
+export function jobOf(leased: TriedRun, install: Install, input: RunJobInput) {
+  const { item, run, signal, world } = leased;
   const handler = handlerOf(run);
   const limits = limitsOf(install.manifest, handler);
   const partitions = install.manifest.partitions ?? partitionsDefault;
@@ -35,11 +35,11 @@ export function jobOf(held: TriedRun, install: Install, given: Given) {
     runId: run.id,
     workspaceId: item.scope.workspaceId,
     // A trial has isolates of its own.
-    installId: world?.lane ?? install.id,
+    installId: world?.isolateId ?? install.id,
     partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
-    code: { sha256: install.sha256, source: given.source, handlers: [...install.manifest.handlers] },
+    code: { sha256: install.sha256, source: input.source, handlers: [...install.manifest.handlers] },
     handler,
-    input: inputTextOf(held, install, { ...given, deadline: given.startedAt + limits.wallMs }),
+    input: inputTextOf(leased, install, { ...input, deadline: input.startedAt + limits.wallMs }),
     limits,
     fresh: traitsOf[handler.kind].isFresh,
     signal,
@@ -50,7 +50,7 @@ export function jobOf(held: TriedRun, install: Install, given: Given) {
 function inputTextOf(
   { run, event, input }: TriedRun,
   install: Install,
-  { startedAt, deadline, mode, secrets }: Given & { readonly deadline: number },
+  { startedAt, deadline, mode, secrets }: RunJobInput & { readonly deadline: number },
 ): string {
   return JSON.stringify({
     event: event
@@ -74,7 +74,7 @@ function inputTextOf(
 
 /** Returns the event, redacted to what the plugin can read. */
 function renderedFor(install: Install, event: EventRow): unknown {
-  return veiledEvent(rightsOfInstall(install), renderEvent(event));
+  return redactEvent(rightsOfInstall(install), renderEvent(event));
 }
 
 /** Returns the scopes of the run for `ctx.has`: those granted, limited to those of the caller. */

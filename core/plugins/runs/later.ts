@@ -2,7 +2,7 @@
 import { PLUGIN_RUN_BACKOFF, backoffDelayMs } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Op } from '../../store/store.ts';
-import type { Attempt, HeldRun } from './attempt.ts';
+import type { RunAttempt, LeasedRun } from './attempt.ts';
 import type { EndAttempt } from './ending.ts';
 import type { RunError } from './failure.ts';
 import { interruptedOp } from './rows.ts';
@@ -15,40 +15,40 @@ const retryAfterMsMax = 86_400_000;
 
 export interface Later {
   /** @param afterMs delay requested by the handler, replaces the backoff */
-  retry(held: HeldRun, tried: Attempt, error: RunError, afterMs?: number): Promise<void>;
+  retry(leased: LeasedRun, tried: RunAttempt, error: RunError, afterMs?: number): Promise<void>;
   /** Retries a run that was interrupted through other runs or a lack of CPU time; not counted as an attempt or failure. */
-  interrupt(held: HeldRun, tried: Attempt, message: string): Promise<void>;
+  interrupt(leased: LeasedRun, tried: RunAttempt, message: string): Promise<void>;
 }
 
 export function createLater(options: { clock: Clock; random: () => number; end: EndAttempt }): Later {
   const { clock, end } = options;
 
   const waitUntil = async (
-    held: HeldRun,
-    tried: Attempt,
+    leased: LeasedRun,
+    tried: RunAttempt,
     ending: { attempt: number; error: RunError; againAtMs: number; more?: readonly Op[] },
   ): Promise<void> => {
-    await end(held, tried, { status: 'retrying', ...ending });
-    held.queue.wake();
+    await end(leased, tried, { status: 'retrying', ...ending });
+    leased.queue.wake();
   };
 
   return {
-    async retry(held, tried, error, afterMs) {
-      const attempt = held.run.attempt + 1;
+    async retry(leased, tried, error, afterMs) {
+      const attempt = leased.run.attempt + 1;
       const delayMs = backoffDelayMs(PLUGIN_RUN_BACKOFF, attempt, options.random);
-      if (delayMs === undefined) return void (await end(held, tried, { status: 'dead', attempt, error }));
+      if (delayMs === undefined) return void (await end(leased, tried, { status: 'dead', attempt, error }));
       const againAtMs = clock.nowMs() + Math.min(Math.max(afterMs ?? delayMs, 0), retryAfterMsMax);
-      await waitUntil(held, tried, { attempt, error, againAtMs });
+      await waitUntil(leased, tried, { attempt, error, againAtMs });
     },
-    async interrupt(held, tried, message) {
-      const { id, attempt, interruptions } = held.run;
+    async interrupt(leased, tried, message) {
+      const { id, attempt, interruptions } = leased.run;
       const error = { code: 'interrupted', message };
       if (interruptions >= interruptionsMax)
-        return void (await end(held, tried, { status: 'dead', attempt, error }));
+        return void (await end(leased, tried, { status: 'dead', attempt, error }));
       const { first, most } = interruptedDelayMs;
       const againAtMs = clock.nowMs() + Math.min(first * 2 ** Math.min(interruptions, 10), most);
-      const more = [interruptedOp(held.item.scope, id)];
-      await waitUntil(held, tried, { attempt, error, againAtMs, more });
+      const more = [interruptedOp(leased.item.scope, id)];
+      await waitUntil(leased, tried, { attempt, error, againAtMs, more });
     },
   };
 }

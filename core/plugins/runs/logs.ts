@@ -4,24 +4,24 @@ import { plainText } from '../../lib/printable.ts';
 import type { RunUsage } from '../../sandbox/supervisor.ts';
 import type { Scope } from '../../store/store.ts';
 import type { Registry } from '../registry.ts';
-import { hasPlaces, withStacks } from '../source-places.ts';
-import type { Attempt } from './attempt.ts';
+import { hasBundlePositions, withStacks } from '../source-positions.ts';
+import type { RunAttempt } from './attempt.ts';
 
 type Logs = RunUsage['logs'];
 
 /** @param logs of the attempt. Lines without places are unchanged, and then no source map is read. */
-export async function withAuthorPlaces(
-  registry: Pick<Registry, 'places'>,
+export async function withAuthorPositions(
+  registry: Pick<Registry, 'sourceMapLookup'>,
   scope: Scope,
-  { install, job }: Pick<Attempt, 'install' | 'job'>,
+  { install, job }: Pick<RunAttempt, 'install' | 'job'>,
   logs: Logs,
 ): Promise<Logs> {
-  if (!logs.some(({ message }) => hasPlaces(message))) return logs;
-  const find = await registry.places(scope, install.sha256);
+  if (!logs.some(({ message }) => hasBundlePositions(message))) return logs;
+  const find = await registry.sourceMapLookup(scope, install.sha256);
   // Source names can be longer than the places they replace, so the text is cut to the log limit again.
   let left = job.limits.logBytes;
   return logs.map((line) => {
-    const text = hasPlaces(line.message) ? plainText(withStacks(line.message, find)) : line.message;
+    const text = hasBundlePositions(line.message) ? plainText(withStacks(line.message, find)) : line.message;
     const message = text === line.message ? text : text.slice(0, Math.max(left, 0));
     left -= message.length;
     return { ...line, message };

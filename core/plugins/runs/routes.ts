@@ -3,10 +3,10 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import { pluginRef } from '../installs/ref.ts';
-import { seeing, seeingRun, steering } from '../installs/rights.ts';
+import { pluginVisibility, runVisibility, steering } from '../installs/rights.ts';
 import { cancelRun, type CancelWork } from './cancel.ts';
 import { getRun, listRuns, runSchedule } from './runs.ts';
-import { RunShown, runStatus } from './schema.ts';
+import { RunResponse, runStatus } from './schema.ts';
 
 const scheduleName = Type.String({
   pattern: '^[a-z][a-zA-Z0-9-]{0,39}$',
@@ -25,11 +25,11 @@ function routesOfPlugin(work: CancelWork): Route[] {
       name: 'plugins.runs',
       summary: 'List the runs of a plugin, newest first',
       scope: 'plugins:read',
-      also: seeing,
+      also: pluginVisibility,
       limit: 'read',
       params: Closed({ id: pluginRef }),
       query: Closed({ ...pageQuery, status: Type.Optional(runStatus) }),
-      responses: { 200: pageOf(RunShown) },
+      responses: { 200: pageOf(RunResponse) },
       errors: ['invalid_cursor'],
       read: (ctx, { params, query }) => listRuns(ctx, params.id, query, work),
     }),
@@ -44,7 +44,7 @@ function routesOfPlugin(work: CancelWork): Route[] {
       limit: 'write',
       params: Closed({ id: pluginRef, name: scheduleName }),
       errors: ['conflict'],
-      responses: { 202: RunShown },
+      responses: { 202: RunResponse },
       write: (ctx, { params }) => runSchedule(ctx, params.id, params.name, work.queue),
     }),
   ];
@@ -58,10 +58,10 @@ function routesOfOne(work: CancelWork): Route[] {
       name: 'runs.get',
       summary: 'Get a run with its calls, effects, cost and logs',
       scope: 'plugins:read',
-      also: seeingRun,
+      also: runVisibility,
       limit: 'read',
       params: Closed({ id: idOf(idPrefixes.run) }),
-      responses: { 200: RunShown },
+      responses: { 200: RunResponse },
       read: (ctx, { params }) => getRun(ctx, params.id, work),
     }),
     defineRoute({
@@ -72,11 +72,11 @@ function routesOfOne(work: CancelWork): Route[] {
       description:
         'The run becomes `dead` with the error `canceled`, and no further attempt is made. An attempt in progress is aborted without effects.',
       scope: 'plugins:write',
-      also: seeingRun,
+      also: runVisibility,
       limit: 'write',
       params: Closed({ id: idOf(idPrefixes.run) }),
       errors: ['conflict'],
-      responses: { 200: RunShown },
+      responses: { 200: RunResponse },
       write: (ctx, { params }) => cancelRun(ctx, params.id, work),
     }),
   ];

@@ -17,7 +17,7 @@ import { declared } from '../declared.ts';
 import { requireActive } from '../installs/active.ts';
 import { getInstall } from '../installs/installs.ts';
 import { progressOf } from './continuation.ts';
-import type { Effect } from './effects.ts';
+import type { RunEffect } from './effects.ts';
 import type { RunError } from './failure.ts';
 import { inputOf } from './input.ts';
 import {
@@ -37,7 +37,7 @@ export interface RunActivity {
   /** True if a queued run is in progress. */
   isActive(runId: string): boolean;
   /** Returns the exhausted budget that defers the runs of an install; null if there is none. */
-  heldUp(scope: Scope, installId: string): Promise<Spent | null>;
+  deferredBy(scope: Scope, installId: string): Promise<Spent | null>;
   /** Stores runs that have no row yet: of a whole workspace, or of one install. */
   storeWork(scope: Scope, installId?: string): Promise<void>;
 }
@@ -64,15 +64,15 @@ export async function listRuns(
     order: [{ sql: 'created_at', direction: 'desc' }],
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
-    asked: { installId, status: query.status },
+    parameters: { installId, status: query.status },
   });
   const rows = data as unknown as RunRow[];
   const ids = rows.filter(({ finished_at }) => finished_at !== null).map(({ id }) => id);
   const recordings = await recordingFacts(ctx.store, ctx.scope, ids);
-  const heldUp = await activity.heldUp(ctx.scope, installId);
+  const deferredBy = await activity.deferredBy(ctx.scope, installId);
   return {
     data: rows.map((row) =>
-      shownToReader(ctx, showRun(row, activity, { recording: recordings.get(row.id), heldUp })),
+      toReaderResponse(ctx, showRun(row, activity, { recording: recordings.get(row.id), deferredBy })),
     ),
     pageInfo,
   };
@@ -82,8 +82,8 @@ export async function getRun(ctx: Context, id: string, activity: RunActivity) {
   const row = await findRunNow(ctx, id, activity);
   if (!row) throw notFound();
   const recordings = await recordingFacts(ctx.store, ctx.scope, [id]);
-  const heldUp = await activity.heldUp(ctx.scope, row.install_id);
-  return shownToReader(ctx, showRun(row, activity, { recording: recordings.get(id), heldUp }));
+  const deferredBy = await activity.deferredBy(ctx.scope, row.install_id);
+  return toReaderResponse(ctx, showRun(row, activity, { recording: recordings.get(id), deferredBy }));
 }
 
 /** Finds a run, storing it first if it has no row yet. */
@@ -124,7 +124,7 @@ export async function runSchedule(
   };
 }
 
-function showEffect(effect: Effect) {
+function showEffect(effect: RunEffect) {
   const { outcome = null, name = null, values = null } = effect;
   return { ...effect, outcome, name, values };
 }
@@ -137,32 +137,34 @@ function showRecording({ bytes, at, truncated }: RecordingFacts) {
   return { bytes, at: isoTime(at), truncated };
 }
 
-function showProgress({ status }: RunRow, isActive: boolean, heldUp: Spent | null) {
+function showProgress({ status }: RunRow, isActive: boolean, deferredBy: Spent | null) {
   if (status !== 'queued') return { status, waitsFor: null };
-  return isActive ? { status: 'running' as const, waitsFor: null } : { status, waitsFor: showSpent(heldUp) };
+  return isActive
+    ? { status: 'running' as const, waitsFor: null }
+    : { status, waitsFor: showSpent(deferredBy) };
 }
 
 /** @param known facts that are not in the row */
 export function showRun(
   row: RunRow,
   activity: Pick<RunActivity, 'isActive'>,
-  known: { readonly recording?: RecordingFacts | undefined; readonly heldUp?: Spent | null } = {},
+  known: { readonly recording?: RecordingFacts | undefined; readonly deferredBy?: Spent | null } = {},
 ) {
-  const { recording, heldUp = null } = known;
+  const { recording, deferredBy = null } = known;
   return {
     id: row.id,
     pluginId: row.install_id,
     pluginVersion: row.plugin_version,
     handler: row.handler,
     handlerKind: row.handler_kind,
-    ...showProgress(row, activity.isActive(row.id), heldUp),
+    ...showProgress(row, activity.isActive(row.id), deferredBy),
     eventId: row.event_id,
     mode: row.mode,
     attempt: row.attempt,
     depth: row.depth,
     events: JSON.parse(row.events_json),
     calls: JSON.parse(row.calls_json),
-    effects: (JSON.parse(row.effects_json) as Effect[]).map(showEffect),
+    effects: (JSON.parse(row.effects_json) as RunEffect[]).map(showEffect),
     cpuMs: row.cpu_ms,
     memoryBytes: row.memory_bytes,
     wallMs: row.wall_ms,
@@ -183,10 +185,10 @@ export function showRun(
   };
 }
 
-type ShownRun = ReturnType<typeof showRun>;
+type RunResponseBody = ReturnType<typeof showRun>;
 
 /** Text written by plugins can hold data from other servers, so it requires an additional scope. */
-function shownToReader({ scopes }: Context, run: ShownRun): ShownRun {
+function toReaderResponse({ scopes }: Context, run: RunResponseBody): RunResponseBody {
   if (scopes.has(textScope)) return run;
   const message = `The message requires the scope ${textScope}.`;
   return {

@@ -1,13 +1,13 @@
 // Response schema of a run.
 import { Type } from 'typebox';
-import { ActorShown } from '../../events/schema.ts';
+import { ActorResponse } from '../../events/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';
-import { spentShown } from '../budgets/schema.ts';
+import { spentResponse } from '../budgets/schema.ts';
 import { plugin } from '../installs/contract.ts';
-import { RecordingFactsShown } from '../recorder/schema.ts';
+import { RecordingFactsResponse } from '../recorder/schema.ts';
 import { handlerKind } from './contract.ts';
 import { effectOutcomes } from './effects.ts';
-import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, idOf, namedSchema, nullable, time } from '../../lib/schema.ts';
 
 const runStatuses = ['queued', 'running', 'succeeded', 'retrying', 'dead'] as const;
 const ms = (description: string) => nullable(Type.Number({ description }));
@@ -61,7 +61,7 @@ const LogLine = Closed({
   atMs: Type.Number({ description: 'Time in milliseconds since 1970.' }),
 });
 
-export const RunShown = named(
+export const RunResponse = namedSchema(
   'Run',
   Closed({
     id: idOf(idPrefixes.run),
@@ -70,10 +70,10 @@ export const RunShown = named(
     handler: Type.String({ description: 'Event type, or name of the schedule, action or route.' }),
     handlerKind,
     status: runStatus,
-    waitsFor: spentShown('Exhausted budget that a queued run waits for; null if there is none.'),
+    waitsFor: spentResponse('Exhausted budget that a queued run waits for; null if there is none.'),
     eventId: nullable(idOf(idPrefixes.event, 'Id of the event that triggered the run; null if none did.')),
     mode: described(
-      plugin.fields.mode.shown,
+      plugin.fields.mode.response,
       'Mode of the last attempt. Probation or an exhausted budget can replace the mode of the plugin.',
     ),
     attempt: Type.Integer({ minimum: 0, description: 'Number of attempts.' }),
@@ -105,7 +105,7 @@ export const RunShown = named(
     ),
     undoneBy: nullable(idOf(idPrefixes.undo, 'Id of the undo that reverted the run; null if there is none.')),
     onBehalfOf: nullable(
-      described(ActorShown, 'Caller of the action, whose rights limit the run; null for other runs.'),
+      described(ActorResponse, 'Caller of the action, whose rights limit the run; null for other runs.'),
     ),
     result: Type.Unknown({
       description:
@@ -129,7 +129,7 @@ export const RunShown = named(
     ),
     recording: nullable(
       described(
-        RecordingFactsShown,
+        RecordingFactsResponse,
         'Recording for replay; null if the run has not ended or nothing was recorded.',
       ),
     ),

@@ -6,12 +6,12 @@ import { plainText } from '../../lib/printable.ts';
 import { mayReadEvent, scopeOfEvent } from '../../rights/rights.ts';
 import type { Store } from '../../store/store.ts';
 import { traitsOf } from '../handler-kinds.ts';
-import { rightsOfInstall } from '../installs/hearing.ts';
+import { rightsOfInstall } from '../installs/matching-types.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Registry } from '../registry.ts';
-import type { Attempt, Attempts, HeldRun } from './attempt.ts';
+import type { RunAttempt, Attempts, LeasedRun } from './attempt.ts';
 import type { EndAttempt } from './ending.ts';
-import { givenUpCode } from './given-up.ts';
+import { abandonedCode } from './abandoned.ts';
 import { inputNow, type RunInput } from './input.ts';
 import type { Later } from './later.ts';
 import type { Verdicts } from './verdict.ts';
@@ -40,34 +40,34 @@ export interface TryOptions {
 }
 
 /** @returns true if the run must be tried again at once; only with `mayRepeat` */
-export type TryRun = (held: HeldRun, mayRepeat: boolean) => Promise<boolean>;
+export type TryRun = (leased: LeasedRun, mayRepeat: boolean) => Promise<boolean>;
 
 /** Returns a function that makes an attempt, or ends the run and returns null if it must not start. */
-function createBegin(options: TryOptions): (held: HeldRun) => Promise<Attempt | null> {
+function createBegin(options: TryOptions): (leased: LeasedRun) => Promise<RunAttempt | null> {
   const { registry } = options;
 
   /** Returns the present install, or ends the run and returns null if no active install may run it. */
-  const findInstall = async (held: HeldRun): Promise<Install | null> => {
-    const install = await registry.active(held.item.scope, held.run.install_id);
-    const refusal = refusalOf(install, held.event);
+  const findInstall = async (leased: LeasedRun): Promise<Install | null> => {
+    const install = await registry.active(leased.item.scope, leased.run.install_id);
+    const refusal = refusalOf(install, leased.event);
     if (install && !refusal) return install;
-    await options.end(held, null, { status: 'dead', attempt: held.run.attempt, error: refusal });
+    await options.end(leased, null, { status: 'dead', attempt: leased.run.attempt, error: refusal });
     return null;
   };
 
   /** Returns the input with the remaining rights of the caller, or ends the run and returns `ended` if there are none. */
-  const findInput = async (held: HeldRun): Promise<RunInput | null | 'ended'> => {
-    const input = await inputNow(options.store, held.item.scope, held.run, options.clock.nowMs());
+  const findInput = async (leased: LeasedRun): Promise<RunInput | null | 'ended'> => {
+    const input = await inputNow(options.store, leased.item.scope, leased.run, options.clock.nowMs());
     if (input === 'ended')
-      await options.end(held, null, { status: 'dead', attempt: held.run.attempt, error: callerGone });
+      await options.end(leased, null, { status: 'dead', attempt: leased.run.attempt, error: callerGone });
     return input;
   };
 
-  return async (held) => {
-    const install = await findInstall(held);
-    const input = install && (await findInput(held));
+  return async (leased) => {
+    const install = await findInstall(leased);
+    const input = install && (await findInput(leased));
     if (!install || input === 'ended') return null;
-    return options.attempts.make(input ? { ...held, input } : held, install);
+    return options.attempts.make(input ? { ...leased, input } : leased, install);
   };
 }
 
@@ -76,7 +76,7 @@ export function createTryRun(options: TryOptions): TryRun {
   const begin = createBegin(options);
 
   /** True if the plugin was upgraded, restricted, paused or removed during the attempt, which then ran with outdated rights. */
-  const hasChanged = async ({ item }: HeldRun, install: Install): Promise<boolean> => {
+  const hasChanged = async ({ item }: LeasedRun, install: Install): Promise<boolean> => {
     const now = await registry.active(item.scope, install.id);
     return (
       now?.sha256 !== install.sha256 ||
@@ -87,35 +87,35 @@ export function createTryRun(options: TryOptions): TryRun {
   };
 
   /** Ends an attempt that lost every repeat to concurrent changes. */
-  const giveWay = async (held: HeldRun, tried: Attempt): Promise<void> => {
-    const { attempt, handler_kind: kind } = held.run;
-    if (traitsOf[kind].isRetried) return later.retry(held, tried, overtaken);
-    await options.end(held, tried, { status: 'dead', attempt: attempt + 1, error: overtaken });
+  const giveWay = async (leased: LeasedRun, tried: RunAttempt): Promise<void> => {
+    const { attempt, handler_kind: kind } = leased.run;
+    if (traitsOf[kind].isRetried) return later.retry(leased, tried, overtaken);
+    await options.end(leased, tried, { status: 'dead', attempt: attempt + 1, error: overtaken });
   };
 
-  return async (held, mayRepeat) => {
-    const tried = await begin(held);
+  return async (leased, mayRepeat) => {
+    const tried = await begin(leased);
     if (!tried) return false;
-    if (held.signal.aborted) {
-      held.queue.drop(held.item);
+    if (leased.signal.aborted) {
+      leased.queue.drop(leased.item);
       return false;
     }
-    if (mayRepeat && (await hasChanged(held, tried.install))) return true;
+    if (mayRepeat && (await hasChanged(leased, tried.install))) return true;
     const { outcome } = tried;
     switch (outcome.status) {
       case 'interrupted':
         // When the process stops, the lease of the run expires, and the next process performs the run.
         if (options.isStopping()) return false;
         if (mayRepeat) return true;
-        await later.interrupt(held, tried, plainText(outcome.message));
+        await later.interrupt(leased, tried, plainText(outcome.message));
         return false;
       case 'succeeded':
-        if (await verdicts.succeed(held, tried, outcome)) return false;
+        if (await verdicts.succeed(leased, tried, outcome)) return false;
         if (mayRepeat) return true;
-        await giveWay(held, tried);
+        await giveWay(leased, tried);
         return false;
       case 'failed':
-        await verdicts.fail(held, tried, outcome);
+        await verdicts.fail(leased, tried, outcome);
         return false;
     }
   };
@@ -125,7 +125,7 @@ export function createTryRun(options: TryOptions): TryRun {
 function refusalOf(install: Install | undefined, event: EventRow | undefined) {
   if (!install)
     return {
-      code: givenUpCode,
+      code: abandonedCode,
       message: 'The plugin was removed, paused or disabled before this run started.',
     };
   if (event && !mayReadEvent(rightsOfInstall(install), event))

@@ -7,11 +7,11 @@ import type { Disable } from '../disable.ts';
 import type { FailureWatch } from '../failures.ts';
 import type { Registry } from '../registry.ts';
 import { traitsOf, type HandlerKind } from '../handler-kinds.ts';
-import type { Attempt, HeldRun } from './attempt.ts';
-import { continueOps, progressOp, standingOf } from './continuation.ts';
+import type { RunAttempt, LeasedRun } from './attempt.ts';
+import { continueOps, progressOp, continuationStateOf } from './continuation.ts';
 import type { EndAttempt } from './ending.ts';
 import { runErrorOf, type RunError } from './failure.ts';
-import type { HoldBack } from '../proposals/hold-back.ts';
+import type { ApplyModes } from '../proposals/apply-modes.ts';
 import type { Later } from './later.ts';
 import { unfitResult } from './result.ts';
 
@@ -20,49 +20,55 @@ type Failed = Extract<SandboxOutcome, { status: 'failed' }>;
 
 export interface Verdicts {
   /** @returns false if the reads of the run have changed: nothing is committed and the run must be repeated */
-  succeed(held: HeldRun, tried: Attempt, outcome: Succeeded): Promise<boolean>;
-  fail(held: HeldRun, tried: Attempt, outcome: Failed): Promise<void>;
+  succeed(leased: LeasedRun, tried: RunAttempt, outcome: Succeeded): Promise<boolean>;
+  fail(leased: LeasedRun, tried: RunAttempt, outcome: Failed): Promise<void>;
 }
 
 export interface VerdictOptions {
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly registry: Pick<Registry, 'places'>;
+  readonly registry: Pick<Registry, 'sourceMapLookup'>;
   readonly failures: FailureWatch;
   readonly disable: Disable;
   readonly end: EndAttempt;
-  readonly holdBack: HoldBack;
+  readonly applyModes: ApplyModes;
   readonly later: Later;
 }
 
 export function createVerdicts(options: VerdictOptions): Verdicts {
   const noteEnding = async (
-    held: HeldRun,
-    tried: Attempt,
+    leased: LeasedRun,
+    tried: RunAttempt,
     failed: boolean,
     killed = false,
   ): Promise<void> => {
     const why = options.failures.note(tried.install.id, { failed, killed });
-    if (why) await options.disable(held.item.scope, tried.install, why);
+    if (why) await options.disable(leased.item.scope, tried.install, why);
   };
 
   return {
-    async succeed(held, tried, outcome) {
-      const standing = standingOf(held.run, outcome.progress);
-      const error = errorOfEnd(held.run.handler_kind, outcome, standing);
+    async succeed(leased, tried, outcome) {
+      const continuation = continuationStateOf(leased.run, outcome.progress);
+      const error = errorOfEnd(leased.run.handler_kind, outcome, continuation);
       if (error) {
-        await options.end(held, tried, { status: 'dead', attempt: held.run.attempt + 1, error });
-        await noteEnding(held, tried, true);
+        await options.end(leased, tried, { status: 'dead', attempt: leased.run.attempt + 1, error });
+        await noteEnding(leased, tried, true);
         return true;
       }
-      const isEnded = await endWell(options, held, tried, outcome, 'goesOn' in standing && standing.goesOn);
-      if (isEnded) await noteEnding(held, tried, false);
+      const isEnded = await endWell(
+        options,
+        leased,
+        tried,
+        outcome,
+        'goesOn' in continuation && continuation.goesOn,
+      );
+      if (isEnded) await noteEnding(leased, tried, false);
       return isEnded;
     },
-    async fail(held, tried, outcome) {
-      await endBadly(options, held, tried, outcome);
+    async fail(leased, tried, outcome) {
+      await endBadly(options, leased, tried, outcome);
       if (outcome.reason !== 'drop' && outcome.reason !== 'retry_later')
-        await noteEnding(held, tried, true, outcome.killed);
+        await noteEnding(leased, tried, true, outcome.killed);
     },
   };
 }
@@ -71,55 +77,55 @@ export function createVerdicts(options: VerdictOptions): Verdicts {
 function errorOfEnd(
   kind: HandlerKind,
   { result }: Succeeded,
-  standing: ReturnType<typeof standingOf>,
+  continuation: ReturnType<typeof continuationStateOf>,
 ): RunError | null {
   const unfit = result === undefined ? null : unfitResult(kind, result);
   if (unfit !== null) return { code: 'invalid_result', message: unfit };
-  return 'stuck' in standing ? { code: 'no_progress', message: standing.stuck } : null;
+  return 'stuck' in continuation ? { code: 'no_progress', message: continuation.stuck } : null;
 }
 
 /** @returns false if the reads of the run have changed */
 async function endWell(
   options: VerdictOptions,
-  held: HeldRun,
-  tried: Attempt,
+  leased: LeasedRun,
+  tried: RunAttempt,
   outcome: Succeeded,
   goesOn: boolean,
 ): Promise<boolean> {
   const { result } = outcome;
-  const kept = await options.holdBack(held, tried);
-  return options.end(held, tried, {
+  const modesOutcome = await options.applyModes(leased, tried);
+  return options.end(leased, tried, {
     status: 'succeeded',
-    attempt: held.run.attempt + 1,
+    attempt: leased.run.attempt + 1,
     error: null,
     ...(result === undefined ? {} : { result }),
-    changes: kept.changes,
-    met: kept.met,
+    changes: modesOutcome.changes,
+    met: modesOutcome.met,
     // Without its own values committed, the run left no state to continue from.
-    more: [...progressOps(options, held, outcome, goesOn && kept.ownValues), ...kept.ops],
+    more: [...progressOps(options, leased, outcome, goesOn && modesOutcome.ownValues), ...modesOutcome.ops],
   });
 }
 
 async function endBadly(
   { registry, end, later }: VerdictOptions,
-  held: HeldRun,
-  tried: Attempt,
+  leased: LeasedRun,
+  tried: RunAttempt,
   outcome: Failed,
 ): Promise<void> {
-  const attempt = held.run.attempt + 1;
-  const find = await registry.places(held.item.scope, tried.install.sha256);
-  const error = runErrorOf(outcome, held.run, find);
+  const attempt = leased.run.attempt + 1;
+  const find = await registry.sourceMapLookup(leased.item.scope, tried.install.sha256);
+  const error = runErrorOf(outcome, leased.run, find);
   // A killed run gets one retry on a fresh isolate; a dropped one asked for none.
-  const isOver = !traitsOf[held.run.handler_kind].isRetried;
+  const isOver = !traitsOf[leased.run.handler_kind].isRetried;
   if (isOver || outcome.reason === 'drop' || (outcome.killed && attempt >= 2))
-    await end(held, tried, { status: 'dead', attempt, error });
-  else await later.retry(held, tried, error, outcome.retryAfterMs);
+    await end(leased, tried, { status: 'dead', attempt, error });
+  else await later.retry(leased, tried, error, outcome.retryAfterMs);
 }
 
 /** Returns the ops that store progress and queue a continuing run. */
 function progressOps(
   { ids, clock }: Pick<VerdictOptions, 'ids' | 'clock'>,
-  { item, queue, run }: HeldRun,
+  { item, queue, run }: LeasedRun,
   { progress }: Succeeded,
   goesOn: boolean,
 ): readonly Op[] {

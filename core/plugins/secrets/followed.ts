@@ -17,14 +17,14 @@ export function followedSecrets(
   asleep: Declared,
 ): { readonly set: Install['secretsSet']; readonly dropped: readonly string[] } {
   const isBack = Bun.semver.order(now.version, before.version) < 0;
-  const isKept = (name: string): boolean => {
+  const isRetained = (name: string): boolean => {
     const request = now.secrets?.[name];
     return request ? isCovered(request, before.secrets?.[name] ?? asleep[name]) : isBack;
   };
   const entries = Object.entries(secretsSet);
   return {
-    set: Object.fromEntries(entries.filter(([name]) => isKept(name))),
-    dropped: entries.map(([name]) => name).filter((name) => !isKept(name)),
+    set: Object.fromEntries(entries.filter(([name]) => isRetained(name))),
+    dropped: entries.map(([name]) => name).filter((name) => !isRetained(name)),
   };
 }
 

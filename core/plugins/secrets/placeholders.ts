@@ -2,7 +2,7 @@
 import type { PluginManifest, SecretRequest } from '../../../sdk/plugin/manifest.ts';
 import type { Sealing } from '../../lib/sealing.ts';
 import type { Scope } from '../../store/store.ts';
-import { CallError } from '../door-call.ts';
+import { CallError } from '../gateway-call.ts';
 import type { Install } from '../installs/schema.ts';
 
 /** The tag makes placeholders unguessable, so that issue text cannot cause a plugin's request to be refused. Stable for an install. */
@@ -61,7 +61,7 @@ export function findSecrets(
   placeholders: Placeholders,
   { origin, url, headers, body }: OutgoingText,
 ): ReadonlyMap<string, HeaderSecret> {
-  const found = new Map<string, HeaderSecret>();
+  const byHeader = new Map<string, HeaderSecret>();
   for (const [name, placeholder] of Object.entries(placeholders)) {
     const request = secrets[name]!;
     const elsewhere = [url, body ?? '', ...Object.keys(headers)].some((text) => holds(text, placeholder));
@@ -73,10 +73,10 @@ export function findSecrets(
       if (!request.hosts.includes(origin)) throw misplaced(name, request, `The request goes to ${origin}`);
       if (value !== placeholder && value !== formatted(request, placeholder))
         throw misplaced(name, request, 'The header value has other text besides the placeholder');
-      found.set(header, { name, request });
+      byHeader.set(header, { name, request });
     }
   }
-  return found;
+  return byHeader;
 }
 
 const holds = (text: string, placeholder: string): boolean =>

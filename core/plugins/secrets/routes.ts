@@ -2,8 +2,8 @@ import { defineRoute } from '../../http/route.ts';
 import { Closed } from '../../lib/schema.ts';
 import { Type } from 'typebox';
 import { pluginRef } from '../installs/ref.ts';
-import { seeing, steering } from '../installs/rights.ts';
-import { secretName, SecretSet, SecretShown } from './schema.ts';
+import { pluginVisibility, steering } from '../installs/rights.ts';
+import { secretName, SecretSet, SecretResponse } from './schema.ts';
 import { deleteSecret, getSecret, listSecrets, setSecret } from './secrets.ts';
 
 const ofPlugin = Closed({ id: pluginRef });
@@ -16,12 +16,12 @@ export const secretRoutes = [
     name: 'plugins.secrets.list',
     summary: 'List the secrets of a plugin',
     scope: 'plugins:read',
-    also: seeing,
+    also: pluginVisibility,
     limit: 'read',
     params: ofPlugin,
     responses: {
       200: Closed({
-        data: Type.Array(SecretShown, { description: 'All secrets that the manifest declares.' }),
+        data: Type.Array(SecretResponse, { description: 'All secrets that the manifest declares.' }),
       }),
     },
     read: (ctx, { params }) => listSecrets(ctx, params.id),
@@ -32,10 +32,10 @@ export const secretRoutes = [
     name: 'plugins.secrets.get',
     summary: 'Get a secret of a plugin, without its value',
     scope: 'plugins:read',
-    also: seeing,
+    also: pluginVisibility,
     limit: 'read',
     params,
-    responses: { 200: SecretShown },
+    responses: { 200: SecretResponse },
     read: (ctx, { params }) => getSecret(ctx, params.id, params.name),
   }),
   defineRoute({
@@ -51,7 +51,7 @@ export const secretRoutes = [
     params,
     body: SecretSet,
     example: { value: 'sk_test_1234567890' },
-    responses: { 200: SecretShown },
+    responses: { 200: SecretResponse },
     write: (ctx, { params, body, ifMatch }) => setSecret(ctx, params.id, params.name, body.value, ifMatch),
   }),
   defineRoute({

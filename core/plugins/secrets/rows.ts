@@ -8,7 +8,7 @@ const ofInstall = tenantStatement<{ name: string; sealed: Uint8Array }>(
   'plugin_secrets.of_install',
   'SELECT name, sealed FROM plugin_secrets WHERE workspace_id = :ws AND install_id = :installId',
 );
-const keep = tenantStatement(
+const storeSecret = tenantStatement(
   'plugin_secrets.keep',
   `INSERT INTO plugin_secrets (workspace_id, id, install_id, name, sealed) VALUES (:ws, :id, :installId, :name, :sealed)
    ON CONFLICT (workspace_id, id) DO UPDATE SET sealed = excluded.sealed`,
@@ -39,7 +39,7 @@ export async function openSecrets(
   );
 }
 
-export function keepSecretOp(
+export function storeSecretOp(
   { scope, sealing }: { readonly scope: Scope; readonly sealing: Sealing },
   installId: string,
   name: string,
@@ -47,7 +47,7 @@ export function keepSecretOp(
 ): Op {
   const id = idOf(installId, name);
   const sealed = sealing.seal(value, sealedFor('plugin-secret', scope.workspaceId, id));
-  return tenantOp(scope, keep, { id, installId, name, sealed });
+  return tenantOp(scope, storeSecret, { id, installId, name, sealed });
 }
 
 export function dropSecretOp(scope: Scope, installId: string, name: string): Op {

@@ -1,13 +1,13 @@
 // Request and response schemas of plugin secrets.
 import { Type } from 'typebox';
-import { Closed, described, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, namedSchema, nullable, time } from '../../lib/schema.ts';
 
 export const secretName = Type.String({
   pattern: '^[A-Z][A-Z0-9_]{0,39}$',
   description: 'Name of the secret in the manifest, such as `ACME_KEY`.',
 });
 
-export const SecretShown = named(
+export const SecretResponse = namedSchema(
   'PluginSecret',
   Closed({
     name: Type.String({ description: 'Name of the secret in the manifest.' }),
@@ -17,7 +17,7 @@ export const SecretShown = named(
   }),
 );
 
-export const SecretSet = named(
+export const SecretSet = namedSchema(
   'PluginSecretSet',
   Closed({
     // A shorter value could match ordinary text in responses, which `createRedact` must not change.

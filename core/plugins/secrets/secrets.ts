@@ -5,11 +5,11 @@ import { requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { getInstall } from '../installs/installs.ts';
-import { installKind, type Install } from '../installs/schema.ts';
-import { dropSecretOp, keepSecretOp } from './rows.ts';
+import { installModel, type Install } from '../installs/schema.ts';
+import { dropSecretOp, storeSecretOp } from './rows.ts';
 
 export async function listSecrets(ctx: Context, pluginId: string) {
-  return { data: shownOf(ctx, await getInstall(ctx, pluginId)) };
+  return { data: secretResponses(ctx, await getInstall(ctx, pluginId)) };
 }
 
 export async function getSecret(ctx: Context, pluginId: string, name: string) {
@@ -32,7 +32,7 @@ export async function setSecret(
   const change = changeOf(ctx, install, { ...install.secretsSet, [name]: setAt });
   return {
     changes: [change],
-    ops: [keepSecretOp(ctx, install.id, name, value)],
+    ops: [storeSecretOp(ctx, install.id, name, value)],
     body: oneOf(ctx, change.after as Install, name),
   };
 }
@@ -56,20 +56,20 @@ export async function deleteSecret(
 }
 
 function changeOf(ctx: Context, install: Install, secretsSet: Install['secretsSet']): Change {
-  const change = installKind.update(install, { secretsSet }, ctx.nowMs());
+  const change = installModel.update(install, { secretsSet }, ctx.nowMs());
   if (!change) throw new Error('The change of a secret did not change its install.');
   return change;
 }
 
-function shownOf(ctx: Context, install: Install) {
-  return installKind.wire(install, ctx).secrets;
+function secretResponses(ctx: Context, install: Install) {
+  return installModel.wire(install, ctx).secrets;
 }
 
 /** @throws ApiError not_found, naming the declared secrets */
 function oneOf(ctx: Context, install: Install, name: string) {
-  const all = shownOf(ctx, install);
-  const found = all.find((one) => one.name === name);
-  if (found) return found;
+  const all = secretResponses(ctx, install);
+  const secret = all.find((one) => one.name === name);
+  if (secret) return secret;
   const names = all.map((one) => one.name).join(', ') || 'none';
   throw new ApiError('not_found', `The plugin declares no secret ${name}. Declared secrets: ${names}.`);
 }

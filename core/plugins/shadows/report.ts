@@ -1,9 +1,9 @@
 // API schemas of shadows and their reports.
 import { Type, type Static } from 'typebox';
 import { idPrefixes } from '../../lib/ids.ts';
-import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, idOf, namedSchema, nullable, time } from '../../lib/schema.ts';
 import { installSettings, plugin } from '../installs/contract.ts';
-import { signatureGiven } from '../installs/schema.ts';
+import { signatureInput } from '../installs/schema.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -46,7 +46,7 @@ export const emptyReport: ShadowReport = {
 const stoppings = ['asked', 'upgraded', 'removed'] as const;
 export type StoppedBy = (typeof stoppings)[number];
 
-export const ShadowShown = named(
+export const ShadowResponse = namedSchema(
   'Shadow',
   Closed({
     pluginId: idOf(plugin.id, 'Id of the install.'),
@@ -66,11 +66,11 @@ export const ShadowShown = named(
   }),
 );
 
-export const ShadowCreate = named(
+export const ShadowCreate = namedSchema(
   'ShadowCreate',
   Closed({
     package: Type.Object({}, { description: 'Package, as written by `tatami plugin pack`.' }),
-    signature: signatureGiven,
+    signature: signatureInput,
     settings: Type.Optional(installSettings),
   }),
 );

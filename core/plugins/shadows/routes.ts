@@ -3,8 +3,8 @@ import { packageFormat } from '../../../sdk/plugin/manifest.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed } from '../../lib/schema.ts';
 import { pluginRef } from '../installs/ref.ts';
-import { seeing, steering } from '../installs/rights.ts';
-import { ShadowCreate, ShadowShown } from './report.ts';
+import { pluginVisibility, steering } from '../installs/rights.ts';
+import { ShadowCreate, ShadowResponse } from './report.ts';
 import { beginShadow, getShadow, stopShadow, type ShadowRules } from './shadows.ts';
 
 const packageBytesMax = 6 * 1024 * 1024;
@@ -28,7 +28,7 @@ export function shadowRoutes(rules: ShadowRules): Route[] {
       bodyBytesMax: packageBytesMax,
       example: { package: { format: packageFormat } },
       errors: ['conflict'],
-      responses: { 201: ShadowShown },
+      responses: { 201: ShadowResponse },
       write: (ctx, { params, body }) => beginShadow(ctx, params.id, body, rules),
     }),
     defineRoute({
@@ -37,10 +37,10 @@ export function shadowRoutes(rules: ShadowRules): Route[] {
       name: 'plugins.shadow',
       summary: 'Get the present or last shadow of a plugin',
       scope: 'plugins:read',
-      also: seeing,
+      also: pluginVisibility,
       limit: 'read',
       params,
-      responses: { 200: ShadowShown },
+      responses: { 200: ShadowResponse },
       read: (ctx, { params }) => getShadow(ctx, params.id, rules),
     }),
     defineRoute({

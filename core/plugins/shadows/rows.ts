@@ -1,7 +1,7 @@
 // Stores shadows: one row per install with its report; the code is stored while the shadow runs.
 import { systemStatement, tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
-import type { AskedVersion } from '../backtests/backtests.ts';
+import type { RequestedVersion } from '../backtests/backtests.ts';
 import { emptyReport, type ShadowReport, type StoppedBy } from './report.ts';
 
 export interface ShadowRow {
@@ -49,7 +49,7 @@ const begin = tenantStatement(
    ON CONFLICT (workspace_id, install_id) DO UPDATE SET plugin_version = :version, beside_sha256 = :beside, stopped_by = NULL,
      package_json = :package, report_json = :report, started_at = :now, stopped_at = NULL WHERE stopped_at IS NOT NULL`,
 );
-const keep = tenantStatement(
+const storeReport = tenantStatement(
   'shadows.keep',
   `UPDATE shadows SET report_json = :report
    WHERE workspace_id = :ws AND install_id = :installId AND started_at = :startedAt AND stopped_at IS NULL`,
@@ -60,7 +60,7 @@ const stop = tenantStatement(
    WHERE workspace_id = :ws AND install_id = :installId AND stopped_at IS NULL`,
 );
 
-export function beginShadowOp(scope: Scope, row: ShadowRow, version: AskedVersion): Op {
+export function beginShadowOp(scope: Scope, row: ShadowRow, version: RequestedVersion): Op {
   const params = {
     installId: row.install_id,
     version: row.plugin_version,
@@ -72,12 +72,12 @@ export function beginShadowOp(scope: Scope, row: ShadowRow, version: AskedVersio
   return tenantOp(scope, begin, params, { expectRows: 1 });
 }
 
-export function keepShadowOp(
+export function storeShadowOp(
   scope: Scope,
   { install_id: installId, started_at: startedAt }: ShadowRow,
   report: ShadowReport,
 ): Op {
-  return tenantOp(scope, keep, { installId, startedAt, report: JSON.stringify(report) });
+  return tenantOp(scope, storeReport, { installId, startedAt, report: JSON.stringify(report) });
 }
 
 interface Stopped {

@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { effectTable } from '../../rights/effects.ts';
 import type { CheckFilter } from '../../resource/filtering.ts';
-import { versionGiven } from '../backtests/backtests.ts';
+import { requestedVersion } from '../backtests/backtests.ts';
 import type { PackageRules } from '../installs/check.ts';
 import { getInstall } from '../installs/installs.ts';
 import type { Install } from '../installs/schema.ts';
@@ -32,7 +32,7 @@ export async function beginShadow(
   rules: ShadowRules,
 ): Promise<ChangeSet> {
   const install = await getInstall(ctx, pluginId);
-  const version = await versionGiven(ctx, body, install, rules);
+  const version = await requestedVersion(ctx, body, install, rules);
   const before = await rowOf(ctx, install.id);
   if (before && before.stopped_at === null)
     throw new ApiError(
@@ -56,7 +56,7 @@ export async function beginShadow(
     changes: [],
     ops: [beginShadowOp(ctx.scope, row, version)],
     afterCommit: () => rules.shadows.begin(row, version),
-    body: shown(row, { waiting: 0, report: emptyReport }),
+    body: toShadowResponse(row, { waiting: 0, report: emptyReport }),
     status: 201,
     location: `${ctx.baseUrl}/api/v1/plugins/${install.id}/shadow`,
   };
@@ -69,8 +69,8 @@ export async function getShadow(ctx: Context, pluginId: string, { shadows }: Pic
   if (!row) throw noShadow(install);
   const seen = row.stopped_at === null ? shadows.seen(install.id) : null;
   const whole = seen ?? { waiting: 0, report: JSON.parse(row.report_json) as ShadowReport };
-  if (ctx.scopes.has(effectTable.logs.scope)) return shown(row, whole);
-  return shown(row, { ...whole, report: { ...whole.report, differences: [] } });
+  if (ctx.scopes.has(effectTable.logs.scope)) return toShadowResponse(row, whole);
+  return toShadowResponse(row, { ...whole, report: { ...whole.report, differences: [] } });
 }
 
 /** @throws ApiError not_found; conflict if the shadow has stopped */
@@ -103,7 +103,7 @@ function rowOf(ctx: Context, installId: string): Promise<ShadowRow | undefined> 
   return ctx.store.readOne(ctx.scope, findShadow, { installId });
 }
 
-function shown(row: ShadowRow, seen: { readonly waiting: number; readonly report: ShadowReport }) {
+function toShadowResponse(row: ShadowRow, seen: { readonly waiting: number; readonly report: ShadowReport }) {
   return {
     pluginId: row.install_id,
     pluginVersion: row.plugin_version,

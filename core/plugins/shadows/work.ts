@@ -6,26 +6,26 @@ import { errorForLog } from '../../lib/failures.ts';
 import type { Mentions } from '../../lib/mentions.ts';
 import { expandScopes } from '../../rights/scopes.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
-import type { AskedVersion } from '../backtests/backtests.ts';
-import type { Engine, EngineOptions } from '../backtests/engine.ts';
+import type { RequestedVersion } from '../backtests/backtests.ts';
+import type { BacktestEngine, EngineOptions } from '../backtests/engine.ts';
 import { differencesOf, unwanted } from '../backtests/gate.ts';
 import type { Tried, Version } from '../backtests/trial.ts';
 import { createValues } from '../backtests/values.ts';
 import { asInstalled } from '../backtests/versions.ts';
 import type { Install } from '../installs/schema.ts';
-import { kvKindName } from '../kv/entries.ts';
+import { kvModelName } from '../kv/entries.ts';
 import { withoutEntries } from '../purged/reports.ts';
 import { previewEffects } from '../runs/effects.ts';
 import type { RunRow } from '../runs/rows.ts';
 import type { ShadowReport, StoppedBy } from './report.ts';
-import { allRunningShadows, keepShadowOp, stopShadowOp, valuesOfInstall, type ShadowRow } from './rows.ts';
+import { allRunningShadows, storeShadowOp, stopShadowOp, valuesOfInstall, type ShadowRow } from './rows.ts';
 
 /** Limit of queued runs of one shadow. */
 const waitingMax = 100;
 const differencesMax = 100;
 const fieldsMax = 50;
 /** The report is written at least after this number of runs. */
-const runsPerKeep = 50;
+const runsPerReport = 50;
 
 /** An ended run of an event, with its writes. */
 export interface EndedRun {
@@ -40,7 +40,7 @@ export interface EndedRun {
 export interface ShadowWork {
   /** Called for each ended run. */
   note(ended: EndedRun): void;
-  begin(row: ShadowRow, version: AskedVersion): void;
+  begin(row: ShadowRow, version: RequestedVersion): void;
   stop(installId: string): void;
   /** Called for each changed install. */
   follow(after: Pick<Install, 'id' | 'sha256' | 'deletedAt'>): void;
@@ -58,18 +58,18 @@ export interface ShadowWork {
 interface Shadow {
   readonly row: ShadowRow;
   readonly scope: Scope;
-  readonly version: AskedVersion;
-  readonly lane: string;
+  readonly version: RequestedVersion;
+  readonly isolateId: string;
   readonly stopped: AbortController;
   readonly values: Promise<() => ReturnType<Version['values']>>;
   waiting: number;
   report: ShadowReport;
   /** Counted runs that are not stored yet. */
-  unkept: number;
+  unstored: number;
 }
 
 type WorkOptions = Pick<EngineOptions, 'store' | 'clock' | 'committer' | 'sandbox' | 'services'> & {
-  readonly engine: Engine;
+  readonly engine: BacktestEngine;
 };
 
 export function createShadowWork(options: WorkOptions): ShadowWork {
@@ -83,7 +83,7 @@ export function createShadowWork(options: WorkOptions): ShadowWork {
     if (!shadow) return;
     shadows.delete(installId);
     shadow.stopped.abort();
-    sandbox.evict(shadow.lane);
+    sandbox.evict(shadow.isolateId);
   };
 
   const stopFor = (by: StoppedBy, { scope, row, report }: Shadow): void => {
@@ -118,7 +118,7 @@ export function createShadowWork(options: WorkOptions): ShadowWork {
     },
     async start() {
       for (const { package_json, sha256, ...row } of await store.readSystem(allRunningShadows)) {
-        begin(row, JSON.parse(package_json) as AskedVersion);
+        begin(row, JSON.parse(package_json) as RequestedVersion);
         // The install may have changed after the shadow's last write and before the server stopped.
         const deletedAt = sha256 === null ? clock.nowMs() : null;
         follow({ id: row.install_id, sha256: sha256 ?? '', deletedAt });
@@ -136,18 +136,18 @@ export function createShadowWork(options: WorkOptions): ShadowWork {
   };
 }
 
-function shadowOf(store: Store, row: ShadowRow, version: AskedVersion): Shadow {
+function shadowOf(store: Store, row: ShadowRow, version: RequestedVersion): Shadow {
   const scope = scopeOf(row.workspace_id, row.install_id);
   const values = valuesNow(store, scope, row.install_id);
   // The rejection is reported where the values are awaited; this handler only prevents an unhandled rejection.
   values.catch(() => undefined);
   return {
     ...{ row, scope, version, values },
-    lane: `${row.install_id}.shadow.${row.started_at}`,
+    isolateId: `${row.install_id}.shadow.${row.started_at}`,
     stopped: new AbortController(),
     waiting: 0,
     report: JSON.parse(row.report_json) as ShadowReport,
-    unkept: 0,
+    unstored: 0,
   };
 }
 
@@ -158,11 +158,11 @@ function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) 
   const compare = createCompare(options);
   let working: Promise<void> | null = null;
 
-  const { keep, keepAll } = createKeeping(options, shadows);
+  const { keep: storeReport, keepAll: storeAllReports } = createReportStore(options, shadows);
 
   const drop = (shadow: Shadow): void => {
     shadow.report = { ...shadow.report, dropped: shadow.report.dropped + 1 };
-    shadow.unkept++;
+    shadow.unstored++;
   };
 
   const perform = async (shadow: Shadow, ended: EndedRun): Promise<void> => {
@@ -172,18 +172,18 @@ function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) 
       const compared = await compare(shadow, ended);
       // The latest report, because dropped runs may have been counted meanwhile.
       shadow.report = counted(shadow.report, ended, compared);
-      shadow.unkept++;
+      shadow.unstored++;
     } catch (error) {
       if (shadow.stopped.signal.aborted) return;
       log('error', 'shadow comparison failed', { runId: ended.run.id, error: errorForLog(error) });
       drop(shadow);
     }
-    if (shadow.unkept >= runsPerKeep) await keep(shadow);
+    if (shadow.unstored >= runsPerReport) await storeReport(shadow);
   };
 
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next; next = waiting.shift()) await perform(next.shadow, next.ended);
-    await keepAll();
+    await storeAllReports();
   };
 
   const wake = (): void => {
@@ -211,22 +211,22 @@ function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) 
     async end(): Promise<void> {
       for (const { shadow } of waiting.splice(0)) drop(shadow);
       await idle();
-      await keepAll();
+      await storeAllReports();
     },
   };
 }
 
 /** Stores the reports. */
-function createKeeping({ store }: WorkOptions, shadows: ReadonlyMap<string, Shadow>) {
-  const keep = async (shadow: Shadow): Promise<void> => {
-    if (shadow.unkept === 0 || shadow.stopped.signal.aborted) return;
-    shadow.unkept = 0;
-    await store.commit([keepShadowOp(shadow.scope, shadow.row, shadow.report)]);
+function createReportStore({ store }: WorkOptions, shadows: ReadonlyMap<string, Shadow>) {
+  const storeReport = async (shadow: Shadow): Promise<void> => {
+    if (shadow.unstored === 0 || shadow.stopped.signal.aborted) return;
+    shadow.unstored = 0;
+    await store.commit([storeShadowOp(shadow.scope, shadow.row, shadow.report)]);
   };
-  const keepAll = async (): Promise<void> => {
-    for (const shadow of shadows.values()) await keep(shadow);
+  const storeAllReports = async (): Promise<void> => {
+    for (const shadow of shadows.values()) await storeReport(shadow);
   };
-  return { keep, keepAll };
+  return { keep: storeReport, keepAll: storeAllReports };
 }
 
 interface Compared {
@@ -244,7 +244,7 @@ function createCompare({ store, committer, engine }: WorkOptions) {
     const past = await engine.pastsFor(scope, install).at(event);
     const isWanted = await (await engine.subscribed(scope, install))(event);
     const version = {
-      ...{ install, source: shadow.version.code.code, lane: shadow.lane },
+      ...{ install, source: shadow.version.code.code, isolateId: shadow.isolateId },
       values: await shadow.values,
     };
     const simulated = { ...run, mode: install.mode };
@@ -253,7 +253,7 @@ function createCompare({ store, committer, engine }: WorkOptions) {
       : unwanted;
     signal.throwIfAborted();
     // The stored values of both versions are separate, so they are not compared.
-    const changes = ended.changes.filter(({ kind }) => kind !== kvKindName);
+    const changes = ended.changes.filter(({ kind }) => kind !== kvModelName);
     const at = { scope, directory: past.directory };
     const did = { error: ended.error, effects: await previewEffects({ store, committer }, at, changes) };
     // Error messages of both sides have different forms, so two failures count as the same.
@@ -263,7 +263,7 @@ function createCompare({ store, committer, engine }: WorkOptions) {
 }
 
 /** Returns the install of the other version, with at most the present grant of the install. */
-function besideOf({ code, settings }: AskedVersion, real: Install): Install {
+function besideOf({ code, settings }: RequestedVersion, real: Install): Install {
   const granted = expandScopes(real.grant);
   const requests = real.manifest.scopes ?? {};
   const isNarrowed = Object.values(requests).some((one) => 'where' in one || 'fields' in one);

@@ -2,7 +2,7 @@
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import { eventsAt } from '../../events/log.ts';
-import { keptOf } from '../undo/kept.ts';
+import { storedChangesOf } from '../undo/stored-changes.ts';
 import {
   decisionsOf,
   proposalsByIds,
@@ -14,7 +14,7 @@ import {
 /** Depth to which undos of undos are followed. */
 const undosDeep = 5;
 
-export interface Decisions {
+export interface TrailDecisions {
   readonly proposals: readonly TrailProposal[];
   /** Events such as `automation.approved` and `automation.undone`. */
   readonly events: readonly EventRow[];
@@ -39,7 +39,7 @@ export async function decisionsIn(
   issueId: string,
   runs: readonly TrailRun[],
   events: readonly EventRow[],
-): Promise<Decisions> {
+): Promise<TrailDecisions> {
   const { store, scope } = ctx;
   const proposed = new Set(events.filter(isOfProposal).map(({ entityId }) => entityId));
   const ofRuns = await store.read(scope, proposalsByIds, { ids: JSON.stringify([...proposed]) });
@@ -59,14 +59,16 @@ async function undosOf(
   did: readonly Pick<TrailRun, 'id' | 'undone_by'>[],
 ): Promise<EventRow[]> {
   const by = [...new Set(did.flatMap(({ undone_by }) => undone_by ?? []))];
-  const kept = by.length === 0 ? [] : await keptOf(ctx.store, ctx.scope, by);
-  const newest = kept.flatMap(({ undid_json }) => (JSON.parse(undid_json ?? '[]') as string[]).slice(0, 1));
+  const retained = by.length === 0 ? [] : await storedChangesOf(ctx.store, ctx.scope, by);
+  const newest = retained.flatMap(({ undid_json }) =>
+    (JSON.parse(undid_json ?? '[]') as string[]).slice(0, 1),
+  );
   const undos: EventRow[] = [];
   let ids = [...new Set([...did.map(({ id }) => id), ...newest])];
   for (let deep = 0; ids.length > 0 && deep < undosDeep; deep++) {
-    const found = (await eventsOf(ctx, 'automation', ids)).filter(isUndone);
-    undos.push(...found);
-    ids = found.map((event) => undoOf(event).undo.id);
+    const undoEvents = (await eventsOf(ctx, 'automation', ids)).filter(isUndone);
+    undos.push(...undoEvents);
+    ids = undoEvents.map((event) => undoOf(event).undo.id);
   }
   return undos;
 }
@@ -87,10 +89,10 @@ async function eventsOf(
 
 /** Selects the decisions of one tree. @param runs ids of its runs; @param events its events */
 export function decisionsOfTree(
-  { proposals, events: decisions }: Decisions,
+  { proposals, events: decisions }: TrailDecisions,
   runs: ReadonlySet<string>,
   events: readonly EventRow[],
-): Decisions {
+): TrailDecisions {
   const ids = new Set(events.map(({ id }) => id));
   const own = proposals.filter(
     ({ run_id, events_json }) =>
@@ -98,14 +100,14 @@ export function decisionsOfTree(
       (JSON.parse(events_json) as { id: string }[]).some(({ id }) => ids.has(id)),
   );
   const known = new Set([...runs, ...own.map(({ id }) => id)]);
-  const kept: EventRow[] = [];
+  const retained: EventRow[] = [];
   for (const event of decisions.toSorted((a, b) => a.sequence - b.sequence)) {
     const isOwn = isUndone(event)
       ? undoOf(event).undid.some((id) => known.has(id))
       : known.has(event.entityId);
     if (!isOwn) continue;
-    kept.push(event);
+    retained.push(event);
     if (isUndone(event)) known.add(undoOf(event).undo.id);
   }
-  return { proposals: own, events: kept };
+  return { proposals: own, events: retained };
 }

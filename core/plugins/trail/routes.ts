@@ -1,10 +1,10 @@
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed, nameOf } from '../../lib/schema.ts';
-import { contractOf, type UndoKinds } from '../undo/kinds.ts';
+import { contractOf, type UndoModels } from '../undo/models.ts';
 import { Trail, trailQuery } from './schema.ts';
 import { readTrail } from './trail.ts';
 
-export function trailRoute(kinds: UndoKinds): Route {
+export function trailRoute(models: UndoModels): Route {
   const issue = contractOf('issue')!;
   return defineRoute({
     method: 'GET',
@@ -20,6 +20,6 @@ export function trailRoute(kinds: UndoKinds): Route {
     query: trailQuery,
     responses: { 200: Trail },
     errors: ['invalid_cursor'],
-    read: (ctx, { params, query }) => readTrail(ctx, kinds.named('issue')!, params.id, query),
+    read: (ctx, { params, query }) => readTrail(ctx, models.byName('issue')!, params.id, query),
   });
 }

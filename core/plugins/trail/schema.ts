@@ -5,7 +5,7 @@ import {
   described,
   enumeration,
   idOf,
-  named,
+  namedSchema,
   nullable,
   pageQuery,
   pageWith,
@@ -52,7 +52,7 @@ const UndoSeen = nullable(
   }),
 );
 
-const TrailNode = named(
+const TrailNode = namedSchema(
   'TrailNode',
   Closed({
     id: text('Id of the event, run, proposal, undo or delivery.'),
@@ -97,7 +97,7 @@ const TrailNode = named(
   }),
 );
 
-const TrailRoot = named(
+const TrailRoot = namedSchema(
   'TrailRoot',
   Closed({
     rootId: text('Id of the event, or of the scheduled run, that caused the tree.'),

@@ -10,7 +10,7 @@ import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { effectTable } from '../../rights/effects.ts';
 import { mayReadEvent } from '../../rights/rights.ts';
-import type { UndoneKind } from '../undo/kinds.ts';
+import type { UndoModel } from '../undo/models.ts';
 import {
   deliveriesOfEvents,
   newestOfIssue,
@@ -28,13 +28,13 @@ const eventsMax = 500;
 /** Events that are searched for the last change of a field. */
 const fieldEventsMax = 5_000;
 /** Events made by the runs of a page, on this issue or others. */
-const madeMax = 1_000;
+const emittedMax = 1_000;
 const rootsDefault = 20;
 
 export type TrailQuery = PageParameters & { readonly field?: string };
 
 /** @throws ApiError not_found, invalid_cursor, validation_failed */
-export async function readTrail(ctx: Context, issues: UndoneKind, id: string, query: TrailQuery) {
+export async function readTrail(ctx: Context, issues: UndoModel, id: string, query: TrailQuery) {
   const issue = await issues.find(ctx, id);
   if (!issue) throw notFound();
   const { field } = query;
@@ -130,12 +130,12 @@ async function settingOf(ctx: Context, issueId: string, field: string): Promise<
   let before = Infinity;
   for (let looked = 0; looked < fieldEventsMax; looked += eventsMax) {
     const events = await eventsBefore(ctx, issueId, before, eventsMax);
-    const found = events.find(
+    const match = events.find(
       ({ type, entityId, data }) =>
         entityId === issueId &&
         (type === 'issue.created' || field in ((data as { previous?: object }).previous ?? {})),
     );
-    if (found) return read([events.findLast((one) => isSameChange(one, found))!]);
+    if (match) return read([events.findLast((one) => isSameChange(one, match))!]);
     if (events.length < eventsMax) return read([]);
     before = events.at(-1)!.sequence;
   }
@@ -151,9 +151,9 @@ const ownRootOf = ({ cause, id }: EventRow): string =>
 /** The events of one request share one root: the first of them. @param events newest first */
 function rootsIn(events: readonly EventRow[]): (event: EventRow) => string {
   const first = new Map<string, string>();
-  const asked = events.filter((event) => event.requestId !== null && ownRootOf(event) === event.id);
-  for (const { requestId, id } of asked) first.set(requestId!, id);
-  const rootOf = new Map(asked.map(({ requestId, id }) => [id, first.get(requestId!)!]));
+  const requested = events.filter((event) => event.requestId !== null && ownRootOf(event) === event.id);
+  for (const { requestId, id } of requested) first.set(requestId!, id);
+  const rootOf = new Map(requested.map(({ requestId, id }) => [id, first.get(requestId!)!]));
   return (event) => rootOf.get(ownRootOf(event)) ?? ownRootOf(event);
 }
 
@@ -162,10 +162,10 @@ async function rootsOf(ctx: Context, issueId: string, events: readonly EventRow[
   const byRoot = Map.groupBy(events, rootOf);
   const roots = [...new Set(events.map(ownRootOf))];
   const runs = await runsOf(ctx, roots, events);
-  const all = seenOf(ctx, await withMade(ctx, roots, runs, events));
+  const all = seenOf(ctx, await withEmitted(ctx, roots, runs, events));
   const decisions = await decisionsIn(ctx, issueId, runs, all);
   const deliveries = await deliveriesOf(ctx, all);
-  const sight = {
+  const visibility = {
     runs: ctx.scopes.has('plugins:read'),
     proposals: ctx.scopes.has('proposals:read'),
     text: ctx.scopes.has(effectTable.logs.scope),
@@ -178,7 +178,7 @@ async function rootsOf(ctx: Context, issueId: string, events: readonly EventRow[
       (run) => parents.has(run.id) || (run.event_id !== null && ids.has(run.event_id)),
     );
     const decided = decisionsOfTree(decisions, new Set(ownRuns.map(({ id }) => id)), own);
-    const nodes = treeOf(ctx, sight, {
+    const nodes = treeOf(ctx, visibility, {
       events: [...own, ...decided.events.filter(({ id }) => !ids.has(id))],
       runs: ownRuns,
       proposals: decided.proposals,
@@ -203,19 +203,19 @@ async function runsOf(
 }
 
 /** Adds the root events and the events that the runs made on other objects. */
-async function withMade(
+async function withEmitted(
   { store, scope }: Context,
   roots: readonly string[],
   runs: readonly TrailRun[],
   events: readonly EventRow[],
 ): Promise<EventRow[]> {
   const known = new Set(events.map(({ id }) => id));
-  const made = runs.flatMap(({ events_json }) =>
+  const emittedIds = runs.flatMap(({ events_json }) =>
     (JSON.parse(events_json) as { id: string }[]).map(({ id }) => id),
   );
-  const missing = [...new Set([...roots, ...made])]
+  const missing = [...new Set([...roots, ...emittedIds])]
     .filter((id) => id.startsWith('evt_') && !known.has(id))
-    .slice(0, madeMax);
+    .slice(0, emittedMax);
   const rows = await store.read(scope, sequencesOfEvents, { ids: JSON.stringify(missing) });
   return [
     ...events,

@@ -1,15 +1,15 @@
 // Builds the tree of one root: events, the runs that they caused, the events that those made, and their deliveries.
 import type { Context, Directory } from '../../context.ts';
 import { isoTime } from '../../changes/operations.ts';
-import { shownData, type EventRow } from '../../events/event.ts';
+import { renderData, type EventRow } from '../../events/event.ts';
 import { mayReadEvent, type Rights } from '../../rights/rights.ts';
-import { veiledData } from '../../rights/veil.ts';
+import { redactEventData } from '../../rights/redact.ts';
 import type { RunError } from '../runs/failure.ts';
 import { short } from '../../changes/diff.ts';
 import { isUndone, undoOf } from './decisions.ts';
 import type { TrailDelivery, TrailProposal, TrailRun } from './rows.ts';
 
-export interface Sight {
+export interface TrailVisibility {
   readonly runs: boolean;
   /** Text written by plugins, which may hold data from other servers. */
   readonly text: boolean;
@@ -47,7 +47,7 @@ const plain = {
 /** Returns each node after its parent, siblings by time. */
 export function treeOf(
   ctx: Context,
-  sight: Sight,
+  visibility: TrailVisibility,
   { events, runs, proposals, deliveries }: TrailParts,
 ): TrailNode[] {
   const undos = new Map(events.filter(isUndone).map((event) => [event.requestId, undoOf(event).undo.id]));
@@ -62,13 +62,13 @@ export function treeOf(
   const commits = commitsOf(readable);
   const lineOf = new Map(commits.flatMap(([first, ...others]) => others.map(({ id }) => [id, first.id])));
   const nodes = [
-    ...commits.map((told) =>
-      isUndone(told[0])
-        ? undoNode(told[0], { undoable, directory })
-        : eventNode(ctx, told, { undos, approvals, directory }),
+    ...commits.map((commit) =>
+      isUndone(commit[0])
+        ? undoNode(commit[0], { undoable, directory })
+        : eventNode(ctx, commit, { undos, approvals, directory }),
     ),
-    ...runs.map((run) => runNode(run, sight)),
-    ...proposals.map((proposal) => proposalNode(proposal, sight)),
+    ...runs.map((run) => runNode(run, visibility)),
+    ...proposals.map((proposal) => proposalNode(proposal, visibility)),
     ...deliveries.map(deliveryNode),
   ];
   const known = new Set(nodes.map(({ id }) => id));
@@ -98,14 +98,14 @@ type Commit = readonly [EventRow, ...EventRow[]];
 
 /** Groups the events by change, each group in order. */
 function commitsOf(events: readonly EventRow[]): Commit[] {
-  const found = Map.groupBy(
+  const byCommit = Map.groupBy(
     events.toSorted((a, b) => a.sequence - b.sequence),
     ({ id, entityKind, entityId, data: { version }, createdAt, requestId, cause }) =>
       version === undefined
         ? id
         : [entityKind, entityId, version, createdAt, requestId, cause.parentRunId].join(' '),
   );
-  return [...found.values()].map(([first, ...others]) => [first!, ...others]);
+  return [...byCommit.values()].map(([first, ...others]) => [first!, ...others]);
 }
 
 /** Returns the name of the member, if there is one, instead of the name of the key. */
@@ -136,8 +136,8 @@ interface Decided {
   readonly directory: Directory;
 }
 
-function eventNode(rights: Rights, told: Commit, { undos, approvals, directory }: Decided): TrailNode {
-  const [event] = told;
+function eventNode(rights: Rights, commit: Commit, { undos, approvals, directory }: Decided): TrailNode {
+  const [event] = commit;
   const { id, cause, actor, createdAt, type, requestId } = event;
   const undo = requestId === null ? undefined : undos.get(requestId);
   const root = cause.rootEventId === id ? null : cause.rootEventId;
@@ -148,17 +148,17 @@ function eventNode(rights: Rights, told: Commit, { undos, approvals, directory }
     kind: 'event',
     at: isoTime(createdAt),
     type,
-    types: told.map((one) => one.type),
+    types: commit.map((one) => one.type),
     actor: nameOfActor(actor, directory),
     isUndo: undo !== undefined,
-    fields: fieldsOf(rights, told),
+    fields: fieldsOf(rights, commit),
   };
 }
 
-function fieldsOf(rights: Rights, told: Commit): TrailNode['fields'] {
+function fieldsOf(rights: Rights, commit: Commit): TrailNode['fields'] {
   const fields = new Map<string, TrailNode['fields'][number]>();
-  for (const event of told) {
-    const data = veiledData(rights, { type: event.type, data: shownData(event) });
+  for (const event of commit) {
+    const data = redactEventData(rights, { type: event.type, data: renderData(event) });
     for (const [field, from] of Object.entries(previousOf(event, data)))
       fields.set(field, { field, from: short(from), to: short(data[field]) });
   }
@@ -191,7 +191,7 @@ function undoNode(
 
 function proposalNode(
   { id, run_id, title, status, decided_by_name, undone_by, created_at }: TrailProposal,
-  { proposals }: Sight,
+  { proposals }: TrailVisibility,
 ): TrailNode {
   const seen = proposals
     ? { title, decidedBy: decided_by_name, undoneBy: undone_by }
@@ -203,7 +203,7 @@ function proposalNode(
   };
 }
 
-function runNode(run: TrailRun, sight: Sight): TrailNode {
+function runNode(run: TrailRun, visibility: TrailVisibility): TrailNode {
   return {
     ...plain,
     id: run.id,
@@ -214,12 +214,12 @@ function runNode(run: TrailRun, sight: Sight): TrailNode {
       plugin: run.name ?? run.install_id,
       version: run.version,
       status: run.status,
-      ...detailsOf(run, sight),
+      ...detailsOf(run, visibility),
     },
   };
 }
 
-function detailsOf(run: TrailRun, { runs, text }: Sight) {
+function detailsOf(run: TrailRun, { runs, text }: TrailVisibility) {
   if (!runs) {
     const none = { handler: null, mode: null, ms: null, calls: null, effects: null, error: null };
     return { ...none, undoneBy: null };

@@ -2,27 +2,27 @@
 import type { Change, Entity } from '../../changes/change.ts';
 import { previousValues, sameValue } from '../../changes/change.ts';
 import { isoTime } from '../../changes/operations.ts';
-import type { AskedWrite } from '../../changes/staging.ts';
+import type { RequestedWrite } from '../../changes/staging.ts';
 import type { Context } from '../../context.ts';
-import { givenName, keptName } from '../../contract/schemas.ts';
+import { inputName, storedName } from '../../contract/schemas.ts';
 import type { Route } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
 import type { Op } from '../../store/store.ts';
 import { short } from '../../changes/diff.ts';
-import type { Fold, Folded, Skip } from './fold.ts';
-import { tellsDeletion } from './guards.ts';
-import { contractOf, type Operated, type UndoKinds } from './kinds.ts';
+import type { RevertPlan, RevertedObject, Skip } from './revert-plan.ts';
+import { emitsDeletion } from './guards.ts';
+import { contractOf, type Operated, type UndoModels } from './models.ts';
 import { patchOf } from './values.ts';
 
 export interface Undoing {
   readonly changes: readonly Change[];
   /** Ops of the operations that the undo performed. */
   readonly ops: readonly Op[];
-  readonly shown: readonly ShownChange[];
+  readonly represented: readonly UndoChangeResponse[];
   readonly skipped: readonly Skip[];
 }
 
-interface ShownChange {
+interface UndoChangeResponse {
   readonly kind: string;
   readonly id: string;
   readonly issue: { readonly id: string; readonly identifier: string | null } | null;
@@ -31,53 +31,61 @@ interface ShownChange {
 }
 
 /** @throws ApiError if a required operation is refused to the person who undoes */
-export async function undoing(ctx: Context, kinds: UndoKinds, { objects, skipped }: Fold): Promise<Undoing> {
+export async function undoing(
+  ctx: Context,
+  models: UndoModels,
+  { objects, skipped }: RevertPlan,
+): Promise<Undoing> {
   const changes: Change[] = [];
   const ops: Op[] = [];
-  const shown: ShownChange[] = [];
+  const represented: UndoChangeResponse[] = [];
   const left = [...skipped];
-  for (const folded of objects.values()) {
-    const { cause } = folded;
+  for (const reverted of objects.values()) {
+    const { cause } = reverted;
     if (cause === null) continue;
-    const made = await takenBack(ctx, kinds, folded);
-    if (made === null) left.push(irreversible(folded));
+    const operated = await takenBack(ctx, models, reverted);
+    if (operated === null) left.push(irreversible(reverted));
     else {
-      changes.push(...made.changes.map((change) => ({ ...change, cause })));
-      ops.push(...made.ops);
-      const own = made.changes.find(({ id }) => id === folded.entity.id)?.after ?? folded.entity;
-      left.push(...leftOut(folded, own));
-      shown.push(showChange(ctx, folded, own));
+      changes.push(...operated.changes.map((change) => ({ ...change, cause })));
+      ops.push(...operated.ops);
+      const own = operated.changes.find(({ id }) => id === reverted.entity.id)?.after ?? reverted.entity;
+      left.push(...leftOut(reverted, own));
+      represented.push(showChange(ctx, reverted, own));
     }
   }
   return {
     changes,
     ops,
-    shown: shown.filter(({ action, fields }) => action !== 'update' || fields.length > 0),
+    represented: represented.filter(({ action, fields }) => action !== 'update' || fields.length > 0),
     skipped: left,
   };
 }
 
 /** Returns the changes that revert an object; null if it cannot be reverted. */
-async function takenBack(ctx: Context, kinds: UndoKinds, folded: Folded): Promise<Operated | null> {
-  if (contractOf(folded.kind.name)?.undo === 'operations') {
-    const request = requestOf(kinds, folded);
-    return request && kinds.ask(ctx, folded.cause!, [request]);
+async function takenBack(
+  ctx: Context,
+  models: UndoModels,
+  reverted: RevertedObject,
+): Promise<Operated | null> {
+  if (contractOf(reverted.model.name)?.undo === 'operations') {
+    const request = requestOf(models, reverted);
+    return request && models.ask(ctx, reverted.cause!, [request]);
   }
-  return folded.isRemoved ? removal(ctx, kinds, folded) : update(ctx, kinds, folded);
+  return reverted.isRemoved ? removal(ctx, models, reverted) : update(ctx, models, reverted);
 }
 
 /**
  * Returns the API request that reverts a write to a member, app, plugin, webhook or the workspace, so that all rules of these entities
  * apply. docs/decisions/0073. Null if no operation can revert it.
  */
-function requestOf(kinds: UndoKinds, folded: Folded): AskedWrite | null {
-  const { kind, entity, isRemoved, moved } = folded;
+function requestOf(models: UndoModels, reverted: RevertedObject): RequestedWrite | null {
+  const { model, entity, isRemoved, moved } = reverted;
   const deletedAt = moved.get('deletedAt');
   const isDeleted = isRemoved || (moved.has('deletedAt') && deletedAt !== null);
   const name = isDeleted ? 'delete' : deletedAt === null ? 'restore' : 'update';
-  const route = kinds.operation(kind.name, name);
+  const route = models.operation(model.name, name);
   if (!route) return null;
-  const body = name === 'update' ? bodyOf(route, folded) : undefined;
+  const body = name === 'update' ? bodyOf(route, reverted) : undefined;
   if (body && Object.keys(body).length === 0) return null;
   const params = route.params ? { id: entity.id } : {};
   const input = { params, query: {}, ifMatch: entity.version, ...(body ? { body } : {}) };
@@ -85,15 +93,15 @@ function requestOf(kinds: UndoKinds, folded: Folded): AskedWrite | null {
 }
 
 /** Returns the values that the operation accepts, by their names in request bodies. */
-function bodyOf(route: Route, { kind, entity, moved }: Folded): Record<string, unknown> {
+function bodyOf(route: Route, { model, entity, moved }: RevertedObject): Record<string, unknown> {
   const takes = (route.body as { properties?: object } | undefined)?.properties ?? {};
-  const fields = Object.entries(contractOf(kind.name)?.fields ?? {});
+  const fields = Object.entries(contractOf(model.name)?.fields ?? {});
   const body: Record<string, unknown> = {};
-  for (const [kept, value] of Object.entries(patchOf(entity, moved))) {
-    const found = fields.find(([name, field]) => keptName(name, field) === kept);
-    const given = found ? givenName(...found) : kept;
-    if (!(given in takes)) continue;
-    body[given] = found?.[1].type === 'time' ? isoTime(value as number | null) : value;
+  for (const [key, value] of Object.entries(patchOf(entity, moved))) {
+    const match = fields.find(([name, field]) => storedName(name, field) === key);
+    const bodyName = match ? inputName(...match) : key;
+    if (!(bodyName in takes)) continue;
+    body[bodyName] = match?.[1].type === 'time' ? isoTime(value as number | null) : value;
   }
   return body;
 }
@@ -101,30 +109,30 @@ function bodyOf(route: Route, { kind, entity, moved }: Folded): Record<string, u
 const alone = (change: Change | null): Operated => ({ changes: change ? [change] : [], ops: [] });
 
 /** Returns null if a deletion or restoration cannot be reverted. */
-async function update(ctx: Context, kinds: UndoKinds, folded: Folded): Promise<Operated | null> {
-  const { kind, entity, moved } = folded;
-  if (moved.has('deletedAt') && kind.comesBack)
+async function update(ctx: Context, models: UndoModels, reverted: RevertedObject): Promise<Operated | null> {
+  const { model, entity, moved } = reverted;
+  if (moved.has('deletedAt') && model.comesBack)
     return moved.get('deletedAt') === null
-      ? orNull(async () => alone(await kind.comesBack!(ctx, entity)))
-      : removal(ctx, kinds, folded);
+      ? orNull(async () => alone(await model.comesBack!(ctx, entity)))
+      : removal(ctx, models, reverted);
   const own = patchOf(entity, moved);
-  const { follows } = kind;
+  const { follows } = model;
   // Stored changes of an earlier version lack fields that were added since.
   const patch = follows && follows.from in own ? { ...follows.of(ctx, entity, own), ...own } : own;
   // Issue numbers belong to a team; the issue gets a new one when it moves there.
   if ('teamId' in patch && 'number' in entity) patch.number = null;
-  return alone(kind.update(entity, patch as Partial<Entity>, ctx.nowMs()));
+  return alone(model.update(entity, patch as Partial<Entity>, ctx.nowMs()));
 }
 
 /** Returns null if objects of this kind cannot be deleted. */
-async function removal(ctx: Context, kinds: UndoKinds, folded: Folded): Promise<Operated | null> {
-  const { kind, entity } = folded;
-  if (!tellsDeletion(kind.name)) {
-    const request: AskedWrite | null = requestOf(kinds, folded);
-    return request && orNull(() => kinds.ask(ctx, folded.cause!, [request]));
+async function removal(ctx: Context, models: UndoModels, reverted: RevertedObject): Promise<Operated | null> {
+  const { model, entity } = reverted;
+  if (!emitsDeletion(model.name)) {
+    const request: RequestedWrite | null = requestOf(models, reverted);
+    return request && orNull(() => models.ask(ctx, reverted.cause!, [request]));
   }
   const now = ctx.nowMs();
-  return alone(kind.update(entity, { deletedAt: now } as object as Partial<Entity>, now));
+  return alone(model.update(entity, { deletedAt: now } as object as Partial<Entity>, now));
 }
 
 /** Returns null if the operation is refused. */
@@ -137,25 +145,29 @@ async function orNull<Made>(make: () => Promise<Made>): Promise<Made | null> {
   }
 }
 
-function irreversible({ kind, entity, cause }: Folded, field: string | null = null): Skip {
-  const change = { kind: kind.name, id: entity.id, before: null, after: entity, cause: cause! };
+function irreversible({ model, entity, cause }: RevertedObject, field: string | null = null): Skip {
+  const change = { kind: model.name, id: entity.id, before: null, after: entity, cause: cause! };
   return { change, field, reason: 'irreversible' };
 }
 
 /** Returns skips for values that the operation neither wrote nor changed as a consequence. */
-function leftOut(folded: Folded, after: Entity): Skip[] {
-  const { kind, entity, moved, isRemoved } = folded;
-  if (contractOf(kind.name)?.undo !== 'operations' || isRemoved || moved.has('deletedAt')) return [];
+function leftOut(reverted: RevertedObject, after: Entity): Skip[] {
+  const { model, entity, moved, isRemoved } = reverted;
+  if (contractOf(model.name)?.undo !== 'operations' || isRemoved || moved.has('deletedAt')) return [];
   const wanted = Object.entries(patchOf(entity, moved));
   return wanted.flatMap(([field, value]) =>
-    sameValue(after[field as keyof Entity], value) ? [] : [irreversible(folded, field)],
+    sameValue(after[field as keyof Entity], value) ? [] : [irreversible(reverted, field)],
   );
 }
 
-function showChange(ctx: Context, { kind, entity, isRemoved, moved }: Folded, after: Entity): ShownChange {
-  const base = { kind: kind.name, id: entity.id, issue: issueOf(ctx, kind, entity) };
+function showChange(
+  ctx: Context,
+  { model, entity, isRemoved, moved }: RevertedObject,
+  after: Entity,
+): UndoChangeResponse {
+  const base = { kind: model.name, id: entity.id, issue: issueOf(ctx, model, entity) };
   if (isRemoved) return { ...base, action: 'remove', fields: [] };
-  const [from, to] = [kind.wire(entity, ctx), kind.wire(after, ctx)];
+  const [from, to] = [model.wire(entity, ctx), model.wire(after, ctx)];
   const fields = Object.keys(previousValues(from, to)).map((field) => ({
     field,
     from: short(from[field]),
@@ -167,13 +179,17 @@ function showChange(ctx: Context, { kind, entity, isRemoved, moved }: Folded, af
 }
 
 /** Returns the issue itself, or the issue of an object. */
-export function issueOf(ctx: Context, kind: Folded['kind'], entity: Entity): ShownChange['issue'] {
-  const shown = kind.wire(entity, ctx) as {
+export function issueOf(
+  ctx: Context,
+  model: RevertedObject['model'],
+  entity: Entity,
+): UndoChangeResponse['issue'] {
+  const represented = model.wire(entity, ctx) as {
     identifier?: string | null;
     issue?: { id?: string; identifier?: string | null } | null;
   };
-  if (kind.name === 'issue') return { id: entity.id, identifier: shown.identifier ?? null };
-  return shown.issue?.id === undefined
+  if (model.name === 'issue') return { id: entity.id, identifier: represented.identifier ?? null };
+  return represented.issue?.id === undefined
     ? null
-    : { id: shown.issue.id, identifier: shown.issue.identifier ?? null };
+    : { id: represented.issue.id, identifier: represented.issue.identifier ?? null };
 }

@@ -2,7 +2,15 @@
 import { Type } from 'typebox';
 import { idPrefixes } from '../../lib/ids.ts';
 import { plugin } from '../installs/contract.ts';
-import { Closed, described, enumeration, givenTime, idOf, named, nullable } from '../../lib/schema.ts';
+import {
+  Closed,
+  described,
+  enumeration,
+  requestTime,
+  idOf,
+  namedSchema,
+  nullable,
+} from '../../lib/schema.ts';
 
 const text = (description: string) => Type.String({ description });
 const value = (description: string) => Type.Unknown({ description });
@@ -17,7 +25,7 @@ const issue = nullable(
   }),
 );
 
-const UndoneObject = named(
+const UndoneObject = namedSchema(
   'UndoneObject',
   Closed({
     kind: text('Type of the object, such as `issue`.'),
@@ -39,7 +47,7 @@ const UndoneObject = named(
   }),
 );
 
-const SkippedUndo = named(
+const SkippedUndo = namedSchema(
   'SkippedUndo',
   Closed({
     kind: text('Type of the object, such as `issue`.'),
@@ -63,7 +71,7 @@ const SkippedUndo = named(
   }),
 );
 
-export const UndoShown = named(
+export const UndoResponse = namedSchema(
   'Undo',
   Closed({
     id: nullable(
@@ -82,7 +90,7 @@ export const UndoShown = named(
 );
 
 /** Data of `automation.undone`. */
-export const AutomationUndone = named(
+export const AutomationUndone = namedSchema(
   'AutomationUndone',
   Closed({
     undo: Closed({ id: idOf(idPrefixes.undo, 'Id of the undo.') }, { description: 'Undo that was made.' }),
@@ -99,6 +107,6 @@ export const AutomationUndone = named(
 );
 
 export const UndoRange = Closed({
-  since: described(givenTime, 'Start of the range, inclusive.'),
-  until: Type.Optional(described(givenTime, 'End of the range, exclusive; default now.')),
+  since: described(requestTime, 'Start of the range, inclusive.'),
+  until: Type.Optional(described(requestTime, 'End of the range, exclusive; default now.')),
 });

@@ -4,9 +4,9 @@ import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import { eventsAt } from '../../events/log.ts';
 import { composedStatement, tenantStatement } from '../../store/statement.ts';
-import type { Folded } from './fold.ts';
-import { keyOf, type KeptChange } from './kept.ts';
-import { contractOf, type UndoKinds } from './kinds.ts';
+import type { RevertedObject } from './revert-plan.ts';
+import { keyOf, type StoredChange } from './stored-changes.ts';
+import { contractOf, type UndoModels } from './models.ts';
 import { valueOf, valuesOf } from './values.ts';
 
 /** Events of an object that are searched for work by others. */
@@ -22,28 +22,28 @@ const newestOfSubject = tenantStatement<{ sequence: number }>(
 
 /** True if the object or its issue is deleted; then only its restoration can be undone. */
 export async function isGone(
-  folding: {
+  plan: {
     readonly ctx: Context;
-    readonly kinds: UndoKinds;
-    readonly objects: ReadonlyMap<string, Folded>;
+    readonly models: UndoModels;
+    readonly objects: ReadonlyMap<string, RevertedObject>;
   },
-  folded: Folded,
-  change: KeptChange,
+  reverted: RevertedObject,
+  change: StoredChange,
 ): Promise<boolean> {
-  if (await isIssueGone(folding, folded.entity)) return true;
-  if (change.before === null || valueOf(folded.values, 'deletedAt') === null) return false;
+  if (await isIssueGone(plan, reverted.entity)) return true;
+  if (change.before === null || valueOf(reverted.values, 'deletedAt') === null) return false;
   return deletedAtOf(change.before) === deletedAtOf(change.after);
 }
 
 async function isIssueGone(
-  { ctx, kinds, objects }: Parameters<typeof isGone>[0],
+  { ctx, models, objects }: Parameters<typeof isGone>[0],
   { issueId, fromId }: Entity & { readonly issueId?: string | null; readonly fromId?: string },
 ): Promise<boolean> {
   // A comment can be on a project update, and a relation connects two issues.
   for (const id of [issueId, fromId]) {
     if (id === undefined || id === null) continue;
     const known = objects.get(keyOf({ kind: 'issue', id }));
-    const issue = known ? undefined : await kinds.named('issue')?.find(ctx, id);
+    const issue = known ? undefined : await models.byName('issue')?.find(ctx, id);
     const deletedAt = known ? valueOf(known.values, 'deletedAt') : issue ? deletedAtOf(issue) : undefined;
     if (deletedAt !== null) return true;
   }
@@ -58,12 +58,12 @@ const deletedAtOf = (entity: Entity): unknown => (entity as { deletedAt?: number
  */
 export async function workOn(
   ctx: Context,
-  { kind, entity }: Folded,
-  change: KeptChange,
-  objects: ReadonlyMap<string, Folded>,
+  { model, entity }: RevertedObject,
+  change: StoredChange,
+  objects: ReadonlyMap<string, RevertedObject>,
 ): Promise<EventRow | string | null> {
   if ('parentId' in entity) {
-    const child = await childOf(ctx, kind.table, entity.id, change, objects);
+    const child = await childOf(ctx, model.table, entity.id, change, objects);
     if (child !== undefined) return child;
   }
   const own = new Set(change.cause.path.slice(-1).map(installIn));
@@ -91,34 +91,34 @@ async function childOf(
   ctx: Context,
   table: string,
   id: string,
-  { kind }: KeptChange,
-  objects: ReadonlyMap<string, Folded>,
+  { kind }: StoredChange,
+  objects: ReadonlyMap<string, RevertedObject>,
 ): Promise<string | undefined> {
   const children = composedStatement<{ id: string }>(
     `SELECT id FROM ${table} WHERE workspace_id = :ws AND parent_id = :id AND deleted_at IS NULL LIMIT ${lookedAt}`,
   );
   const rows = await ctx.store.read(ctx.scope, children, { id });
   return rows.find((child) => {
-    const folded = objects.get(keyOf({ kind, id: child.id }));
-    return !folded || (!folded.isRemoved && valueOf(folded.values, 'parentId') === id);
+    const reverted = objects.get(keyOf({ kind, id: child.id }));
+    return !reverted || (!reverted.isRemoved && valueOf(reverted.values, 'parentId') === id);
   })?.id;
 }
 
 /** True if the object would become its own ancestor. */
 export async function leadsBack(
   ctx: Context,
-  { kind, entity }: Folded,
+  { model, entity }: RevertedObject,
   field: string,
   id: string,
 ): Promise<boolean> {
   let at: string | null = id;
   for (let steps = 0; at !== null && steps < above; steps++) {
     if (at === entity.id) return true;
-    const found: Entity | undefined = await kind.find(ctx, at);
-    at = found ? (valueOf(valuesOf(found), field) as string | null) : null;
+    const ancestor: Entity | undefined = await model.find(ctx, at);
+    at = ancestor ? (valueOf(valuesOf(ancestor), field) as string | null) : null;
   }
   return false;
 }
 
 /** True if deletions of this kind have an event of their own. */
-export const tellsDeletion = (kind: string): boolean => contractOf(kind)?.events.deleted !== undefined;
+export const emitsDeletion = (kind: string): boolean => contractOf(kind)?.events.deleted !== undefined;

@@ -8,15 +8,15 @@ import { readTime } from '../../lib/time.ts';
 import { proposal } from '../../proposals/contract.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { getInstall } from '../installs/installs.ts';
-import { UndoRange, UndoShown } from './contract.ts';
-import { keptOf, keptOfInstall, type KeptRow } from './kept.ts';
-import { contractOf, type UndoKinds } from './kinds.ts';
+import { UndoRange, UndoResponse } from './contract.ts';
+import { storedChangesOf, storedChangesOfInstall, type StoredChangesRow } from './stored-changes.ts';
+import { contractOf, type UndoModels } from './models.ts';
 import { undoAll, undoneAtOnce, undoOne } from './undo.ts';
 
 /** Scopes to write the undone kinds: an undo is a write to the same objects. */
-function writesOf(rows: readonly KeptRow[]): string[] {
-  const kinds = new Set(rows.flatMap(({ kinds_json }) => JSON.parse(kinds_json) as string[]));
-  return [...kinds].flatMap((kind) => {
+function writesOf(rows: readonly StoredChangesRow[]): string[] {
+  const models = new Set(rows.flatMap(({ kinds_json }) => JSON.parse(kinds_json) as string[]));
+  return [...models].flatMap((kind) => {
     const contract = contractOf(kind);
     return contract ? scopeOfContract(contract, 'write') : [];
   });
@@ -27,7 +27,7 @@ const words = 'the write scopes of all undone objects';
 const ofOne: AlsoNeeded = {
   words,
   scopes: async (ctx, { params }) =>
-    writesOf(await keptOf(ctx.store, ctx.scope, [(params as { id: string }).id])),
+    writesOf(await storedChangesOf(ctx.store, ctx.scope, [(params as { id: string }).id])),
 };
 
 const ofRange: AlsoNeeded = {
@@ -42,20 +42,20 @@ interface Range {
   readonly until?: string;
 }
 
-async function rowsIn(ctx: Context, plugin: string, { since, until }: Range): Promise<KeptRow[]> {
+async function rowsIn(ctx: Context, plugin: string, { since, until }: Range): Promise<StoredChangesRow[]> {
   const { id: installId } = await getInstall(ctx, plugin);
   const range = {
     since: readTime(since, 'since'),
     until: until === undefined ? ctx.nowMs() + 1 : readTime(until, 'until'),
   };
   if (range.since >= range.until) throw invalidField('since', 'too_big', 'Use a time before `until`.');
-  return keptOfInstall(ctx.store, ctx.scope, { installId, ...range, limit: undoneAtOnce + 1 });
+  return storedChangesOfInstall(ctx.store, ctx.scope, { installId, ...range, limit: undoneAtOnce + 1 });
 }
 
 const description =
   'The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be.';
 
-function undoOf(what: string, name: string, prefix: string, summary: string, kinds: UndoKinds): Route {
+function undoOf(what: string, name: string, prefix: string, summary: string, models: UndoModels): Route {
   return defineRoute({
     method: 'POST',
     path: `/api/v1/${what}/{id}/undo`,
@@ -66,17 +66,17 @@ function undoOf(what: string, name: string, prefix: string, summary: string, kin
     also: ofOne,
     limit: 'write',
     params: Closed({ id: idOf(prefix) }),
-    responses: { 200: UndoShown },
+    responses: { 200: UndoResponse },
     errors: ['conflict'],
-    write: (ctx, { params }) => undoOne(ctx, kinds, params.id),
+    write: (ctx, { params }) => undoOne(ctx, models, params.id),
   });
 }
 
-export function undoRoutes(kinds: UndoKinds): Route[] {
+export function undoRoutes(models: UndoModels): Route[] {
   return [
-    undoOf('runs', 'runs.undo', idPrefixes.run, 'Undo the changes of a run', kinds),
-    undoOf('proposals', 'proposals.undo', proposal.id, 'Undo the approved changes of a proposal', kinds),
-    undoOf('undos', 'undos.undo', idPrefixes.undo, 'Undo an undo', kinds),
+    undoOf('runs', 'runs.undo', idPrefixes.run, 'Undo the changes of a run', models),
+    undoOf('proposals', 'proposals.undo', proposal.id, 'Undo the approved changes of a proposal', models),
+    undoOf('undos', 'undos.undo', idPrefixes.undo, 'Undo an undo', models),
     defineRoute({
       method: 'POST',
       path: '/api/v1/plugins/{id}/undo',
@@ -89,9 +89,9 @@ export function undoRoutes(kinds: UndoKinds): Route[] {
       params: Closed({ id: pluginRef }),
       body: UndoRange,
       example: { since: '2026-11-20T12:00:00Z' },
-      responses: { 200: UndoShown },
+      responses: { 200: UndoResponse },
       errors: ['conflict'],
-      write: async (ctx, { params, body }) => undoAll(ctx, kinds, await rowsIn(ctx, params.id, body)),
+      write: async (ctx, { params, body }) => undoAll(ctx, models, await rowsIn(ctx, params.id, body)),
     }),
   ];
 }

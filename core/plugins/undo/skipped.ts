@@ -6,9 +6,9 @@ import { eventsAt } from '../../events/log.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { short } from '../../changes/diff.ts';
 import { issueOf } from './changes.ts';
-import type { Skip } from './fold.ts';
-import { keyOf } from './kept.ts';
-import { shownName, type UndoKinds } from './kinds.ts';
+import type { Skip } from './revert-plan.ts';
+import { keyOf } from './stored-changes.ts';
+import { apiNameOf, type UndoModels } from './models.ts';
 
 /** Events of one object that are searched for the later change. */
 const lookedAt = 50;
@@ -30,27 +30,27 @@ const newestOfObject = tenantStatement<{ sequence: number }>(
  */
 export async function showSkipped(
   ctx: Context,
-  kinds: UndoKinds,
+  models: UndoModels,
   skipped: readonly Skip[],
   { after, undone }: { readonly after: ReadonlyMap<string, Entity>; readonly undone: ReadonlySet<string> },
 ) {
   const histories = new Map<string, EventRow[]>();
-  const shown = [];
+  const responses = [];
   for (const { change, field, reason, work } of skipped) {
-    const kind = kinds.named(change.kind);
+    const kind = models.byName(change.kind);
     const entity = after.get(keyOf(change)) ?? (await kind?.find(ctx, change.id));
-    const name = field === null ? null : shownName(change.kind, field);
+    const name = field === null ? null : apiNameOf(change.kind, field);
     const issue = kind ? issueOf(ctx, kind, entity ?? change.after) : null;
     const events = histories.get(change.id) ?? (await newestEvents(ctx, change, issue?.id));
     histories.set(change.id, events);
     const valueIn = (of: Entity | undefined): unknown =>
       name === null || !kind || !of ? null : short(kind.wire(of, ctx)[name]);
     const changed = reason === 'irreversible' ? undefined : changeOf(events, undone, name);
-    shown.push({
+    responses.push({
       ...{ kind: change.kind, id: change.id, issue, field: name, reason },
       ranSet: valueIn(change.after),
       now: valueIn(entity),
-      ...madeBy(
+      ...changedByOf(
         work === undefined
           ? changed
           : typeof work === 'string'
@@ -59,7 +59,7 @@ export async function showSkipped(
       ),
     });
   }
-  return shown;
+  return responses;
 }
 
 /** Returns the event that made an object a child of another: its last move there, or its creation. */
@@ -68,7 +68,7 @@ async function placing(ctx: Context, kind: string, id: string): Promise<EventRow
   return changeOf(events, new Set(), 'parent') ?? events.at(-1);
 }
 
-function madeBy(event: EventRow | undefined) {
+function changedByOf(event: EventRow | undefined) {
   if (!event) return { changedBy: null, eventId: null };
   const { kind, id, name } = event.actor;
   return { changedBy: { kind, id, name }, eventId: event.id };

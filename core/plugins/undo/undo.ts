@@ -7,13 +7,21 @@ import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { counted } from '../../lib/counted.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import type { Op } from '../../store/store.ts';
-import { proposalKind } from '../../proposals/kind.ts';
+import { proposalModel } from '../../proposals/kind.ts';
 import { takeApprovalsBack } from '../installs/probation.ts';
 import { findRun } from '../runs/rows.ts';
 import { undoing } from './changes.ts';
-import { foldChanges, type Skip } from './fold.ts';
-import { keepChangesOps, keptOf, keyOf, markOp, readChanges, type KeptChange, type KeptRow } from './kept.ts';
-import { contractOf, type UndoKinds } from './kinds.ts';
+import { planRevert, type Skip } from './revert-plan.ts';
+import {
+  storeChangesOps,
+  storedChangesOf,
+  keyOf,
+  markOp,
+  readChanges,
+  type StoredChange,
+  type StoredChangesRow,
+} from './stored-changes.ts';
+import { contractOf, type UndoModels } from './models.ts';
 import { showSkipped } from './skipped.ts';
 
 /** Limit of runs per undo. */
@@ -22,20 +30,20 @@ export const undoneAtOnce = 200;
 const changesMax = 2_000;
 
 /** Undoes one run, proposal or undo. @throws ApiError not_found if no changes of it are stored */
-export async function undoOne(ctx: Context, kinds: UndoKinds, id: string): Promise<ChangeSet> {
-  const [row] = await keptOf(ctx.store, ctx.scope, [id]);
-  if (!row) throw await nothingKept(ctx, id);
+export async function undoOne(ctx: Context, models: UndoModels, id: string): Promise<ChangeSet> {
+  const [row] = await storedChangesOf(ctx.store, ctx.scope, [id]);
+  if (!row) throw await nothingStored(ctx, id);
   if (row.undone_by !== null)
     return nothing(
       [id],
       `${id} was already undone by ${row.undone_by}. Undo ${row.undone_by} to restore its changes.`,
     );
-  return undoAll(ctx, kinds, [row]);
+  return undoAll(ctx, models, [row]);
 }
 
-async function nothingKept(ctx: Context, id: string): Promise<ApiError> {
-  const found = (await findRun(ctx.store, ctx.scope, id)) ?? (await proposalKind.find(ctx, id));
-  if (!found) return notFound();
+async function nothingStored(ctx: Context, id: string): Promise<ApiError> {
+  const runOrProposal = (await findRun(ctx.store, ctx.scope, id)) ?? (await proposalModel.find(ctx, id));
+  if (!runOrProposal) return notFound();
   return new ApiError(
     'not_found',
     `${id} cannot be undone: it changed nothing, or its changes are older than the retention period.`,
@@ -43,7 +51,11 @@ async function nothingKept(ctx: Context, id: string): Promise<ApiError> {
 }
 
 /** @param rows newest first, none of them undone */
-export async function undoAll(ctx: Context, kinds: UndoKinds, rows: readonly KeptRow[]): Promise<ChangeSet> {
+export async function undoAll(
+  ctx: Context,
+  models: UndoModels,
+  rows: readonly StoredChangesRow[],
+): Promise<ChangeSet> {
   if (rows.length > undoneAtOnce)
     throw invalidField('since', 'too_big', {
       why: `More than ${undoneAtOnce} runs made changes in this range.`,
@@ -51,35 +63,35 @@ export async function undoAll(ctx: Context, kinds: UndoKinds, rows: readonly Kep
     });
   const undid = rows.map(({ id }) => id);
   const changes = await changesOf(ctx, rows);
-  const fold = await foldChanges(ctx, kinds, changes);
-  const { changes: made, ops, shown, skipped: left } = await undoing(ctx, kinds, fold);
-  if (made.length === 0) requireReversible(left);
-  const skipped = await showSkipped(ctx, kinds, left, {
-    after: new Map(made.map((change) => [keyOf(change), change.after])),
+  const plan = await planRevert(ctx, models, changes);
+  const { changes: undoChanges, ops, represented, skipped: left } = await undoing(ctx, models, plan);
+  if (undoChanges.length === 0) requireReversible(left);
+  const skipped = await showSkipped(ctx, models, left, {
+    after: new Map(undoChanges.map((change) => [keyOf(change), change.after])),
     undone: new Set(changes.flatMap(({ cause }) => cause.parentRunId ?? [])),
   });
-  if (made.length === 0) return nothing(undid, 'Nothing is left to undo.', skipped);
+  if (undoChanges.length === 0) return nothing(undid, 'Nothing is left to undo.', skipped);
   const id = ctx.ids.next(idPrefixes.undo);
   const cause = newestCause(changes);
   const [{ install_id: installId } = { install_id: null }] = rows;
-  const told = {
+  const eventData = {
     undo: { id },
     undid,
     plugin: installId === null ? null : { id: installId },
-    changed: shown.length,
+    changed: represented.length,
     skipped: skipped.length,
   };
-  const done = { undid, changes: shown, skipped };
+  const done = { undid, changes: represented, skipped };
   const of = { installId: null, cause, nowMs: ctx.nowMs(), undid };
   return {
     changes: [
-      ...made,
+      ...undoChanges,
       ...(await takeApprovalsBack(ctx, rows)),
-      { ...announce({ kind: 'automation', id: undid[0]! }, 'automation.undone', told), cause },
+      { ...announce({ kind: 'automation', id: undid[0]! }, 'automation.undone', eventData), cause },
     ],
-    ops: [...ops, ...keepChangesOps(ctx.scope, id, made, of), ...(await markOps(ctx, rows, id))],
-    body: { ...done, id, message: saidOf('', shown.length, skipped) },
-    simulated: { ...done, id: null, message: saidOf('would be ', shown.length, skipped) },
+    ops: [...ops, ...storeChangesOps(ctx.scope, id, undoChanges, of), ...(await markOps(ctx, rows, id))],
+    body: { ...done, id, message: saidOf('', represented.length, skipped) },
+    simulated: { ...done, id: null, message: saidOf('would be ', represented.length, skipped) },
     status: 200,
   };
 }
@@ -92,7 +104,7 @@ function requireReversible(skipped: readonly Skip[]): void {
 }
 
 /** Returns why a change can never be reverted; null if it depends on the case. */
-function finalOf({ kind, before, after }: KeptChange): string | null {
+function finalOf({ kind, before, after }: StoredChange): string | null {
   const contract = contractOf(kind);
   if (!contract || contract.undo === 'values') return null;
   if (contract.undo !== 'operations') return contract.undo.never;
@@ -116,8 +128,8 @@ function saidOf(mood: string, changed: number, skipped: readonly { readonly reas
 }
 
 /** Newest first. */
-async function changesOf(ctx: Context, rows: readonly KeptRow[]): Promise<KeptChange[]> {
-  const all: KeptChange[] = [];
+async function changesOf(ctx: Context, rows: readonly StoredChangesRow[]): Promise<StoredChange[]> {
+  const all: StoredChange[] = [];
   for (const { id } of rows) {
     all.push(...(await readChanges(ctx.store, ctx.scope, id)).reverse());
     if (all.length > changesMax)
@@ -129,22 +141,22 @@ async function changesOf(ctx: Context, rows: readonly KeptRow[]): Promise<KeptCh
   return all;
 }
 
-const newestCause = (changes: readonly KeptChange[]): Cause => changes[0]!.cause;
+const newestCause = (changes: readonly StoredChange[]): Cause => changes[0]!.cause;
 
 /** Marks the undone rows. What an undone undo had reverted counts as not undone again, recursively. */
-async function markOps(ctx: Context, rows: readonly KeptRow[], by: string): Promise<Op[]> {
+async function markOps(ctx: Context, rows: readonly StoredChangesRow[], by: string): Promise<Op[]> {
   const ops = rows.map(({ id }) => markOp(ctx.scope, id, null, by));
   for (const row of rows) ops.push(...(await followOps(ctx, row, false)));
   return ops;
 }
 
 /** @param stands true if the undo is in effect now */
-async function followOps(ctx: Context, undo: KeptRow, stands: boolean): Promise<Op[]> {
+async function followOps(ctx: Context, undo: StoredChangesRow, stands: boolean): Promise<Op[]> {
   const ids = undo.undid_json === null ? [] : (JSON.parse(undo.undid_json) as string[]);
   if (ids.length === 0) return [];
   const [was, by] = stands ? [null, undo.id] : [undo.id, null];
   const ops: Op[] = [];
-  for (const row of await keptOf(ctx.store, ctx.scope, ids))
+  for (const row of await storedChangesOf(ctx.store, ctx.scope, ids))
     if (row.undone_by === was)
       ops.push(markOp(ctx.scope, row.id, was, by), ...(await followOps(ctx, row, !stands)));
   return ops;

@@ -3,7 +3,7 @@
 import { sameValue, type Entity } from '../../changes/change.ts';
 
 /** Keyed by field name of the row; a part of a field has the key `field/part`. */
-export type Values = ReadonlyMap<string, unknown>;
+export type FieldValueMap = ReadonlyMap<string, unknown>;
 
 /** Base fields, fields joined from other rows, commit-assigned fields, and fields that the service derives. */
 const notOwn: ReadonlySet<string> = new Set([
@@ -39,14 +39,14 @@ export function valuesOf(entity: Entity, derived: readonly string[] = []): Map<s
 const mapOf = (value: unknown): [string, unknown][] => (isMap(value) ? Object.entries(value) : []);
 
 /** Absent values count as null, such as a missing label or a custom field without a value. */
-export const valueOf = (values: Values, name: string): unknown => values.get(name) ?? null;
+export const valueOf = (values: FieldValueMap, name: string): unknown => values.get(name) ?? null;
 
-export function isSame(values: Values, others: Values, name: string): boolean {
+export function isSame(values: FieldValueMap, others: FieldValueMap, name: string): boolean {
   return sameValue(valueOf(values, name), valueOf(others, name));
 }
 
 /** Returns the names of the differing values. */
-export function differing(before: Values, after: Values): string[] {
+export function differing(before: FieldValueMap, after: FieldValueMap): string[] {
   return [...new Set([...before.keys(), ...after.keys()])].filter((name) => !isSame(before, after, name));
 }
 
@@ -54,7 +54,7 @@ export function differing(before: Values, after: Values): string[] {
 export const fieldOf = (name: string): string => name.split('/', 1)[0]!;
 
 /** Returns the patch for `kind.update`: the fields of an entity with some of their values changed. */
-export function patchOf(entity: Entity, moved: Values): Record<string, unknown> {
+export function patchOf(entity: Entity, moved: FieldValueMap): Record<string, unknown> {
   const patch: Record<string, unknown> = {};
   for (const [name, value] of moved) {
     const field = fieldOf(name);

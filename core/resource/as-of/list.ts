@@ -1,16 +1,16 @@
 // Pages of objects at a past moment, in lists whose objects are all read from the log.
 import type { Context } from '../../context.ts';
-import { askedOf, cursorOf, type PageParameters } from '../../changes/list.ts';
+import { contentParameters, cursorOf, type PageParameters } from '../../changes/list.ts';
 import type { Contract } from '../../contract/contract.ts';
 import { decodeCursor, encodeCursor, type CursorValue } from '../../lib/cursor.ts';
 import { limitDefault } from '../../lib/schema.ts';
-import { givenOf, pageBytesMax, type Page } from '../../store/page.ts';
-import { compared, placeOf, type Key } from './sorting.ts';
+import { sortedParameters, pageBytesMax, type Page } from '../../store/page.ts';
+import { compared, sortValuesOf, type AsOfSortKey } from './sorting.ts';
 import type { Was } from './objects.ts';
 
 /** Identifies the list that a cursor is valid for. */
 const listOf = ({ workspaceId }: Context, { path }: Contract, query: PageParameters): string =>
-  `${workspaceId} ${path} as of ${JSON.stringify(givenOf(askedOf(query)))}`;
+  `${workspaceId} ${path} as of ${JSON.stringify(sortedParameters(contentParameters(query)))}`;
 
 /** Returns the position at which the page starts; null at the start of the list. @throws ApiError invalid_cursor */
 export function beginOf(ctx: Context, contract: Contract, query: PageParameters): CursorValue[] | null {
@@ -18,10 +18,10 @@ export function beginOf(ctx: Context, contract: Contract, query: PageParameters)
   return after === undefined ? null : decodeCursor(ctx.sealing, listOf(ctx, contract, query), after);
 }
 
-interface Standing {
+interface PageCandidates {
   /** Candidates for the page, in any order. */
   readonly all: readonly Was[];
-  readonly keys: readonly Key[];
+  readonly keys: readonly AsOfSortKey[];
   /** Result of `beginOf`. */
   readonly begin: readonly CursorValue[] | null;
   /** True if the candidates include the rest of the list. */
@@ -32,11 +32,11 @@ export function pageOfAll(
   ctx: Context,
   contract: Contract,
   query: PageParameters,
-  { all, keys, begin, isWhole }: Standing,
+  { all, keys, begin, isWhole }: PageCandidates,
 ): Page<Was> {
   const placed = all
-    .map((shown) => ({ shown, place: placeOf(keys, shown) }))
-    .filter(({ place }) => begin === null || compared(keys, place, begin) > 0)
+    .map((response) => ({ shown: response, place: sortValuesOf(keys, response) }))
+    .filter(({ place: sortValues }) => begin === null || compared(keys, sortValues, begin) > 0)
     .sort((a, b) => compared(keys, a.place, b.place));
   const page: typeof placed = [];
   let bytes = 0;
@@ -47,7 +47,7 @@ export function pageOfAll(
   }
   const last = page.at(-1);
   return {
-    data: page.map(({ shown }) => shown),
+    data: page.map(({ shown: response }) => response),
     pageInfo: {
       hasNextPage: !isWhole || placed.length > page.length,
       endCursor: last ? encodeCursor(ctx.sealing, listOf(ctx, contract, query), last.place) : null,

@@ -5,7 +5,7 @@ import { isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { firstSequenceSince, lastSequence, timeOfEvent } from '../../events/log.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { Closed, described, named, time } from '../../lib/schema.ts';
+import { Closed, described, namedSchema, time } from '../../lib/schema.ts';
 import { isTime } from '../../lib/time.ts';
 import { sequenceToCome, timeToCome } from '../../lib/to-come.ts';
 
@@ -20,7 +20,7 @@ export const asOfQuery = {
   ),
 };
 
-export const AsOf = named(
+export const AsOf = namedSchema(
   'AsOf',
   Closed(
     {
@@ -39,26 +39,26 @@ export interface Moment {
   readonly atMs: number;
 }
 
-export function shownMoment({ sequence, atMs }: Moment): Static<typeof AsOf> {
+export function toMomentResponse({ sequence, atMs }: Moment): Static<typeof AsOf> {
   return { sequence, at: isoTime(atMs) };
 }
 
 /** @throws ApiError validation_failed for an invalid moment, or one in the future */
-export async function momentOf({ store, scope, nowMs }: Context, given: string): Promise<Moment> {
-  if (/^\d{1,15}$/.test(given)) {
-    const sequence = Number(given);
+export async function momentOf({ store, scope, nowMs }: Context, text: string): Promise<Moment> {
+  if (/^\d{1,15}$/.test(text)) {
+    const sequence = Number(text);
     const atMs = sequence === 0 ? 0 : await timeOfEvent(store, scope, sequence);
     if (atMs !== undefined) return { sequence, atMs };
     throw sequenceToCome('asOf', await lastSequence(store, scope));
   }
-  if (!isTime(given))
+  if (!isTime(text))
     throw invalidField(
       'asOf',
       'invalid_format',
       'Give a sequence, or an ISO 8601 time such as 2026-11-20T12:00:00Z.',
     );
-  const atMs = Date.parse(given);
-  if (atMs > nowMs()) throw timeToCome('asOf', given);
+  const atMs = Date.parse(text);
+  if (atMs > nowMs()) throw timeToCome('asOf', text);
   return {
     sequence: (await firstSequenceSince(store, scope, atMs + 1, await lastSequence(store, scope))) - 1,
     atMs,

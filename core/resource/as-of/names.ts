@@ -2,11 +2,11 @@
 import type { TObject } from 'typebox';
 import type { Context, Directory } from '../../context.ts';
 import type { Contract } from '../../contract/contract.ts';
-import type { Field, Target } from '../../contract/field.ts';
-import { isReference, keptName } from '../../contract/schemas.ts';
+import type { Field, ReferenceTarget } from '../../contract/field.ts';
+import { isReference, storedName } from '../../contract/schemas.ts';
 import { contracts } from '../../contracts.ts';
 import { entriesOf, type DirectoryEntry } from '../directory.ts';
-import { idsNamed } from '../names.ts';
+import { idsByName } from '../names.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import type { Moment } from './moment.ts';
 import { isSubject, objectsAt, type Was } from './objects.ts';
@@ -14,7 +14,7 @@ import { isSubject, objectsAt, type Was } from './objects.ts';
 /** Contracts whose objects are named in others. */
 const naming = contracts.filter(({ directory }) => directory);
 
-const changedOfKinds = tenantStatement<{ kind: string; id: string }>(
+const changedOfEntities = tenantStatement<{ kind: string; id: string }>(
   'history.named_since',
   `SELECT DISTINCT entity_kind AS kind, entity_id AS id FROM events INDEXED BY events_object
    WHERE workspace_id = :ws AND issue_id IS NULL AND entity_kind IN (SELECT value FROM json_each(:kinds)) AND sequence > :at`,
@@ -37,7 +37,7 @@ const changedOfSubjects = tenantStatement<{ kind: string; id: string }>(
  * Returns the directory at a past moment.
  * @param of the only objects whose names are needed, by the names of their contracts; default all
  */
-export async function directoryAt(ctx: Context, moment: Moment, of?: Named): Promise<Directory> {
+export async function directoryAt(ctx: Context, moment: Moment, of?: ObjectReferences): Promise<Directory> {
   const { directory } = ctx;
   const changed = await changedSince(ctx, moment, of);
   if (changed.length === 0) return directory;
@@ -60,13 +60,13 @@ export async function directoryAt(ctx: Context, moment: Moment, of?: Named): Pro
   return { ...directory, ...sections } as Directory;
 }
 
-type Named = readonly (readonly [kind: string, id: string])[];
+type ObjectReferences = readonly (readonly [kind: string, id: string])[];
 
 /** Returns the objects with names in others that were changed since. */
 async function changedSince(
   { store, scope, directory }: Context,
   { sequence: at }: Moment,
-  of: Named | undefined,
+  of: ObjectReferences | undefined,
 ): Promise<readonly { readonly kind: string; readonly id: string }[]> {
   const inOwn = naming.filter(isSubject);
   const own = of
@@ -78,7 +78,10 @@ async function changedSince(
     own.length === 0 ? [] : await store.read(scope, changedOfSubjects, { objects: JSON.stringify(own), at });
   const others = of
     ? await store.read(scope, changedOf, { objects: JSON.stringify(of), at })
-    : await store.read(scope, changedOfKinds, { kinds: JSON.stringify(naming.map(({ name }) => name)), at });
+    : await store.read(scope, changedOfEntities, {
+        kinds: JSON.stringify(naming.map(({ name }) => name)),
+        at,
+      });
   return [...others, ...subjects];
 }
 
@@ -89,46 +92,52 @@ function entryOf(
   directory: Directory,
   now: DirectoryEntry | undefined,
 ): DirectoryEntry {
-  const { keeps = [], withDeleted } = contract.directory ?? {};
+  const { entryFields = [], withDeleted } = contract.directory ?? {};
   const entry: Record<string, unknown> = { ...now, id: was.id };
   for (const [name, field] of Object.entries(contract.fields)) {
-    const kept = keptName(name, field);
-    if (!keeps.includes(kept)) continue;
-    entry[kept] = isReference(field) ? idOf(field, was[name], directory) : keptOf(field, was[name]);
+    const storedKey = storedName(name, field);
+    if (!entryFields.includes(storedKey)) continue;
+    entry[storedKey] = isReference(field)
+      ? idOf(field, was[name], directory)
+      : storedValueOf(field, was[name]);
   }
   if (withDeleted) entry.removed = false;
   return entry as DirectoryEntry;
 }
 
 /** Times are stored in milliseconds. */
-const keptOf = ({ type }: Field, shown: unknown): unknown =>
-  type === 'time' && typeof shown === 'string' ? Date.parse(shown) : shown;
+const storedValueOf = ({ type }: Field, source: unknown): unknown =>
+  type === 'time' && typeof source === 'string' ? Date.parse(source) : source;
 
 /** Returns the id of an object that is shown by its id, or by a unique field. */
-function idOf({ to, by }: { to: Target; by: string }, shown: unknown, directory: Directory): string | null {
-  if (shown === null || shown === undefined) return null;
-  if (by === 'id') return (shown as { id: string }).id;
-  return idsNamed(entriesOf(directory, to), by, String(shown))[0] ?? null;
+function idOf(
+  { to, by }: { to: ReferenceTarget; by: string },
+  source: unknown,
+  directory: Directory,
+): string | null {
+  if (source === null || source === undefined) return null;
+  if (by === 'id') return (source as { id: string }).id;
+  return idsByName(entriesOf(directory, to), by, String(source))[0] ?? null;
 }
 
 /** Returns the objects in the directory that an object refers to, each by entity and id. */
-export function referredIn(contract: Contract, shown: Was): [kind: string, id: string][] {
+export function referredIn(contract: Contract, source: Was): [kind: string, id: string][] {
   return Object.entries(contract.fields).flatMap(([name, field]) => {
-    const value = shown[name];
+    const value = source[name];
     if (!isReference(field) || !field.to.directory || field.by !== 'id' || value === null) return [];
     return [[field.to.name, (value as { id: string }).id]] as [string, string][];
   });
 }
 
 /** Returns the object with the names of a directory. */
-export function renamed(contract: Contract, shown: Was, directory: Directory): Was {
-  const all: Record<string, unknown> & { id: string } = { ...shown };
+export function renamed(contract: Contract, source: Was, directory: Directory): Was {
+  const all: Record<string, unknown> & { id: string } = { ...source };
   for (const [name, field] of Object.entries(contract.fields)) {
-    const value = shown[name];
+    const value = source[name];
     if (!isReference(field) || !field.to.directory || field.by !== 'id' || value === null) continue;
     const { id } = value as { id: string };
     const known = entriesOf(directory, field.to).get(id);
-    const parts = Object.keys((field.shown as Partial<TObject>).properties ?? {});
+    const parts = Object.keys((field.response as Partial<TObject>).properties ?? {});
     all[name] = Object.fromEntries(parts.map((part) => [part, part === 'id' ? id : (known?.[part] ?? '')]));
   }
   return all;

@@ -1,8 +1,8 @@
 // Objects at a past moment. Every event contains the whole object, so the last event up to a moment has its state at that moment.
 import type { Context } from '../../context.ts';
 import { isRestorable, type Contract } from '../../contract/contract.ts';
-import { shownProperties } from '../../contract/schemas.ts';
-import { shownData, type EventRow } from '../../events/event.ts';
+import { responseProperties } from '../../contract/schemas.ts';
+import { renderData, type EventRow } from '../../events/event.ts';
 import { eventsAt } from '../../events/log.ts';
 import { tenantStatement, type Statement } from '../../store/statement.ts';
 import type { Moment } from './moment.ts';
@@ -41,7 +41,7 @@ export async function objectsAt(
   { sequence }: Pick<Moment, 'sequence'>,
 ): Promise<Map<string, Was>> {
   const objects = new Map<string, Was>();
-  const names = Object.keys(shownProperties(contract));
+  const names = Object.keys(responseProperties(contract));
   for (const event of await lastEvents(
     ctx,
     isSubject(contract) ? 'subject' : 'object',
@@ -63,7 +63,7 @@ export function lastEvents(
   ids: readonly string[],
   at: number,
 ): Promise<EventRow[]> {
-  return foundBy(ctx, of === 'subject' ? lastOfSubjects : lastOfObjects, ids, { kind, at });
+  return eventsBy(ctx, of === 'subject' ? lastOfSubjects : lastOfObjects, ids, { kind, at });
 }
 
 const lastOfParts = tenantStatement<{ sequence: number | null }>(
@@ -80,11 +80,11 @@ export function lastEventsOfParts(
   ids: readonly string[],
   at: number,
 ): Promise<EventRow[]> {
-  return foundBy(ctx, lastOfParts, ids, { kind, at });
+  return eventsBy(ctx, lastOfParts, ids, { kind, at });
 }
 
 /** Returns the events whose sequences a statement finds, for some of the ids at a time. */
-async function foundBy(
+async function eventsBy(
   { store, scope }: Context,
   statement: Statement<{ sequence: number | null }>,
   ids: readonly string[],
@@ -116,12 +116,12 @@ export async function partsAt(
 export function wasOf(
   contract: Contract,
   event: EventRow,
-  names: readonly string[] = Object.keys(shownProperties(contract)),
+  names: readonly string[] = Object.keys(responseProperties(contract)),
 ): Was | undefined {
   const { events } = contract;
   if (event.type.endsWith('.purged')) return undefined;
   if (event.type === events.deleted && !isRestorable(contract)) return undefined;
-  const data = shownData(event);
+  const data = renderData(event);
   const was: Record<string, unknown> & { id: string } = { id: event.entityId };
   for (const name of names)
     // A field that an event of an earlier version does not have did not exist yet.

@@ -16,7 +16,7 @@ export const isNaming = (kind: string): boolean => byName.get(kind)?.directory !
 
 export interface SeenPast extends Past {
   /** Returns the number of reads that the log has answered. */
-  readonly told: () => number;
+  readonly answered: () => number;
 }
 
 export interface Pasts {
@@ -35,28 +35,28 @@ export function createPasts(contextNow: () => Promise<Context>): Pasts {
       const moment = { sequence: event.sequence, atMs: event.createdAt };
       const ctx = await contextNow();
       const directory = (known ??= await directoryAt(ctx, moment));
-      const told = new Map<string, Promise<Was | undefined>>();
+      const answered = new Map<string, Promise<Was | undefined>>();
       const own = byName.get(event.entityKind);
-      if (own && isSubject(own)) told.set(event.entityId, Promise.resolve(wasOf(own, event)));
+      if (own && isSubject(own)) answered.set(event.entityId, Promise.resolve(wasOf(own, event)));
       let count = 0;
       return {
         ...moment,
         directory,
-        told: () => count,
-        async shown(kind, now) {
+        answered: () => count,
+        async responses(kind, now) {
           const contract = byName.get(kind);
           if (!contract) return null;
           count++;
-          const asked = now.filter(({ id }) => !told.has(id));
-          if (asked.length > 0) {
-            const were = readOf(ctx, contract, asked, moment);
-            for (const { id } of asked)
-              told.set(
+          const unread = now.filter(({ id }) => !answered.has(id));
+          if (unread.length > 0) {
+            const were = readOf(ctx, contract, unread, moment);
+            for (const { id } of unread)
+              answered.set(
                 id,
                 were.then((all) => all.get(id)),
               );
           }
-          const all = await Promise.all(now.map(({ id }) => told.get(id) ?? Promise.resolve(undefined)));
+          const all = await Promise.all(now.map(({ id }) => answered.get(id) ?? Promise.resolve(undefined)));
           return new Map(all.flatMap((was) => (was ? [[was.id, was] as const] : [])));
         },
       };

@@ -6,20 +6,20 @@ import type { Context } from '../../context.ts';
 import { isRestorable, type Contract } from '../../contract/contract.ts';
 import { schemasOf } from '../../contract/schemas.ts';
 import { notFound } from '../../lib/errors.ts';
-import { Closed, named } from '../../lib/schema.ts';
+import { Closed, namedSchema } from '../../lib/schema.ts';
 import type { Page } from '../../store/page.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { isListed, type Deleted } from '../deleted.ts';
-import { askedBy } from '../filter.ts';
+import { createQueryFilter } from '../filter.ts';
 import type { Filtering } from '../filtering.ts';
 import { sortingsOf, sortKeysOf } from '../sort.ts';
 import { beginOf, pageOfAll } from './list.ts';
-import { AsOf, asOfQuery, momentOf, shownMoment, type Moment } from './moment.ts';
+import { AsOf, asOfQuery, momentOf, toMomentResponse, type Moment } from './moment.ts';
 import { directoryAt, referredIn, renamed } from './names.ts';
 import { objectsAt, type Was } from './objects.ts';
 import { keysOf } from './sorting.ts';
 
-const everOfKind = tenantStatement<{ id: string }>(
+const everOfEntity = tenantStatement<{ id: string }>(
   'as_of.ever_of_kind',
   `SELECT DISTINCT entity_id AS id FROM events INDEXED BY events_object
    WHERE workspace_id = :ws AND issue_id IS NULL AND entity_kind = :kind AND sequence <= :at`,
@@ -31,13 +31,13 @@ export function asOfQueryOf({ asOf }: Contract): TObject['properties'] {
 }
 
 /** Returns the schemas of responses that name the moment which they show, if it is not now. */
-export function withMoment(contract: Contract): { shown: TSchema; page: TSchema } {
+export function withMoment(contract: Contract): { response: TSchema; page: TSchema } {
   const asOf = { asOf: Type.Optional(AsOf) };
   const schemas = schemasOf(contract);
-  const { properties: own } = schemas.shown as TSchema as TObject;
-  const shown = named(`${contract.title}AsOf`, Closed({ ...own, ...asOf }));
+  const { properties: own } = schemas.response as TSchema as TObject;
+  const response = namedSchema(`${contract.title}AsOf`, Closed({ ...own, ...asOf }));
   const { properties } = schemas.page as TObject;
-  return { shown, page: named(`${contract.title}AsOfPage`, Closed({ ...properties, ...asOf })) };
+  return { response, page: namedSchema(`${contract.title}AsOfPage`, Closed({ ...properties, ...asOf })) };
 }
 
 /** @throws what the reads throw: ApiError not_found, validation_failed, invalid_cursor */
@@ -54,7 +54,7 @@ export function readsAt<W>(
   filtering: Filtering,
   isAmong: (query: Query, was: Was) => boolean = () => true,
 ): ReadsAt<W> {
-  const askedIn = askedBy(contract);
+  const filterIn = createQueryFilter(contract);
   const isListedAt = (was: Was, deleted: Deleted | undefined): boolean =>
     !isRestorable(contract) || isListed(deleted, deletedIn(was));
   return {
@@ -63,26 +63,26 @@ export function readsAt<W>(
       const was = (await objectsAt(ctx, contract, [id], moment)).get(id);
       if (!was || !isListedAt(was, 'exclude') || !isSeen(ctx, contract, was)) throw notFound();
       const directory = await directoryAt(ctx, moment, referredIn(contract, was));
-      return { ...renamed(contract, was, directory), asOf: shownMoment(moment) } as W;
+      return { ...renamed(contract, was, directory), asOf: toMomentResponse(moment) } as W;
     },
     async list(ctx, query, asOf) {
       const moment = await momentOf(ctx, asOf);
       const then = await contextAt(ctx, moment);
-      const tree = askedIn(then.directory, query);
+      const tree = filterIn(then.directory, query);
       const passes = await filtering.passes(then, tree === null ? [] : [{ tree, at: '' }]);
       const sort = typeof query.sort === 'string' ? query.sort : sortOf(contract);
       // Validates the parameter like the current list.
       if (query.sort !== undefined) sortKeysOf(sortingsOf(contract), sort);
       const begin = beginOf(then, contract, query);
       const params = { kind: contract.name, at: moment.sequence };
-      const ids = (await ctx.store.read(ctx.scope, everOfKind, params)).map(({ id }) => id);
+      const ids = (await ctx.store.read(ctx.scope, everOfEntity, params)).map(({ id }) => id);
       const all = [...(await objectsAt(ctx, contract, ids, moment)).values()]
         .filter((was) => isSeen(ctx, contract, was) && isListedAt(was, query.deleted) && isAmong(query, was))
         .map((was) => renamed(contract, was, then.directory))
         .filter(passes);
       const keys = keysOf(contract, sort);
       const page = pageOfAll(then, contract, query, { all, keys, begin, isWhole: true });
-      return { ...page, asOf: shownMoment(moment) } as Page<W>;
+      return { ...page, asOf: toMomentResponse(moment) } as Page<W>;
     },
   };
 }

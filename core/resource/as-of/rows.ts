@@ -2,12 +2,12 @@
 // keep their current state.
 import { isRestorable, type Contract } from '../../contract/contract.ts';
 import type { Field } from '../../contract/field.ts';
-import { isReference, keptName } from '../../contract/schemas.ts';
+import { isReference, storedName } from '../../contract/schemas.ts';
 import type { Entity } from '../../changes/change.ts';
 import type { AsItWas } from '../../changes/past.ts';
 import type { Directory, View } from '../../context.ts';
 import { entriesOf } from '../directory.ts';
-import { idsNamed } from '../names.ts';
+import { idsByName } from '../names.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
@@ -19,7 +19,7 @@ export function rowAsItWas<E extends Entity>(
   const fields = Object.entries(contract.fields).filter(([, { options }]) => !options.computed);
   return (now, was, directory) => {
     const row: Record<string, unknown> = { ...(now as Entity) };
-    for (const [name, field] of fields) if (name in was) keep(row, name, field, was[name], directory);
+    for (const [name, field] of fields) if (name in was) setValue(row, name, field, was[name], directory);
     row.version = was.version ?? now.version;
     for (const time of ['createdAt', 'updatedAt']) row[time] = msOf(was[time]) ?? row[time];
     if (isRestorable(contract)) row.deletedAt = msOf(was.deletedAt);
@@ -27,25 +27,25 @@ export function rowAsItWas<E extends Entity>(
   };
 }
 
-function keep(
+function setValue(
   row: Record<string, unknown>,
   name: string,
   field: Field,
-  shown: unknown,
+  value: unknown,
   directory: Directory,
 ): void {
   if (field.type === 'actor') {
-    const { kind = null, id = null, name: called = null } = (shown ?? {}) as Record<string, unknown>;
+    const { kind = null, id = null, name: called = null } = (value ?? {}) as Record<string, unknown>;
     Object.assign(row, { [`${name}Kind`]: kind, [`${name}Id`]: id, [`${name}Name`]: called });
-  } else if (!isReference(field)) row[name] = field.type === 'time' ? msOf(shown) : shown;
-  else if (shown === null) row[keptName(name, field)] = null;
-  else if (field.by === 'id') row[keptName(name, field)] = (shown as { id: string }).id;
+  } else if (!isReference(field)) row[name] = field.type === 'time' ? msOf(value) : value;
+  else if (value === null) row[storedName(name, field)] = null;
+  else if (field.by === 'id') row[storedName(name, field)] = (value as { id: string }).id;
   else {
-    const [id] = idsNamed(entriesOf(directory, field.to), field.by, String(shown));
-    if (id !== undefined) row[keptName(name, field)] = id;
+    const [id] = idsByName(entriesOf(directory, field.to), field.by, String(value));
+    if (id !== undefined) row[storedName(name, field)] = id;
   }
 }
 
-function msOf(shown: unknown): number | null {
-  return typeof shown === 'string' ? Date.parse(shown) : null;
+function msOf(value: unknown): number | null {
+  return typeof value === 'string' ? Date.parse(value) : null;
 }

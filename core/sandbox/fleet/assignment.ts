@@ -1,6 +1,6 @@
 // Assigns a sidecar to a group of plugins that has none, within the limit of processes.
 import type { SidecarProcess } from './process.ts';
-import { promote, type Member, type Role, type Roster } from './roster.ts';
+import { promote, type FleetMember, type SidecarRole, type Roster } from './roster.ts';
 
 /** Most groups that have a process at the same time; the least recently used idle one is evicted. */
 const groupsMax = 8;
@@ -10,17 +10,17 @@ export interface AssignmentOptions {
   load(sidecar: SidecarProcess): number;
   /** Returns true while no process may be started. */
   isBlocked(): boolean;
-  spawn(role: Role, group: string): Member;
+  spawn(role: SidecarRole, group: string): FleetMember;
   retire(sidecar: SidecarProcess, why: string): void;
   /** Starts missing sidecars. */
   fill(): void;
 }
 
-export type Assign = (role: 'active' | 'quarantine', group: string) => Member | undefined;
+export type Assign = (role: 'active' | 'quarantine', group: string) => FleetMember | undefined;
 
 export function createAssignment({ roster, load, ...fleet }: AssignmentOptions): Assign {
   /** Returns true if one more sidecar of this role fits, after evicting an idle one if needed. */
-  const makePlace = (role: 'active' | 'quarantine'): boolean => {
+  const freeCapacity = (role: 'active' | 'quarantine'): boolean => {
     const others = roster.members().filter((member) => member.role === role);
     if (others.length < (role === 'active' ? groupsMax : 1)) return true;
     const idle = others.find(({ sidecar }) => load(sidecar) === 0);
@@ -30,10 +30,10 @@ export function createAssignment({ roster, load, ...fleet }: AssignmentOptions):
 
   return (role, group) => {
     if (fleet.isBlocked()) return undefined;
-    if (role === 'quarantine') return makePlace(role) ? fleet.spawn(role, group) : undefined;
+    if (role === 'quarantine') return freeCapacity(role) ? fleet.spawn(role, group) : undefined;
     // The warm standby saves the group the wait for a start.
     const standby = roster.holder('standby');
-    if (!standby?.ready || !makePlace(role)) return undefined;
+    if (!standby?.ready || !freeCapacity(role)) return undefined;
     promote(standby, role, group);
     fleet.fill();
     return standby;

@@ -1,5 +1,5 @@
 // Completes the jail of a started sidecar from outside, before any guest code runs, and reports its parts.
-import { createControlGroup, type ControlGroup, type Places } from '../jail/cgroup.ts';
+import { createControlGroup, type ControlGroup, type CgroupHierarchies } from '../jail/cgroup.ts';
 import type { Confinement } from '../jail/confinement.ts';
 import { capResources, type User } from '../jail/core-side.ts';
 import type { JailReport } from '../jail/level.ts';
@@ -15,13 +15,13 @@ export interface Jailed {
 export async function completeJail(
   sidecar: { readonly pid: number; readonly status: ProcessStatus; readonly user: User | undefined },
   said: EntryReport,
-  means: { readonly confinement: Confinement; readonly places: Places },
+  means: { readonly confinement: Confinement; readonly hierarchies: CgroupHierarchies },
 ): Promise<Jailed> {
   const { namespaces, ownUser } = means.confinement;
   const alone = ownUser || namespaces.includes('user');
   const { powerless, filtered } = sidecar.status.confinement();
   const rlimits = said.rlimits && (await capResources(sidecar.pid, sidecar.user, alone));
-  const { group, controlGroup } = await enterGroup(means.places, sidecar.pid);
+  const { group, controlGroup } = await enterGroup(means.hierarchies, sidecar.pid);
   const { landlock } = said;
   const seccomp = said.seccomp && filtered;
   return {
@@ -31,13 +31,13 @@ export async function completeJail(
 }
 
 async function enterGroup(
-  places: Places,
+  hierarchies: CgroupHierarchies,
   pid: number,
 ): Promise<{ group: ControlGroup | undefined; controlGroup: boolean }> {
   let group: ControlGroup | undefined;
   try {
-    if (places.length === 0) return { group, controlGroup: false };
-    group = await createControlGroup(places, pid);
+    if (hierarchies.length === 0) return { group, controlGroup: false };
+    group = await createControlGroup(hierarchies, pid);
     await group.adopt(pid);
     return { group, controlGroup: true };
   } catch {

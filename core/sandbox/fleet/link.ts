@@ -1,7 +1,7 @@
 // The core's end of descriptor 3. Validates and counts incoming frames, because the sidecar is untrusted, and reports a breach to
 // its caller, which kills the sidecar.
 import type { Socket } from 'bun';
-import { busyBounds, idleBounds, readFrame, type Heard } from '../frames.ts';
+import { busyBounds, idleBounds, readFrame, type SidecarMessage } from '../frames.ts';
 import { createFrameReader, type Frame } from '../framing.ts';
 import type { ToSidecar } from '../protocol.ts';
 import { createSending } from './sending.ts';
@@ -14,7 +14,7 @@ declare module 'bun' {
 export interface LinkOptions {
   /** Returns true while the sidecar has runs and may send larger frames. */
   busy(): boolean;
-  onMessage(message: Heard): void;
+  onMessage(message: SidecarMessage): void;
   /** Called when the backlog may have shrunk. */
   onSent(): void;
   /** Called on a protocol violation; nothing is read afterwards. */
@@ -32,7 +32,7 @@ export interface Link {
    * Time of the sidecar's last sign of life. While output waits for the sidecar, only reading it counts; while the core has paused
    * reading, the sidecar counts as alive.
    */
-  readonly heardAt: number;
+  readonly lastActiveAt: number;
   /** Amount of output that the sidecar has not read, in bytes, plus UTF-16 units of what is not encoded yet. */
   readonly backlog: number;
   /** Pauses or resumes reading. */
@@ -44,7 +44,7 @@ export function createLink(options: LinkOptions): Link {
   const reader = createFrameReader(() => (options.busy() ? busyBounds : idleBounds));
   const counter = createFrameCounter();
   let socket: Socket<undefined> | undefined;
-  let heardAt = performance.now();
+  let lastActiveAt = performance.now();
   let paused = false;
   let over = false;
 
@@ -62,13 +62,13 @@ export function createLink(options: LinkOptions): Link {
   const take = (frame: Frame): void => {
     if (over) return;
     const message = readFrame(frame);
-    counter.heard(message, heardAt);
+    counter.received(message, lastActiveAt);
     options.onMessage(message);
   };
 
   const received = (chunk: Uint8Array): void => {
     if (over) return;
-    heardAt = performance.now();
+    lastActiveAt = performance.now();
     try {
       reader.push(chunk, take);
     } catch (error) {
@@ -77,9 +77,9 @@ export function createLink(options: LinkOptions): Link {
   };
 
   return {
-    get heardAt() {
+    get lastActiveAt() {
       if (sending.waitsSince !== undefined) return sending.waitsSince;
-      return paused ? performance.now() : heardAt;
+      return paused ? performance.now() : lastActiveAt;
     },
     get backlog() {
       return sending.backlog;
@@ -96,7 +96,7 @@ export function createLink(options: LinkOptions): Link {
       paused = full;
       if (full) socket?.pause();
       else socket?.resume();
-      heardAt = performance.now();
+      lastActiveAt = performance.now();
     },
     close() {
       over = true;
@@ -117,7 +117,7 @@ function createFrameCounter() {
       for (const { t } of messages) if (t === 'ping') pingsOut++;
     },
     /** @throws Error if the sidecar exceeds a limit */
-    heard(message: Heard, atMs: number): void {
+    received(message: SidecarMessage, atMs: number): void {
       const now = Math.floor(atMs / 1000);
       frames = now === second ? frames + 1 : 1;
       second = now;

@@ -1,25 +1,25 @@
 // Runs one sidecar process: starts it in its jail, exchanges messages over descriptor 3, and reports its start, messages and exit.
 // Kills the process by its own decision only for a protocol violation.
 import { plainText } from '../../lib/printable.ts';
-import { ProtocolBreach, type Heard } from '../frames.ts';
-import { groupBytesMax, type ControlGroup, type Places } from '../jail/cgroup.ts';
+import { ProtocolBreach, type SidecarMessage } from '../frames.ts';
+import { groupBytesMax, type ControlGroup, type CgroupHierarchies } from '../jail/cgroup.ts';
 import { childrenOf, userOf } from '../jail/confinement.ts';
 import { levelOf, missingOf, noJail } from '../jail/level.ts';
 import type { JailReport } from '../jail/level.ts';
 import type { EntryReport, ToSidecar } from '../protocol.ts';
-import { createHeldCodes } from './codes.ts';
+import { createCodeCache } from './code-cache.ts';
 import { completeJail } from './complete-jail.ts';
 import { createLink, type Link } from './link.ts';
-import { createRoom, type Room } from './room.ts';
+import { createCallCapacity, type CallCapacity } from './call-capacity.ts';
 import { startChild, yieldToOthers, type Child, type ChildOptions } from './spawn.ts';
 import { openProcessStatus, type ProcessStatus, type Vitals } from './vitals.ts';
 
 /** Messages about runs. */
-export type Spoken = Exclude<Heard, { t: 'ready' | 'pong' }>;
+export type Spoken = Exclude<SidecarMessage, { t: 'ready' | 'pong' }>;
 
 export interface SpawnOptions extends ChildOptions {
   /** Directories in which control groups can be created. */
-  places: Places;
+  hierarchies: CgroupHierarchies;
   isolatesMax: number;
   idleMs: number;
   /** Returns true while the sidecar has runs. */
@@ -37,9 +37,9 @@ export interface SidecarProcess {
   readonly ready: Promise<JailReport>;
   /** Resolves once the process and its control group are gone. */
   readonly exited: Promise<void>;
-  readonly room: Room;
+  readonly callCapacity: CallCapacity;
   /** Time of the last sign of life, on the clock of `performance.now()`. */
-  readonly heardAt: number;
+  readonly lastActiveAt: number;
   /** True if the kernel killed the process for lack of memory. */
   readonly outOfMemory: boolean;
   isolates: number;
@@ -83,22 +83,21 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
   const kill = (reason: string): void => killOnce(life, reason);
   const jailing = createJailing(life);
 
-  const heard = (message: Heard): void => {
+  const onFrame = (message: SidecarMessage): void => {
     if (message.t === 'ready') jailing.begin(message.jail);
     else if (message.t === 'pong') sidecar.isolates = message.isolates;
     else options.onMessage(message);
   };
 
   const link = createLink({
-    busy: options.busy,
-    onMessage: heard,
-    onSent: () => sidecar.room.admit(),
+    ...{ busy: options.busy, onMessage: onFrame },
+    onSent: () => sidecar.callCapacity.admit(),
     onBreach: (why) => kill(`protocol violation: ${why}`),
   });
   const send = (message: ToSidecar): void => {
     if (!life.gone) link.send(message);
   };
-  const codes = createHeldCodes(send);
+  const codes = createCodeCache(send);
 
   const exited = async (died: string): Promise<void> => {
     // Messages that the process wrote before its exit are still in the socket.
@@ -117,14 +116,16 @@ export function spawnSidecar(options: SpawnOptions): SidecarProcess {
   const sidecar: SidecarProcess = {
     ready: jailing.ready,
     exited: over.promise,
-    room: createRoom({ unitsMax: callUnitsMax, backlog: () => link.backlog, onFull: link.pause }),
+    callCapacity: createCallCapacity({
+      ...{ unitsMax: callUnitsMax, backlog: () => link.backlog, onFull: link.pause },
+    }),
     isolates: 0,
     rssSeenBytes: 0,
     get pid() {
       return life.pid;
     },
-    get heardAt() {
-      return link.heardAt;
+    get lastActiveAt() {
+      return link.lastActiveAt;
     },
     get outOfMemory() {
       return life.outOfMemory;

@@ -32,15 +32,15 @@ export function createLifeCheck({ condemn }: Pick<Watched, 'condemn'>) {
   const silenceOf = (sidecar: SidecarProcess): Silence => {
     const known = silences.get(sidecar);
     if (known) return known;
-    const made: Silence = { pingedAt: undefined, starvedMs: 0, starving: createStarving() };
-    silences.set(sidecar, made);
-    return made;
+    const created: Silence = { pingedAt: undefined, starvedMs: 0, starving: createStarving() };
+    silences.set(sidecar, created);
+    return created;
   };
 
   return (sidecar: SidecarProcess, isBusy: boolean, { now, sinceMs, paused }: Look): void => {
     const silence = silenceOf(sidecar);
     const { pingedAt } = silence;
-    const answered = pingedAt === undefined || sidecar.heardAt >= pingedAt;
+    const answered = pingedAt === undefined || sidecar.lastActiveAt >= pingedAt;
     if (!answered && !paused) {
       if (silence.starving.waits(sidecar.pid)) silence.starvedMs += sinceMs;
       const silentMs = now - pingedAt;

@@ -90,7 +90,7 @@ function jailedCommand({ nodePath, confinement, entry, idle }: ChildOptions): st
     command: [...nodeCommand(nodePath, pathOf(addon)), '{jail}'],
     readable: [pathOf(addon)],
     inherited: [addon],
-    keepCapabilities: !confinement.powerless,
+    retainCapabilities: !confinement.powerless,
     idle,
   };
   return [...confinement.prefix, pathOf(bun), ...entry, JSON.stringify(order)];

@@ -25,23 +25,25 @@ const removalMs = 10;
 const namePrefix = 'tatami-sidecar-';
 
 /** A directory of a hierarchy, the limits to write by file, and the file that counts out-of-memory kills. */
-interface Place {
+interface CgroupHierarchy {
   parent: string;
   limits: readonly (readonly [file: string, value: string])[];
   kills?: string;
 }
 
 /** Directories in which groups can be created: one in version 2, two in version 1, none if the core may not create any. */
-export type Places = readonly Place[];
+export type CgroupHierarchies = readonly CgroupHierarchy[];
 
 /** @param memberships text of /proc/self/cgroup @param mounts text of /proc/self/mountinfo */
-export function findPlaces(
+export function findHierarchies(
   memberships = read('/proc/self/cgroup'),
   mounts = read('/proc/self/mountinfo'),
-): Places {
+): CgroupHierarchies {
   const folders = foldersOf(memberships, mounts);
   return (
-    placesOfVersion2(folders.get('')) ?? placesOfVersion1(folders.get('memory'), folders.get('pids')) ?? []
+    hierarchiesOfVersion2(folders.get('')) ??
+    hierarchiesOfVersion1(folders.get('memory'), folders.get('pids')) ??
+    []
   );
 }
 
@@ -59,7 +61,7 @@ function foldersOf(memberships: string, mounts: string): Map<string, string> {
   return folders;
 }
 
-function placesOfVersion2(own: string | undefined): Places | undefined {
+function hierarchiesOfVersion2(own: string | undefined): CgroupHierarchies | undefined {
   if (own === undefined) return undefined;
   const parent = [own, dirname(own)].find(delegates);
   if (parent === undefined) return undefined;
@@ -76,7 +78,10 @@ function placesOfVersion2(own: string | undefined): Places | undefined {
   ];
 }
 
-function placesOfVersion1(memory: string | undefined, pids: string | undefined): Places | undefined {
+function hierarchiesOfVersion1(
+  memory: string | undefined,
+  pids: string | undefined,
+): CgroupHierarchies | undefined {
   if (!memory || !pids || !writable(memory) || !writable(pids)) return undefined;
   const bytes = String(groupBytesMax);
   return [
@@ -93,11 +98,11 @@ function placesOfVersion1(memory: string | undefined, pids: string | undefined):
 }
 
 /** @throws Error if the kernel refuses; the partly created group is then removed */
-export async function createControlGroup(places: Places, pid: number): Promise<ControlGroup> {
+export async function createControlGroup(hierarchies: CgroupHierarchies, pid: number): Promise<ControlGroup> {
   const name = `${namePrefix}${process.pid}-${pid}`;
-  const group = groupAt(places, name);
+  const group = groupAt(hierarchies, name);
   try {
-    for (const { parent, limits } of places) {
+    for (const { parent, limits } of hierarchies) {
       const folder = join(parent, name);
       mkdirSync(folder);
       for (const [file, value] of limits)
@@ -110,16 +115,18 @@ export async function createControlGroup(places: Places, pid: number): Promise<C
   }
 }
 
-function groupAt(places: Places, name: string): ControlGroup {
+function groupAt(hierarchies: CgroupHierarchies, name: string): ControlGroup {
   return {
     async adopt(pid) {
-      for (const { parent } of places) await writeFile(join(parent, name, 'cgroup.procs'), String(pid));
+      for (const { parent } of hierarchies) await writeFile(join(parent, name, 'cgroup.procs'), String(pid));
     },
     outOfMemory: () =>
-      places.some(({ parent, kills }) => kills && /^oom_kill [1-9]/m.test(read(join(parent, name, kills)))),
+      hierarchies.some(
+        ({ parent, kills }) => kills && /^oom_kill [1-9]/m.test(read(join(parent, name, kills))),
+      ),
     async remove() {
       for (let tries = 0; tries < removalTries; tries++) {
-        const left = places.filter(({ parent }) => !removed(join(parent, name)));
+        const left = hierarchies.filter(({ parent }) => !removed(join(parent, name)));
         if (left.length === 0) return;
         await new Promise((resolve) => setTimeout(resolve, removalMs));
       }
@@ -128,8 +135,8 @@ function groupAt(places: Places, name: string): ControlGroup {
 }
 
 /** Removes the groups of cores that were killed before they could remove them. */
-export function sweep(places: Places): void {
-  for (const { parent } of places)
+export function sweep(hierarchies: CgroupHierarchies): void {
+  for (const { parent } of hierarchies)
     for (const name of readdirSync(parent)) {
       const owner = name.startsWith(namePrefix) ? Number.parseInt(name.slice(namePrefix.length), 10) : 0;
       if (owner > 0 && !existsSync(`/proc/${owner}`)) removed(join(parent, name));

@@ -52,10 +52,10 @@ export async function findConfinement(files: SidecarFiles): Promise<Confinement>
   const powerless = self !== 0 || ownUser || closedTo(files, self).length === 0;
   // Root needs no user namespace, and without an id map it would lose access to its files.
   const namespaces = self === 0 && !ownUser ? namespacesWanted : ['user', ...namespacesWanted];
-  const found = { ...noConfinement, ownUser, powerless, closedFiles };
+  const confinement = { ...noConfinement, ownUser, powerless, closedFiles };
   return (await canUnshare(namespaces, ownUser))
-    ? { ...found, prefix: prefixOf(namespaces), namespaces }
-    : found;
+    ? { ...confinement, prefix: prefixOf(namespaces), namespaces }
+    : confinement;
 }
 
 async function canUnshare(namespaces: readonly string[], ownUser: boolean): Promise<boolean> {
@@ -64,8 +64,8 @@ async function canUnshare(namespaces: readonly string[], ownUser: boolean): Prom
 }
 
 function prefixOf(namespaces: readonly string[]): string[] {
-  const made = namespaces.map((name) => `--${name}`);
-  return [...dieWithParent, unsharePath, ...made, '--fork', '--kill-child'];
+  const unshareFlags = namespaces.map((name) => `--${name}`);
+  return [...dieWithParent, unsharePath, ...unshareFlags, '--fork', '--kill-child'];
 }
 
 /** Returns the options of `Bun.spawn` that set the user of one sidecar. */

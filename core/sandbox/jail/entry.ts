@@ -20,7 +20,7 @@ export interface JailOrder {
   /** Descriptors that the program inherits; Bun marks all descriptors above 3 as close-on-exec. */
   inherited: number[];
   /** True if the files of the program are unreadable without capabilities. */
-  keepCapabilities: boolean;
+  retainCapabilities: boolean;
   /** True to schedule the program only on an otherwise idle CPU. */
   idle: boolean;
 }
@@ -50,7 +50,7 @@ function enterJail(order: JailOrder): never {
   libc.prctl(PR_SET_DUMPABLE, 0n, 0n, 0n, 0n);
   // If the kernel refuses, the niceness set by the core stays in effect.
   if (order.idle) libc.sched_setscheduler(0, SCHED_IDLE, ptr(new Int32Array([0])));
-  if (!order.keepCapabilities) dropCapabilities(libc);
+  if (!order.retainCapabilities) dropCapabilities(libc);
   if (libc.prctl(PR_SET_NO_NEW_PRIVS, 1n, 0n, 0n, 0n) !== 0) fail('The kernel refuses no_new_privs.');
   const landlock = applyLandlock(libc, order.program, order.readable);
   const rlimits = applyLimits(libc);
@@ -99,10 +99,10 @@ function applyLimits(libc: LibC): boolean {
 }
 
 function replaceProcess(libc: LibC, program: string, command: string[]): void {
-  const keep: Uint8Array[] = [];
+  const retained: Uint8Array[] = [];
   const text = (value: string): bigint => {
     const bytes = Buffer.from(`${value}\0`);
-    keep.push(bytes);
+    retained.push(bytes);
     return BigInt(ptr(bytes));
   };
   const path = Buffer.from(`${program}\0`);

@@ -1,12 +1,12 @@
 // Detects what this machine offers for a jail, once before the first sidecar starts.
 import { jailEntry } from '../fleet/bundle.ts';
-import { findPlaces, sweep, type Places } from './cgroup.ts';
+import { findHierarchies, sweep, type CgroupHierarchies } from './cgroup.ts';
 import { findConfinement, noConfinement } from './confinement.ts';
 import type { Confinement } from './confinement.ts';
 
 export interface JailMeans {
   confinement: Confinement;
-  places: Places;
+  hierarchies: CgroupHierarchies;
   entry: readonly string[];
 }
 
@@ -15,12 +15,12 @@ export async function prepareJail(files: {
   readonly nodePath: string;
   readonly addonPath: string;
 }): Promise<JailMeans> {
-  if (process.platform !== 'linux') return { confinement: noConfinement, places: [], entry: [] };
-  const places = findPlaces();
-  sweep(places);
+  if (process.platform !== 'linux') return { confinement: noConfinement, hierarchies: [], entry: [] };
+  const hierarchies = findHierarchies();
+  sweep(hierarchies);
   const confinement = await findConfinement({
     programs: [process.execPath, files.nodePath],
     libraries: [files.addonPath],
   });
-  return { confinement, places, entry: await jailEntry() };
+  return { confinement, hierarchies, entry: await jailEntry() };
 }

@@ -2,8 +2,8 @@
 import type { SidecarProcess } from '../fleet/process.ts';
 import type { CallAnswer, SandboxJob } from '../job.ts';
 import { messageMax, textMaxOf } from '../protocol.ts';
-import type { RunNonce, Told } from '../protocol.ts';
-import { failed, type Ending } from './ending.ts';
+import type { RunNonce, CallReply } from '../protocol.ts';
+import { failed, type SandboxEnding } from './ending.ts';
 import type { RunClock, RunTimers } from './time.ts';
 
 const operationPattern = /^[a-z][a-z-]{0,29}\.[a-zA-Z]{1,30}$/;
@@ -18,13 +18,13 @@ export interface RunCallsOptions {
   readonly clock: RunClock;
   readonly timers: RunTimers;
   isOver(): boolean;
-  send(message: Told): void;
-  stop(ending: Ending): void;
+  send(message: CallReply): void;
+  stop(ending: SandboxEnding): void;
 }
 
 export interface RunCalls {
   /** Number of calls so far, without timers. */
-  readonly made: number;
+  readonly count: number;
   readonly open: number;
   take(call: number, op: string, args: string): void;
   /** Resolves once all calls that are open now are answered. */
@@ -37,7 +37,7 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
   const { nonce, job, sidecar, clock, send } = options;
   /** Bounded by `concurrentCalls` of the run's limits. */
   const open = new Set<Promise<void>>();
-  let made = 0;
+  let count = 0;
   const sleep = createSleeps(options);
 
   const refuse = (call: number, code: string, message: string): void =>
@@ -53,17 +53,17 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
     // A fetch reserves no capacity for its answer until the answer arrives.
     const waitsOutside = op === 'net.fetch';
     let units = args.length + (waitsOutside ? 0 : textMaxOf(op));
-    const turn = sidecar.room.enter(job, units);
-    if (turn) await turn;
+    const admission = sidecar.callCapacity.enter(job, units);
+    if (admission) await admission;
     try {
       if (options.isOver()) return;
       const answered = await job.call(op, args);
       if (waitsOutside && answered.ok) {
-        sidecar.room.leave(units);
+        sidecar.callCapacity.leave(units);
         units = answered.value.length;
-        await sidecar.room.enter(job, units);
+        await sidecar.callCapacity.enter(job, units);
       }
-      const pauseMs = answered.ok ? sidecar.room.pauseMs(answered.value.length) : 0;
+      const pauseMs = answered.ok ? sidecar.callCapacity.pauseMs(answered.value.length) : 0;
       if (pauseMs > 0) await Bun.sleep(pauseMs);
       clock.advanceTo(clock.ageMs());
       give(call, op, answered);
@@ -71,13 +71,13 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
       // The guest must not learn details of host errors.
       refuse(call, 'internal_error', 'The host call failed.');
     } finally {
-      sidecar.room.leave(units);
+      sidecar.callCapacity.leave(units);
     }
   };
 
   return {
-    get made() {
-      return made;
+    get count() {
+      return count;
     },
     get open() {
       return open.size;
@@ -85,7 +85,7 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
     take(call, op, args) {
       if (op === 'sleep') return sleep(call, args);
       const { calls, concurrentCalls } = job.limits;
-      if (++made > calls)
+      if (++count > calls)
         return options.stop(failed('call_budget', `The run made more than ${calls} host calls.`, false));
       if (open.size >= concurrentCalls)
         return options.stop(failed('protocol', 'The run made too many concurrent host calls.', true));

@@ -1,9 +1,9 @@
 // Exchanges the messages of one run with its sidecar, and requests its stop.
 import type { SidecarProcess } from '../fleet/process.ts';
-import type { RunNonce, Told } from '../protocol.ts';
+import type { RunNonce, CallReply } from '../protocol.ts';
 import type { Drained } from '../frames.ts';
 import type { SandboxJob } from '../job.ts';
-import type { Ending } from './ending.ts';
+import type { SandboxEnding } from './ending.ts';
 import { createSpeech } from './speech.ts';
 import type { RunTimers } from './time.ts';
 
@@ -15,12 +15,12 @@ export interface RunChannel {
   /** True if guest code may be running now: the sidecar has not acknowledged all messages. */
   readonly active: boolean;
   /** Ending of the run after a requested stop; undefined if no stop was requested. */
-  readonly stopping: Ending | undefined;
-  send(message: Told): void;
+  readonly stopping: SandboxEnding | undefined;
+  send(message: CallReply): void;
   /** @throws ProtocolBreach */
   hear(frame: Drained): void;
   /** Asks the sidecar to dispose of the isolate; the run then ends as `ending`. */
-  stop(ending: Ending): void;
+  stop(ending: SandboxEnding): void;
   isClosed(): boolean;
   /** Drops all further messages to the sidecar. */
   close(): void;
@@ -42,7 +42,7 @@ export function createRunChannel(options: RunChannelOptions): RunChannel {
   const speech = createSpeech(limits);
   let sent = 1;
   let closed = false;
-  let stopping: Ending | undefined;
+  let stopping: SandboxEnding | undefined;
   return {
     get active() {
       return sent > speech.acked;
@@ -54,12 +54,12 @@ export function createRunChannel(options: RunChannelOptions): RunChannel {
       if (closed) return;
       sent++;
       sidecar.send(message);
-      tape?.told(message);
+      tape?.recordReply(message);
       options.onSent();
     },
     hear(frame) {
       speech.hear(frame, sent);
-      tape?.heard(frame.acked, frame.calls);
+      tape?.recordCalls(frame.acked, frame.calls);
     },
     stop(ending) {
       if (closed || stopping) return;
@@ -76,10 +76,10 @@ export function createRunChannel(options: RunChannelOptions): RunChannel {
 
 /** Kills a sidecar that sends messages but does not stop a run, because a genuine one would. The watch handles a silent sidecar. */
 function killUnlessStopped(sidecar: SidecarProcess, timers: RunTimers): void {
-  const askedAt = performance.now();
+  const stopSentAt = performance.now();
   const look = (looks: number): void =>
     timers.after(stopMs, () => {
-      const spoke = sidecar.heardAt - askedAt > stopMs / 2;
+      const spoke = sidecar.lastActiveAt - stopSentAt > stopMs / 2;
       if (spoke || looks === stopLooksMax) sidecar.kill('a run was not stopped when requested');
       else look(looks + 1);
     });

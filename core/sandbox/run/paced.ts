@@ -1,32 +1,32 @@
 // Answers the calls and timers of a replay from its recording, grouped and timed as recorded.
 import type { Pace } from '../job.ts';
 import { messageMax } from '../protocol.ts';
-import type { RunNonce, Told } from '../protocol.ts';
+import type { RunNonce, CallReply } from '../protocol.ts';
 import type { RunCalls } from './calls.ts';
-import type { Ending } from './ending.ts';
+import type { SandboxEnding } from './ending.ts';
 import type { RunClock } from './time.ts';
 
 export interface PacedCallsOptions {
   readonly nonce: RunNonce;
   readonly pace: Pace;
   readonly clock: RunClock;
-  send(message: Told): void;
-  stop(ending: Ending): void;
+  send(message: CallReply): void;
+  stop(ending: SandboxEnding): void;
 }
 
-const ended: Ending = { status: 'interrupted', message: 'The replay was ended.' };
+const ended: SandboxEnding = { status: 'interrupted', message: 'The replay was ended.' };
 
 export function createPacedCalls({ nonce: run, pace, clock, send, stop }: PacedCallsOptions): RunCalls {
-  let made = 0;
+  let count = 0;
   return {
-    get made() {
-      return made;
+    get count() {
+      return count;
     },
     // A recording answers at once, so no call is ever open.
     open: 0,
     answered: () => Promise.resolve(),
     take(...call) {
-      if (call[1] !== 'sleep') made++;
+      if (call[1] !== 'sleep') count++;
       if (!pace.take(call)) stop(ended);
     },
     onIdle() {

@@ -8,14 +8,14 @@ import type { FromSidecar, RunEnd, RunNonce } from '../protocol.ts';
 import { createRunCalls, type RunCalls, type RunCallsOptions } from './calls.ts';
 import { createPacedCalls } from './paced.ts';
 import { createRunChannel, type RunChannel } from './channel.ts';
-import { failed, type Ending } from './ending.ts';
+import { failed, type SandboxEnding } from './ending.ts';
 import { createRunLog } from './log.ts';
 import { createOwnWait, createRunClock, createRunTimers, type OwnWait, type RunTimers } from './time.ts';
 
 /** A run ends at this multiple of its wall limit, time spent waiting for the CPU included. */
 const wallBoundTimes = 10;
 const wallLookMsMin = 50;
-const thrownAway: Ending = {
+const isolateDiscarded: SandboxEnding = {
   status: 'interrupted',
   message: 'The isolate was disposed of during the run.',
 };
@@ -23,14 +23,14 @@ const thrownAway: Ending = {
 export interface RunOrder {
   readonly nonce: RunNonce;
   readonly job: SandboxJob;
-  readonly lane: string;
+  readonly queueName: string;
   readonly sidecar: SidecarProcess;
   readonly queueMs: number;
   readonly clock: () => number;
   settle(outcome: SandboxOutcome): void;
 }
 
-export interface ActiveRun extends Pick<RunOrder, 'nonce' | 'job' | 'lane' | 'sidecar'> {
+export interface ActiveRun extends Pick<RunOrder, 'nonce' | 'job' | 'queueName' | 'sidecar'> {
   readonly rssAtStartBytes: number;
   cpuMs: number;
   readonly channel: Pick<RunChannel, 'active' | 'stopping' | 'stop'>;
@@ -38,11 +38,11 @@ export interface ActiveRun extends Pick<RunOrder, 'nonce' | 'job' | 'lane' | 'si
   drained(message: Drained): void;
   /** The sidecar reports the end of the run. Waits for calls that the handler did not await, because they belong to the run. */
   ended(message: Extract<FromSidecar, { t: 'end' }>): Promise<void>;
-  finish(ending: Ending): void;
+  finish(ending: SandboxEnding): void;
 }
 
 export function startRun(order: RunOrder): ActiveRun {
-  const { nonce, job, lane, sidecar } = order;
+  const { nonce, job, queueName, sidecar } = order;
   const startedAt = performance.now();
   const clock = createRunClock(order.clock);
   const timers = createRunTimers();
@@ -54,20 +54,20 @@ export function startRun(order: RunOrder): ActiveRun {
   let memoryBytes = 0;
   let ended = false;
 
-  const finish = (ending: Ending): void => {
+  const finish = (ending: SandboxEnding): void => {
     if (isClosed()) return;
     channel.close();
     timers.clear();
     const wallMs = performance.now() - startedAt;
     const { cpuMs } = run;
     const { queueMs } = order;
-    order.settle({ ...ending, cpuMs, memoryBytes, wallMs, queueMs, calls: calls.made, logs: log.lines() });
+    order.settle({ ...ending, cpuMs, memoryBytes, wallMs, queueMs, calls: calls.count, logs: log.lines() });
   };
 
   const run: ActiveRun = {
     nonce,
     job,
-    lane,
+    queueName,
     sidecar,
     rssAtStartBytes: sidecar.rssSeenBytes,
     cpuMs: 0,
@@ -84,14 +84,14 @@ export function startRun(order: RunOrder): ActiveRun {
     async ended({ end, ...usage }) {
       if (ended) return sidecar.kill('protocol violation: A run ended twice.');
       ended = true;
-      job.tape?.heard(usage.acked, []);
+      job.tape?.recordCalls(usage.acked, []);
       run.cpuMs = usage.cpuMs;
       memoryBytes = usage.memoryBytes;
       const breach = breachOf(end, job.handler.kind);
       if (breach !== null) return sidecar.kill(`protocol violation: ${breach}`);
       if (channel.stopping) return finish(channel.stopping);
       if (end.status === 'succeeded' && calls.open > 0) await calls.answered();
-      finish(end.status === 'stopped' ? thrownAway : end);
+      finish(end.status === 'stopped' ? isolateDiscarded : end);
     },
   };
   watchWall(job.limits.wallMs, startedAt, { timers, wait, stop });
@@ -116,7 +116,7 @@ function callsOf(options: RunCallsOptions): RunCalls {
 function watchWall(
   wallMs: number,
   startedAt: number,
-  run: { timers: RunTimers; wait: OwnWait; stop(ending: Ending): void },
+  run: { timers: RunTimers; wait: OwnWait; stop(ending: SandboxEnding): void },
 ): void {
   const look = (): void => {
     const leftMs = wallMs - run.wait.lookMs();

@@ -3,11 +3,11 @@
 import type IsolatedVm from 'isolated-vm';
 import type { RunLimits, RunNonce } from '../protocol.ts';
 import { cpuFault, GuestFault, startupFault } from './fault.ts';
-import type { Outbox } from './guest/bridge.ts';
+import type { GuestOutbox } from './guest/bridge.ts';
 import { recorderUnits } from './guest/recorder.ts';
 import { createTimedIsolate, type GuestHost, type TimedIsolate } from './timed-isolate.ts';
 
-type Step = IsolatedVm.Reference<(...args: (string | number)[]) => Outbox>;
+type Step = IsolatedVm.Reference<(...args: (string | number)[]) => GuestOutbox>;
 type Register = IsolatedVm.Reference<(definition: unknown) => string>;
 
 /** Shared, because isolated-vm reads the options on every entry. */
@@ -29,7 +29,7 @@ export interface Guest {
   enter(
     ops: (string | number)[],
     limitMs: number,
-    said: (outbox: Outbox) => void,
+    said: (outbox: GuestOutbox) => void,
     failed: (fault: unknown) => void,
   ): void;
   /** Updates `memoryBytes`. */
@@ -78,7 +78,7 @@ interface OpenedGuest {
 async function openGuest(
   host: GuestHost,
   { sha256, source, limits, run }: GuestOrder,
-  entrance: 'register' | 'describe',
+  entryPoint: 'register' | 'describe',
 ): Promise<OpenedGuest> {
   const isolate = createTimedIsolate(host, limits.memoryMb, run);
   /** See `guest/recorder.ts`; a thread that does not stop may still write to it. */
@@ -87,7 +87,7 @@ async function openGuest(
     const context = await isolate.vm.createContext();
     const bridge = await installProgram(host, context, recorder);
     const step = (await bridge.get('step', { reference: true })) as Step;
-    const register = (await bridge.get(entrance, { reference: true })) as Register;
+    const register = (await bridge.get(entryPoint, { reference: true })) as Register;
     await context.global.delete('tatamiBridge');
     const definition = await isolate.timed(limits.startupMs, () => evaluate(isolate, context, source));
     const enterDefinition = async (): Promise<string> =>
@@ -169,7 +169,7 @@ function guestIn(
 }
 
 /** Rejects instead of throwing. */
-function applied(step: Step, ops: (string | number)[]): Promise<Outbox> {
+function applied(step: Step, ops: (string | number)[]): Promise<GuestOutbox> {
   try {
     return step.apply(undefined, ops, copied);
   } catch (error) {

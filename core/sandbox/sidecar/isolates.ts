@@ -19,7 +19,7 @@ export interface Isolates {
   takeWarm(order: RunOrder): Guest | undefined;
   /** Loads a new isolate. @throws GuestFault */
   load(order: RunOrder): Promise<Guest>;
-  keep(name: string, guest: Guest): void;
+  retain(name: string, guest: Guest): void;
   evict(prefix: string): void;
 }
 
@@ -64,18 +64,18 @@ export function createIsolates(host: GuestHost): Isolates {
       for (const sha256 of forgotten) codes.delete(sha256);
     },
     takeWarm(order) {
-      const found = order.fresh ? undefined : warm.get(order.isolate);
+      const warmGuest = order.fresh ? undefined : warm.get(order.isolate);
       warm.delete(order.isolate);
-      if (!found) return undefined;
-      if (found.sha256 === order.sha256 && found.memoryMb === order.limits.memoryMb) {
-        found.isolate.currentRun = order.run;
-        return found;
+      if (!warmGuest) return undefined;
+      if (warmGuest.sha256 === order.sha256 && warmGuest.memoryMb === order.limits.memoryMb) {
+        warmGuest.isolate.currentRun = order.run;
+        return warmGuest;
       }
-      found.isolate.dispose();
+      warmGuest.isolate.dispose();
       return undefined;
     },
     load,
-    keep(name, guest) {
+    retain(name, guest) {
       guest.lastUsedAt = performance.now();
       warm.set(name, guest);
       const [oldest] = warm.keys();

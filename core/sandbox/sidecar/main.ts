@@ -5,7 +5,7 @@ import type { EntryReport, FromSidecar, RunEnd, RunNonce, ToSidecar } from '../p
 import { GuestFault } from './fault.ts';
 import { describeGuest, type Guest } from './isolate.ts';
 import { createIsolates } from './isolates.ts';
-import { createProcessorMeter, usedByOtherThreadsMs } from './meter.ts';
+import { createCpuMeter, usedByOtherThreadsMs } from './meter.ts';
 import { createGuestRun, endOf, type GuestRun } from './run.ts';
 import type { GuestHost, Ivm, TimedIsolate } from './timed-isolate.ts';
 import { createWatchdog } from './watchdog.ts';
@@ -34,7 +34,7 @@ const unused = { cpuMs: 0, acked: 0, memoryBytes: 0 };
 /** Runs whose isolate is loading. */
 const loading = new Set<RunNonce>();
 
-const meter = createProcessorMeter(usedByOtherThreadsMs, () => performance.now());
+const meter = createCpuMeter(usedByOtherThreadsMs, () => performance.now());
 const host: GuestHost = {
   ivm: loadIsolatedVm(addonPath),
   guestProgram: '',
@@ -123,14 +123,14 @@ function finish(order: Message<'run'>, guest: Guest, run: GuestRun, end: RunEnd)
   const { cpuMs } = run;
   const acked = run.acked();
   guest.runs++;
-  const keep = leavesIsolateWell(end);
+  const isReusable = leavesIsolateWell(end);
   const close = (): void => {
     runs.delete(order.run);
-    if (keep && !order.fresh) isolates.keep(order.isolate, guest);
+    if (isReusable && !order.fresh) isolates.retain(order.isolate, guest);
     else guest.isolate.dispose();
     sendEnd(order.run, end, { cpuMs, acked, memoryBytes: guest.memoryBytes });
   };
-  if (keep && (guest.runs === 1 || guest.runs % measureEveryRuns === 0 || cpuMs > measureAboveCpuMs))
+  if (isReusable && (guest.runs === 1 || guest.runs % measureEveryRuns === 0 || cpuMs > measureAboveCpuMs))
     guest.measureMemory().then(close, close);
   else close();
 }

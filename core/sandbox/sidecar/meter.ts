@@ -9,9 +9,9 @@ export type UsedMs = () => number;
 /** In a shorter window the kernel's accounting, which lags by a tick, would dominate. */
 const windowMsMin = 10;
 /** Carries unattributed CPU time into the next window because of the kernel's lag; bounded, because helper threads use CPU time too. */
-const heldOverMsMax = 20;
+const carriedOverMsMax = 20;
 
-export interface ProcessorMeter {
+export interface CpuMeter {
   /** CPU time of a hypothetical entry that is always in progress; only differences are meaningful. */
   hadMs(): number;
   /** Call when an entry begins or ends. @returns the current `hadMs` */
@@ -21,7 +21,7 @@ export interface ProcessorMeter {
   measure(): void;
 }
 
-export function createProcessorMeter(usedMs: UsedMs, nowMs: () => number): ProcessorMeter {
+export function createCpuMeter(usedMs: UsedMs, nowMs: () => number): CpuMeter {
   /** Number of entries in progress, and the sum of their wall times in this window. */
   let entries = 0;
   let entriesMs = 0;
@@ -29,15 +29,15 @@ export function createProcessorMeter(usedMs: UsedMs, nowMs: () => number): Proce
   let openedAt = countedAt;
   let usedAtOpen = usedMs();
   let hadAtOpen = 0;
-  let heldOverMs = 0;
+  let carriedOverMs = 0;
   let rate = 1;
 
   const close = (now: number): void => {
     const used = usedMs();
-    const shared = heldOverMs + (used - usedAtOpen);
+    const shared = carriedOverMs + (used - usedAtOpen);
     usedAtOpen = used;
     const taken = Math.min(shared, entriesMs);
-    heldOverMs = Math.min(shared - taken, heldOverMsMax);
+    carriedOverMs = Math.min(shared - taken, carriedOverMsMax);
     if (entriesMs > 0) rate = taken / entriesMs;
     hadAtOpen += rate * (now - openedAt);
     openedAt = now;

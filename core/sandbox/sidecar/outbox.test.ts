@@ -2,13 +2,13 @@ import { expect, test } from 'bun:test';
 import { readFrame } from '../frames.ts';
 import { createFrameReader, encodeFrames } from '../framing.ts';
 import { callsPerFrameMax, kvTextMax } from '../protocol.ts';
-import type { Outbox } from './guest/bridge.ts';
+import type { GuestOutbox } from './guest/bridge.ts';
 import { readEnd, readOutbox, readRecorded } from './outbox.ts';
 
-const outbox = (heads: unknown, texts: unknown = '', end: unknown = ''): Outbox =>
-  ({ heads, texts, end }) as Outbox;
+const outbox = (heads: unknown, texts: unknown = '', end: unknown = ''): GuestOutbox =>
+  ({ heads, texts, end }) as GuestOutbox;
 
-const broken: [what: string, given: Outbox][] = [
+const broken: [what: string, given: GuestOutbox][] = [
   ['no text', outbox(7)],
   ['no texts', outbox('["c",1,"issues.get",2]', null)],
   ['no JSON', outbox('["c",1,"issues.get",2', '[]')],
@@ -35,8 +35,8 @@ const broken: [what: string, given: Outbox][] = [
   ['heads above the size of a head', outbox(`["l","info",0${' '.repeat(70_000)}]`)],
 ];
 
-test.each(broken)('an outbox with %s is refused here, where only its run suffers', (_what, given) => {
-  expect(() => readOutbox(given)).toThrow();
+test.each(broken)('an outbox with %s is refused here, where only its run suffers', (_what, malformed) => {
+  expect(() => readOutbox(malformed)).toThrow();
 });
 
 test.each(['7', '[', '["excellent"]', '["error",7]', '["done",{"done":2,"of":1}]'])(
@@ -49,10 +49,10 @@ test('what is let through the core takes, in as many frames as it needs', () => 
   const call = (n: number): string => `["c",${n},"kv.set",${args.length}]`;
   const parts = readOutbox(outbox(`${call(1)},["l","info",2],${call(2)}`, `${args}hi${args}`));
   const frames = encodeFrames(parts.map((said) => ({ t: 'drained', run: 'A'.repeat(22), acked: 1, said })));
-  const heard: unknown[] = [];
+  const decoded: unknown[] = [];
   const bounds = { frameBytes: 3 * (kvTextMax + 1000), headBytes: 64 * 1024 };
-  createFrameReader(() => bounds).push(frames, (frame) => heard.push(readFrame(frame)));
-  expect(heard).toMatchObject([
+  createFrameReader(() => bounds).push(frames, (frame) => decoded.push(readFrame(frame)));
+  expect(decoded).toMatchObject([
     { calls: [[1, 'kv.set', args]], logs: [['info', 'hi']] },
     { calls: [[2, 'kv.set', args]], logs: [] },
   ]);

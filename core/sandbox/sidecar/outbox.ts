@@ -10,10 +10,10 @@ import {
   readProgress,
   textMaxOf,
 } from '../protocol.ts';
-import type { EndReason, LogLevel, RunEnd, Said } from '../protocol.ts';
-import type { Outbox } from './guest/bridge.ts';
+import type { EndReason, GuestLogLevel, RunEnd, GuestOutput } from '../protocol.ts';
+import type { GuestOutbox } from './guest/bridge.ts';
 
-const logLevels: readonly unknown[] = ['debug', 'info', 'warn', 'error'] satisfies LogLevel[];
+const logLevels: readonly unknown[] = ['debug', 'info', 'warn', 'error'] satisfies GuestLogLevel[];
 const guestReasons: readonly unknown[] = [
   'error',
   'retry_later',
@@ -27,13 +27,13 @@ const textUnitsMax = 14_000_000;
 const headUnitsMax = 20_000;
 
 /** Returns the output in parts that each fit into one frame. @throws Error if the outbox is invalid */
-export function readOutbox({ heads, texts }: Outbox): readonly Said[] {
+export function readOutbox({ heads, texts }: GuestOutbox): readonly GuestOutput[] {
   if (heads === '') return [];
   if (!isText(heads, headUnitsMax) || !isText(texts, textUnitsMax)) throw new Error('no outbox');
   const list = JSON.parse(`[${heads}]`) as unknown[][];
   if (list.length > callsPerFrameMax) throw new Error('too much at once');
   let units = 0;
-  for (let i = 0; i < list.length; i++) units += unitsNamedBy(list[i]!);
+  for (let i = 0; i < list.length; i++) units += unitsOfEntry(list[i]!);
   if (units !== texts.length) throw new Error('unknown texts');
   return list.length < 2 || units <= kvTextMax ? [{ heads, texts }] : inParts(list, texts);
 }
@@ -42,7 +42,7 @@ function isText(value: unknown, most: number): boolean {
   return typeof value === 'string' && value.length <= most;
 }
 
-function unitsNamedBy(head: unknown[]): number {
+function unitsOfEntry(head: unknown[]): number {
   if (head[0] === 'c' && head.length === 4) return callUnits(head);
   if (head[0] === 'l' && head.length === 3) return lineUnits(head);
   throw new Error('unknown entry');
@@ -66,8 +66,8 @@ function unitsOf(units: unknown, most: number): number {
 }
 
 /** Splits the output, because the core accepts no frame larger than the largest call. */
-function inParts(list: readonly unknown[][], texts: string): Said[] {
-  const parts: Said[] = [];
+function inParts(list: readonly unknown[][], texts: string): GuestOutput[] {
+  const parts: GuestOutput[] = [];
   let heads: string[] = [];
   let from = 0;
   let to = 0;
@@ -87,7 +87,7 @@ function inParts(list: readonly unknown[][], texts: string): Said[] {
 }
 
 /** Returns the log lines of the recorder, the only output of an entry that was ended from outside; undefined if invalid or empty. */
-export function readRecorded(text: string): Said | undefined {
+export function readRecorded(text: string): GuestOutput | undefined {
   try {
     const lines = JSON.parse(`[${text}]`) as unknown[][];
     let texts = '';
@@ -105,20 +105,20 @@ export function readRecorded(text: string): Said | undefined {
 }
 
 /** Returns the end of the run, or undefined if the run goes on. @throws Error if the outbox is invalid */
-export function readEnd({ end }: Outbox): RunEnd | undefined {
+export function readEnd({ end }: GuestOutbox): RunEnd | undefined {
   if (end === '') return undefined;
   const [reason, first, afterMs, stack] = JSON.parse(end) as unknown[];
   // For reason `done`, the third element is the result.
   return reason === 'done' ? success(first, afterMs) : failure(reason, first, { afterMs, stack });
 }
 
-function success(given: unknown, result: unknown): RunEnd {
+function success(rawProgress: unknown, result: unknown): RunEnd {
   if (result !== undefined) {
     if (!isText(result, resultUnitsMax)) throw new Error('unknown result');
     return { status: 'succeeded', result: result as string };
   }
-  if (given === undefined) return { status: 'succeeded' };
-  const progress = readProgress(given);
+  if (rawProgress === undefined) return { status: 'succeeded' };
+  const progress = readProgress(rawProgress);
   if (!progress) throw new Error('unknown progress');
   return { status: 'succeeded', progress };
 }

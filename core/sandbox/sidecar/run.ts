@@ -1,9 +1,9 @@
 // Executes one run in a guest: passes the core's messages to it entry by entry, forwards its calls and logs, and reports its end.
-import type { EndReason, RunEnd, RunLimits, RunNonce, Said } from '../protocol.ts';
+import type { EndReason, RunEnd, RunLimits, RunNonce, GuestOutput } from '../protocol.ts';
 import { GuestFault } from './fault.ts';
 import type { Guest } from './isolate.ts';
 import type { TimedIsolate } from './timed-isolate.ts';
-import type { Outbox } from './guest/bridge.ts';
+import type { GuestOutbox } from './guest/bridge.ts';
 import { readEnd, readOutbox, readRecorded } from './outbox.ts';
 import type { Send } from './wire.ts';
 
@@ -11,7 +11,7 @@ import type { Send } from './wire.ts';
 const leftMsMin = 5;
 
 /** An empty message that only acknowledges. */
-const nothing: readonly Said[] = [{ heads: '', texts: '' }];
+const nothing: readonly GuestOutput[] = [{ heads: '', texts: '' }];
 
 interface RunningGuest extends Pick<Guest, 'enter' | 'limitsText'> {
   readonly isolate: Pick<TimedIsolate, 'cpuMs'>;
@@ -45,7 +45,7 @@ export interface GuestRun {
 export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOptions): GuestRun {
   const budget = createBudget(guest, limits);
   const inbox = createInbox();
-  const tell = createTelling(run, send);
+  const reporter = createReporter(run, send);
   let inside = false;
   let ended = false;
 
@@ -56,14 +56,14 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
   };
 
   const fail = (error: unknown, received: number): void => {
-    tell.say(lastWordsOf(error), received);
+    reporter.say(lastWordsOf(error), received);
     end(isCpuFault(error) && budget.isOver() ? budget.overspent() : endOf(error));
   };
 
-  const hear = (outbox: Outbox, received: number): void => {
+  const hear = (outbox: GuestOutbox, received: number): void => {
     const { parts, how } = read(outbox);
     // The end of a run also acknowledges all messages.
-    tell.say(parts.length > 0 || how ? parts : nothing, received);
+    reporter.say(parts.length > 0 || how ? parts : nothing, received);
     if (budget.isOver()) end(budget.overspent());
     else if (how) end(how);
   };
@@ -98,7 +98,7 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
     get cpuMs() {
       return budget.cpuMs();
     },
-    acked: tell.acked,
+    acked: reporter.acked,
     start(handler, input) {
       const text = limitsText(limits);
       if (text !== guest.limitsText) inbox.add('limits', '', text, 0);
@@ -110,12 +110,12 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
   };
 }
 
-function lastWordsOf(error: unknown): readonly Said[] {
+function lastWordsOf(error: unknown): readonly GuestOutput[] {
   const last = error instanceof GuestFault ? readRecorded(error.lastWords) : undefined;
   return last ? [last] : [];
 }
 
-function read(outbox: Outbox): { parts: readonly Said[]; how: RunEnd | undefined } {
+function read(outbox: GuestOutbox): { parts: readonly GuestOutput[]; how: RunEnd | undefined } {
   try {
     return { parts: readOutbox(outbox), how: readEnd(outbox) };
   } catch (error) {
@@ -152,11 +152,11 @@ function createInbox() {
 }
 
 /** Sends the guest's output to the core; `ackedNow` counts the core's messages that the guest had consumed by then. */
-function createTelling(run: RunNonce, send: Send) {
+function createReporter(run: RunNonce, send: Send) {
   let acked = 0;
   return {
     acked: () => acked,
-    say(parts: readonly Said[], ackedNow: number): void {
+    say(parts: readonly GuestOutput[], ackedNow: number): void {
       // Only the last part acknowledges new messages.
       for (let i = 0; i < parts.length; i++)
         send({ t: 'drained', run, acked: i === parts.length - 1 ? ackedNow : acked, said: parts[i]! });

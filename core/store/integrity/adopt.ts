@@ -14,7 +14,7 @@ export function adoptDatabase(dir: string): void {
   const logHead = join(dir, 'log-head');
   // Dropped first: if the process is killed from here on, old checksums would report damage.
   dropSums(database);
-  const head = foldAll(database);
+  const head = checkpointAll(database);
   resetLogHead(logHead, head);
   writeSums(database, sumsOfFile(database));
   writeIdentity(join(dir, 'identity'), { database, logHead }, 'closed', head);
@@ -22,11 +22,11 @@ export function adoptDatabase(dir: string): void {
 
 /** As `adoptDatabase`, for a version without checksums and identities, which would let these become stale. */
 export function adoptForEarlier(dir: string): void {
-  resetLogHead(join(dir, 'log-head'), foldAll(join(dir, 'tatami.db')));
+  resetLogHead(join(dir, 'log-head'), checkpointAll(join(dir, 'tatami.db')));
 }
 
 /** Checkpoints the whole log. @returns the log head in the database */
-function foldAll(database: string): LogHead {
+function checkpointAll(database: string): LogHead {
   const db = new Database(database);
   try {
     db.prepare('PRAGMA journal_mode = WAL').all();

@@ -48,18 +48,18 @@ interface Parts {
 
 /** Returns null if the page is not a b-tree page. */
 function partsOf(content: Buffer, start: number): Parts | null {
-  const kind = content[start] ?? 0;
-  const isInterior = kind === interiorIndex || kind === interiorTable;
-  if (!isInterior && kind !== leafIndex && kind !== leafTable) return null;
+  const pageType = content[start] ?? 0;
+  const isInterior = pageType === interiorIndex || pageType === interiorTable;
+  if (!isInterior && pageType !== leafIndex && pageType !== leafTable) return null;
   const cells = cellsOf(content, start + (isInterior ? 12 : 8), content.readUInt16BE(start + 3));
   if (!cells) return null;
   const children = isInterior
     ? [content.readUInt32BE(start + 8), ...cells.map((at) => content.readUInt32BE(at))]
     : [];
   const chains =
-    kind === interiorTable
+    pageType === interiorTable
       ? []
-      : cells.map((at) => chainOf(content, isInterior ? at + 4 : at, kind === leafTable));
+      : cells.map((at) => chainOf(content, isInterior ? at + 4 : at, pageType === leafTable));
   return { children, chains: chains.filter((chain) => chain !== null) };
 }
 

@@ -34,7 +34,7 @@ export function createDamageGuard(planner: Database.Database): DamageGuard {
     get damage() {
       return damage;
     },
-    note: (found) => void (damage = found),
+    note: (newDamage) => void (damage = newDamage),
     check(text) {
       if (!damage) return;
       const { roots, isTotal } = damage;

@@ -14,7 +14,7 @@ export interface Damage {
 
 /** Tables that identify the database and the end of its log. */
 const essential = ['sqlite_schema', 'migrations', 'log_head', 'installation'];
-const pagesShown = 10;
+const pagesListedMax = 10;
 
 export function damageOf(file: PageFile, pages: readonly number[]): Damage {
   const damaged = new Set(pages);
@@ -34,10 +34,10 @@ export function damageOf(file: PageFile, pages: readonly number[]): Damage {
 
 /** Message for operators. Contains no stored data. */
 export function describeDamage(database: string, { pages, names }: Damage): string {
-  const shown = pages.slice(0, pagesShown).join(', ') + (pages.length > pagesShown ? ' …' : '');
+  const listedPages = pages.slice(0, pagesListedMax).join(', ') + (pages.length > pagesListedMax ? ' …' : '');
   const which = names.length === 0 ? 'no table' : names.join(', ');
   return (
-    `${pages.length} damaged ${pages.length === 1 ? 'page' : 'pages'} (${shown}) in ${database}, of ${which}: ` +
+    `${pages.length} damaged ${pages.length === 1 ? 'page' : 'pages'} (${listedPages}) in ${database}, of ${which}: ` +
     'the content differs from what Tatami wrote (a failing disk, or another program wrote to the file).'
   );
 }

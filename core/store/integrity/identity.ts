@@ -6,12 +6,12 @@ import type { LogHead } from '../log-head.ts';
 import { writeWholeFile } from '../whole-file.ts';
 
 /** Files that are created once and never replaced. */
-export interface Kept {
+export interface IdentityFiles {
   readonly database: string;
   readonly logHead: string;
 }
 
-export interface Identity {
+export interface DirectoryIdentity {
   /** `open` while a server runs, or after it was killed. */
   readonly state: 'open' | 'closed';
   readonly files: string;
@@ -22,12 +22,12 @@ export interface Identity {
 /** Stored twice, so that one damaged sector does not lose it. */
 const copyBytes = 512;
 
-export function filesOf(kept: Kept): string {
-  return [kept.database, kept.logHead].map((path) => statSync(path, { bigint: true }).ino).join('-');
+export function filesOf(files: IdentityFiles): string {
+  return [files.database, files.logHead].map((path) => statSync(path, { bigint: true }).ino).join('-');
 }
 
 /** Returns null if both copies are damaged, undefined if there is no file. */
-export function readIdentity(path: string): Identity | null | undefined {
+export function readIdentity(path: string): DirectoryIdentity | null | undefined {
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
@@ -39,17 +39,22 @@ export function readIdentity(path: string): Identity | null | undefined {
 }
 
 /** Durable on return. @throws Error with the system's `code` if the directory cannot be written */
-export function writeIdentity(path: string, kept: Kept, state: Identity['state'], head: LogHead): void {
-  const copy = encode({ state, files: filesOf(kept), head });
+export function writeIdentity(
+  path: string,
+  files: IdentityFiles,
+  state: DirectoryIdentity['state'],
+  head: LogHead,
+): void {
+  const copy = encode({ state, files: filesOf(files), head });
   writeWholeFile(path, copy + copy);
 }
 
-function encode({ state, files, head }: Identity): string {
+function encode({ state, files, head }: DirectoryIdentity): string {
   const text = `${state} ${files} ${head.position} ${head.hash}`;
   return `${text} ${checksum(text)}\n`.padEnd(copyBytes, ' ');
 }
 
-function decode(copy: Buffer): Identity | null {
+function decode(copy: Buffer): DirectoryIdentity | null {
   const [state = '', files = '', position = '', hash = '', sum = ''] = copy
     .toString('latin1')
     .trimEnd()

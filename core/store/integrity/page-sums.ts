@@ -26,7 +26,7 @@ export interface PageSums {
 }
 
 /** Checksums that the writer updates. */
-export interface KeptSums extends PageSums {
+export interface WritablePageSums extends PageSums {
   /** @param sum CRC-32 of the content */
   set(page: number, sum: number): void;
   unset(page: number): void;
@@ -43,7 +43,7 @@ export function readSums(database: string): PageSums {
   return { pageBytes: pageBytesOf(entries), verdictOf: (page, content) => verdict(entries, page, content) };
 }
 
-export function keepSums(database: string): KeptSums {
+export function openPageSums(database: string): WritablePageSums {
   const path = sumsOf(database);
   let entries = readFileSync(path);
   const fd = openSync(path, 'r+');
@@ -58,9 +58,9 @@ export function keepSums(database: string): KeptSums {
   const resize = (pages: number): void => {
     const had = Math.floor(entries.length / entryBytes);
     if (had <= pages) {
-      const room = Buffer.alloc((pages + 1) * entryBytes);
-      entries.copy(room, 0, 0, had * entryBytes);
-      entries = room;
+      const enlarged = Buffer.alloc((pages + 1) * entryBytes);
+      entries.copy(enlarged, 0, 0, had * entryBytes);
+      entries = enlarged;
     }
     for (let page = Math.min(had, pages + 1); page < Math.max(had, pages + 1); page++)
       put(page, 0, unsetCheck(page));

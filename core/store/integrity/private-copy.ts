@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { isEngineError } from '../engine-errors.ts';
 import { makePrivateFile } from '../private.ts';
 import { openPageFile } from './page-file.ts';
-import { freeBytes, megabytes } from './room.ts';
+import { freeBytes, megabytes } from './free-space.ts';
 import { immutableUri, readOnlyUri } from './uri.ts';
 import { readWalLog } from './wal-log.ts';
 
@@ -22,7 +22,7 @@ export function readableWithoutWriting(database: string, usual: string | null): 
   if (!readWalLog(`${database}-wal`)) return { uri: immutableUri(database), release: () => undefined };
   const besideLog = readOnlyUri(database);
   if (opens(besideLog)) return { uri: besideLog, release: () => undefined };
-  return copyFolded(database);
+  return copyCheckpointed(database);
 }
 
 function opens(uri: string): boolean {
@@ -37,7 +37,7 @@ function opens(uri: string): boolean {
   }
 }
 
-function copyFolded(database: string): Readable {
+function copyCheckpointed(database: string): Readable {
   const bytes = statSync(database).size + statSync(`${database}-wal`).size;
   const free = freeBytes(tmpdir());
   if (free !== null && free < bytes)

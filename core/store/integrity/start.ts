@@ -11,17 +11,17 @@ import { migrate, type MigrationReport } from '../migrate.ts';
 import { migrations } from '../migrations/index.ts';
 import { makePrivateFile } from '../private.ts';
 import { makeShrinkable, type Shrinkable } from '../shrinkable.ts';
-import { openTaker, type Taker } from '../spool/taker.ts';
+import { openWalArchiver, type WalArchiver } from '../wal-archive/wal-archiver.ts';
 import { StoreError } from '../store.ts';
 import { sumsOfFile } from './adopt.ts';
-import { closeFolded } from './close-folded.ts';
+import { closeCheckpointed } from './close-checkpointed.ts';
 import { damageOf, describeDamage, wayBack, type Damage } from './damage.ts';
 import { writeIdentity } from './identity.ts';
 import { openPageFile } from './page-file.ts';
 import { hasSums, writeSums } from './page-sums.ts';
 import { readableWithoutWriting } from './private-copy.ts';
-import { headOf, recognise, schemaOfFile, type Directory, type Recognised } from './recognise.ts';
-import { describeUnwritable } from './room.ts';
+import { headOf, recognise, schemaOfFile, type DataDirectory, type Recognised } from './recognise.ts';
+import { describeUnwritable } from './free-space.ts';
 import { readOnlyUri } from './uri.ts';
 import { isEmptyFile, verifyPages } from './verify.ts';
 import { checkWhole } from './whole-check.ts';
@@ -29,7 +29,7 @@ import { checkWhole } from './whole-check.ts';
 export interface StartOptions {
   readonly nowMs: () => number;
   /** Folder into which WAL segments are archived before a checkpoint; null if no continuous copy is made. */
-  readonly spool: string | null;
+  readonly walArchive: string | null;
   readonly snapshots: string;
   readonly log: Log;
   readonly problems: Problems;
@@ -44,10 +44,10 @@ export interface Started {
 }
 
 /** @throws Error that names the problem and the remedy */
-export function startDirectory(dir: Directory, options: StartOptions): Started {
+export function startDirectory(dir: DataDirectory, options: StartOptions): Started {
   if (existsSync(`${dir.database}-journal`)) rollBack(dir.database);
   // A newer schema is refused without a change: no archiving, no checkpoint.
-  if (schemaOfFile(dir.database) > migrations.length) migrateHere(dir, { ...options, spool: null });
+  if (schemaOfFile(dir.database) > migrations.length) migrateHere(dir, { ...options, walArchive: null });
   const known = recognise(dir);
   if (known === 'new') return startNew(dir, options);
   const damage = look(dir, options.log);
@@ -57,48 +57,49 @@ export function startDirectory(dir: Directory, options: StartOptions): Started {
   } catch (error) {
     return startUnwritable(dir, error, options);
   }
-  tell(known, dir, options.log);
+  logMove(known, dir, options.log);
   return { ...migrateHere(dir, options), onlyToRead: null, release: () => undefined };
 }
 
 /** Checkpoints the log of the previous server and of the migrations before the engine opens. */
 function migrateHere(
-  { database }: Directory,
-  { nowMs, snapshots, spool, log }: StartOptions,
+  { database }: DataDirectory,
+  { nowMs, snapshots, walArchive, log }: StartOptions,
 ): Pick<Started, 'migration' | 'shrinkable'> {
-  const taker = spool === null ? null : openTaker({ database, spool });
-  const beforeFold = (db: Database.Database): void => void (taker && putAside(db, taker, nowMs()));
-  if (taker) foldLeftOver(database, beforeFold);
+  const walArchiver = walArchive === null ? null : openWalArchiver({ database, walArchive });
+  const beforeCheckpoint = (db: Database.Database): void =>
+    void (walArchiver && archiveLeftOver(db, walArchiver, nowMs()));
+  if (walArchiver) checkpointLeftOver(database, beforeCheckpoint);
   const onStep = (message: string): void => log('info', message);
-  const migration = migrate({ path: database, snapshots, nowMs, onStep, beforeFold });
-  const shrinkable = makeShrinkable(database, taker ? { beforeFold } : {});
-  taker?.folded();
+  const migration = migrate({ path: database, snapshots, nowMs, onStep, beforeCheckpoint });
+  const shrinkable = makeShrinkable(database, walArchiver ? { beforeCheckpoint } : {});
+  walArchiver?.checkpointed();
   return { migration, shrinkable };
 }
 
 /** Checkpoints the log of the previous server. */
-function foldLeftOver(database: string, beforeFold: (db: Database.Database) => void): void {
+function checkpointLeftOver(database: string, beforeCheckpoint: (db: Database.Database) => void): void {
   if (isEmptyFile(`${database}-wal`)) return;
   const db = new Database(database);
   try {
     for (const pragma of ['synchronous = FULL', 'wal_autocheckpoint = 0'])
       db.prepare(`PRAGMA ${pragma}`).all();
-    beforeFold(db);
+    beforeCheckpoint(db);
   } finally {
-    closeFolded(db, database);
+    closeCheckpointed(db, database);
   }
 }
 
-function putAside(db: Database.Database, taker: Taker, timeMs: number): void {
+function archiveLeftOver(db: Database.Database, walArchiver: WalArchiver, timeMs: number): void {
   try {
     // The log may hold a commit that was in flight when the previous server died, which SQLite may skip and overwrite. A write of this
     // connection moves the end of the log past it.
     const [row] = db.prepare('PRAGMA user_version').all() as { user_version: number }[];
     db.exec(`PRAGMA user_version = ${row?.user_version ?? 0}`);
     const [head] = db.prepare('SELECT position, hash FROM log_head').all() as LogHead[];
-    taker.take({ timeMs, head: head ?? null });
+    walArchiver.archive({ timeMs, head: head ?? null });
   } catch (error) {
-    taker.end(error instanceof Error ? error.message : String(error));
+    walArchiver.end(error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -113,13 +114,13 @@ function rollBack(database: string): void {
 }
 
 /** Creates a missing log head, as left by an earlier version that was killed during its first start. */
-function withLogHead(dir: Directory): Directory {
+function withLogHead(dir: DataDirectory): DataDirectory {
   if (!existsSync(dir.logHead)) openLogHead(dir.logHead).close();
   return dir;
 }
 
 /** Writes the identity before the first table, so that a killed start is not taken for a copy without identity. */
-function startNew(dir: Directory, options: StartOptions): Started {
+function startNew(dir: DataDirectory, options: StartOptions): Started {
   try {
     if (!existsSync(dir.database)) makePrivateFile(dir.database);
     writeIdentity(dir.identity, withLogHead(dir), 'open', headOf(dir));
@@ -134,7 +135,7 @@ function startNew(dir: Directory, options: StartOptions): Started {
   return { ...migrateHere(dir, options), onlyToRead: null, release: () => undefined };
 }
 
-function tell(known: Recognised, dir: Directory, log: Log): void {
+function logMove(known: Recognised, dir: DataDirectory, log: Log): void {
   if (known === 'moved')
     log('info', 'the data directory was moved or copied while no server ran; the server continues with it', {
       dir: dir.path,
@@ -145,7 +146,7 @@ function tell(known: Recognised, dir: Directory, log: Log): void {
  * Verifies the page checksums. If some are missing (an earlier version, or a damaged checksum file), checks the whole database once and
  * creates them.
  */
-function look(dir: Directory, log: Log): Damage | null {
+function look(dir: DataDirectory, log: Log): Damage | null {
   const { damaged, isUnsure } = verifyPages(dir.database);
   if (damaged.length > 0) {
     const file = openPageFile(dir.database);
@@ -177,7 +178,7 @@ function look(dir: Directory, log: Log): Damage | null {
   return null;
 }
 
-function startDamaged(dir: Directory, damage: Damage, { problems, log }: StartOptions): Started {
+function startDamaged(dir: DataDirectory, damage: Damage, { problems, log }: StartOptions): Started {
   const message = `${describeDamage(dir.database, damage)} ${wayBack}`;
   if (damage.isTotal) throw new Error(`${message} No part of the database can be read.`);
   const { from, migration } = schemaFor(dir, message);
@@ -192,7 +193,7 @@ function startDamaged(dir: Directory, damage: Damage, { problems, log }: StartOp
   };
 }
 
-function startUnwritable(dir: Directory, error: unknown, { problems, log }: StartOptions): Started {
+function startUnwritable(dir: DataDirectory, error: unknown, { problems, log }: StartOptions): Started {
   const { fault } = diskFaultOf(error);
   if (fault === 'broken') throw error;
   const message = `${describeUnwritable(dir.path, error)} The server is read-only. Fix the problem and restart the server.`;
@@ -209,11 +210,11 @@ function startUnwritable(dir: Directory, error: unknown, { problems, log }: Star
 }
 
 /** Strips paths: the readiness endpoint is public and must not reveal where the files are. */
-const inPublic = (message: string, { path }: Directory): string =>
+const inPublic = (message: string, { path }: DataDirectory): string =>
   message.replaceAll(`${path}/`, '').replaceAll(path, 'The data directory');
 
 /** @throws Error if the schema is not the one of this build, because a read-only database cannot be migrated */
-function schemaFor(dir: Directory, why: string): { from: number; migration: MigrationReport } {
+function schemaFor(dir: DataDirectory, why: string): { from: number; migration: MigrationReport } {
   const from = schemaOfFile(dir.database);
   const to = migrations.length;
   if (from !== to)

@@ -1,14 +1,14 @@
 // Detects if the files that a server has open were moved or replaced, because no later start would find writes to them. Uses only `stat` by
 // path: opening and closing a file would drop SQLite's locks.
 import { stat } from 'node:fs/promises';
-import type { Kept } from './identity.ts';
+import type { IdentityFiles } from './identity.ts';
 
 const everyMs = 1_000;
 
 /** @returns a function that stops the watch and returns true if the files are currently moved */
 export function watchFiles(
-  { database, logHead }: Kept,
-  told: { onMoved(which: string): void; onBack(): void },
+  { database, logHead }: IdentityFiles,
+  listener: { onMoved(which: string): void; onBack(): void },
 ): () => boolean {
   const paths = [database, logHead];
   let opened: (string | null)[] | null = null;
@@ -18,8 +18,8 @@ export function watchFiles(
     const now = await Promise.all(paths.map(identityOf));
     opened ??= now;
     const moved = paths.find((_, index) => now[index] !== opened?.[index]);
-    if (moved !== undefined && !isMoved) told.onMoved(moved);
-    if (moved === undefined && isMoved) told.onBack();
+    if (moved !== undefined && !isMoved) listener.onMoved(moved);
+    if (moved === undefined && isMoved) listener.onBack();
     isMoved = moved !== undefined;
     looking = false;
   };

@@ -41,11 +41,11 @@ function* textsOf(db: Connection): Generator<string> {
 
 function* textsOfTable(db: Connection, table: string): Generator<string> {
   const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
-  const named = rowsOf(
+  const columnRows = rowsOf(
     db,
     `SELECT CAST(name AS BLOB) FROM pragma_table_info('${table.replaceAll("'", "''")}')`,
   );
-  const columns = [...named].map(([name]) => textOf(name));
+  const columns = [...columnRows].map(([name]) => textOf(name));
   const asBytes = columns.map(
     (name) => `CASE typeof(${quoted(name)}) WHEN 'text' THEN CAST(${quoted(name)} AS BLOB) END`,
   );

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { insertMadeUpRow } from '../../../test/faults/made-up-row.ts';
+import { insertPlaceholderRow } from '../../../test/faults/placeholder-row.ts';
 import { migrate } from '../migrate.ts';
 import { migrations } from './index.ts';
 
@@ -168,7 +168,7 @@ test('issues of before get the times that types and times of events are conclusi
         .prepare('SELECT count(*) AS n FROM states WHERE team_id = ? AND type = ?')
         .get([team_id, type]) as { n: number };
       const id = `${team_id} ${type}${n}`;
-      insertMadeUpRow(before, 'states', { workspace_id: 'ws', id, name: id, type, team_id });
+      insertPlaceholderRow(before, 'states', { workspace_id: 'ws', id, name: id, type, team_id });
     }
   let sequence = 0;
   /**
@@ -181,12 +181,12 @@ test('issues of before get the times that types and times of events are conclusi
     changes: number[],
     { created = 100_000, moved = false } = {},
   ): void => {
-    insertMadeUpRow(before, 'issues', {
+    insertPlaceholderRow(before, 'issues', {
       ...{ workspace_id: 'ws', id, team_id: state.split(' ')[0]!, number: ++sequence, state_id: state },
       ...{ created_at: created, deleted_at: null, parent_id: null, external_id: null },
     });
     const event = (type: string, time: number): void =>
-      insertMadeUpRow(before, 'events', {
+      insertPlaceholderRow(before, 'events', {
         ...{ workspace_id: 'ws', sequence: ++sequence, id: `evt_${sequence}`, type, created_at: time },
         ...{ entity_kind: 'issue', entity_id: id, issue_id: id },
       });
@@ -274,7 +274,7 @@ test('texts with letters that search folds anew are indexed again, and no others
     ['plain', 'Ärger', 'Crash', null],
     ['deleted', 'Straße', '', 1],
   ] as const)
-    insertMadeUpRow(before, 'issues', {
+    insertPlaceholderRow(before, 'issues', {
       ...{ workspace_id: 'ws', id, number: ++number, external_id: id },
       ...{ title, description, deleted_at },
     });
@@ -282,7 +282,7 @@ test('texts with letters that search folds anew are indexed again, and no others
     ['comment', 'STRAẞE'],
     ['other', 'Strasse'],
   ] as const)
-    insertMadeUpRow(before, 'comments', { workspace_id: 'ws', id, body });
+    insertPlaceholderRow(before, 'comments', { workspace_id: 'ws', id, body });
   before.exec(`DELETE FROM search_pending; INSERT INTO search_pending VALUES ('ws', 'title', 3)`);
   before.close();
   migrate({ ...at, path }, migrations.slice(0, 52));

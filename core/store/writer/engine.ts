@@ -2,14 +2,14 @@
 import Database from 'libsql';
 import { diskFaultOf, faultOf, isEngineError } from '../engine-errors.ts';
 import { describeDamage, type Damage } from '../integrity/damage.ts';
-import { openFolding, type Folding } from '../integrity/folding.ts';
+import { openCheckpointer, type Checkpointer } from '../integrity/checkpointer.ts';
 import { leaveOpen } from '../integrity/leave-open.ts';
 import { openScrub } from '../integrity/scrub.ts';
 import type { LogHead } from '../log-head.ts';
-import { openTaker, type TakenAt, type Taker } from '../spool/taker.ts';
+import { openWalArchiver, type TakenAt, type WalArchiver } from '../wal-archive/wal-archiver.ts';
 import { StoreError } from '../store.ts';
 import type { BatchOutcome } from './batch.ts';
-import type { HeadKeeper } from './head-keeper.ts';
+import type { HeadWriter } from './head-writer.ts';
 import { createPrepare } from './prepare.ts';
 import { createTransactions, type Transactions } from './transaction.ts';
 import { openWalGauge } from './wal.ts';
@@ -58,67 +58,67 @@ export interface Engine {
 /** @throws libsql's error if the file cannot be opened */
 export function openEngine(options: {
   path: string;
-  keeper: HeadKeeper;
+  headWriter: HeadWriter;
   head: LogHead;
   /** Segment folder of the continuous copy; null if none is made. */
-  spool: string | null;
+  walArchive: string | null;
 }): Engine {
-  const { path, keeper, head, spool } = options;
+  const { path, headWriter, head, walArchive } = options;
   const db = new Database(path);
   for (const pragma of pragmas) db.prepare(`PRAGMA ${pragma}`).all();
   const { page_size: pageBytes } = db.prepare('PRAGMA page_size').all()[0] as { page_size: number };
-  const { prepare, learn } = createPrepare(db);
-  const transactions = createTransactions({ db, prepare, keeper, head });
+  const { prepare, register } = createPrepare(db);
+  const transactions = createTransactions({ db, prepare, headWriter, head });
   const wal = openWalGauge(`${path}-wal`, pageBytes);
-  const taker = spool === null ? null : openTaker({ database: path, spool });
+  const walArchiver = walArchive === null ? null : openWalArchiver({ database: path, walArchive });
   const takenAt = (timeMs: number): TakenAt => ({ timeMs, head: transactions.head() });
-  const folding = openFolding(db, path, pageBytes);
+  const checkpointer = openCheckpointer(db, path, pageBytes);
   const scrub = openScrub(path, pageBytes);
   let damage: Damage | null = null;
 
   return {
     commit({ statements, batches }) {
-      learn(statements);
+      register(statements);
       if (damage) return faultToWire(new StoreError('damaged', describeDamage(path, damage)), false);
-      const answer = commitGroup({ transactions, keeper, folding }, batches);
+      const answer = commitGroup({ transactions, headWriter, checkpointer }, batches);
       return answer.ok && wal.isLong() ? { ...answer, logIsLong: true } : answer;
     },
     // The next write restarts the log, unless a reader still uses it; then the log grows until a later checkpoint.
     checkpoint(nowMs) {
       if (damage) return;
-      taker?.take(takenAt(nowMs));
-      wal.checkpointed(folding.fold());
-      taker?.folded();
+      walArchiver?.archive(takenAt(nowMs));
+      wal.checkpointed(checkpointer.checkpointPassive());
+      walArchiver?.checkpointed();
     },
     verify(all) {
-      const sums = folding.sums();
+      const sums = checkpointer.sums();
       return (damage ??= sums && scrub.look(sums, all));
     },
-    reclaim: (pages) => (damage ? null : giveBack(db, folding, pages)),
-    take: (order, nowMs) => taker && follow(taker, order, takenAt(nowMs)),
+    reclaim: (pages) => (damage ? null : giveBack(db, checkpointer, pages)),
+    take: (order, nowMs) => walArchiver && follow(walArchiver, order, takenAt(nowMs)),
     async close(isWhole, nowMs) {
-      if (isWhole && !damage) taker?.take(takenAt(nowMs));
+      if (isWhole && !damage) walArchiver?.archive(takenAt(nowMs));
       db.prepare('PRAGMA busy_timeout = 0').all();
-      const isFolded = isWhole && !damage && folding.foldAll();
+      const isCheckpointed = isWhole && !damage && checkpointer.checkpointAll();
       wal.close();
-      folding.close();
-      if (isFolded) {
+      checkpointer.close();
+      if (isCheckpointed) {
         db.close();
         scrub.close();
-        taker?.folded();
+        walArchiver?.checkpointed();
       } else leaveOpen(db);
-      await keeper.close();
-      return isFolded;
+      await headWriter.close();
+      return isCheckpointed;
     },
   };
 }
 
 /** Runs in one transaction. A file without incremental auto-vacuum returns nothing, so its number of free pages does not change. */
-function giveBack(db: Database.Database, folding: Folding, pages: number): FileSpace | null {
+function giveBack(db: Database.Database, checkpointer: Checkpointer, pages: number): FileSpace | null {
   const count = (pragma: string): number =>
     Number(Object.values(db.prepare(`PRAGMA ${pragma}`).all()[0] as object)[0]);
   try {
-    folding.settle();
+    checkpointer.settle();
     // Each step of the statement frees one page.
     if (pages > 0) db.prepare(`PRAGMA incremental_vacuum(${pages})`).all();
     return { pages: count('page_count'), free: count('freelist_count') };
@@ -128,29 +128,29 @@ function giveBack(db: Database.Database, folding: Folding, pages: number): FileS
   }
 }
 
-function follow(taker: Taker, order: TakeOrder, at: TakenAt): void {
-  if (order === 'next') taker.take(at);
-  else if ('begin' in order) taker.begin(order.begin, at);
-  else taker.end(order.end);
+function follow(walArchiver: WalArchiver, order: TakeOrder, at: TakenAt): void {
+  if (order === 'next') walArchiver.archive(at);
+  else if ('begin' in order) walArchiver.begin(order.begin, at);
+  else walArchiver.end(order.end);
 }
 
 interface CommitsWith {
   readonly transactions: Transactions;
-  readonly keeper: HeadKeeper;
-  readonly folding: Folding;
+  readonly headWriter: HeadWriter;
+  readonly checkpointer: Checkpointer;
 }
 
 function commitGroup(
-  { transactions, keeper, folding }: CommitsWith,
+  { transactions, headWriter, checkpointer }: CommitsWith,
   batches: readonly WireBatch[],
 ): GroupAnswer {
   try {
-    keeper.check();
+    headWriter.check();
   } catch (error) {
     return faultToWire(faultOf(error), true);
   }
   try {
-    folding.settle();
+    checkpointer.settle();
   } catch (error) {
     return faultToWire(diskFaultOf(error), false);
   }

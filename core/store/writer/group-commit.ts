@@ -1,7 +1,7 @@
 // Group commit: batches that arrive while the writer thread is busy share the next transaction and its fsync. A batch that fails does not
 // affect the others; a store fault fails all of them.
 import { StoreError, type CommitOutcome, type Op } from '../store.ts';
-import type { Row } from '../statement.ts';
+import type { SqlRow } from '../statement.ts';
 import type { Encoder } from './encode.ts';
 import { createGroupTimer } from './group-timer.ts';
 import type { Writer } from './thread.ts';
@@ -40,7 +40,7 @@ export interface Writes {
   /** Runs work in the writer thread between two groups; null if the store is read-only or closing. */
   between<T>(work: (writer: Writer) => Promise<T>): Promise<T | null>;
   /** Resolves once the loop has processed every commit that may have completed by now. */
-  heard(): Promise<void>;
+  commitsProcessed(): Promise<void>;
   /**
    * Resolves once no batch waits and the thread has closed the file. No batch may be committed afterwards.
    * @param released called between the two
@@ -96,7 +96,7 @@ export class GroupCommit implements Writes {
     if (!this.#underWay) this.#goOn();
   }
 
-  async heard(): Promise<void> {
+  async commitsProcessed(): Promise<void> {
     await this.#underWay;
   }
 
@@ -185,6 +185,6 @@ function settle(waiting: Waiting, outcome: CommitOutcome | Error): void {
 
 const takesRows = ({ taken }: Op): boolean => taken !== undefined;
 
-function handOut(ops: readonly Op[], rows: readonly (readonly Row[])[]): void {
+function handOut(ops: readonly Op[], rows: readonly (readonly SqlRow[])[]): void {
   for (let index = 0; index < ops.length; index++) ops[index]!.taken?.(rows[index]!);
 }

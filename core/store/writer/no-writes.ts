@@ -10,7 +10,7 @@ export function createNoWrites(fault: StoreError): Writes {
     suspend: () => undefined,
     aside: () => undefined,
     between: async () => null,
-    heard: async () => undefined,
+    commitsProcessed: async () => undefined,
     async close(released) {
       released();
       return false;

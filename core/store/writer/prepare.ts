@@ -22,12 +22,12 @@ export type Prepare = (statement: number | WireStatement) => Prepared;
 export function createPrepare(db: Database.Database): {
   prepare: Prepare;
   /** Registers statements; numbering continues from earlier ones. */
-  learn(statements: readonly WireStatement[]): void;
+  register(statements: readonly WireStatement[]): void;
 } {
   const known: { readonly statement: WireStatement; prepared: Prepared | null }[] = [];
   const composed = new LRUCache<string, Prepared>({ max: composedMax });
   return {
-    learn(statements) {
+    register(statements) {
       for (const statement of statements) known.push({ statement, prepared: null });
     },
     prepare(statement) {
@@ -36,9 +36,9 @@ export function createPrepare(db: Database.Database): {
         if (!entry) throw new Error(`The writer does not know statement ${statement}.`);
         return (entry.prepared ??= prepareOn(db, entry.statement));
       }
-      const made = composed.get(statement.text) ?? prepareOn(db, statement);
-      composed.set(statement.text, made);
-      return made;
+      const created = composed.get(statement.text) ?? prepareOn(db, statement);
+      composed.set(statement.text, created);
+      return created;
     },
   };
 }

@@ -3,8 +3,8 @@ import { parentPort } from 'node:worker_threads';
 import { faultOf } from '../engine-errors.ts';
 import { StoreError } from '../store.ts';
 import { openEngine, type Engine } from './engine.ts';
-import { openHeadKeeper } from './head-keeper.ts';
-import { faultToWire, type Answer, type Ask, type FromThread, type ToThread } from './wire.ts';
+import { openHeadWriter } from './head-writer.ts';
+import { faultToWire, type WriterReply, type WriterRequest, type FromThread, type ToThread } from './wire.ts';
 
 const loop = parentPort;
 if (!loop) throw new Error('The writer must run in a worker thread.');
@@ -12,8 +12,8 @@ if (!loop) throw new Error('The writer must run in a worker thread.');
 /** Engine by store; a StoreError if the file could not be opened, which the first commit returns. */
 const engines = new Map<number, Engine | StoreError>();
 
-loop.on('message', (asked: string) => {
-  const { store, ask } = JSON.parse(asked) as ToThread;
+loop.on('message', (message: string) => {
+  const { store, ask } = JSON.parse(message) as ToThread;
   if (ask.do === 'open') return void engines.set(store, open(ask));
   const engine = engines.get(store);
   if (!engine) throw new Error(`The writer received \`${ask.do}\` for a store that is not open.`);
@@ -24,14 +24,14 @@ loop.on('message', (asked: string) => {
   );
 });
 
-type Question = Exclude<Ask, { do: 'open' }>;
+type Question = Exclude<WriterRequest, { do: 'open' }>;
 
 /** Response for a file that could not be opened. */
-function refusal(ask: Question, fault: StoreError): Answer {
+function refusal(ask: Question, fault: StoreError): WriterReply {
   return ask.do === 'commit' ? faultToWire(fault, true) : null;
 }
 
-function answerOf(engine: Engine, ask: Question): Answer | Promise<Answer> {
+function answerOf(engine: Engine, ask: Question): WriterReply | Promise<WriterReply> {
   switch (ask.do) {
     case 'commit':
       return engine.commit(ask);
@@ -46,13 +46,20 @@ function answerOf(engine: Engine, ask: Question): Answer | Promise<Answer> {
     case 'reclaim':
       return { ok: 'reclaimed', space: engine.reclaim(ask.pages) };
     case 'close':
-      return engine.close(ask.isWhole, ask.nowMs).then((isFolded) => ({ ok: 'closed', isFolded }));
+      return engine
+        .close(ask.isWhole, ask.nowMs)
+        .then((isCheckpointed) => ({ ok: 'closed', isCheckpointed }));
   }
 }
 
-function open({ path, logHead, head, spool }: Extract<Ask, { do: 'open' }>): Engine | StoreError {
+function open({
+  path,
+  logHead,
+  head,
+  walArchive,
+}: Extract<WriterRequest, { do: 'open' }>): Engine | StoreError {
   try {
-    return openEngine({ path, head, spool, keeper: openHeadKeeper(logHead, head) });
+    return openEngine({ path, head, walArchive, headWriter: openHeadWriter(logHead, head) });
   } catch (error) {
     return faultOf(error);
   }

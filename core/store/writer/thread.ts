@@ -6,8 +6,8 @@ import type { LogHead } from '../log-head.ts';
 import { StoreError } from '../store.ts';
 import {
   faultToWire,
-  type Answer,
-  type Ask,
+  type WriterReply,
+  type WriterRequest,
   type FileSpace,
   type FromThread,
   type GroupAnswer,
@@ -37,7 +37,7 @@ export interface Writer {
 
 /** Segment folder of the continuous copy, and the clock for segment times. */
 export interface Copying {
-  readonly spool: string;
+  readonly walArchive: string;
   nowMs(): number;
 }
 
@@ -60,13 +60,13 @@ export function writerThread(): Thread {
 function startThread(): Thread {
   const worker = new Worker(new URL('./thread-main.ts', import.meta.url));
   /** Pending request by store number. */
-  const asked = new Map<number, (answer: Answer) => void>();
+  const pending = new Map<number, (answer: WriterReply) => void>();
   let stores = 0;
   let gone: StoreError | null = null;
 
   // The thread keeps the process alive only while a request is pending.
   const rest = (): void => {
-    if (asked.size === 0) worker.unref();
+    if (pending.size === 0) worker.unref();
   };
   rest();
   // `unref` has no effect before the thread is online, and a process that only reads sends no request that would trigger it later.
@@ -75,8 +75,8 @@ function startThread(): Thread {
   const ended = (cause: unknown): void => {
     if (gone) return;
     gone = new StoreError('broken', 'The writer thread ended.', cause);
-    for (const answered of asked.values()) answered(faultToWire(gone, true));
-    asked.clear();
+    for (const answered of pending.values()) answered(faultToWire(gone, true));
+    pending.clear();
     // Uncaught on purpose: a bug must end the process, after the pending callers were notified.
     setImmediate(() => {
       throw gone;
@@ -84,28 +84,28 @@ function startThread(): Thread {
   };
   worker.on('message', (message: string) => {
     const { store, answer } = JSON.parse(message) as FromThread;
-    const answered = asked.get(store);
-    asked.delete(store);
+    const answered = pending.get(store);
+    pending.delete(store);
     rest();
     answered?.(answer);
   });
   worker.on('error', ended);
   worker.on('exit', (code) => ended(new Error(`The writer thread ended with code ${code}.`)));
 
-  const tell = (store: number, ask: Ask): void =>
+  const post = (store: number, ask: WriterRequest): void =>
     worker.postMessage(JSON.stringify({ store, ask } satisfies ToThread));
-  const ask = (store: number, question: Ask): Promise<Answer> =>
+  const ask = (store: number, question: WriterRequest): Promise<WriterReply> =>
     new Promise((resolve) => {
       if (gone) return resolve(faultToWire(gone, true));
-      if (asked.size === 0) worker.ref();
-      asked.set(store, resolve);
-      tell(store, question);
+      if (pending.size === 0) worker.ref();
+      pending.set(store, resolve);
+      post(store, question);
     });
 
   return {
     open({ copying, ...where }) {
       const store = stores++;
-      tell(store, { do: 'open', ...where, spool: copying?.spool ?? null });
+      post(store, { do: 'open', ...where, walArchive: copying?.walArchive ?? null });
       return createWriter(
         (question) => ask(store, question),
         () => copying?.nowMs() ?? 0,
@@ -114,7 +114,7 @@ function startThread(): Thread {
   };
 }
 
-function createWriter(ask: (question: Ask) => Promise<Answer>, nowMs: () => number): Writer {
+function createWriter(ask: (question: WriterRequest) => Promise<WriterReply>, nowMs: () => number): Writer {
   return {
     async commit(group) {
       const answer = await ask({ do: 'commit', ...group });
@@ -134,7 +134,7 @@ function createWriter(ask: (question: Ask) => Promise<Answer>, nowMs: () => numb
     },
     async close(isWhole) {
       const answer = await ask({ do: 'close', isWhole, nowMs: nowMs() });
-      return answer?.ok === 'closed' && answer.isFolded;
+      return answer?.ok === 'closed' && answer.isCheckpointed;
     },
   };
 }

@@ -7,7 +7,7 @@ import type { LogHead } from '../log-head.ts';
 import type { Value } from '../statement.ts';
 import { StoreError } from '../store.ts';
 import { runBatch, type BatchOutcome } from './batch.ts';
-import type { HeadKeeper } from './head-keeper.ts';
+import type { HeadWriter } from './head-writer.ts';
 import type { Prepare } from './prepare.ts';
 import type { WireBatch } from './wire.ts';
 
@@ -36,8 +36,8 @@ interface On {
 }
 
 /** @param options.head head at which the log continues */
-export function createTransactions(options: On & { keeper: HeadKeeper; head: LogHead }): Transactions {
-  const { db, prepare, keeper } = options;
+export function createTransactions(options: On & { headWriter: HeadWriter; head: LogHead }): Transactions {
+  const { db, prepare, headWriter } = options;
   const steps = prepareSteps(db);
   let { head } = options;
 
@@ -64,7 +64,7 @@ export function createTransactions(options: On & { keeper: HeadKeeper; head: Log
         steps.moveHead.run([BigInt(next.position), next.hash]);
         steps.commit.run();
         head = next;
-        keeper.write(head);
+        headWriter.write(head);
       }
       return { outcomes, wroteRows };
     },

@@ -2,7 +2,7 @@
 // most one request in flight, so responses need no number.
 import type { Damage } from '../integrity/damage.ts';
 import type { LogHead } from '../log-head.ts';
-import type { Row, Value } from '../statement.ts';
+import type { SqlRow, Value } from '../statement.ts';
 import { StoreError, type CommitOutcome, type StoreFault } from '../store.ts';
 import { rowOf, shapeOf } from '../values.ts';
 
@@ -32,14 +32,14 @@ export interface WireGroup {
   readonly batches: readonly WireBatch[];
 }
 
-export type Ask =
+export type WriterRequest =
   | {
       readonly do: 'open';
       readonly path: string;
       readonly logHead: string;
       readonly head: LogHead;
       /** Segment folder of the continuous copy; null if none is made. */
-      readonly spool: string | null;
+      readonly walArchive: string | null;
     }
   | ({ readonly do: 'commit' } & WireGroup)
   | { readonly do: 'checkpoint'; readonly nowMs: number }
@@ -96,22 +96,22 @@ export interface FileSpace {
 }
 
 /** Null acknowledges a request without result. */
-export type Answer =
+export type WriterReply =
   | GroupAnswer
   | { readonly ok: 'verified'; readonly damage: Damage | null }
   | { readonly ok: 'reclaimed'; readonly space: FileSpace | null }
-  | { readonly ok: 'closed'; readonly isFolded: boolean }
+  | { readonly ok: 'closed'; readonly isCheckpointed: boolean }
   | null;
 
 export interface ToThread {
   readonly store: number;
-  readonly ask: Ask;
+  readonly ask: WriterRequest;
 }
 
 /** An `open` has no response: the first commit returns its error. */
 export interface FromThread {
   readonly store: number;
-  readonly answer: Answer;
+  readonly answer: WriterReply;
 }
 
 export function valueToWire(value: Value): WireValue {
@@ -130,7 +130,7 @@ export function outcomeFromWire(outcome: WireOutcome): CommitOutcome | Error {
   return outcome.ok ? { ok: true, rows: outcome.rows.map(rowsFromWire) } : outcome;
 }
 
-function rowsFromWire(returned: WireRows): readonly Row[] {
+function rowsFromWire(returned: WireRows): readonly SqlRow[] {
   if (!returned) return [];
   const { columns, rows } = returned;
   const shape = shapeOf(columns);

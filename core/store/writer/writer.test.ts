@@ -10,7 +10,7 @@ import { openLogHead } from '../log-head.ts';
 import { migrate } from '../migrate.ts';
 import { composedStatement, systemStatement, tenantStatement, type Value } from '../statement.ts';
 import { scopeOf, systemOp, tenantOp, type Store } from '../store.ts';
-import { openHeadKeeper } from './head-keeper.ts';
+import { openHeadWriter } from './head-writer.ts';
 import { writerThread, type OpenWriter } from './thread.ts';
 
 const put = tenantStatement(
@@ -217,19 +217,19 @@ test('while a sync of the head is under way the other slot keeps what is on the 
   const file = openLogHead(path);
   const head = (position: number) => ({ position, hash: String(position) });
   file.write(head(1));
-  const keeper = openHeadKeeper(path, head(1));
+  const headWriter = openHeadWriter(path, head(1));
   const slots = async (): Promise<string[]> => {
     const text = await Bun.file(path).text();
     return [text.slice(0, 512), text.slice(512)].map((slot) => slot.split(' ')[0]!);
   };
-  keeper.write(head(2));
-  keeper.write(head(3));
-  keeper.write(head(4));
+  headWriter.write(head(2));
+  headWriter.write(head(3));
+  headWriter.write(head(4));
   expect(await slots()).toEqual(['4', '1']);
   expect(file.read()).toEqual(head(4));
-  await keeper.close();
+  await headWriter.close();
   file.close();
-  const again = openHeadKeeper(path, head(4));
+  const again = openHeadWriter(path, head(4));
   again.write(head(5));
   expect((await slots()).sort()).toEqual(['4', '5']);
   await again.close();

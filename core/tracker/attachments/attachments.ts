@@ -5,31 +5,31 @@ import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { authorOf } from '../../resource/author.ts';
 import { defineResource } from '../../resource/define.ts';
-import { issueKind, type Issue } from '../issues/kind.ts';
+import { issueModel, type Issue } from '../issues/kind.ts';
 import { attachment } from './contract.ts';
 import { fileRoutes } from './files.ts';
-import { attachmentKind, toldOf } from './kind.ts';
+import { attachmentModel, withIssueEvents } from './kind.ts';
 
-export const attachments = defineResource(attachment, attachmentKind, {
+export const attachments = defineResource(attachment, attachmentModel, {
   async where(ctx, _query, issueId) {
-    const issue = await getEntity(ctx, issueKind, issueId ?? '');
+    const issue = await getEntity(ctx, issueModel, issueId ?? '');
     return [{ sql: 'issue_id = :issueId', params: { issueId: issue.id } }];
   },
   sets: () => ({}),
-  admits: (ctx, { issueId }) => getEntity(ctx, issueKind, issueId),
+  admits: (ctx, { issueId }) => getEntity(ctx, issueModel, issueId),
   operations: {
     async create(ctx, { title, url }, issueId) {
-      const issue = await getEntity(ctx, issueKind, issueId ?? '');
+      const issue = await getEntity(ctx, issueModel, issueId ?? '');
       if (url === null || !URL.canParse(url))
         throw invalidField('url', url === null ? 'required' : 'invalid_format', 'Give the URL of the link.');
       return attached(ctx, issue, { kind: 'link', title, url, contentType: null, bytes: null, sha256: null });
     },
     async delete(ctx, id, ifMatch) {
-      const found = await getEntity(ctx, attachmentKind, id);
-      const issue = await getEntity(ctx, issueKind, found.issueId);
-      requireOwnOfGuest(ctx, found);
-      const set = removed(ctx, attachmentKind, found, ifMatch);
-      return { ...set, changes: set.changes.map((change) => toldOf(issue, change)) };
+      const current = await getEntity(ctx, attachmentModel, id);
+      const issue = await getEntity(ctx, issueModel, current.issueId);
+      requireOwnOfGuest(ctx, current);
+      const set = removed(ctx, attachmentModel, current, ifMatch);
+      return { ...set, changes: set.changes.map((change) => withIssueEvents(issue, change)) };
     },
   },
   routes: fileRoutes(attached),
@@ -47,7 +47,7 @@ function requireOwnOfGuest(
 
 /** Stored fields that depend on the attachment. */
 export type Attaching = Pick<
-  Parameters<typeof attachmentKind.create>[0],
+  Parameters<typeof attachmentModel.create>[0],
   'kind' | 'title' | 'url' | 'contentType' | 'bytes' | 'sha256'
 >;
 
@@ -55,7 +55,7 @@ function attached(ctx: Context, issue: Issue, what: Attaching): ChangeSet {
   const now = ctx.nowMs();
   const set = created(
     ctx,
-    attachmentKind,
+    attachmentModel,
     {
       id: ctx.ids.next(attachment.id),
       issueId: issue.id,
@@ -68,5 +68,5 @@ function attached(ctx: Context, issue: Issue, what: Attaching): ChangeSet {
     },
     attachment.path,
   );
-  return { ...set, changes: set.changes.map((change) => toldOf(issue, change)) };
+  return { ...set, changes: set.changes.map((change) => withIssueEvents(issue, change)) };
 }

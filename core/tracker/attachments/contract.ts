@@ -4,7 +4,7 @@ import { actor, choice, json, number, string, text } from '../../contract/field.
 import { Closed, idOf, nullable } from '../../lib/schema.ts';
 import { issue } from '../issues/contract.ts';
 
-const issueShown = Closed({
+const issueResponse = Closed({
   id: idOf(issue.id),
   identifier: nullable(
     Type.String({ description: 'Identifier of the issue, such as `ENG-7`; null until assigned.' }),
@@ -25,7 +25,11 @@ export const attachment = defineContract({
   doc: 'Link or file attached to an issue.',
   parent: issue,
   fields: {
-    issue: json(issueShown, { write: 'never', computed: true, doc: 'Issue that the attachment belongs to.' }),
+    issue: json(issueResponse, {
+      write: 'never',
+      computed: true,
+      doc: 'Issue that the attachment belongs to.',
+    }),
     kind: choice(['link', 'file'], { write: 'never', default: 'link', doc: 'Kind of the attachment.' }),
     title: text({ max: titleMax, required: true, doc: 'Title of the attachment; for a file, its name.' }),
     url: string(link, {
@@ -64,7 +68,7 @@ export const attachment = defineContract({
     },
   },
   events: {},
-  keepsDeleted: true,
+  retainsDeleted: true,
   ofTeam: true,
   calls: ['list', 'create'],
   examples: { create: { title: 'Customer report', url: 'https://example.com/reports/7' } },

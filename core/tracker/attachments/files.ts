@@ -12,11 +12,11 @@ import { digestIn } from '../../store/blobs.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { issue as issueContract } from '../issues/contract.ts';
-import { issueKind, type Issue } from '../issues/kind.ts';
+import { issueModel, type Issue } from '../issues/kind.ts';
 import type { Attaching } from './attachments.ts';
 import { attachment } from './contract.ts';
-import { attachmentKind } from './kind.ts';
-import { cleanName, dispositionOf, givenType, servedType } from './names.ts';
+import { attachmentModel } from './kind.ts';
+import { cleanName, dispositionOf, mediaTypeOf, servedType } from './names.ts';
 
 const readUsage = tenantStatement<{ bytes: number }>(
   'attachment_usage.read',
@@ -51,11 +51,11 @@ export const fileRoutes = (attach: Attach): readonly Route[] => [
         }),
       ),
     }),
-    responses: { 201: schemasOf(attachment).shown },
+    responses: { 201: schemasOf(attachment).response },
     errors: ['budget_exceeded'],
     async admitsFile(ctx, { params }, announcedBytes) {
-      await getEntity(ctx, issueKind, (params as { id: string }).id);
-      await requireRoom(ctx, announcedBytes ?? 0);
+      await getEntity(ctx, issueModel, (params as { id: string }).id);
+      await requireCapacity(ctx, announcedBytes ?? 0);
     },
     upload: (ctx, { params, query }, sent) => attachFile(ctx, attach, params.id, query.name ?? '', sent),
   }),
@@ -79,7 +79,7 @@ export const fileRoutes = (attach: Attach): readonly Route[] => [
 ];
 
 /** @throws ApiError budget_exceeded */
-async function requireRoom({ store, scope, blobs }: Context, bytes: number): Promise<void> {
+async function requireCapacity({ store, scope, blobs }: Context, bytes: number): Promise<void> {
   const used = (await store.readOne(scope, readUsage))?.bytes ?? 0;
   const max = blobs.limits.workspaceBytesMax;
   if (used + bytes > max)
@@ -96,23 +96,23 @@ async function attachFile(
   name: string,
   { contentType, blob }: FileSent,
 ): Promise<ChangeSet> {
-  const issue = await getEntity(ctx, issueKind, issueId);
+  const issue = await getEntity(ctx, issueModel, issueId);
   const { sha256, bytes } = blob;
-  await requireRoom(ctx, bytes);
+  await requireCapacity(ctx, bytes);
   const max = ctx.blobs.limits.workspaceBytesMax;
   return {
     ...attach(ctx, issue, {
       ...{ kind: 'file', title: cleanName(name), url: null, bytes, sha256 },
-      contentType: givenType(contentType),
+      contentType: mediaTypeOf(contentType),
     }),
     ops: [tenantOp(ctx.scope, grow, { bytes, max }, { expectRows: 1 })],
-    beforeCommit: blob.keep,
+    beforeCommit: blob.persist,
   };
 }
 
 async function contentOf(ctx: Context, id: string): Promise<RawAnswer> {
-  const { issueId, title, contentType, sha256 } = await getEntity(ctx, attachmentKind, id);
-  await getEntity(ctx, issueKind, issueId);
+  const { issueId, title, contentType, sha256 } = await getEntity(ctx, attachmentModel, id);
+  await getEntity(ctx, issueModel, issueId);
   if (sha256 === null) throw notFound();
   const digest = digestIn(sha256);
   if (!digest) throw new Error(`The row of ${id} has an invalid SHA-256.`);

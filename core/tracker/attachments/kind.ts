@@ -1,14 +1,14 @@
 // Storage, representation and events of attachments. Their events belong to the issue, so that its subscribers receive them.
 import { asLeft, type Change } from '../../changes/change.ts';
-import type { Kind } from '../../changes/kind.ts';
+import type { EntityModel } from '../../changes/kind.ts';
 import { plain, type Column } from '../../changes/columns.ts';
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import type { EventType } from '../../events/catalogue.ts';
 import { ApiError } from '../../lib/errors.ts';
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
-import { issueKind, type Issue } from '../issues/kind.ts';
+import { issueModel, type Issue } from '../issues/kind.ts';
 import { attachment } from './contract.ts';
 
 /** Team id and number of the issue, selected with the row; the number is empty until committed. */
@@ -16,8 +16,8 @@ const issuePlace: Column<string> = {
   select:
     "(SELECT i.team_id || ' ' || coalesce(i.number, '') FROM issues AS i WHERE i.workspace_id = :ws AND i.id = attachments.issue_id)",
 };
-const kept = { issueId: plain<string>('issue_id'), issuePlace };
-type Attachment = EntityOf<typeof attachment, typeof kept>;
+const storedFields = { issueId: plain<string>('issue_id'), issuePlace };
+type Attachment = EntityOf<typeof attachment, typeof storedFields>;
 
 /** Fails the batch if the issue was deleted in the meantime. */
 const moveIssue = tenantStatement(
@@ -29,55 +29,58 @@ const moveIssue = tenantStatement(
 const added: EventType = 'issue.attachment_added';
 const removed: EventType = 'issue.attachment_removed';
 
-export const attachmentKind: Kind<Attachment, Shown<typeof attachment>> = kindOf(attachment, {
-  kept,
-  shows: {
-    issue({ issueId, issuePlace }, { directory }) {
-      const [teamId = '', number = ''] = issuePlace.split(' ');
-      const key = directory.teams.get(teamId)?.key ?? '';
-      return { id: issueId, identifier: number === '' ? null : `${key}-${number}` };
+export const attachmentModel: EntityModel<Attachment, EntityResponse<typeof attachment>> = modelOf(
+  attachment,
+  {
+    stored: storedFields,
+    shows: {
+      issue({ issueId, issuePlace }, { directory }) {
+        const [teamId = '', number = ''] = issuePlace.split(' ');
+        const key = directory.teams.get(teamId)?.key ?? '';
+        return { id: issueId, identifier: number === '' ? null : `${key}-${number}` };
+      },
+    },
+    events: (before, { deletedAt }) => [before && deletedAt !== null ? removed : added],
+    special: {
+      subjectId: ({ issueId }) => issueId,
+      related: (scope, _before, { issueId, updatedAt }) => ({
+        last: [tenantOp(scope, moveIssue, { issueId, at: updatedAt }, { expectRows: 1 })],
+      }),
+      async comesBack(ctx, deleted) {
+        if (deleted.kind !== 'link')
+          throw new ApiError(
+            'not_found',
+            'A deleted file cannot be restored, because its content is deleted as well. Upload it again.',
+          );
+        const issue = await issueModel.find(ctx, deleted.issueId);
+        if (!issue) throw new ApiError('not_found', 'The issue was deleted.');
+        return withIssueEvents(issue, attachmentModel.update(deleted, { deletedAt: null }, ctx.nowMs())!);
+      },
+      team: {
+        of: ({ issuePlace }) => issuePlace.split(' ')[0]!,
+        isIn: (list) =>
+          `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = attachments.issue_id AND i.team_id IN (${list}))`,
+      },
     },
   },
-  events: (before, { deletedAt }) => [before && deletedAt !== null ? removed : added],
-  special: {
-    subjectId: ({ issueId }) => issueId,
-    related: (scope, _before, { issueId, updatedAt }) => ({
-      last: [tenantOp(scope, moveIssue, { issueId, at: updatedAt }, { expectRows: 1 })],
-    }),
-    async comesBack(ctx, deleted) {
-      if (deleted.kind !== 'link')
-        throw new ApiError(
-          'not_found',
-          'A deleted file cannot be restored, because its content is deleted as well. Upload it again.',
-        );
-      const issue = await issueKind.find(ctx, deleted.issueId);
-      if (!issue) throw new ApiError('not_found', 'The issue was deleted.');
-      return toldOf(issue, attachmentKind.update(deleted, { deletedAt: null }, ctx.nowMs())!);
-    },
-    team: {
-      of: ({ issuePlace }) => issuePlace.split(' ')[0]!,
-      isIn: (list) =>
-        `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = attachments.issue_id AND i.team_id IN (${list}))`,
-    },
-  },
-});
+);
 
 /** Replaces the events of a change with events of the issue, whose data is the issue with the attachment added. */
-export function toldOf(issue: Issue, change: Change & { readonly after: object }): Change {
+export function withIssueEvents(issue: Issue, change: Change & { readonly after: object }): Change {
   return {
     ...change,
     events(view) {
       const at = (change.after as Attachment).updatedAt;
-      const left = asLeft(view, issueKind.name, issue);
-      const shown = issueKind.wire({ ...left, updatedAt: Math.max(left.updatedAt, at) }, view);
+      const left = asLeft(view, issueModel.name, issue);
+      const response = issueModel.wire({ ...left, updatedAt: Math.max(left.updatedAt, at) }, view);
       return change.events(view).map((draft) => ({
         ...draft,
-        entityKind: issueKind.name,
+        entityKind: issueModel.name,
         entityId: issue.id,
-        learnsOf: left.number === null ? left.id : null,
-        data: { ...shown, attachment: attachmentKind.wire(change.after as Attachment, view) },
+        commitAssignedOf: left.number === null ? left.id : null,
+        data: { ...response, attachment: attachmentModel.wire(change.after as Attachment, view) },
       }));
     },
-    followedBy: (later) => toldOf(issue, change.followedBy(later)),
+    followedBy: (later) => withIssueEvents(issue, change.followedBy(later)),
   };
 }

@@ -5,8 +5,8 @@ import { titleMax } from './contract.ts';
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Returns a name without folders, of at most 255 characters; `file` if nothing is left. */
-export function cleanName(given: string): string {
-  const last = given.replace(unseen, '').split(/[/\\]/).at(-1)!.trim();
+export function cleanName(input: string): string {
+  const last = input.replace(unseen, '').split(/[/\\]/).at(-1)!.trim();
   const name = [...last].slice(0, titleMax).join('');
   return /^\.*$/.test(name) ? 'file' : name;
 }
@@ -24,10 +24,10 @@ export function dispositionOf(name: string): string {
 const typeName = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/;
 
 /** Returns the media type of a Content-Type header, without its parameters. */
-export function givenType(header: string | null): string {
+export function mediaTypeOf(header: string | null): string {
   const [type = ''] = (header ?? '').split(';');
-  const given = type.trim().toLowerCase();
-  return typeName.test(given) ? given : 'application/octet-stream';
+  const input = type.trim().toLowerCase();
+  return typeName.test(input) ? input : 'application/octet-stream';
 }
 
 /** Media types in which browsers run no active content. */

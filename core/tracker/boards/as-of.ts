@@ -2,45 +2,45 @@
 // rank; any other uses the rank of its last move before the moment. Cost: the issues, plus one event per earlier move of the cards that
 // moved since.
 import type { Context } from '../../context.ts';
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import { cursorOf } from '../../changes/list.ts';
-import { shownData } from '../../events/event.ts';
+import { renderData } from '../../events/event.ts';
 import { eventsAt } from '../../events/log.ts';
 import { decodeCursor, encodeCursor, type CursorValue } from '../../lib/cursor.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
 import { limitDefault } from '../../lib/schema.ts';
-import { momentOf, shownMoment, type Moment } from '../../resource/as-of/moment.ts';
+import { momentOf, toMomentResponse, type Moment } from '../../resource/as-of/moment.ts';
 import { objectsAt, type Was } from '../../resource/as-of/objects.ts';
 import { contextAt, isSeen } from '../../resource/as-of/reads.ts';
-import { compared, placeOf, type Key as SortedBy } from '../../resource/as-of/sorting.ts';
+import { compared, sortValuesOf, type AsOfSortKey as SortedBy } from '../../resource/as-of/sorting.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { allIssuesAt, parentsAt } from '../issues/as-of.ts';
 import { issueKeys } from '../issues/sorting.ts';
 import { issueFiltering } from '../issues/filter.ts';
-import type { ShownIssue } from '../issues/kind.ts';
-import { seeingIssues } from '../issues/seen.ts';
+import type { IssueResponse } from '../issues/kind.ts';
+import { withIssueVisibility } from '../issues/seen.ts';
 import { shapeIssues, type Shape } from '../issues/shape.ts';
 import { perColumnDefault } from './bodies.ts';
 import { cardKind } from './card.ts';
 import {
   answerOf,
-  cellNamed,
+  cellByKey,
   filledOf,
   listOf,
   shapeOfCards,
   withoutDescription,
   type Card,
-  type CardsAsked,
+  type CardsQuery,
   type OfColumn,
   type PageOfCell,
 } from './cards.ts';
-import type { Cell } from './cells.ts';
+import type { BoardCell } from './cells.ts';
 import { board as contract, byHand } from './contract.ts';
 import { defaultRank } from './default-rank.ts';
 import type { Grouped } from './grouping.ts';
-import { boardKind, type Board } from './kind.ts';
+import { boardModel, type Board } from './kind.ts';
 import { layoutBy } from './layout.ts';
-import { keysHad, sightOf, standsIn, type BoardSight } from './sight.ts';
+import { keysHad, resolveBoard, isInGroup, type ResolvedBoard } from './resolved-board.ts';
 
 /** Limits for the issues on the board, and for the earlier moves of the cards that moved since. */
 const issuesMax = 10_000;
@@ -50,24 +50,24 @@ const movesMax = 20_000;
 export async function boardCardsAt(
   ctx: Context,
   id: string,
-  { perColumn = perColumnDefault, fields, asOf }: CardsAsked & { readonly asOf: string },
+  { perColumn = perColumnDefault, fields, asOf }: CardsQuery & { readonly asOf: string },
 ) {
-  const shape = shapeOfCards(seeingIssues(ctx), fields);
+  const shape = shapeOfCards(withIssueVisibility(ctx), fields);
   const was = await boardAt(ctx, id, asOf);
-  const { sight, cards, moment } = was;
-  const { columns, lanes } = sight;
+  const { resolved, cards, moment } = was;
+  const { columns, lanes } = resolved;
   const counted = cards.flatMap(({ grouped }) =>
-    keysHad(sight, columns, grouped).map((in_column) => ({
+    keysHad(resolved, columns, grouped).map((in_column) => ({
       in_column,
-      in_lane: lanes ? keysHad(sight, lanes, grouped)[0]! : null,
+      in_lane: lanes ? keysHad(resolved, lanes, grouped)[0]! : null,
       cards: 1,
     })),
   );
-  const layout = layoutBy(sight, counted);
+  const layout = layoutBy(resolved, counted);
   const pages = new Map<string, PageOfCell>();
   for (const { name, cell } of filledOf(layout, perColumn))
     pages.set(name, await pageOf(was, cell, { shape, asOf, limit: perColumn, from: null }));
-  return { ...answerOf(sight.board, layout, pages), asOf: shownMoment(moment) };
+  return { ...answerOf(resolved.board, layout, pages), asOf: toMomentResponse(moment) };
 }
 
 /** @throws ApiError not_found, also for a column or lane that the board did not have; validation_failed, invalid_cursor, budget_exceeded */
@@ -77,20 +77,22 @@ export async function columnCardsAt(
   key: string,
   { asOf, ...query }: OfColumn & { readonly asOf: string },
 ) {
-  const shape = shapeOfCards(seeingIssues(ctx), query.fields);
+  const shape = shapeOfCards(withIssueVisibility(ctx), query.fields);
   const was = await boardAt(ctx, id, asOf);
-  const cell = cellNamed(was.sight, key, query.lane);
+  const cell = cellByKey(was.resolved, key, query.lane);
   const after = cursorOf(query);
   const from =
-    after === undefined ? null : decodeCursor(ctx.sealing, listOf(ctx, was.sight.board, cell, asOf), after);
+    after === undefined
+      ? null
+      : decodeCursor(ctx.sealing, listOf(ctx, was.resolved.board, cell, asOf), after);
   const limit = query.limit ?? limitDefault;
   const { cards: data, pageInfo } = await pageOf(was, cell, { shape, asOf, limit, from });
-  return { data, pageInfo, asOf: shownMoment(was.moment) };
+  return { data, pageInfo, asOf: toMomentResponse(was.moment) };
 }
 
 /** A card with its position: its rank, or the values of the sort keys. */
 interface CardThen {
-  readonly shown: Was;
+  readonly response: Was;
   readonly grouped: Grouped;
   readonly at: readonly CursorValue[];
 }
@@ -98,8 +100,8 @@ interface CardThen {
 interface BoardThen {
   readonly moment: Moment;
   /** Context of the caller at that moment. */
-  readonly seeing: Context;
-  readonly sight: BoardSight;
+  readonly visibleCtx: Context;
+  readonly resolved: ResolvedBoard;
   /** In board order. */
   readonly cards: readonly CardThen[];
   readonly keys: readonly SortedBy[];
@@ -107,29 +109,39 @@ interface BoardThen {
 
 async function boardAt(ctx: Context, id: string, asOf: string): Promise<BoardThen> {
   const moment = await momentOf(ctx, asOf);
-  const shown = (await objectsAt(ctx, contract, [id], moment)).get(id);
-  if (!shown || shown.deletedAt !== null || !isSeen(ctx, contract, shown)) throw notFound();
-  const then = await contextAt(seeingIssues(ctx), moment);
-  const board = entityOf(shown as Was & Shown<typeof contract>, then);
-  const sight = await sightOf(then, board);
+  const response = (await objectsAt(ctx, contract, [id], moment)).get(id);
+  if (!response || response.deletedAt !== null || !isSeen(ctx, contract, response)) throw notFound();
+  const then = await contextAt(withIssueVisibility(ctx), moment);
+  const board = entityOf(response as Was & EntityResponse<typeof contract>, then);
+  const resolved = await resolveBoard(then, board);
   const passes = await issueFiltering.passes(then, [{ tree: board.filter, at: 'filter', wasTaken: true }]);
-  const { conditions } = sight;
-  const ofBoard = { ...then, visibleTeams: sight.teams };
-  const asked = { conditions, passes, most: issuesMax };
-  const { issues, changed } = await allIssuesAt(ofBoard, moment, asked);
+  const { conditions } = resolved;
+  const ofBoard = { ...then, visibleTeams: resolved.teams };
+  const selection = { conditions, passes, most: issuesMax };
+  const { issues, changed } = await allIssuesAt(ofBoard, moment, selection);
   const isByHand = board.sort === byHand;
   const ranks = isByHand ? await ranksAt(ctx, board, issues, new Set(changed), moment) : null;
   const keys: SortedBy[] = isByHand ? [{ of: () => '', direction: 'asc' }] : issueKeys(board.sort, then);
   const cards = issues.map((issue): CardThen => {
     const rank = ranks?.get(issue.id) ?? defaultRank(Date.parse(String(issue.createdAt)), issue.id);
-    return { shown: issue, grouped: groupedOf(issue, then), at: ranks ? [rank] : placeOf(keys, issue) };
+    return {
+      response: issue,
+      grouped: groupedOf(issue, then),
+      at: ranks ? [rank] : sortValuesOf(keys, issue),
+    };
   });
-  return { moment, seeing: then, sight, keys, cards: cards.sort((a, b) => compared(keys, a.at, b.at)) };
+  return {
+    moment,
+    visibleCtx: then,
+    resolved,
+    keys,
+    cards: cards.sort((a, b) => compared(keys, a.at, b.at)),
+  };
 }
 
 /** Converts the API representation back to the stored form. */
 function entityOf(
-  { team: key, createdAt, updatedAt, ...rest }: Shown<typeof contract>,
+  { team: key, createdAt, updatedAt, ...rest }: EntityResponse<typeof contract>,
   { directory }: Context,
 ): Board {
   const team = [...directory.teams.values()].find((one) => one.key === key);
@@ -137,8 +149,8 @@ function entityOf(
   return { ...rest, teamId: team?.id ?? null, ...times };
 }
 
-function groupedOf(shown: Was, { directory }: Context): Grouped {
-  const { state, assignee, priority, labels, fields } = shown as Was & ShownIssue;
+function groupedOf(response: Was, { directory }: Context): Grouped {
+  const { state, assignee, priority, labels, fields } = response as Was & IssueResponse;
   return {
     stateId: state.id,
     assigneeId: assignee?.id ?? null,
@@ -158,32 +170,32 @@ interface Paging {
 }
 
 async function pageOf(
-  { moment, seeing, sight, cards, keys }: BoardThen,
-  cell: Cell,
+  { moment, visibleCtx, resolved, cards, keys }: BoardThen,
+  cell: BoardCell,
   { shape, asOf, limit, from }: Paging,
 ): Promise<PageOfCell> {
   const { column, lane } = cell;
   const all = cards.filter(
     ({ grouped, at }) =>
-      standsIn(sight, sight.columns, column, grouped) &&
-      (!lane || !sight.lanes || standsIn(sight, sight.lanes, lane, grouped)) &&
+      isInGroup(resolved, resolved.columns, column, grouped) &&
+      (!lane || !resolved.lanes || isInGroup(resolved, resolved.lanes, lane, grouped)) &&
       (from === null || compared(keys, at, from) > 0),
   );
   const page = all.slice(0, limit);
-  const shown = await parentsAt(
-    seeing,
+  const response = await parentsAt(
+    visibleCtx,
     moment,
-    page.map((card) => card.shown),
+    page.map((card) => card.response),
   );
   const last = page.at(-1);
   return {
-    cards: (await shapeIssues(seeing, shown as (Was & ShownIssue)[], shape)).map((card): Card =>
+    cards: (await shapeIssues(visibleCtx, response as (Was & IssueResponse)[], shape)).map((card): Card =>
       withoutDescription(card),
     ),
     pageInfo: {
       hasNextPage: all.length > page.length,
       endCursor: last
-        ? encodeCursor(seeing.sealing, listOf(seeing, sight.board, cell, asOf), [...last.at])
+        ? encodeCursor(visibleCtx.sealing, listOf(visibleCtx, resolved.board, cell, asOf), [...last.at])
         : null,
     },
   };
@@ -217,7 +229,7 @@ async function ranksAt(
   const ids = issues.map(({ id }) => id);
   // Must be read before the moves, so that a card that moves in between is recognised as moved.
   const now = await store.read(scope, ranksNow, { boardId });
-  const isThere = (await boardKind.find(ctx, boardId)) !== undefined;
+  const isThere = (await boardModel.find(ctx, boardId)) !== undefined;
   const moved = new Set(
     (await store.read(scope, movedSince, { ids: JSON.stringify(ids), at })).map(({ id }) => id),
   );
@@ -235,7 +247,7 @@ async function ranksAt(
   for (let from = 0; from < sequences.length; from += 500) {
     const events = await eventsAt(store, scope, sequences.slice(from, from + 500));
     for (const event of events.sort((a, b) => a.sequence - b.sequence)) {
-      const { board, issue, rank } = shownData(event) as {
+      const { board, issue, rank } = renderData(event) as {
         board: { id: string };
         issue: { id: string };
         rank: string;

@@ -9,30 +9,30 @@ import { issueFiltering } from '../issues/filter.ts';
 import { issueOrder } from '../issues/sorting.ts';
 import { state } from '../workflows/contract.ts';
 import { board, byHand } from './contract.ts';
-import { fieldNamed, groupingIn } from './field-grouping.ts';
-import { groupingOf, type Key, type Sight } from './grouping.ts';
-import { boardKind, type Board } from './kind.ts';
+import { fieldByName, groupingIn } from './field-grouping.ts';
+import { groupingOf, type GroupKey, type BoardVisibility } from './grouping.ts';
+import { boardModel, type Board } from './kind.ts';
 import { boardRoutes } from './routes.ts';
 
 type Columns = Pick<Board, 'columns' | 'groupBy' | 'teamId'>;
 
 /** Replaces names of labels and members in columns by ids, and names of options by values. */
-function columnsNamed(ctx: Context, { columns, groupBy, teamId }: Columns): Board['columns'] {
-  const sight = sightOn(ctx, { teamId });
-  const grouping = groupingIn(sight, groupBy);
+function resolveColumns(ctx: Context, { columns, groupBy, teamId }: Columns): Board['columns'] {
+  const visibility = visibilityOf(ctx, { teamId });
+  const grouping = groupingIn(visibility, groupBy);
   if (!columns || !grouping?.resolve) return columns;
   return columns.map((column, index) =>
     column.value === null
       ? column
-      : { ...column, value: grouping.resolve!(ctx, sight, column.value, `columns.${index}.value`) },
+      : { ...column, value: grouping.resolve!(ctx, visibility, column.value, `columns.${index}.value`) },
   );
 }
 
-export const boards = defineResource(board, boardKind, {
+export const boards = defineResource(board, boardModel, {
   sets: (ctx, { columns = null, groupBy = 'state', team = null }) =>
-    columns === null ? {} : { columns: columnsNamed(ctx, { columns, groupBy, teamId: team }) },
+    columns === null ? {} : { columns: resolveColumns(ctx, { columns, groupBy, teamId: team }) },
   follows: (ctx, patch, before) =>
-    patch.columns ? { columns: columnsNamed(ctx, { ...before, ...patch }) } : {},
+    patch.columns ? { columns: resolveColumns(ctx, { ...before, ...patch }) } : {},
   async check(ctx, after, before) {
     // A restored board is accepted as it was stored.
     if (after.deletedAt !== null) return;
@@ -45,10 +45,10 @@ export const boards = defineResource(board, boardKind, {
         why: 'The columns are already grouped by this.',
         fix: 'Use another grouping, or null.',
       });
-    const sight = sightOn(ctx, after);
+    const visibility = visibilityOf(ctx, after);
     for (const name of ['groupBy', 'swimlanes'] as const)
-      if (moved(name, 'teamId')) requireGrouping(sight, name, after[name]);
-    if (moved('columns', 'groupBy', 'teamId')) requireColumns(ctx, sight, after);
+      if (moved(name, 'teamId')) requireGrouping(visibility, name, after[name]);
+    if (moved('columns', 'groupBy', 'teamId')) requireColumns(ctx, visibility, after);
   },
   routes: boardRoutes,
 });
@@ -67,13 +67,17 @@ function requireSort(sort: string, directory: Directory): void {
   }
 }
 
-function sightOn({ directory }: Context, { teamId }: Pick<Board, 'teamId'>): Sight {
+function visibilityOf({ directory }: Context, { teamId }: Pick<Board, 'teamId'>): BoardVisibility {
   return { directory, teams: teamId === null ? null : new Set([teamId]) };
 }
 
 /** @throws ApiError validation_failed */
-function requireGrouping(sight: Sight, at: 'groupBy' | 'swimlanes', name: string | null): void {
-  if (name !== null && !groupingIn(sight, name))
+function requireGrouping(
+  visibility: BoardVisibility,
+  at: 'groupBy' | 'swimlanes',
+  name: string | null,
+): void {
+  if (name !== null && !groupingIn(visibility, name))
     throw invalidField(at, 'not_found', {
       why: `There is no select, member or checkbox field ${name} here.`,
       fix: 'Use a field that GET /api/v1/fields lists.',
@@ -81,27 +85,31 @@ function requireGrouping(sight: Sight, at: 'groupBy' | 'swimlanes', name: string
 }
 
 /** Suggests known values that are similar to an unknown one. */
-function meant(ctx: Context, sight: Sight, groupBy: string, value: string | null): string {
-  const { teams } = sight;
+function meant(ctx: Context, visibility: BoardVisibility, groupBy: string, value: string | null): string {
+  const { teams } = visibility;
   const known =
     groupBy === 'state'
       ? namesSeen(ctx, state, 'name', { has: ({ teamId }) => !teams || teams.has(String(teamId)), words: '' })
       : groupBy === 'stateType' || groupBy === 'priority'
-        ? groupingOf[groupBy].derived(sight, new Set()).filter((one) => one !== null)
-        : (fieldNamed(sight, groupBy)?.options ?? []).flatMap(({ value: own, name }) => [own, name]);
+        ? groupingOf[groupBy].derived(visibility, new Set()).filter((one) => one !== null)
+        : (fieldByName(visibility, groupBy)?.options ?? []).flatMap(({ value: own, name }) => [own, name]);
   return didYouMeanAny(value ?? '', known);
 }
 
 /** Requires every column to have a known and unique value. @throws ApiError validation_failed */
-function requireColumns(ctx: Context, sight: Sight, { columns, groupBy }: Omit<Board, 'version'>): void {
-  const taken = new Map<Key, number>();
+function requireColumns(
+  ctx: Context,
+  visibility: BoardVisibility,
+  { columns, groupBy }: Omit<Board, 'version'>,
+): void {
+  const taken = new Map<GroupKey, number>();
   for (const [index, { value }] of (columns ?? []).entries()) {
     const at = `columns.${index}.value`;
-    const keys = groupingIn(sight, groupBy)?.keysOf(sight, value) ?? [];
+    const keys = groupingIn(visibility, groupBy)?.keysOf(visibility, value) ?? [];
     if (keys.length === 0)
       throw invalidField(at, 'not_found', {
         why: `${value ?? 'null'} is not a value of ${groupBy}.`,
-        fix: `Use a value of the board's groupBy, or change the columns to fit it.${meant(ctx, sight, groupBy, value)}`,
+        fix: `Use a value of the board's groupBy, or change the columns to fit it.${meant(ctx, visibility, groupBy, value)}`,
       });
     for (const key of keys) {
       const other = taken.get(key);

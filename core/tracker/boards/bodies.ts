@@ -1,27 +1,30 @@
 // Bodies of the board routes beyond create, read, update and delete.
 import { Type, type Static } from 'typebox';
-import { shownProperties } from '../../contract/schemas.ts';
+import { responseProperties } from '../../contract/schemas.ts';
 import {
   Closed,
   described,
-  givenAs,
+  inputForm,
   idAndName,
   idOf,
-  named,
+  namedSchema,
   nameOf,
   nullable,
   pageOf,
   writes,
-  type Writes,
+  type WrittenFields,
 } from '../../lib/schema.ts';
 import { AsOf, asOfQuery } from '../../resource/as-of/moment.ts';
 import { issue } from '../issues/contract.ts';
-import { placeInputs } from '../issues/place.ts';
+import { positionInputs } from '../issues/order-position.ts';
 import { board } from './contract.ts';
 
-const { description: _long, ...shown } = shownProperties(issue);
+const { description: _long, ...cardProperties } = responseProperties(issue);
 
-export const BoardCard = named('BoardCard', Closed(shown, { description: 'Issue without its description.' }));
+export const BoardCard = namedSchema(
+  'BoardCard',
+  Closed(cardProperties, { description: 'Issue without its description.' }),
+);
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const page = pageOf(BoardCard) as ReturnType<typeof Closed>;
@@ -30,7 +33,7 @@ const cards = Type.Array(BoardCard, { description: 'First page of cards, in boar
 const key = Type.String({ description: 'Key that requests use: the value, or `none`.' });
 const title = Type.String({ description: 'Heading of the column or swimlane.' });
 
-const BoardLaneCards = named(
+const BoardLaneCards = namedSchema(
   'BoardLaneCards',
   Closed({
     key,
@@ -40,7 +43,7 @@ const BoardLaneCards = named(
   }),
 );
 
-const BoardColumnShown = named(
+const BoardColumnResponse = namedSchema(
   'BoardColumnShown',
   Closed({
     key,
@@ -62,11 +65,11 @@ const BoardColumnShown = named(
   }),
 );
 
-export const BoardCards = named(
+export const BoardCards = namedSchema(
   'BoardCards',
   Closed({
     board: described(idAndName(idOf(board.id), 'the board'), 'The board.'),
-    columns: Type.Array(BoardColumnShown, { description: 'Columns, left to right.' }),
+    columns: Type.Array(BoardColumnResponse, { description: 'Columns, left to right.' }),
     lanes: nullable(
       Type.Array(Closed({ key, title, count: count('Number of cards in the swimlane.') }), {
         description: 'Swimlanes, top to bottom; null if the board has none.',
@@ -76,7 +79,7 @@ export const BoardCards = named(
     asOf: Type.Optional(AsOf),
   }),
 );
-export const BoardColumnCards = named(
+export const BoardColumnCards = namedSchema(
   'BoardColumnCards',
   Closed({ ...page.properties, asOf: Type.Optional(AsOf) }),
 );
@@ -95,16 +98,16 @@ export const cardsQuery = Closed({
   ),
   ...asOfQuery,
   // Parsed as a plain list: cards are nested in the response, so its type cannot list their selected fields.
-  fields: Type.Optional(Type.String({ ...fields, [givenAs]: 'list' })),
+  fields: Type.Optional(Type.String({ ...fields, [inputForm]: 'list' })),
 });
-export const ofCards = { fields: Type.Optional(Type.String({ ...fields, [givenAs]: 'fields' })) };
+export const ofCards = { fields: Type.Optional(Type.String({ ...fields, [inputForm]: 'fields' })) };
 
-const nothing: Writes = [];
+const nothing: WrittenFields = [];
 const about = (description: string, schema = nameOf(issue)) =>
   Type.Unsafe<string>({ ...schema, description, [writes]: nothing });
 const word = Type.String({ minLength: 1, maxLength: 80 });
 
-export const BoardMove = named(
+export const BoardMove = namedSchema(
   'BoardMove',
   Closed({
     issueId: about('The issue to move, by its id or identifier.'),
@@ -116,7 +119,7 @@ export const BoardMove = named(
         word,
       ),
     ),
-    ...placeInputs(
+    ...positionInputs(
       'Card',
       'End of the column to place the card at. Without `position`, `before` and `after`, a card that comes from another column goes to the top, and any other stays in place.',
     ),
@@ -125,7 +128,7 @@ export const BoardMove = named(
 export type Move = Static<typeof BoardMove>;
 
 /** Data of `board.card_moved`. It has only the id of the issue, since readers of boards may lack access to issues. */
-export const CardMoved = named(
+export const CardMoved = namedSchema(
   'BoardCardMoved',
   Closed({
     board: described(idAndName(idOf(board.id), 'the board'), 'Board the card was moved on.'),

@@ -36,7 +36,7 @@ export interface Placed extends Reranked {
   readonly column: string;
   readonly lane: string | null;
   /** Cards whose ranks are respaced, and the statements that write them. */
-  readonly room: { readonly others: readonly Reranked[]; ops(scope: Scope): Op[] } | null;
+  readonly respacing: { readonly others: readonly Reranked[]; ops(scope: Scope): Op[] } | null;
 }
 
 export const cardKind = 'board_card';
@@ -63,12 +63,12 @@ export function stagedCards({ staged }: Context, board: Board): ReadonlyMap<stri
 }
 
 export function cardMoved(placed: Placed): Change {
-  const { board, order, issueId, version, column, lane, rank, room } = placed;
+  const { board, order, issueId, version, column, lane, rank, respacing } = placed;
   const id = `${board.id}/${issueId}`;
-  const others = room?.others ?? [];
+  const others = respacing?.others ?? [];
   const after: CardEntity = { id, version: 1, issueId, rank, column, lane, others };
-  const writeOthers = (scope: Scope): Op[] => room?.ops(scope) ?? [];
-  const tellOthers = (): EventDraft[] => others.map((other) => moveEvent(board, other, null, null));
+  const writeOthers = (scope: Scope): Op[] => respacing?.ops(scope) ?? [];
+  const otherMoveEvents = (): EventDraft[] => others.map((other) => moveEvent(board, other, null, null));
   return {
     kind: cardKind,
     id,
@@ -82,13 +82,13 @@ export function cardMoved(placed: Placed): Change {
       tenantOp(scope, put, { boardId: board.id, issueId, version, rank }, { expectRows: 1 }),
     ],
     isOfTeams: (ids) => board.teamId !== null && ids.has(board.teamId),
-    events: () => [moveEvent(board, { issueId, rank }, column, lane), ...tellOthers()],
+    events: () => [moveEvent(board, { issueId, rank }, column, lane), ...otherMoveEvents()],
     // Only the first change of a run on a board respaces ranks.
     followedBy: (later) => ({
       ...later,
       after: Object.assign({}, later.after, { others }),
       ops: (scope) => [...writeOthers(scope), ...later.ops(scope)],
-      events: (view) => [...later.events(view), ...tellOthers()],
+      events: (view) => [...later.events(view), ...otherMoveEvents()],
     }),
   };
 }
@@ -104,7 +104,7 @@ function moveEvent(
     entityKind: cardKind,
     entityId: issueId,
     subjectId: null,
-    learnsOf: null,
+    commitAssignedOf: null,
     data: { board: { id, name }, issue: { id: issueId }, column, lane, rank },
   };
 }

@@ -1,19 +1,19 @@
 // Cards of a board: the count and the first page of each column in one response, and the pages that follow.
-import { askedOf, cursorOf, pageOfKind, type PageParameters } from '../../changes/list.ts';
+import { contentParameters, cursorOf, pageOfModel, type PageParameters } from '../../changes/list.ts';
 import { getEntity } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { limitDefault } from '../../lib/schema.ts';
-import { issueKind } from '../issues/kind.ts';
-import { seeingIssues } from '../issues/seen.ts';
+import { issueModel } from '../issues/kind.ts';
+import { withIssueVisibility } from '../issues/seen.ts';
 import { readShape, shapeIssues, type Shape } from '../issues/shape.ts';
 import { perColumnDefault } from './bodies.ts';
-import { readCells, type Cell, type Place } from './cells.ts';
+import { readCells, type BoardCell, type CardPosition } from './cells.ts';
 import type { Group } from './grouping.ts';
-import { boardKind, type Board } from './kind.ts';
+import { boardModel, type Board } from './kind.ts';
 import { findColumn, findLane, layoutOf, type Layout } from './layout.ts';
-import { sightOf, type BoardSight } from './sight.ts';
+import { resolveBoard, type ResolvedBoard } from './resolved-board.ts';
 
 /** Limits for the cells and cards of one response. Cells beyond them need their own request. */
 const cellsMax = 150;
@@ -22,7 +22,7 @@ const cardsMax = 1_000;
 export type Card = Readonly<Record<string, unknown>>;
 export type PageOfCell = { cards: Card[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } };
 
-export interface CardsAsked {
+export interface CardsQuery {
   readonly perColumn?: number;
   readonly fields?: string;
 }
@@ -30,34 +30,37 @@ export interface CardsAsked {
 export async function boardCards(
   ctx: Context,
   id: string,
-  { perColumn = perColumnDefault, fields }: CardsAsked,
+  { perColumn = perColumnDefault, fields }: CardsQuery,
 ) {
-  const board = await getEntity(ctx, boardKind, id);
-  const seeing = seeingIssues(ctx);
-  const shown = cardShape(seeing, fields);
-  const layout = await layoutOf(seeing, await sightOf(seeing, board));
+  const board = await getEntity(ctx, boardModel, id);
+  const visibleCtx = withIssueVisibility(ctx);
+  const readCards = cardShape(visibleCtx, fields);
+  const layout = await layoutOf(visibleCtx, await resolveBoard(visibleCtx, board));
   const filled = filledOf(layout, perColumn);
-  const places = await readCells(
-    seeing,
-    layout.sight,
+  const positions = await readCells(
+    visibleCtx,
+    layout.resolved,
     filled.map(({ cell }) => cell),
     { limit: perColumn + 1 },
   );
-  const cards = await shown(places.flatMap((all) => all.slice(0, perColumn)));
+  const cards = await readCards(positions.flatMap((all) => all.slice(0, perColumn)));
   const pages = new Map(
-    filled.map(({ name, cell }, index) => [name, pageOf(ctx, board, cell, places[index]!, perColumn, cards)]),
+    filled.map(({ name, cell }, index) => [
+      name,
+      pageOf(ctx, board, cell, positions[index]!, perColumn, cards),
+    ]),
   );
   return answerOf(board, layout, pages);
 }
 
-interface NamedCell {
+interface CellEntry {
   readonly name: string;
-  readonly cell: Cell;
+  readonly cell: BoardCell;
 }
 
 /** Returns the visible cells that have cards, up to the limits. */
-export function filledOf({ columns, lanes, count }: Layout, perColumn: number): NamedCell[] {
-  const all = columns.flatMap((column, at): NamedCell[] => {
+export function filledOf({ columns, lanes, count }: Layout, perColumn: number): CellEntry[] {
+  const all = columns.flatMap((column, at): CellEntry[] => {
     if (column.hidden) return [];
     if (!lanes) return count(at) > 0 ? [{ name: `${at}`, cell: { column, lane: null } }] : [];
     return lanes.flatMap((lane, inLane) =>
@@ -87,8 +90,8 @@ export function answerOf(
       const head = (counted: number) => headOf(column, counted);
       if (column.hidden) return head(count(at));
       if (!lanes) {
-        const { count: shown, ...rest } = page(`${at}`, count(at));
-        return { ...head(shown), ...rest };
+        const { count: listed, ...rest } = page(`${at}`, count(at));
+        return { ...head(listed), ...rest };
       }
       const inLanes = lanes.flatMap(({ key }, inLane) =>
         count(at, inLane) > 0 ? [{ key, ...page(`${at}/${inLane}`, count(at, inLane)) }] : [],
@@ -113,25 +116,25 @@ export type OfColumn = PageParameters & { readonly lane?: string; readonly field
 
 /** @throws ApiError not_found, also for a column or lane that the board does not have; invalid_cursor */
 export async function columnCards(ctx: Context, id: string, key: string, query: OfColumn) {
-  const board = await getEntity(ctx, boardKind, id);
-  const seeing = seeingIssues(ctx);
-  const shown = cardShape(seeing, query.fields);
-  const sight = await sightOf(seeing, board);
-  const cell = cellNamed(sight, key, query.lane);
+  const board = await getEntity(ctx, boardModel, id);
+  const visibleCtx = withIssueVisibility(ctx);
+  const readCards = cardShape(visibleCtx, query.fields);
+  const resolved = await resolveBoard(visibleCtx, board);
+  const cell = cellByKey(resolved, key, query.lane);
   const limit = query.limit ?? limitDefault;
   const after = cursorOf(query);
   const from =
     after === undefined ? {} : { from: decodeCursor(ctx.sealing, listOf(ctx, board, cell), after) };
-  const [places = []] = await readCells(seeing, sight, [cell], { limit: limit + 1, ...from });
-  const cards = await shown(places.slice(0, limit));
-  const page = pageOf(ctx, board, cell, places, limit, cards);
+  const [positions = []] = await readCells(visibleCtx, resolved, [cell], { limit: limit + 1, ...from });
+  const cards = await readCards(positions.slice(0, limit));
+  const page = pageOf(ctx, board, cell, positions, limit, cards);
   return { data: page.cards, pageInfo: page.pageInfo };
 }
 
 /** @throws ApiError not_found for a column or lane that the board does not have */
-export function cellNamed(sight: BoardSight, key: string, laneKey: string | undefined): Cell {
-  const column = findColumn(sight, key);
-  const lane = laneKey === undefined ? null : findLane(sight, laneKey);
+export function cellByKey(resolved: ResolvedBoard, key: string, laneKey: string | undefined): BoardCell {
+  const column = findColumn(resolved, key);
+  const lane = laneKey === undefined ? null : findLane(resolved, laneKey);
   if (!column || lane === undefined) throw notFound();
   return { column, lane };
 }
@@ -140,30 +143,30 @@ export function cellNamed(sight: BoardSight, key: string, laneKey: string | unde
 export function listOf(
   { workspaceId }: Context,
   { id, groupBy, swimlanes, sort, filter }: Board,
-  { column, lane }: Cell,
+  { column, lane }: BoardCell,
   asOf?: string,
 ): string {
-  const asked = { groupBy, swimlanes, sort, filter, column: column.key, lane: lane?.key, asOf };
-  return `${workspaceId} cards ${id} ${JSON.stringify(askedOf(asked as PageParameters))}`;
+  const parameters = { groupBy, swimlanes, sort, filter, column: column.key, lane: lane?.key, asOf };
+  return `${workspaceId} cards ${id} ${JSON.stringify(contentParameters(parameters as PageParameters))}`;
 }
 
 function pageOf(
   ctx: Context,
   board: Board,
-  cell: Cell,
-  places: readonly Place[],
+  cell: BoardCell,
+  positions: readonly CardPosition[],
   limit: number,
   cards: ReadonlyMap<string, Card>,
 ): PageOfCell {
-  const last = places.slice(0, limit).at(-1);
+  const last = positions.slice(0, limit).at(-1);
   return {
     // An issue that was deleted between the two reads is left out.
-    cards: places.slice(0, limit).flatMap(({ id }): readonly Card[] => {
+    cards: positions.slice(0, limit).flatMap(({ id }): readonly Card[] => {
       const card = cards.get(id);
       return card ? [card] : [];
     }),
     pageInfo: {
-      hasNextPage: places.length > limit,
+      hasNextPage: positions.length > limit,
       endCursor: last ? encodeCursor(ctx.sealing, listOf(ctx, board, cell), last.at) : null,
     },
   };
@@ -184,23 +187,23 @@ export function shapeOfCards(ctx: Context, fields: string | undefined): Shape | 
 function cardShape(
   ctx: Context,
   fields: string | undefined,
-): (places: readonly Place[]) => Promise<ReadonlyMap<string, Card>> {
+): (positions: readonly CardPosition[]) => Promise<ReadonlyMap<string, Card>> {
   const shape = shapeOfCards(ctx, fields);
-  return async (places) => {
-    const ids = JSON.stringify([...new Set(places.map(({ id }) => id))]);
-    const { data } = await pageOfKind(
+  return async (positions) => {
+    const ids = JSON.stringify([...new Set(positions.map(({ id }) => id))]);
+    const { data } = await pageOfModel(
       ctx,
-      issueKind,
-      { limit: Math.max(1, places.length) },
+      issueModel,
+      { limit: Math.max(1, positions.length) },
       {
         where: [{ sql: 'id IN (SELECT value FROM json_each(:ids))', params: { ids } }],
         order: [],
         without: ['description'],
       },
     );
-    const issues = data.map((issue) => issueKind.wire(issue, ctx));
-    const shown = await shapeIssues(ctx, issues, shape);
-    return new Map(shown.map((card, index) => [issues[index]!.id, withoutDescription(card)]));
+    const issues = data.map((issue) => issueModel.wire(issue, ctx));
+    const shaped = await shapeIssues(ctx, issues, shape);
+    return new Map(shaped.map((card, index) => [issues[index]!.id, withoutDescription(card)]));
   };
 }
 

@@ -4,26 +4,26 @@
 import type { Context, Directory } from '../../context.ts';
 import type { CursorValue } from '../../lib/cursor.ts';
 import { beyond, type SortKey } from '../../store/page.ts';
-import { composedStatement, type Row } from '../../store/statement.ts';
-import { issueOrder, keptSort } from '../issues/sorting.ts';
+import { composedStatement, type SqlRow } from '../../store/statement.ts';
+import { issueOrder, existingSort } from '../issues/sorting.ts';
 import { byHand } from './contract.ts';
-import { defaultRank, madeAt } from './default-rank.ts';
-import type { Group, Key } from './grouping.ts';
-import { Binding, hasKey, ofTeams, type BoardSight } from './sight.ts';
+import { defaultRank, creationPositionOf } from './default-rank.ts';
+import type { Group, GroupKey } from './grouping.ts';
+import { Binding, hasKey, ofTeams, type ResolvedBoard } from './resolved-board.ts';
 
-export interface Cell {
+export interface BoardCell {
   readonly column: Group;
   /** Null if the board has no lanes, or for all of them. */
   readonly lane: Group | null;
 }
 
 /** A card with its position: its rank, or the values of the sort keys. */
-export interface Place {
+export interface CardPosition {
   readonly id: string;
   readonly at: readonly CursorValue[];
 }
 
-interface Asked {
+interface CellsQuery {
   /** Per cell. */
   readonly limit: number;
   /** Only cards after this position; before it if `backwards`. */
@@ -37,60 +37,60 @@ const armsMax = 400;
 
 export async function readCells(
   ctx: Context,
-  sight: BoardSight,
-  cells: readonly Cell[],
-  asked: Asked,
-): Promise<Place[][]> {
-  const places: Place[][] = cells.map(() => []);
+  resolved: ResolvedBoard,
+  cells: readonly BoardCell[],
+  paging: CellsQuery,
+): Promise<CardPosition[][]> {
+  const positions: CardPosition[][] = cells.map(() => []);
   const seen = cells.flatMap((cell, index) => (cell.column.keys.length > 0 ? [{ cell, index }] : []));
-  if (seen.length === 0) return places;
-  const query = new CellQuery(sight, asked);
-  const isByHand = sight.board.sort === byHand;
+  if (seen.length === 0) return positions;
+  const query = new CellQuery(resolved, paging);
+  const isByHand = resolved.board.sort === byHand;
   const keys = seen.reduce((sum, { cell }) => sum + cell.column.keys.length + 1, 0);
   for (const { cell, index } of seen)
     if (isByHand) query.addPlaced(cell, index, keys <= armsMax);
     else query.addSorted(cell, index);
-  for (const row of await query.read(ctx)) places[Number(row.cell)]!.push(query.placeOf(row));
-  if (!isByHand) return places;
-  const sign = asked.backwards ? -1 : 1;
-  return places.map((all) => all.sort((a, b) => sign * byRank(a, b)).slice(0, asked.limit));
+  for (const row of await query.read(ctx)) positions[Number(row.cell)]!.push(query.positionOf(row));
+  if (!isByHand) return positions;
+  const sign = paging.backwards ? -1 : 1;
+  return positions.map((all) => all.sort((a, b) => sign * byRank(a, b)).slice(0, paging.limit));
 }
 
-function byRank(a: Place, b: Place): number {
+function byRank(a: CardPosition, b: CardPosition): number {
   const [rankA, rankB] = [String(a.at[0]), String(b.at[0])];
   if (rankA === rankB) return a.id < b.id ? -1 : 1;
   return rankA < rankB ? -1 : 1;
 }
 
 class CellQuery {
-  readonly #sight: BoardSight;
-  readonly #asked: Asked;
+  readonly #resolved: ResolvedBoard;
+  readonly #paging: CellsQuery;
   readonly #binding = new Binding();
-  readonly #shown: readonly string[];
+  readonly #visible: readonly string[];
   readonly #teams: readonly string[];
   readonly #order: readonly SortKey[];
   readonly #arms: string[] = [];
 
-  constructor(sight: BoardSight, asked: Asked) {
-    this.#sight = sight;
-    this.#asked = asked;
-    this.#shown = ['issues.workspace_id = :ws', ...this.#binding.add(sight.conditions)];
+  constructor(resolved: ResolvedBoard, paging: CellsQuery) {
+    this.#resolved = resolved;
+    this.#paging = paging;
+    this.#visible = ['issues.workspace_id = :ws', ...this.#binding.add(resolved.conditions)];
     // If each state belongs to one team, the column keys already restrict the teams.
-    this.#teams = sight.columns.ofTeam ? [] : ofTeams(sight, this.#binding);
-    const isByHand = sight.board.sort === byHand;
-    this.#order = isByHand ? [] : orderOf(sight.board.sort, sight.directory);
+    this.#teams = resolved.columns.ofTeam ? [] : ofTeams(resolved, this.#binding);
+    const isByHand = resolved.board.sort === byHand;
+    this.#order = isByHand ? [] : orderOf(resolved.board.sort, resolved.directory);
     Object.assign(this.#binding.params, {
-      limit: asked.limit,
-      ...(isByHand ? { board: sight.board.id } : {}),
+      limit: paging.limit,
+      ...(isByHand ? { board: resolved.board.id } : {}),
     });
   }
 
-  async read(ctx: Context): Promise<Row[]> {
+  async read(ctx: Context): Promise<SqlRow[]> {
     const sql = this.#arms.map((arm) => `SELECT * FROM (${arm})`).join('\nUNION ALL ');
-    return ctx.store.read<Row>(ctx.scope, composedStatement<Row>(sql, null), this.#binding.params);
+    return ctx.store.read<SqlRow>(ctx.scope, composedStatement<SqlRow>(sql, null), this.#binding.params);
   }
 
-  placeOf(row: Row): Place {
+  positionOf(row: SqlRow): CardPosition {
     const id = String(row.card);
     const rank = row.rank ?? (row.made_at === undefined ? null : defaultRank(Number(row.made_at), id));
     const at =
@@ -101,14 +101,14 @@ class CellQuery {
   }
 
   /** @param apart true to query each key of the column separately, so that an index delivers the rows sorted */
-  addPlaced({ column, lane }: Cell, cell: number, apart: boolean): void {
-    const { backwards = false, from } = this.#asked;
+  addPlaced({ column, lane }: BoardCell, cell: number, apart: boolean): void {
+    const { backwards = false, from } = this.#paging;
     const [rank] = from ?? [];
     const inLane = this.#inLane(lane);
     const ranked = [
       'c.workspace_id = :ws AND c.board_id = :board AND issues.id = c.issue_id',
-      ...this.#shown,
-      hasKey(this.#sight, this.#sight.columns, column.keys, this.#binding),
+      ...this.#visible,
+      hasKey(this.#resolved, this.#resolved.columns, column.keys, this.#binding),
       ...this.#teams,
       ...inLane,
       ...(rank === undefined ? [] : [`c.rank ${backwards ? '<' : '>'} ${this.#binding.bind(rank)}`]),
@@ -122,24 +122,24 @@ class CellQuery {
     for (const keys of groups) this.#addUnplaced(keys, cell, inLane);
   }
 
-  #addUnplaced(keys: readonly Key[], cell: number, inLane: readonly string[]): void {
-    const { backwards = false, from } = this.#asked;
+  #addUnplaced(keys: readonly GroupKey[], cell: number, inLane: readonly string[]): void {
+    const { backwards = false, from } = this.#paging;
     const [rank] = from ?? [];
-    const { columns } = this.#sight;
+    const { columns } = this.#resolved;
     const [key] = keys;
     // The label table delivers the issues of one label sorted by creation.
     const isListed = columns.column === null && keys.length === 1 && key != null;
     const [at, id] = isListed ? ['listed_at', 'listed_id'] : ['issues.created_at', 'issues.id'];
-    const made = rank === undefined ? null : madeAt(String(rank));
+    const creation = rank === undefined ? null : creationPositionOf(String(rank));
     const where = [
-      ...this.#shown,
-      isListed ? 'issues.id = listed_id' : hasKey(this.#sight, columns, keys, this.#binding),
+      ...this.#visible,
+      isListed ? 'issues.id = listed_id' : hasKey(this.#resolved, columns, keys, this.#binding),
       ...this.#teams,
       ...inLane,
       `NOT EXISTS (SELECT 1 FROM board_cards AS c WHERE c.workspace_id = :ws AND c.board_id = :board AND c.issue_id = issues.id)`,
-      ...(made
+      ...(creation
         ? [
-            `(${at}, ${id}) ${backwards ? '>' : '<'} (${this.#binding.bind(made.at)}, ${this.#binding.bind(made.id)})`,
+            `(${at}, ${id}) ${backwards ? '>' : '<'} (${this.#binding.bind(creation.at)}, ${this.#binding.bind(creation.id)})`,
           ]
         : []),
     ];
@@ -154,12 +154,12 @@ class CellQuery {
     );
   }
 
-  addSorted({ column, lane }: Cell, cell: number): void {
-    const { from } = this.#asked;
+  addSorted({ column, lane }: BoardCell, cell: number): void {
+    const { from } = this.#paging;
     from?.forEach((value, index) => (this.#binding.params[`k${index}`] = value));
     const where = [
-      ...this.#shown,
-      hasKey(this.#sight, this.#sight.columns, column.keys, this.#binding),
+      ...this.#visible,
+      hasKey(this.#resolved, this.#resolved.columns, column.keys, this.#binding),
       ...this.#teams,
       ...this.#inLane(lane),
       ...(from ? [beyond(this.#order)] : []),
@@ -172,13 +172,13 @@ class CellQuery {
   }
 
   #inLane(lane: Group | null): string[] {
-    const { lanes } = this.#sight;
-    return lane && lanes ? [hasKey(this.#sight, lanes, lane.keys, this.#binding)] : [];
+    const { lanes } = this.#resolved;
+    return lane && lanes ? [hasKey(this.#resolved, lanes, lane.keys, this.#binding)] : [];
   }
 }
 
 /** Appends the id as the last sort key, like pages of issues do. */
 function orderOf(sort: string, directory: Directory): SortKey[] {
-  const order = issueOrder(keptSort(sort, directory), directory);
+  const order = issueOrder(existingSort(sort, directory), directory);
   return [...order, { sql: 'id', direction: order.at(-1)?.direction ?? 'asc' }];
 }

@@ -108,7 +108,7 @@ export const board = defineContract({
     restored: 'board.restored',
   },
   asOf: true,
-  keepsDeleted: true,
+  retainsDeleted: true,
   ofTeam: true,
   calls: ['list', 'get', 'cards', 'move'],
   examples: {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { seededRandom } from '../../../test/faults/server.ts';
 import { createIds } from '../../lib/ids.ts';
 import { rankBetween } from '../../lib/rank.ts';
-import { defaultRank, madeAt } from './default-rank.ts';
+import { defaultRank, creationPositionOf } from './default-rank.ts';
 
 test('a rank is read back into the place in the order of creation that it is at', () => {
   const seed = Number(process.env.TATAMI_SEED ?? 20261122);
@@ -30,7 +30,7 @@ test('a rank is read back into the place in the order of creation that it is at'
     return all;
   });
   for (const rank of near) {
-    const bound = madeAt(rank);
+    const bound = creationPositionOf(rank);
     for (const [index, { at, id }] of issues.entries()) {
       const isBehind = at < bound.at || (at === bound.at && id < bound.id);
       const isBefore = at > bound.at || (at === bound.at && id > bound.id);

@@ -21,14 +21,14 @@ export function defaultRank(createdAt: number, id: string): string {
 }
 
 /** A position in creation order. Issues created later, or at the same time with a greater id, come before it. */
-export interface Made {
+export interface CreationPosition {
   readonly at: number;
   /** Compared as an id; may be shorter or longer than one. */
   readonly id: string;
 }
 
 /** Converts a rank to a position in creation order: cards after the rank were created before the position, and cards before it after. */
-export function madeAt(rank: string): Made {
+export function creationPositionOf(rank: string): CreationPosition {
   if (rank < head) return { at: Number.MAX_SAFE_INTEGER, id: '' };
   if (rank[0] !== head) return { at: Number.MIN_SAFE_INTEGER, id: '' };
   return { at: newest - numberOf(rank.slice(1, width + 1)), id: idPrefix + idAt(rank.slice(width + 1)) };

@@ -2,39 +2,46 @@
 import type { Entry } from '../../contract/contract.ts';
 import type { field, FieldValue } from '../fields/contract.ts';
 import { member } from '../../identity/members/contract.ts';
-import { foldName } from '../../lib/fold.ts';
+import { foldName } from '../../lib/case-folding.ts';
 import { idOfName } from '../../resource/names.ts';
 import { customValue } from '../fields/filter.ts';
 import { ofField, type GroupingName } from './contract.ts';
-import { groupingOf, named, none, type Grouping, type Key, type Sight } from './grouping.ts';
+import {
+  groupingOf,
+  idsByName,
+  none,
+  type Grouping,
+  type GroupKey,
+  type BoardVisibility,
+} from './grouping.ts';
 
 type FieldEntry = Entry<typeof field>;
 
 /** Behaviour that depends on the type of the field. */
-interface Values {
+interface FieldTypeGrouping {
   /** Key in requests for issues without a value, if not `none`. */
   readonly none?: string;
   readonly resolve?: Grouping['resolve'];
   /** Returns the stored key for a value as issues show it. */
-  keyOf(shown: FieldValue): Key;
+  keyOf(fieldValue: FieldValue): GroupKey;
   /** Returns the value as issues show it for the value of a column; undefined if unknown. */
-  shownOf(sight: Sight, value: string): FieldValue | undefined;
-  titleOf(sight: Sight, value: string): string;
-  derived(sight: Sight, counted: ReadonlySet<Key>): readonly (string | null)[];
+  fieldValueOf(visibility: BoardVisibility, value: string): FieldValue | undefined;
+  titleOf(visibility: BoardVisibility, value: string): string;
+  derived(visibility: BoardVisibility, counted: ReadonlySet<GroupKey>): readonly (string | null)[];
 }
 
-function optionsOf({ options }: FieldEntry): Values {
+function optionsOf({ options }: FieldEntry): FieldTypeGrouping {
   const find = (value: string) => options.find((option) => option.value === value);
   return {
     // No option value begins with a hyphen.
     ...(find(none) ? { none: '-' } : {}),
-    resolve(ctx, _, given, path) {
-      const named = find(given) ?? options.find(({ name }) => foldName(name) === foldName(given));
-      if (named && named.value !== given) ctx.resolved?.(path, named.value);
-      return named?.value ?? given;
+    resolve(ctx, _, requested, path) {
+      const option = find(requested) ?? options.find(({ name }) => foldName(name) === foldName(requested));
+      if (option && option.value !== requested) ctx.resolved?.(path, option.value);
+      return option?.value ?? requested;
     },
     keyOf: String,
-    shownOf: (_, value) => find(value)?.value,
+    fieldValueOf: (_, value) => find(value)?.value,
     titleOf: (_, value) => find(value)?.name ?? value,
     derived: (_, counted) => [
       null,
@@ -43,51 +50,52 @@ function optionsOf({ options }: FieldEntry): Values {
   };
 }
 
-const members: Values = {
-  resolve: (ctx, _, given, path) => idOfName(ctx, member, given, path),
+const members: FieldTypeGrouping = {
+  resolve: (ctx, _, requested, path) => idOfName(ctx, member, requested, path),
   keyOf: String,
-  shownOf: ({ directory }, value) => (directory.members.has(value) ? value : undefined),
+  fieldValueOf: ({ directory }, value) => (directory.members.has(value) ? value : undefined),
   titleOf: ({ directory }, value) => directory.members.get(value)?.name ?? value,
-  derived: ({ directory }, counted) => named(directory.members, counted),
+  derived: ({ directory }, counted) => idsByName(directory.members, counted),
 };
 
 const boxes = new Map([
   ['false', false],
   ['true', true],
 ]);
-const checkbox: Values = {
+const checkbox: FieldTypeGrouping = {
   // SQLite reads JSON booleans as 0 and 1.
   keyOf: Number,
-  shownOf: (_, value) => boxes.get(value),
+  fieldValueOf: (_, value) => boxes.get(value),
   titleOf: (_, value) => (value === 'true' ? 'Checked' : 'Not checked'),
   derived: () => [null, ...boxes.keys()],
 };
 
-function valuesOf(field: FieldEntry): Values | null {
+function valuesOf(field: FieldEntry): FieldTypeGrouping | null {
   if (field.type === 'select') return optionsOf(field);
   if (field.type === 'member') return members;
   return field.type === 'checkbox' ? checkbox : null;
 }
 
-function byField(field: FieldEntry, values: Values): Grouping {
+function byField(field: FieldEntry, values: FieldTypeGrouping): Grouping {
   const { id, key } = field;
-  const keyOf = (shown: FieldValue | undefined): Key => (shown === undefined ? null : values.keyOf(shown));
+  const keyOf = (fieldValue: FieldValue | undefined): GroupKey =>
+    fieldValue === undefined ? null : values.keyOf(fieldValue);
   return {
     column: customValue(field),
     none: values.none ?? none,
     ...(values.resolve && { resolve: values.resolve }),
     keysOn: ({ fieldValues }) => [keyOf(fieldValues?.[id])],
-    keysOf(sight, value) {
+    keysOf(visibility, value) {
       if (value === null) return [null];
-      const shown = values.shownOf(sight, value);
-      return shown === undefined ? [] : [keyOf(shown)];
+      const fieldValue = values.fieldValueOf(visibility, value);
+      return fieldValue === undefined ? [] : [keyOf(fieldValue)];
     },
-    titleOf: (sight, value) =>
-      value === null ? `No ${key.replaceAll('_', ' ')}` : values.titleOf(sight, value),
-    derived: (sight, counted) => values.derived(sight, counted),
-    moved(sight, { fieldValues }, { value, keys }) {
+    titleOf: (visibility, value) =>
+      value === null ? `No ${key.replaceAll('_', ' ')}` : values.titleOf(visibility, value),
+    derived: (visibility, counted) => values.derived(visibility, counted),
+    moved(visibility, { fieldValues }, { value, keys }) {
       if (keys.includes(keyOf(fieldValues?.[id]))) return {};
-      return { fields: { [key]: value === null ? null : (values.shownOf(sight, value) ?? null) } };
+      return { fields: { [key]: value === null ? null : (values.fieldValueOf(visibility, value) ?? null) } };
     },
   };
 }
@@ -106,15 +114,15 @@ export const gone: Grouping = {
 const isPlain = (name: string): name is GroupingName => Object.hasOwn(groupingOf, name);
 
 /** Returns undefined for an unknown field, or one of a type that cannot be grouped by. */
-export function groupingIn(sight: Sight, name: string): Grouping | undefined {
+export function groupingIn(visibility: BoardVisibility, name: string): Grouping | undefined {
   if (isPlain(name)) return groupingOf[name];
-  const field = fieldNamed(sight, name);
+  const field = fieldByName(visibility, name);
   const values = field ? valuesOf(field) : null;
   return field && values ? byField(field, values) : undefined;
 }
 
 /** Returns the custom field that issues of the board have under a name such as `fields.platform`. */
-export function fieldNamed({ directory, teams }: Sight, name: string): FieldEntry | undefined {
+export function fieldByName({ directory, teams }: BoardVisibility, name: string): FieldEntry | undefined {
   const key = name.slice(ofField.length);
   const field = [...directory.fields.values()].find((one) => one.key === key);
   return field && (field.teamId === null || !teams || teams.has(field.teamId)) ? field : undefined;

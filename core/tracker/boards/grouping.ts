@@ -2,7 +2,7 @@
 // value. To add one, add an entry to `groupingOf`; custom fields are in field-grouping.ts.
 import type { Directory } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { foldName } from '../../lib/fold.ts';
+import { foldName } from '../../lib/case-folding.ts';
 import { capital } from '../../lib/words.ts';
 import { member } from '../../identity/members/contract.ts';
 import { idOfName, type Naming } from '../../resource/names.ts';
@@ -17,13 +17,13 @@ import { columnsMax, type GroupingName } from './contract.ts';
 export const none = 'none';
 
 /** Grouping key of a row: an id, the rank of a priority, or null for no value. */
-export type Key = string | number | null;
+export type GroupKey = string | number | null;
 
 /** Fields of an issue that determine its group. */
 export type Grouped = Pick<Issue, 'stateId' | 'assigneeId' | 'priority' | 'labelIds' | 'fieldValues'>;
 
 /** Scope within which a board resolves values. */
-export interface Sight {
+export interface BoardVisibility {
   readonly directory: Directory;
   /** Ids of the teams whose issues the board shows; null for all. */
   readonly teams: ReadonlySet<string> | null;
@@ -36,7 +36,7 @@ export interface Group {
   readonly value: string | null;
   readonly title: string;
   /** Keys of the rows in the group; empty for a value that no longer exists. */
-  readonly keys: readonly Key[];
+  readonly keys: readonly GroupKey[];
   readonly limit: number | null;
   readonly hidden: boolean;
 }
@@ -49,22 +49,22 @@ export interface Grouping {
   /** Key in requests for issues without a value; absent if every issue has one. */
   readonly none?: string;
   /** Resolves a name in a request to a value. Absent: requests give values only. @throws ApiError validation_failed */
-  resolve?(ctx: Naming, sight: Sight, given: string, path: string): string;
+  resolve?(ctx: Naming, visibility: BoardVisibility, requested: string, path: string): string;
   /** Returns the row keys of a value. */
-  keysOf(sight: Sight, value: string | null): readonly Key[];
+  keysOf(visibility: BoardVisibility, value: string | null): readonly GroupKey[];
   /** Returns the keys of an issue. */
-  keysOn(issue: Grouped): readonly Key[];
-  titleOf(sight: Sight, value: string | null): string;
+  keysOn(issue: Grouped): readonly GroupKey[];
+  titleOf(visibility: BoardVisibility, value: string | null): string;
   /** Returns all values in order. @param counted keys that cards have */
-  derived(sight: Sight, counted: ReadonlySet<Key>): readonly (string | null)[];
+  derived(visibility: BoardVisibility, counted: ReadonlySet<GroupKey>): readonly (string | null)[];
   /** Returns the patch for an issue that is moved to a group. @param left groups that it leaves. @throws ApiError validation_failed */
-  moved(sight: Sight, issue: Issue, to: Group, left: readonly Group[]): IssuePatch;
+  moved(visibility: BoardVisibility, issue: Issue, to: Group, left: readonly Group[]): IssuePatch;
 }
 
 type StateEntry = Directory['states'] extends ReadonlyMap<string, infer S> ? S : never;
 
 /** Returns states sorted by type and position, in workflow order. */
-function statesIn({ directory, teams }: Sight): StateEntry[] {
+function statesIn({ directory, teams }: BoardVisibility): StateEntry[] {
   return [...directory.states.values()]
     .filter(({ teamId, removed }) => !removed && (teams === null || teams.has(teamId)))
     .sort(
@@ -75,9 +75,9 @@ function statesIn({ directory, teams }: Sight): StateEntry[] {
     );
 }
 
-/** @param named returns the states of a value */
+/** @param statesOf returns the states of a value */
 function byStates(
-  named: (sight: Sight, value: string) => StateEntry[],
+  statesOf: (visibility: BoardVisibility, value: string) => StateEntry[],
   rest: Pick<Grouping, 'titleOf' | 'derived'>,
 ): Grouping {
   return {
@@ -85,7 +85,7 @@ function byStates(
     column: 'state_id',
     ofTeam: true,
     keysOn: ({ stateId }) => [stateId],
-    keysOf: (sight, value) => (value === null ? [] : named(sight, value).map(({ id }) => id)),
+    keysOf: (visibility, value) => (value === null ? [] : statesOf(visibility, value).map(({ id }) => id)),
     moved({ directory }, issue, { keys, title }) {
       if (keys.includes(issue.stateId)) return {};
       const own = keys
@@ -102,27 +102,27 @@ function byStates(
   };
 }
 
-const nameOfState = ({ directory }: Sight, value: string): string =>
+const nameOfState = ({ directory }: BoardVisibility, value: string): string =>
   directory.states.get(value)?.name ?? value;
 
 const state = byStates(
   // By name, so that a column of a board of several teams includes the states of each.
-  (sight, value) => {
-    const name = foldName(nameOfState(sight, value));
-    return statesIn(sight).filter((one) => foldName(one.name) === name);
+  (visibility, value) => {
+    const name = foldName(nameOfState(visibility, value));
+    return statesIn(visibility).filter((one) => foldName(one.name) === name);
   },
   {
-    titleOf: (sight, value) => nameOfState(sight, value ?? ''),
-    derived(sight) {
-      const names = new Map(statesIn(sight).map(({ name }) => [foldName(name), name]));
+    titleOf: (visibility, value) => nameOfState(visibility, value ?? ''),
+    derived(visibility) {
+      const names = new Map(statesIn(visibility).map(({ name }) => [foldName(name), name]));
       return [...names.values()];
     },
   },
 );
 
-const stateType = byStates((sight, value) => statesIn(sight).filter(({ type }) => type === value), {
+const stateType = byStates((visibility, value) => statesIn(visibility).filter(({ type }) => type === value), {
   titleOf: (_, value) => capital(value ?? ''),
-  derived: (sight) => [...new Set(statesIn(sight).map(({ type }) => type))],
+  derived: (visibility) => [...new Set(statesIn(visibility).map(({ type }) => type))],
 });
 
 /** Stored ranks: the most urgent priority is 0. */
@@ -138,30 +138,33 @@ const priority: Grouping = {
 };
 
 /** Returns the ids that cards have, sorted by name, after null for cards without a value. */
-export function named(entries: ReadonlyMap<string, { readonly name: string }>, counted: ReadonlySet<Key>) {
-  const nameOf = (id: Key): string => foldName(entries.get(String(id))?.name ?? '');
+export function idsByName(
+  entries: ReadonlyMap<string, { readonly name: string }>,
+  counted: ReadonlySet<GroupKey>,
+) {
+  const nameOf = (id: GroupKey): string => foldName(entries.get(String(id))?.name ?? '');
   const ids = [...counted].filter((key): key is string => typeof key === 'string' && entries.has(key));
-  const placeOf = (id: string): string => `${nameOf(id)}\0${id}`;
-  return [null, ...ids.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))].slice(0, columnsMax);
+  const sortKeyOf = (id: string): string => `${nameOf(id)}\0${id}`;
+  return [null, ...ids.sort((a, b) => (sortKeyOf(a) < sortKeyOf(b) ? -1 : 1))].slice(0, columnsMax);
 }
 
 const assignee: Grouping = {
   column: 'assignee_id',
   none,
-  resolve: (ctx, _, given, path) => idOfName(ctx, member, given, path),
+  resolve: (ctx, _, requested, path) => idOfName(ctx, member, requested, path),
   keysOn: ({ assigneeId }) => [assigneeId],
   keysOf: ({ directory }, value) => (value === null || directory.members.has(value) ? [value] : []),
   titleOf: ({ directory }, value) =>
     value === null ? 'No assignee' : (directory.members.get(value)?.name ?? value),
-  derived: ({ directory }, counted) => named(directory.members, counted),
+  derived: ({ directory }, counted) => idsByName(directory.members, counted),
   moved: (_, issue, { value }) => (issue.assigneeId === value ? {} : { assigneeId: value }),
 };
 
 const label: Grouping = {
   column: null,
   none,
-  resolve: (ctx, { teams }, given, path) =>
-    idOfName(ctx, labelContract, given, path, {
+  resolve: (ctx, { teams }, requested, path) =>
+    idOfName(ctx, labelContract, requested, path, {
       has: ({ teamId }) => teamId === null || teams === null || teams.has(String(teamId)),
       words: ' for the issues of this board',
       // A board of one team prefers labels of the team, as its issues do; a board of all teams prefers shared labels.
@@ -175,7 +178,7 @@ const label: Grouping = {
   },
   titleOf: ({ directory }, value) =>
     value === null ? 'No label' : (directory.labels.get(value)?.name ?? value),
-  derived: ({ directory }, counted) => named(directory.labels, counted),
+  derived: ({ directory }, counted) => idsByName(directory.labels, counted),
   moved({ directory }, { labelIds }, { value }, left) {
     const gone = left.flatMap(({ value: id }) =>
       id !== null && id !== value && labelIds.includes(id) && directory.labels.has(id) ? [id] : [],

@@ -1,6 +1,6 @@
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { board } from './contract.ts';
 
 export type Board = EntityOf<typeof board>;
 
-export const boardKind = kindOf(board);
+export const boardModel = modelOf(board);

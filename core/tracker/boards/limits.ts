@@ -6,42 +6,42 @@ import { ApiError } from '../../lib/errors.ts';
 import { composedStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import type { Group } from './grouping.ts';
-import { Binding, hasKey, ofTeams, type BoardSight } from './sight.ts';
+import { Binding, hasKey, ofTeams, type ResolvedBoard } from './resolved-board.ts';
 
 /** Returns the change that enforces a hard limit; none for a soft limit. @throws ApiError conflict if the column is full */
-export async function limitKept(ctx: Context, sight: BoardSight, column: Group): Promise<Change[]> {
+export async function enforceLimit(ctx: Context, resolved: ResolvedBoard, column: Group): Promise<Change[]> {
   const { limit, title } = column;
-  if (sight.board.limits === 'soft' || limit === null) return [];
+  if (resolved.board.limits === 'soft' || limit === null) return [];
   const [row] = await ctx.store.read<{ full: number }>(
     ctx.scope,
-    ...counting(sight, column, limit, (count) => `SELECT ${count} = :enough AS full`),
+    ...counting(resolved, column, limit, (count) => `SELECT ${count} = :enough AS full`),
   );
   if (Number(row?.full ?? 0) === 1)
     throw new ApiError(
       'conflict',
       `${title} is at its limit of ${limit} cards. Move a card out of it first, or raise the limit.`,
     );
-  return [kept(sight, column, limit)];
+  return [limitGuard(resolved, column, limit)];
 }
 
 /** Counts the cards of a column up to `enough`. */
-function counting(sight: BoardSight, column: Group, enough: number, sql: (count: string) => string) {
+function counting(resolved: ResolvedBoard, column: Group, enough: number, sql: (count: string) => string) {
   const binding = new Binding();
   const where = [
     'issues.workspace_id = :ws',
-    ...binding.add(sight.conditions),
-    ...ofTeams(sight, binding),
-    hasKey(sight, sight.columns, column.keys, binding),
+    ...binding.add(resolved.conditions),
+    ...ofTeams(resolved, binding),
+    hasKey(resolved, resolved.columns, column.keys, binding),
   ];
   const count = `(SELECT count(*) FROM (SELECT 1 FROM issues WHERE ${where.join(' AND ')} LIMIT :enough))`;
   return [composedStatement<{ full: number }>(sql(count), null), { ...binding.params, enough }] as const;
 }
 
 /** Writes nothing, but fails the batch of a move that exceeds the limit. */
-function kept(sight: BoardSight, column: Group, limit: number): Change {
-  const boardId = sight.board.id;
+function limitGuard(resolved: ResolvedBoard, column: Group, limit: number): Change {
+  const boardId = resolved.board.id;
   const [statement, params] = counting(
-    sight,
+    resolved,
     column,
     limit + 1,
     (count) =>

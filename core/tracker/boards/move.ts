@@ -4,25 +4,25 @@ import { getEntity, requireVersion } from '../../changes/operations.ts';
 import { readOrder } from '../../changes/order.ts';
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { foldName } from '../../lib/fold.ts';
+import { foldName } from '../../lib/case-folding.ts';
 import { didYouMeanAny } from '../../lib/nearest.ts';
 import type { IssuePatch } from '../issues/bodies.ts';
-import { issueKind, type Issue } from '../issues/kind.ts';
-import type { Place } from '../issues/place.ts';
+import { issueModel, type Issue } from '../issues/kind.ts';
+import type { OrderPosition } from '../issues/order-position.ts';
 import { resolvePatch } from '../issues/references.ts';
 import { requireMayChange } from '../issues/seen.ts';
 import type { Move } from './bodies.ts';
 import { cardMoved } from './card.ts';
 import { withoutDescription } from './cards.ts';
-import type { Cell } from './cells.ts';
+import type { BoardCell } from './cells.ts';
 import { byHand } from './contract.ts';
 import type { Group, Grouping } from './grouping.ts';
-import { boardKind } from './kind.ts';
-import { columnsGiven, findColumn, findLane, keyOf, layoutOf } from './layout.ts';
-import { limitKept } from './limits.ts';
-import { findNamed, placeAsked, rankFor, rankOn } from './place.ts';
-import { makeRoom } from './room.ts';
-import { sightOf, standsIn, type BoardSight } from './sight.ts';
+import { boardModel } from './kind.ts';
+import { configuredColumns, findColumn, findLane, keyOf, layoutOf } from './layout.ts';
+import { enforceLimit } from './limits.ts';
+import { findVisibleIssue, requestedPosition, rankFor, rankOn } from './card-rank.ts';
+import { respaceRanks } from './respace-ranks.ts';
+import { resolveBoard, isInGroup, type ResolvedBoard } from './resolved-board.ts';
 
 /**
  * @param ifMatch the version of the issue
@@ -34,56 +34,58 @@ export async function moveCard(
   move: Move,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const board = await getEntity(ctx, boardKind, id);
+  const board = await getEntity(ctx, boardModel, id);
   const order = board.sort === byHand ? await readOrder(ctx, board.id) : null;
-  const issue = await findNamed(ctx, 'issueId', move.issueId);
+  const issue = await findVisibleIssue(ctx, 'issueId', move.issueId);
   requireVersion(issue, ifMatch);
-  const asked = placeAsked(board, move);
+  const position = requestedPosition(board, move);
   // A caller who can see only some of the cards still moves a card among all of them.
-  const sight = await sightOf({ ...ctx, visibleTeams: null }, board);
-  if ((await rankOn(ctx, sight, issue, null)) === null)
+  const resolved = await resolveBoard({ ...ctx, visibleTeams: null }, board);
+  if ((await rankOn(ctx, resolved, issue, null)) === null)
     throw invalidField('issueId', 'not_found', {
       why: 'The issue is not on this board.',
       fix: "Use an issue of the board's team that matches the filter of the board.",
     });
-  const moving = { sight, issue, cell: cellOf(ctx, sight, move, issue) };
+  const moving: Moving = { resolved, issue, cell: cellOf(ctx, resolved, move, issue) };
   const patch = await patchOf(ctx, moving, move);
   requireMayChange(ctx, issue, fieldsOf(patch));
   const values = await resolvePatch(ctx, issue.teamId, issue, patch, 'column.');
-  const change = issueKind.update(issue, values, ctx.nowMs());
+  const change = issueModel.update(issue, values, ctx.nowMs());
   const after = change?.after ?? issue;
   const changes = [
     ...(change ? [change] : []),
     ...(await limitsOf(ctx, moving)),
-    ...(order ? await placed(ctx, moving, { order, after, asked }) : []),
+    ...(order ? await placed(ctx, moving, { order, after, position }) : []),
   ];
-  return { changes, body: withoutDescription(issueKind.wire(after, ctx)) };
+  return { changes, body: withoutDescription(issueModel.wire(after, ctx)) };
 }
 
 interface Moving {
-  readonly sight: BoardSight;
+  readonly resolved: ResolvedBoard;
   readonly issue: Issue;
-  readonly cell: Cell;
+  readonly cell: BoardCell;
 }
 
 /** Returns the limit checks of a move. A card that is already in the column does not count as new. @throws ApiError conflict */
-async function limitsOf(ctx: Context, { sight, issue, cell }: Moving): Promise<Change[]> {
-  return standsIn(sight, sight.columns, cell.column, issue) ? [] : limitKept(ctx, sight, cell.column);
+async function limitsOf(ctx: Context, { resolved, issue, cell }: Moving): Promise<Change[]> {
+  return isInGroup(resolved, resolved.columns, cell.column, issue)
+    ? []
+    : enforceLimit(ctx, resolved, cell.column);
 }
 
 /** Returns the change of position; empty if the card keeps its position. @throws ApiError validation_failed */
 async function placed(
   ctx: Context,
-  { sight, issue, cell }: Moving,
-  { order, after, asked }: { order: OrderVersion; after: Issue; asked: Place | null },
+  { resolved, issue, cell }: Moving,
+  { order, after, position }: { order: OrderVersion; after: Issue; position: OrderPosition | null },
 ): Promise<Change[]> {
-  const { board } = sight;
-  const stands = await rankOn(ctx, sight, issue, cell);
-  const to = asked ?? (stands === null ? ({ by: 'top' } as const) : null);
-  const rank = to && (await rankFor(ctx, { sight, cell, issue, stands }, to));
+  const { board } = resolved;
+  const currentRank = await rankOn(ctx, resolved, issue, cell);
+  const to = position ?? (currentRank === null ? ({ by: 'top' } as const) : null);
+  const rank = to && (await rankFor(ctx, { resolved, cell, issue, currentRank }, to));
   if (rank === null) return [];
   // A run combines all its changes of an issue into one.
-  const isStaged = ctx.staged?.find(issueKind.name, issue.id) !== undefined;
+  const isStaged = ctx.staged?.find(issueModel.name, issue.id) !== undefined;
   return [
     cardMoved({
       board,
@@ -92,61 +94,73 @@ async function placed(
       version: (isStaged ? issue : after).version,
       column: cell.column.key,
       lane: cell.lane?.key ?? null,
-      ...(await makeRoom(ctx, board, issue.id, rank)),
+      ...(await respaceRanks(ctx, board, issue.id, rank)),
     }),
   ];
 }
 
 /** Returns the target cell. @throws ApiError validation_failed */
-function cellOf(ctx: Context, sight: BoardSight, { column: key, lane: laneKey }: Move, issue: Issue): Cell {
-  const column = columnMeant(ctx, sight, key, 'column');
-  if (!sight.lanes) {
+function cellOf(
+  ctx: Context,
+  resolved: ResolvedBoard,
+  { column: key, lane: laneKey }: Move,
+  issue: Issue,
+): BoardCell {
+  const column = columnMeant(ctx, resolved, key, 'column');
+  if (!resolved.lanes) {
     if (laneKey === undefined) return { column, lane: null };
     throw invalidField('lane', 'conflict', { why: 'The board has no swimlanes.', fix: 'Leave it out.' });
   }
-  if (laneKey === undefined) return { column, lane: laneOf(sight, issue) };
+  if (laneKey === undefined) return { column, lane: laneOf(resolved, issue) };
   const lane =
-    findLane(sight, laneKey) ?? findLane(sight, valueMeant(ctx, sight, sight.lanes, laneKey, 'lane'));
+    findLane(resolved, laneKey) ??
+    findLane(resolved, valueMeant(ctx, resolved, resolved.lanes, laneKey, 'lane'));
   if (!lane) throw noGroup('lane', laneKey);
   return { column, lane };
 }
 
 /** Finds a column by its key, its heading, or a name of its value. @throws ApiError validation_failed */
-function columnMeant(ctx: Context, sight: BoardSight, given: string, at: 'column' | 'from'): Group {
-  const keyed = findColumn(sight, given);
+function columnMeant(ctx: Context, resolved: ResolvedBoard, requested: string, at: 'column' | 'from'): Group {
+  const keyed = findColumn(resolved, requested);
   if (keyed) return keyed;
-  const columns = columnsGiven(sight) ?? [];
-  const [titled, another] = columns.filter(({ title }) => foldName(title) === foldName(given));
+  const columns = configuredColumns(resolved) ?? [];
+  const [titled, another] = columns.filter(({ title }) => foldName(title) === foldName(requested));
   if (titled && !another) {
     ctx.resolved?.(at, titled.key);
     return titled;
   }
-  const named = findColumn(sight, valueMeant(ctx, sight, sight.columns, given, at));
-  if (named) return named;
+  const match = findColumn(resolved, valueMeant(ctx, resolved, resolved.columns, requested, at));
+  if (match) return match;
   throw noGroup(
     'column',
-    given,
+    requested,
     at,
     didYouMeanAny(
-      given,
+      requested,
       columns.map(({ title }) => title),
     ),
   );
 }
 
-function valueMeant(ctx: Context, sight: BoardSight, grouping: Grouping, given: string, at: string): string {
-  return grouping.resolve?.(ctx, sight, given, at) ?? given;
+function valueMeant(
+  ctx: Context,
+  resolved: ResolvedBoard,
+  grouping: Grouping,
+  requested: string,
+  at: string,
+): string {
+  return grouping.resolve?.(ctx, resolved, requested, at) ?? requested;
 }
 
 /** Returns the lane that an issue is in. */
-function laneOf(sight: BoardSight, issue: Issue): Group | null {
-  const { lanes } = sight;
+function laneOf(resolved: ResolvedBoard, issue: Issue): Group | null {
+  const { lanes } = resolved;
   if (!lanes) return null;
   return (
     lanes
-      .derived(sight, new Set(lanes.keysOn(issue)))
-      .map((value) => findLane(sight, keyOf(lanes, value)))
-      .find((lane) => lane && standsIn(sight, lanes, lane, issue)) ?? null
+      .derived(resolved, new Set(lanes.keysOn(issue)))
+      .map((value) => findLane(resolved, keyOf(lanes, value)))
+      .find((lane) => lane && isInGroup(resolved, lanes, lane, issue)) ?? null
   );
 }
 
@@ -158,20 +172,24 @@ function noGroup(what: 'column' | 'lane', key: string, at: string = what, meant 
 }
 
 /** Returns the patch that the move makes to the issue. @throws ApiError validation_failed */
-async function patchOf(ctx: Context, { sight, issue, cell }: Moving, { from }: Move): Promise<IssuePatch> {
-  const { columns, lanes } = sight;
+async function patchOf(ctx: Context, { resolved, issue, cell }: Moving, { from }: Move): Promise<IssuePatch> {
+  const { columns, lanes } = resolved;
   const { column, lane } = cell;
-  const left = columns.column === null ? await leftOf(ctx, sight, from) : [];
-  const inColumn = columns.moved(sight, issue, column, left);
-  const inLane = lane && lanes ? lanes.moved(sight, issue, lane, []) : {};
+  const left = columns.column === null ? await leftOf(ctx, resolved, from) : [];
+  const inColumn = columns.moved(resolved, issue, column, left);
+  const inLane = lane && lanes ? lanes.moved(resolved, issue, lane, []) : {};
   const fields = { ...inColumn.fields, ...inLane.fields };
   return { ...inColumn, ...inLane, ...(Object.keys(fields).length > 0 ? { fields } : {}) };
 }
 
 /** Returns the columns whose labels the issue loses. @throws ApiError validation_failed */
-async function leftOf(ctx: Context, sight: BoardSight, from: string | undefined): Promise<readonly Group[]> {
-  if (from === undefined) return columnsGiven(sight) ?? (await layoutOf(ctx, sight)).columns;
-  return [columnMeant(ctx, sight, from, 'from')];
+async function leftOf(
+  ctx: Context,
+  resolved: ResolvedBoard,
+  from: string | undefined,
+): Promise<readonly Group[]> {
+  if (from === undefined) return configuredColumns(resolved) ?? (await layoutOf(ctx, resolved)).columns;
+  return [columnMeant(ctx, resolved, from, 'from')];
 }
 
 /** Returns the fields of issues that a patch writes. */

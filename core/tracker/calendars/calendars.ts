@@ -6,13 +6,13 @@ import { ApiError, invalidField } from '../../lib/errors.ts';
 import { isDay } from '../../lib/time.ts';
 import { checkZone } from '../../lib/zone.ts';
 import { defineResource } from '../../resource/define.ts';
-import { kindOf } from '../../resource/kind.ts';
+import { modelOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { calendar } from './contract.ts';
 
 type CalendarEntry = Entry<typeof calendar>;
-type GivenHours = CalendarEntry['hours'];
+type HoursInput = CalendarEntry['hours'];
 
 const policyBy = tenantStatement<{ name: string }>(
   'calendars.policy_by',
@@ -25,7 +25,7 @@ const unused = tenantStatement(
      (SELECT 1 FROM sla_policies AS p WHERE p.workspace_id = :ws AND p.calendar_id = :id AND p.calendar_id IS NOT NULL AND p.deleted_at IS NULL)`,
 );
 
-const calendarKind = kindOf(calendar, {
+const calendarModel = modelOf(calendar, {
   special: {
     related: (scope, before, { id, deletedAt }) =>
       before !== null && deletedAt !== null && before.deletedAt === null
@@ -34,7 +34,7 @@ const calendarKind = kindOf(calendar, {
   },
 });
 
-export const calendars = defineResource(calendar, calendarKind, {
+export const calendars = defineResource(calendar, calendarModel, {
   check(_ctx, { timeZone, hours, holidays }) {
     const noZone = checkZone(timeZone);
     if (noZone !== null) throw invalidField('timeZone', 'not_found', { why: noZone });
@@ -48,19 +48,19 @@ export const calendars = defineResource(calendar, calendarKind, {
   },
   operations: {
     async delete(ctx, id, ifMatch) {
-      const found = await getEntity(ctx, calendarKind, id);
+      const current = await getEntity(ctx, calendarModel, id);
       const policy = await ctx.store.readOne(ctx.scope, policyBy, { id });
       if (policy)
         throw new ApiError(
           'conflict',
           `The SLA policy ${policy.name} uses this calendar. Give the policy another calendar first.`,
         );
-      return removed(ctx, calendarKind, found, ifMatch);
+      return removed(ctx, calendarModel, current, ifMatch);
     },
   },
 });
 
-function checkHours(hours: GivenHours): void {
+function checkHours(hours: HoursInput): void {
   const days = Object.entries(hours);
   if (!days.some(([, ofDay]) => ofDay.length > 0))
     throw invalidField('hours', 'too_short', {

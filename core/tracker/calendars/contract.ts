@@ -57,8 +57,8 @@ export const calendar = defineContract({
     delete: { summary: 'Delete a calendar that no SLA policy uses', errors: ['conflict'] },
   },
   events: { created: 'calendar.created', updated: 'calendar.updated', deleted: 'calendar.deleted' },
-  keepsDeleted: true,
-  directory: { as: 'calendars', keeps: ['name', 'timeZone', 'hours', 'holidays'], withDeleted: true },
+  retainsDeleted: true,
+  directory: { as: 'calendars', entryFields: ['name', 'timeZone', 'hours', 'holidays'], withDeleted: true },
   examples: {
     create: {
       name: 'Zagreb office',

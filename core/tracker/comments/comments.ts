@@ -2,7 +2,7 @@
 // extracted when the text is written. A deleted first comment stays in lists without its text while the thread has replies.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, updated } from '../../changes/operations.ts';
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import { schemasOf } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
@@ -15,12 +15,12 @@ import { defineResource } from '../../resource/define.ts';
 import { plainOperations, type Rules } from '../../resource/operations.ts';
 import type { Condition } from '../../store/page.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { issueKind } from '../issues/kind.ts';
-import { placeOfIssue } from '../issues/part.ts';
+import { issueModel } from '../issues/kind.ts';
+import { linkToIssue } from '../issues/part.ts';
 import { mentionsIn } from '../mentions.ts';
 import { comment } from './contract.ts';
 import { commentEdits, CommentEdit } from './history.ts';
-import { commentKind, type Comment } from './kind.ts';
+import { commentModel, type Comment } from './kind.ts';
 
 const params = Closed({ id: idOf(comment.id) });
 
@@ -36,7 +36,7 @@ const resolution = (verb: 'resolve' | 'unresolve', summary: string) =>
     limit: 'write',
     params,
     errors: ['conflict'],
-    responses: { 200: schemasOf(comment).shown },
+    responses: { 200: schemasOf(comment).response },
     write: (ctx, { params, ifMatch }) => setResolved(ctx, params.id, verb === 'resolve', ifMatch),
   });
 
@@ -57,33 +57,33 @@ const history = defineRoute({
 });
 
 /** Placeholder for a deleted comment in its thread: keeps author and times, drops the content. */
-const placeholderOf = (shown: Shown<typeof comment>): Shown<typeof comment> => ({
-  ...shown,
+const placeholderOf = (response: EntityResponse<typeof comment>): EntityResponse<typeof comment> => ({
+  ...response,
   body: '',
   mentions: [],
 });
 
 const rules: Rules<typeof comment, Comment> = {
   placeholders: {
-    shown: placeholderOf,
+    response: placeholderOf,
     sql: `(parent_id IS NULL AND EXISTS (SELECT 1 FROM comments AS r
     WHERE r.workspace_id = :ws AND r.parent_id = comments.id AND r.parent_id IS NOT NULL AND r.deleted_at IS NULL))`,
   },
   async where(ctx, query, issueId) {
-    const issue = await getEntity(ctx, issueKind, issueId ?? '');
+    const issue = await getEntity(ctx, issueModel, issueId ?? '');
     const ofIssue = { sql: 'issue_id = :issueId', params: { issueId: issue.id } };
     return [ofIssue, ...(await whereRestorable(ctx, query))];
   },
   async sets(ctx, { parentId = null, body }, issueId) {
-    const issue = await getEntity(ctx, issueKind, issueId ?? '');
+    const issue = await getEntity(ctx, issueModel, issueId ?? '');
     return {
-      ...placeOfIssue(issue),
+      ...linkToIssue(issue),
       parentId: await threadOf(ctx, issue.id, parentId),
       mentionIds: mentionsIn(body, ctx.directory),
       ...authorOf(ctx, 'author'),
     };
   },
-  admits: (ctx, { issueId }) => getEntity(ctx, issueKind, issueId),
+  admits: (ctx, { issueId }) => getEntity(ctx, issueModel, issueId),
   follows: (ctx, { body }, before) =>
     body === undefined || body === before.body
       ? {}
@@ -93,11 +93,11 @@ const rules: Rules<typeof comment, Comment> = {
       throw new ApiError('forbidden', 'Only the author of a comment can change it.');
   },
 };
-const plain = plainOperations(comment, commentKind, rules);
+const plain = plainOperations(comment, commentModel, rules);
 
-const hasReplies = tenantStatement<{ found: number }>(
+const hasReplies = tenantStatement<{ present: number }>(
   'comments.has_replies',
-  'SELECT 1 AS found FROM comments INDEXED BY comments_replies WHERE workspace_id = :ws AND parent_id = :id AND parent_id IS NOT NULL AND deleted_at IS NULL LIMIT 1',
+  'SELECT 1 AS present FROM comments INDEXED BY comments_replies WHERE workspace_id = :ws AND parent_id = :id AND parent_id IS NOT NULL AND deleted_at IS NULL LIMIT 1',
 );
 
 /** Returns true for a deleted comment whose thread still has replies. */
@@ -105,25 +105,25 @@ async function isPlaceholder({ store, scope }: Context, { id, deletedAt }: Comme
   return deletedAt !== null && (await store.readOne(scope, hasReplies, { id })) !== undefined;
 }
 
-export const comments = defineResource(comment, commentKind, {
+export const comments = defineResource(comment, commentModel, {
   ...rules,
   operations: {
     async get(ctx, id) {
-      const found = await commentKind.find(ctx, id);
-      if (!found || (found.deletedAt !== null && !(await isPlaceholder(ctx, found)))) throw notFound();
-      await getEntity(ctx, issueKind, found.issueId);
-      const shown = commentKind.wire(found, ctx);
-      return found.deletedAt === null ? shown : placeholderOf(shown);
+      const current = await commentModel.find(ctx, id);
+      if (!current || (current.deletedAt !== null && !(await isPlaceholder(ctx, current)))) throw notFound();
+      await getEntity(ctx, issueModel, current.issueId);
+      const response = commentModel.wire(current, ctx);
+      return current.deletedAt === null ? response : placeholderOf(response);
     },
     async delete(ctx, id, ifMatch) {
       await requireModerator(ctx, await findComment(ctx, id));
       return plain.delete(ctx, id, ifMatch);
     },
     async restore(ctx, id, ifMatch) {
-      const found = await commentKind.find(ctx, id);
-      if (!found) throw notFound();
-      await getEntity(ctx, issueKind, found.issueId);
-      await requireModerator(ctx, found);
+      const current = await commentModel.find(ctx, id);
+      if (!current) throw notFound();
+      await getEntity(ctx, issueModel, current.issueId);
+      await requireModerator(ctx, current);
       return plain.restore(ctx, id, ifMatch);
     },
   },
@@ -150,8 +150,8 @@ async function whereRestorable(
 }
 
 /** @throws ApiError forbidden */
-async function requireModerator(ctx: Context, found: Comment): Promise<void> {
-  if (isAuthor(ctx, found) || isAdmin(await callingMember(ctx))) return;
+async function requireModerator(ctx: Context, current: Comment): Promise<void> {
+  if (isAuthor(ctx, current) || isAdmin(await callingMember(ctx))) return;
   throw new ApiError(
     'forbidden',
     'Only the author of a comment, an admin or an owner can delete or restore it.',
@@ -160,7 +160,7 @@ async function requireModerator(ctx: Context, found: Comment): Promise<void> {
 
 async function threadOf(ctx: Context, issueId: string, parentId: string | null): Promise<string | null> {
   if (parentId === null) return null;
-  const parent = await commentKind.find(ctx, parentId);
+  const parent = await commentModel.find(ctx, parentId);
   const isThere =
     parent?.issueId === issueId && (parent.deletedAt === null || (await isPlaceholder(ctx, parent)));
   if (!parent || !isThere)
@@ -172,9 +172,9 @@ async function threadOf(ctx: Context, issueId: string, parentId: string | null):
 
 /** Comments of a deleted issue count as deleted. @throws ApiError not_found */
 export async function findComment(ctx: Context, id: string): Promise<Comment> {
-  const found = await getEntity(ctx, commentKind, id);
-  await getEntity(ctx, issueKind, found.issueId);
-  return found;
+  const current = await getEntity(ctx, commentModel, id);
+  await getEntity(ctx, issueModel, current.issueId);
+  return current;
 }
 
 async function setResolved(
@@ -183,15 +183,15 @@ async function setResolved(
   resolved: boolean,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const found = await findComment(ctx, id);
-  if (found.parentId !== null)
+  const current = await findComment(ctx, id);
+  if (current.parentId !== null)
     throw new ApiError(
       'conflict',
-      `Only the first comment of a thread can be resolved. Use ${found.parentId}.`,
+      `Only the first comment of a thread can be resolved. Use ${current.parentId}.`,
     );
-  const already = (found.resolvedAt !== null) === resolved;
+  const already = (current.resolvedAt !== null) === resolved;
   const patch = resolved
     ? { resolvedAt: ctx.nowMs(), ...authorOf(ctx, 'resolvedBy') }
     : { resolvedAt: null, resolvedByKind: null, resolvedById: null, resolvedByName: null };
-  return updated(ctx, commentKind, found, already ? {} : patch, ifMatch);
+  return updated(ctx, commentModel, current, already ? {} : patch, ifMatch);
 }

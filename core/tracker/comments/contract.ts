@@ -3,7 +3,7 @@ import { defineContract } from '../../contract/contract.ts';
 import { actor, json, markdown, string, time } from '../../contract/field.ts';
 import { member } from '../../identity/members/contract.ts';
 import { idAndName, idOf } from '../../lib/schema.ts';
-import { issue, issueNamed } from '../issues/contract.ts';
+import { issue, issueReference } from '../issues/contract.ts';
 
 export const comment = defineContract({
   name: 'comment',
@@ -13,7 +13,7 @@ export const comment = defineContract({
   doc: 'Comment on an issue, or reply to a comment.',
   parent: issue,
   fields: {
-    issue: json(issueNamed, { write: 'never', computed: true, doc: 'Issue of the comment.' }),
+    issue: json(issueReference, { write: 'never', computed: true, doc: 'Issue of the comment.' }),
     parentId: string(idOf('cmt', 'Id of the first comment of the thread; null for a first comment.'), {
       nullable: true,
       write: 'create',
@@ -71,7 +71,7 @@ export const comment = defineContract({
     restored: 'comment.restored',
     other: ['comment.resolved', 'comment.unresolved'],
   },
-  keepsDeleted: true,
+  retainsDeleted: true,
   ofTeam: true,
   calls: ['list', 'get', 'create', 'update', 'resolve'],
   examples: { create: { body: 'I can reproduce this on 1.4.' }, update: { body: 'Fixed in 1.5.' } },

@@ -4,18 +4,18 @@ import type { PageParameters } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
 import type { EventEnvelope } from '../../events/event.ts';
 import { listEventsOf } from '../../events/feed.ts';
-import { Closed, described, idOf, named, time } from '../../lib/schema.ts';
+import { Closed, described, idOf, namedSchema, time } from '../../lib/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { authorOf } from '../../resource/author.ts';
 import { comment } from './contract.ts';
 import type { Comment } from './kind.ts';
 
-export const CommentEdit = named(
+export const CommentEdit = namedSchema(
   'CommentEdit',
   Closed({
     eventId: idOf(idPrefixes.event, 'Id of the event of the change.'),
     editedAt: described(time, 'Time of the change.'),
-    editor: described(comment.fields.author.shown, 'Author of the change.'),
+    editor: described(comment.fields.author.response, 'Author of the change.'),
     body: Type.String({ description: 'Text before the change.' }),
   }),
 );
@@ -25,7 +25,7 @@ export async function commentEdits(ctx: Context, { id, issueId, createdAt }: Com
   const { data, pageInfo } = await listEventsOf(ctx, issueId, query, {
     name: id,
     sinceMs: createdAt,
-    wants: ({ type, entityId }) => type === 'comment.updated' && entityId === id,
+    matches: ({ type, entityId }) => type === 'comment.updated' && entityId === id,
   });
   return { data: data.flatMap((event) => editIn(ctx, event)), pageInfo };
 }

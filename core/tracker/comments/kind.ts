@@ -1,7 +1,7 @@
 // Storage and events of comments. A change of a comment updates `updatedAt` of its issue but not the version, so commenting does not
 // conflict with editing the issue.
 import { json } from '../../changes/columns.ts';
-import { kindOf } from '../../resource/kind.ts';
+import { modelOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { issueOfPart, partOfIssue } from '../issues/part.ts';
@@ -10,8 +10,8 @@ import { comment } from './contract.ts';
 
 const part = partOfIssue('comments');
 
-export const commentKind = kindOf(comment, {
-  kept: { ...part.kept, mentionIds: json<readonly string[]>('mention_ids_json') },
+export const commentModel = modelOf(comment, {
+  stored: { ...part.kept, mentionIds: json<readonly string[]>('mention_ids_json') },
   shows: {
     issue: issueOfPart,
     mentions: ({ mentionIds }, { directory }) =>
@@ -42,4 +42,4 @@ const moveIssue = tenantStatement(
    WHERE workspace_id = :ws AND id = :issueId AND deleted_at IS NULL`,
 );
 
-export type Comment = NonNullable<Awaited<ReturnType<typeof commentKind.find>>>;
+export type Comment = NonNullable<Awaited<ReturnType<typeof commentModel.find>>>;

@@ -74,9 +74,9 @@ export const cycle = defineContract({
     deleted: 'cycle.deleted',
     other: ['cycle.started', 'cycle.completed'],
   },
-  keepsDeleted: true,
+  retainsDeleted: true,
   ofTeam: true,
-  directory: { as: 'cycles', keeps: ['teamId', 'number', 'name', 'status', 'startsAt'] },
+  directory: { as: 'cycles', entryFields: ['teamId', 'number', 'name', 'status', 'startsAt'] },
   calls: ['get', 'list', 'progress'],
   examples: {
     create: {

@@ -6,7 +6,7 @@ import { lastTimeMs } from '../../lib/time.ts';
 import type { TeamEntry } from '../directory.ts';
 import type { Rhythm } from '../teams/contract.ts';
 import { cycle } from './contract.ts';
-import { cycleKind, type Cycle } from './kind.ts';
+import { cycleModel, type Cycle } from './kind.ts';
 import { spansFrom } from './spans.ts';
 
 type Reading = Pick<Context, 'store' | 'scope'>;
@@ -29,7 +29,7 @@ export async function nextNumber({ store, scope }: Reading, teamId: string): Pro
 export const nameOfNumber = (number: number): string => `Cycle ${number}`;
 
 /** Returns the cycles that the rhythm of the team lacks, after all existing ones. @param open cycles of the team that are not completed */
-export async function madeAhead(ctx: Context, team: TeamEntry, open: readonly Cycle[]): Promise<Change[]> {
+export async function createAhead(ctx: Context, team: TeamEntry, open: readonly Cycle[]): Promise<Change[]> {
   const missing = (team.cycles?.ahead ?? 0) - open.filter(({ status }) => status === 'upcoming').length;
   if (!team.cycles || missing <= 0) return [];
   const now = ctx.nowMs();
@@ -42,7 +42,7 @@ export async function madeAhead(ctx: Context, team: TeamEntry, open: readonly Cy
   return spans
     .filter(({ endsAt }) => endsAt <= lastTimeMs)
     .map((span, index) =>
-      cycleKind.create({
+      cycleModel.create({
         id: ctx.ids.next(cycle.id),
         teamId: team.id,
         number: first + index,

@@ -14,7 +14,7 @@ import { readingIssues } from '../issues/seen.ts';
 import { requireTakesIssues } from '../teams/archived.ts';
 import { cycle } from './contract.ts';
 import { completing, nameOfNumber, nextNumber, starting } from './course.ts';
-import { cycleKind, type Cycle } from './kind.ts';
+import { cycleModel, type Cycle } from './kind.ts';
 import { CycleProgress, progressOf } from './progress.ts';
 import { listRollovers, Rollover } from './rollovers.ts';
 
@@ -42,16 +42,16 @@ const one = {
   rows: 'team',
   params,
 } as const;
-const turn = {
+const transition = {
   ...one,
   method: 'POST',
   scope: 'cycles:write',
   limit: 'write',
   errors: ['conflict'],
-  responses: { 200: schemasOf(cycle).shown },
+  responses: { 200: schemasOf(cycle).response },
 } as const;
 
-export const cycles = defineResource(cycle, cycleKind, {
+export const cycles = defineResource(cycle, cycleModel, {
   async sets(ctx, { team, name }) {
     const teamId = findTeam(ctx.directory, team)?.id ?? '';
     const number = await nextNumber(ctx, teamId);
@@ -73,17 +73,17 @@ export const cycles = defineResource(cycle, cycleKind, {
   },
   operations: {
     async delete(ctx, id, ifMatch) {
-      const found = await getEntity(ctx, cycleKind, id);
-      if (found.status !== 'upcoming')
+      const current = await getEntity(ctx, cycleModel, id);
+      if (current.status !== 'upcoming')
         throw new ApiError('conflict', 'Only an upcoming cycle can be deleted.');
       if (await ctx.store.readOne(ctx.scope, issueIn, { id }))
         throw new ApiError('conflict', 'This cycle has issues. Move them first.');
-      return removed(ctx, cycleKind, found, ifMatch);
+      return removed(ctx, cycleModel, current, ifMatch);
     },
   },
   routes: [
     defineRoute({
-      ...turn,
+      ...transition,
       path: '/api/v1/cycles/{id}/start',
       name: 'cycles.start',
       summary: 'Start the next cycle of a team early',
@@ -92,7 +92,7 @@ export const cycles = defineResource(cycle, cycleKind, {
       write: (ctx, { params, ifMatch }) => start(ctx, params.id, ifMatch),
     }),
     defineRoute({
-      ...turn,
+      ...transition,
       path: '/api/v1/cycles/{id}/complete',
       name: 'cycles.complete',
       summary: 'Complete an active cycle early',
@@ -113,7 +113,7 @@ export const cycles = defineResource(cycle, cycleKind, {
       also: readingIssues,
       limit: 'search',
       responses: { 200: CycleProgress },
-      read: async (ctx, { params }) => progressOf(ctx, await getEntity(ctx, cycleKind, params.id)),
+      read: async (ctx, { params }) => progressOf(ctx, await getEntity(ctx, cycleModel, params.id)),
     }),
     defineRoute({
       ...one,
@@ -128,7 +128,7 @@ export const cycles = defineResource(cycle, cycleKind, {
       responses: { 200: pageOf(Rollover) },
       errors: ['invalid_cursor'],
       read: async (ctx, { params, query }) =>
-        listRollovers(ctx, await getEntity(ctx, cycleKind, params.id), query),
+        listRollovers(ctx, await getEntity(ctx, cycleModel, params.id), query),
     }),
   ],
 });
@@ -163,22 +163,22 @@ function requireSpan({ startsAt, endsAt, status }: Omit<Cycle, 'version'>): void
 }
 
 async function start(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  const found = await getEntity(ctx, cycleKind, id);
-  if (found.status === 'completed')
+  const current = await getEntity(ctx, cycleModel, id);
+  if (current.status === 'completed')
     throw new ApiError('conflict', 'The cycle is completed. Start an upcoming cycle instead.');
-  if (found.status === 'active') return updated(ctx, cycleKind, found, {}, ifMatch);
-  const first = await ctx.store.readOne(ctx.scope, openOfTeam, { teamId: found.teamId });
+  if (current.status === 'active') return updated(ctx, cycleModel, current, {}, ifMatch);
+  const first = await ctx.store.readOne(ctx.scope, openOfTeam, { teamId: current.teamId });
   if (first?.status === 'active')
     throw new ApiError('conflict', `${first.name} is active. Complete it first.`);
   if (first && first.id !== id)
     throw new ApiError('conflict', `${first.name} is earlier. Start or delete it first.`);
-  return updated(ctx, cycleKind, found, starting(found, ctx.nowMs()), ifMatch);
+  return updated(ctx, cycleModel, current, starting(current, ctx.nowMs()), ifMatch);
 }
 
 async function complete(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  const found = await getEntity(ctx, cycleKind, id);
-  if (found.status === 'upcoming')
+  const current = await getEntity(ctx, cycleModel, id);
+  if (current.status === 'upcoming')
     throw new ApiError('conflict', 'The cycle has not started. Start it first, or delete it.');
-  const patch = found.status === 'completed' ? {} : completing(found, ctx.nowMs());
-  return updated(ctx, cycleKind, found, patch, ifMatch);
+  const patch = current.status === 'completed' ? {} : completing(current, ctx.nowMs());
+  return updated(ctx, cycleModel, current, patch, ifMatch);
 }

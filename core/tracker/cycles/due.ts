@@ -5,7 +5,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 
 /** Name of the timer, whose subjects are teams, and of the actor. */
-export const cyclesAlarm = 'cycles';
+export const cyclesTimerName = 'cycles';
 
 /**
  * Uses the earliest time of the open cycles; without open cycles, a team with a rhythm is due at `:at`. Raising the epoch ends existing
@@ -28,6 +28,12 @@ const setDue = tenantStatement(
  * @param atMs due time for a team that has a rhythm and no open cycle
  */
 export function cyclesDueOp(scope: Scope, teamId: string, atMs: number): Op {
-  const params = { row: `${cyclesAlarm}/${teamId}`, kind: cyclesAlarm, teamId, at: atMs, never: neverMs };
+  const params = {
+    row: `${cyclesTimerName}/${teamId}`,
+    kind: cyclesTimerName,
+    teamId,
+    at: atMs,
+    never: neverMs,
+  };
   return tenantOp(scope, setDue, params);
 }

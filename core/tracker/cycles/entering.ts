@@ -40,44 +40,44 @@ export function resolveCycle(
   ctx: Naming,
   teamId: string,
   issue: { readonly cycleId: string | null } | null,
-  given: string | null,
+  requested: string | null,
   at: string,
 ): string | null {
-  if (given === null || given === issue?.cycleId) return given;
+  if (requested === null || requested === issue?.cycleId) return requested;
   const { directory } = ctx;
   const path = `${at}cycleId`;
-  const cycleId = idOfName(ctx, cycle, given, path, {
+  const cycleId = idOfName(ctx, cycle, requested, path, {
     has: (entry) => entry.teamId === teamId,
     words: ' in this team',
     rank: ({ status }) => (status === 'completed' ? 1 : 0),
     isOpen: true,
   });
   if (cycleId === issue?.cycleId) return cycleId;
-  const found = directory.cycles.get(cycleId);
-  if (found?.teamId !== teamId)
+  const match = directory.cycles.get(cycleId);
+  if (match?.teamId !== teamId)
     throw invalidField(path, 'not_found', {
       why: `${cycleId} is not a cycle of the issue's team.`,
       fix: 'Use a cycle that GET /api/v1/cycles?team=KEY lists.',
     });
-  if (found.status === 'completed')
+  if (match.status === 'completed')
     throw invalidField(path, 'conflict', {
-      why: `${found.name} is completed.`,
+      why: `${match.name} is completed.`,
       fix: 'Use an active or upcoming cycle of the team.',
     });
   return cycleId;
 }
 
 /** Returns the cycle of a restored issue: an unfinished issue leaves a cycle that was completed in the meantime. */
-export function cycleKept(
+export function cycleAfterRestore(
   { cycles }: Directory,
   { cycleId, isFinished }: { readonly cycleId: string | null; readonly isFinished: boolean },
 ): string | null {
-  const found = cycleId === null ? undefined : cycles.get(cycleId);
-  return found && (isFinished || found.status !== 'completed') ? found.id : null;
+  const match = cycleId === null ? undefined : cycles.get(cycleId);
+  return match && (isFinished || match.status !== 'completed') ? match.id : null;
 }
 
 /** Statements for the batch that restores an issue: its cycle must not be completed at the same time. */
-export function keepingOps({ scope, directory }: Context, teamId: string, cycleId: string | null): Op[] {
+export function requireOpenOps({ scope, directory }: Context, teamId: string, cycleId: string | null): Op[] {
   return cycleId === null || directory.cycles.get(cycleId)?.status === 'completed'
     ? []
     : [tenantOp(scope, holdOpen, { cycleId, teamId }, { expectRows: 1 })];

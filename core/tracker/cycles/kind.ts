@@ -1,6 +1,6 @@
 // Storage and events of cycles. Invariants are enforced in the batch that writes, so they hold with concurrent writers: cycles of a team do
 // not overlap, and a deleted cycle has no issues.
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { cycle } from './contract.ts';
@@ -23,7 +23,7 @@ const empty = tenantStatement(
      SELECT 1 FROM issues AS i INDEXED BY issues_cycle WHERE i.workspace_id = :ws AND i.cycle_id = :id AND i.deleted_at IS NULL)`,
 );
 
-export const cycleKind = kindOf(cycle, {
+export const cycleModel = modelOf(cycle, {
   events(before, after) {
     if (!before) return ['cycle.created'];
     if (before.deletedAt !== after.deletedAt) return ['cycle.deleted'];

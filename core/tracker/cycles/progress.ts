@@ -2,13 +2,13 @@
 // docs/decisions/0046.
 import { Type, type Static } from 'typebox';
 import type { Context } from '../../context.ts';
-import { Closed, idOf, named } from '../../lib/schema.ts';
+import { Closed, idOf, namedSchema } from '../../lib/schema.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { countedByDay, dayByDay, daysOf } from '../day-by-day.ts';
 import { cycle } from './contract.ts';
 import type { Cycle } from './kind.ts';
 
-export const CycleProgress = named(
+export const CycleProgress = namedSchema(
   'CycleProgress',
   Closed({
     id: idOf(cycle.id),
@@ -27,17 +27,19 @@ const completion = tenantStatement<{ sequence: number }>(
    WHERE workspace_id = :ws AND issue_id = :cycleId AND type = 'cycle.completed' ORDER BY sequence DESC LIMIT 1`,
 );
 
-export async function progressOf(ctx: Context, found: Cycle): Promise<Static<typeof CycleProgress>> {
+export async function progressOf(ctx: Context, current: Cycle): Promise<Static<typeof CycleProgress>> {
   const { store, scope, directory } = ctx;
-  const timeZone = directory.teams.get(found.teamId)?.timeZone ?? 'UTC';
-  if (found.startedAt === null) return { id: found.id, timeZone, days: [] };
+  const timeZone = directory.teams.get(current.teamId)?.timeZone ?? 'UTC';
+  if (current.startedAt === null) return { id: current.id, timeZone, days: [] };
   const ended =
-    found.completedAt === null ? undefined : await store.readOne(scope, completion, { cycleId: found.id });
+    current.completedAt === null
+      ? undefined
+      : await store.readOne(scope, completion, { cycleId: current.id });
   const days = await countedByDay(ctx, {
-    ids: (await store.read(scope, idsIn, { cycleId: found.id })).map(({ id }) => id),
-    days: daysOf(timeZone, found.startedAt, found.completedAt ?? ctx.nowMs()),
+    ids: (await store.read(scope, idsIn, { cycleId: current.id })).map(({ id }) => id),
+    days: daysOf(timeZone, current.startedAt, current.completedAt ?? ctx.nowMs()),
     ...(ended && { before: ended.sequence }),
-    isIn: ({ cycle }) => cycle?.id === found.id,
+    isIn: ({ cycle }) => cycle?.id === current.id,
   });
-  return { id: found.id, timeZone, days };
+  return { id: current.id, timeZone, days };
 }

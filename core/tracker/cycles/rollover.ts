@@ -3,11 +3,11 @@
 // one marks the cycle as settled. A restart after a crash continues, and issues that people move in the meantime stay where they were
 // moved.
 import type { Change } from '../../changes/change.ts';
-import { notDeleted, pageOfKind } from '../../changes/list.ts';
+import { notDeleted, pageOfModel } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
-import { issueKind } from '../issues/kind.ts';
+import { issueModel } from '../issues/kind.ts';
 import { isFinishedState } from '../directory.ts';
 import type { Cycle } from './kind.ts';
 
@@ -39,9 +39,9 @@ export async function rolledOver(
   const done = [...ctx.directory.states.values()]
     .filter(({ teamId, type }) => teamId === cycle.teamId && isFinishedState(type))
     .map(({ id }) => id);
-  const { data, pageInfo } = await pageOfKind(
+  const { data, pageInfo } = await pageOfModel(
     ctx,
-    issueKind,
+    issueModel,
     { limit: atOnce },
     {
       where: [
@@ -54,7 +54,7 @@ export async function rolledOver(
       ],
     },
   );
-  const changes = data.flatMap((issue) => issueKind.update(issue, { cycleId: next?.id ?? null }, at) ?? []);
+  const changes = data.flatMap((issue) => issueModel.update(issue, { cycleId: next?.id ?? null }, at) ?? []);
   const to = next?.id ?? null;
   const records = changes.map(({ id: issueId }) =>
     tenantOp(scope, record, { cycleId: cycle.id, issueId, at, to }, { expectRows: 1 }),

@@ -1,15 +1,15 @@
 import { Type, type Static } from 'typebox';
-import { askedOf, cursorOf, type PageParameters } from '../../changes/list.ts';
+import { contentParameters, cursorOf, type PageParameters } from '../../changes/list.ts';
 import { isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
-import { Closed, described, idOf, limitDefault, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, idOf, limitDefault, namedSchema, nullable, time } from '../../lib/schema.ts';
 import { readPage, type Page } from '../../store/page.ts';
 import { issue } from '../issues/contract.ts';
-import { seeingIssues } from '../issues/seen.ts';
+import { withIssueVisibility } from '../issues/seen.ts';
 import { cycle } from './contract.ts';
 import type { Cycle } from './kind.ts';
 
-export const Rollover = named(
+export const Rollover = namedSchema(
   'CycleRollover',
   Closed({
     issue: Closed(
@@ -43,7 +43,7 @@ export async function listRollovers(
   { id, teamId }: Cycle,
   query: PageParameters,
 ): Promise<Page<Static<typeof Rollover>>> {
-  const { visibleTeams } = seeingIssues(ctx);
+  const { visibleTeams } = withIssueVisibility(ctx);
   if (visibleTeams !== null && !visibleTeams.has(teamId))
     return { data: [], pageInfo: { hasNextPage: false, endCursor: null } };
   const key = ctx.directory.teams.get(teamId)?.key ?? '';
@@ -55,7 +55,7 @@ export async function listRollovers(
     order: [{ sql: 'rolled_at', direction: 'asc' }],
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
-    asked: { ...askedOf(query), id },
+    parameters: { ...contentParameters(query), id },
   });
   return {
     data: data.map((row) => ({
@@ -68,6 +68,6 @@ export async function listRollovers(
 }
 
 function cycleOf({ directory }: Context, id: unknown): Static<typeof Rollover>['to'] {
-  const found = typeof id === 'string' ? directory.cycles.get(id) : undefined;
-  return found ? { id: found.id, number: found.number, name: found.name } : null;
+  const entry = typeof id === 'string' ? directory.cycles.get(id) : undefined;
+  return entry ? { id: entry.id, number: entry.number, name: entry.name } : null;
 }

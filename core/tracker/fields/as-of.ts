@@ -2,13 +2,13 @@
 // of a deleted field come back when it is restored. A value is therefore taken from the last event written while the field existed, never
 // from an event about another field with the same key.
 import type { Context } from '../../context.ts';
-import { shownData, type EventRow } from '../../events/event.ts';
+import { renderData, type EventRow } from '../../events/event.ts';
 import type { Moment } from '../../resource/as-of/moment.ts';
 import { lastEvents, type Was } from '../../resource/as-of/objects.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import type { FieldValue } from './contract.ts';
 
-const turnsOf = tenantStatement<{ id: string; type: string; sequence: number }>(
+const fieldLifecycle = tenantStatement<{ id: string; type: string; sequence: number }>(
   'as_of.turns_of_fields',
   `SELECT entity_id AS id, type, sequence FROM events INDEXED BY events_object
    WHERE workspace_id = :ws AND issue_id IS NULL AND entity_kind = 'field' AND sequence <= :at
@@ -35,7 +35,7 @@ interface FieldThen {
   readonly spans: readonly Span[];
 }
 
-type Values = Readonly<Record<string, FieldValue>>;
+type FieldValuesByKey = Readonly<Record<string, FieldValue>>;
 
 /** Returns the issues with their values of the fields that existed. @param issues as their last events show them */
 export async function withFieldsAt(
@@ -44,51 +44,54 @@ export async function withFieldsAt(
   moment: Moment,
 ): Promise<readonly Was[]> {
   const { sequence: at } = moment;
-  const turns = issues.length === 0 ? [] : await ctx.store.read(ctx.scope, turnsOf, { at });
+  const lifecycle = issues.length === 0 ? [] : await ctx.store.read(ctx.scope, fieldLifecycle, { at });
   // If no field was ever deleted, the last events are complete.
-  if (!turns.some(({ type }) => type === 'field.deleted')) return issues;
+  if (!lifecycle.some(({ type }) => type === 'field.deleted')) return issues;
   const params = { ids: JSON.stringify(issues.map(({ id }) => id)), at };
   const lasts = await ctx.store.read(ctx.scope, lastOfIssues, params);
   const lastOf = new Map(lasts.map(({ id, sequence }) => [id, sequence]));
   const had = new Map<string, Record<string, FieldValue>>(issues.map(({ id }) => [id, {}]));
-  for (const { key, spans } of await fieldsOf(ctx, turns, at)) {
+  for (const { key, spans } of await fieldsOf(ctx, lifecycle, at)) {
     const [now, ...earlier] = spans;
     const isFresh = ({ id }: Was): boolean => (lastOf.get(id) ?? 0) > now!.after;
-    const told = [
-      ...issues.flatMap((was) => (isFresh(was) ? [[was.id, was.fields as Values | null] as const] : [])),
-      ...(await toldEarlier(ctx, new Set(issues.flatMap((was) => (isFresh(was) ? [] : was.id))), earlier)),
+    const eventValues = [
+      ...issues.flatMap((was) =>
+        isFresh(was) ? [[was.id, was.fields as FieldValuesByKey | null] as const] : [],
+      ),
+      ...(await earlierValues(ctx, new Set(issues.flatMap((was) => (isFresh(was) ? [] : was.id))), earlier)),
     ];
-    for (const [id, values] of told) if (values && key in values) had.get(id)![key] = values[key]!;
+    for (const [id, values] of eventValues) if (values && key in values) had.get(id)![key] = values[key]!;
   }
   return issues.map((was) => ({ ...was, fields: had.get(was.id)! }));
 }
 
 /** Returns the values in the last event of each issue within one of the spans. */
-async function toldEarlier(
+async function earlierValues(
   ctx: Context,
   open: Set<string>,
   spans: readonly Span[],
-): Promise<[id: string, values: Values | null][]> {
-  const told: [string, Values | null][] = [];
+): Promise<[id: string, values: FieldValuesByKey | null][]> {
+  const eventValues: [string, FieldValuesByKey | null][] = [];
   for (const { after, before } of spans)
     for (const event of await lastEvents(ctx, 'subject', 'issue', [...open], before - 1)) {
       if (event.sequence <= after) continue;
-      told.push([event.entityId, valuesIn(event)]);
+      eventValues.push([event.entityId, valuesIn(event)]);
       open.delete(event.entityId);
     }
-  return told;
+  return eventValues;
 }
 
-const valuesIn = (event: EventRow): Values | null => (shownData(event) as { fields?: Values }).fields ?? null;
+const valuesIn = (event: EventRow): FieldValuesByKey | null =>
+  (renderData(event) as { fields?: FieldValuesByKey }).fields ?? null;
 
-/** Returns the fields that existed at the moment. @param turns creations, deletions and restorations of all fields, in order */
+/** Returns the fields that existed at the moment. @param lifecycle creations, deletions and restorations of all fields, in order */
 async function fieldsOf(
   ctx: Context,
-  turns: readonly { readonly id: string; readonly type: string; readonly sequence: number }[],
+  lifecycle: readonly { readonly id: string; readonly type: string; readonly sequence: number }[],
   at: number,
 ): Promise<FieldThen[]> {
   const spans = new Map<string, Span[]>();
-  for (const { id, type, sequence } of turns) {
+  for (const { id, type, sequence } of lifecycle) {
     const [last, ...earlier] = spans.get(id) ?? [];
     if (type !== 'field.deleted')
       spans.set(id, [{ after: sequence, before: Infinity }, ...(last ? [last, ...earlier] : [])]);
@@ -103,6 +106,6 @@ async function fieldsOf(
     there.map(([id]) => id),
     at,
   ))
-    keys.set(event.entityId, String(shownData(event).key));
+    keys.set(event.entityId, String(renderData(event).key));
   return there.map(([id, spans]) => ({ id, key: keys.get(id) ?? '', spans }));
 }

@@ -2,7 +2,7 @@
 import { Type, type TUnsafe } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, flag, json, referenceBy, string, text } from '../../contract/field.ts';
-import { Closed, line, writes, type Writes } from '../../lib/schema.ts';
+import { Closed, line, writes, type WrittenFields } from '../../lib/schema.ts';
 import { team } from '../teams/contract.ts';
 
 export const fieldTypes = [
@@ -35,7 +35,7 @@ const options = Type.Array(
     ),
   }),
   // For narrowed rights, all options count as one field.
-  { maxItems: optionsMax, [writes]: ['options'] satisfies Writes },
+  { maxItems: optionsMax, [writes]: ['options'] satisfies WrittenFields },
 );
 
 export const field = defineContract({
@@ -52,7 +52,7 @@ export const field = defineContract({
       doc: 'Key of the field, unique in the workspace. Issues, filters and sorts use it as `fields.<key>`.',
     }),
     name: text({ max: 80, required: true, doc: 'Name of the field.' }),
-    description: text({ max: 500, asGiven: true, default: '', doc: 'Description of the field.' }),
+    description: text({ max: 500, isVerbatim: true, default: '', doc: 'Description of the field.' }),
     type: choice(fieldTypes, { required: true, write: 'create', doc: 'Type of the values.' }),
     options: json(options, {
       default: [],
@@ -91,9 +91,9 @@ export const field = defineContract({
     deleted: 'field.deleted',
     restored: 'field.restored',
   },
-  keepsDeleted: true,
+  retainsDeleted: true,
   ofTeam: true,
-  directory: { as: 'fields', keeps: ['key', 'type', 'options', 'required', 'archived', 'teamId'] },
+  directory: { as: 'fields', entryFields: ['key', 'type', 'options', 'required', 'archived', 'teamId'] },
   calls: ['list'],
   examples: {
     create: {
@@ -127,13 +127,13 @@ function recordOf<V>(types: readonly string[], description: string): TUnsafe<Rec
 const types = ['string', 'number', 'boolean', 'array'];
 
 /** Custom field values in a request. */
-export const fieldsGiven = recordOf<FieldValue | null>(
+export const fieldsInput = recordOf<FieldValue | null>(
   [...types, 'null'],
   'Map of field key → value. Omitted fields keep their value; null removes it.',
 );
 
 /** Custom field values in a response. */
-export const fieldsShown = recordOf<FieldValue>(
+export const fieldsResponse = recordOf<FieldValue>(
   types,
   'Map of field key → value; fields without a value are omitted.',
 );

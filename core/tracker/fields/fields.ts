@@ -1,8 +1,8 @@
 // Custom fields as a resource. Keys are unique; options cannot be removed, since issues may have them.
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import { foldName } from '../../lib/fold.ts';
+import { foldName } from '../../lib/case-folding.ts';
 import { defineResource } from '../../resource/define.ts';
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { teamQuery, usableInTeam } from '../team-or-workspace.ts';
 import { field } from './contract.ts';
 
@@ -11,9 +11,9 @@ const fieldsMax = 100;
 
 type Field = EntityOf<typeof field>;
 
-const fieldKind = kindOf(field);
+const fieldModel = modelOf(field);
 
-export const fields = defineResource(field, fieldKind, {
+export const fields = defineResource(field, fieldModel, {
   query: teamQuery,
   where: usableInTeam,
   check({ directory }, after, before) {

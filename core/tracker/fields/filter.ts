@@ -14,7 +14,7 @@ import { numberMax } from './values.ts';
 type FieldEntry = Entry<typeof field>;
 
 /** Indexed by the names that filters and sorts use. */
-function named<T>({ fields }: Directory, of: (field: FieldEntry) => T | null): Record<string, T> {
+function byFieldName<T>({ fields }: Directory, of: (field: FieldEntry) => T | null): Record<string, T> {
   const all: Record<string, T> = {};
   for (const field of fields.values()) {
     const one = of(field);
@@ -23,7 +23,8 @@ function named<T>({ fields }: Directory, of: (field: FieldEntry) => T | null): R
   return all;
 }
 
-export const customFilterFields = (directory: Directory): FilterFields => named(directory, filterFieldOf);
+export const customFilterFields = (directory: Directory): FilterFields =>
+  byFieldName(directory, filterFieldOf);
 
 function filterFieldOf({ key, type, options }: FieldEntry): FilterField {
   const path = `fields.${key}`;
@@ -56,7 +57,7 @@ function filterFieldOf({ key, type, options }: FieldEntry): FilterField {
 }
 
 export const customColumns = (directory: Directory): Record<string, FilterColumn> =>
-  named(directory, columnOf);
+  byFieldName(directory, columnOf);
 
 function columnOf(field: FieldEntry): FilterColumn {
   if (field.type !== 'multi_select') return { sql: customValue(field) };
@@ -74,7 +75,7 @@ export const customValue = ({ id }: Pick<FieldEntry, 'id'>): string => `json_ext
 const isUnordered = ({ type }: FieldEntry): boolean => type === 'multi_select' || type === 'member';
 
 export const customSortings = (directory: Directory): Record<string, Sorting> =>
-  named(directory, (field) => {
+  byFieldName(directory, (field) => {
     if (isUnordered(field)) return null;
     const [above, below] = endsOf(field);
     return bothWays(orderOf(field, above), orderOf(field, below));
@@ -92,7 +93,7 @@ function endsOf({ type, options }: FieldEntry): readonly [above: string | number
 function orderOf(field: FieldEntry, missing: string | number): string {
   const value = customValue(field);
   if (field.type === 'select') {
-    const cases = field.options.map((option, place) => `WHEN '${option.value}' THEN ${place}`);
+    const cases = field.options.map((option, index) => `WHEN '${option.value}' THEN ${index}`);
     return `CASE ${value} ${cases.join(' ')} ELSE ${missing} END`;
   }
   return typeof missing === 'number'
@@ -102,7 +103,7 @@ function orderOf(field: FieldEntry, missing: string | number): string {
 
 /** Sort keys over values in API representation, with the same order as the SQL. */
 export const customKeys = (directory: Directory): SpecialKeys =>
-  named(directory, (field) => {
+  byFieldName(directory, (field) => {
     if (isUnordered(field)) return null;
     const rank = rankOf(field);
     const of =
@@ -123,8 +124,8 @@ function rankOf({ type, options }: FieldEntry): (value: FieldValue) => string | 
       return Number;
     case 'select':
       return (value) => {
-        const place = options.findIndex((option) => option.value === value);
-        return place < 0 ? null : place;
+        const index = options.findIndex((option) => option.value === value);
+        return index < 0 ? null : index;
       };
     default:
       return (value) => [...String(value)].slice(0, 200).join('');

@@ -3,7 +3,7 @@
 import type { Entry } from '../../contract/contract.ts';
 import type { Directory } from '../../context.ts';
 import { ApiError, invalidField, type Wrong } from '../../lib/errors.ts';
-import { foldName } from '../../lib/fold.ts';
+import { foldName } from '../../lib/case-folding.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import { isDay } from '../../lib/time.ts';
 import { member } from '../../identity/members/contract.ts';
@@ -23,26 +23,26 @@ export const numberMax = 1e15;
 const nothing: Record<string, FieldValue> = {};
 
 /** Converts stored values to the API representation. */
-export function shownFields(
+export function toFieldsResponse(
   values: FieldValues | null,
   { fields }: Pick<Directory, 'fields'>,
 ): Record<string, FieldValue> {
   if (values === null) return nothing;
-  const shown: Record<string, FieldValue> = {};
+  const response: Record<string, FieldValue> = {};
   for (const [id, value] of Object.entries(values)) {
     const field = fields.get(id);
-    if (field) shown[field.key] = value;
+    if (field) response[field.key] = value;
   }
-  return shown;
+  return response;
 }
 
 /** Converts the API representation to stored values. */
-export function keptFields(
-  shown: Readonly<Record<string, FieldValue>> | null | undefined,
+export function toStoredFields(
+  response: Readonly<Record<string, FieldValue>> | null | undefined,
   { fields }: Pick<Directory, 'fields'>,
 ): FieldValues | null {
   const values = [...fields.values()].flatMap(({ id, key }) => {
-    const value = shown?.[key];
+    const value = response?.[key];
     return value === undefined ? [] : [[id, value] as const];
   });
   return values.length === 0 ? null : Object.fromEntries(values);
@@ -62,18 +62,18 @@ interface Writing {
 /** Returns the new values of the issue; undefined if nothing changes. @throws ApiError validation_failed */
 export function fieldsAfter(
   writing: Writing,
-  given: Readonly<Record<string, FieldValue | null>> | undefined,
+  input: Readonly<Record<string, FieldValue | null>> | undefined,
 ): FieldValues | null | undefined {
   const { ctx, before, at, isDraft } = writing;
-  if (before === undefined) requireAll(writing, given ?? nothing);
-  if (given === undefined) return undefined;
+  if (before === undefined) requireAll(writing, input ?? nothing);
+  if (input === undefined) return undefined;
   const after: Record<string, FieldValue> = { ...before };
-  for (const [key, value] of Object.entries(given)) {
+  for (const [key, value] of Object.entries(input)) {
     const path = `${at}fields.${key}`;
     const field = fieldOf(writing, key, path);
     const read = isEmpty(value)
       ? null
-      : readValue({ ctx, field, given: value, before: after[field.id], path });
+      : readValue({ ctx, field, input: value, before: after[field.id], path });
     if (read !== null) after[field.id] = read;
     else {
       if (!isDraft) requireOptional(field, path);
@@ -113,7 +113,7 @@ export function requiredOf(
 
 function isTaken(ctx: Naming, field: FieldEntry, value: FieldValue): boolean {
   try {
-    readValue({ ctx, field, given: value, before: undefined, path: field.key });
+    readValue({ ctx, field, input: value, before: undefined, path: field.key });
     return true;
   } catch (error) {
     if (error instanceof ApiError) return false;
@@ -125,9 +125,9 @@ const isEmpty = (value: FieldValue | null): value is null =>
   value === null || value === '' || (Array.isArray(value) && value.length === 0);
 
 /** @throws ApiError validation_failed (required) */
-function requireAll({ ctx, teamId, at }: Writing, given: object): void {
+function requireAll({ ctx, teamId, at }: Writing, input: object): void {
   for (const field of ctx.directory.fields.values())
-    if (field.required && !field.archived && isOf(field, teamId) && !Object.hasOwn(given, field.key))
+    if (field.required && !field.archived && isOf(field, teamId) && !Object.hasOwn(input, field.key))
       throw invalidField(`${at}fields.${field.key}`, 'required', 'Give a value: the field is required.');
 }
 
@@ -161,7 +161,7 @@ function readValue(reading: Reading): FieldValue {
 
 interface Reading extends Pick<Writing, 'ctx'> {
   readonly field: FieldEntry;
-  readonly given: FieldValue;
+  readonly input: FieldValue;
   /** Current value of the field. */
   readonly before: FieldValue | undefined;
   readonly path: string;
@@ -190,19 +190,19 @@ const readers: Readonly<Record<FieldEntry['type'], (reading: Reading) => FieldVa
   },
   member(reading) {
     const { ctx, path } = reading;
-    const named = readAs(reading, 'string', 'Give the id, e-mail address or name of a member, or `me`.');
-    const id = idOfName(ctx, member, named, path);
-    const found = ctx.directory.members.get(id);
+    const wanted = readAs(reading, 'string', 'Give the id, e-mail address or name of a member, or `me`.');
+    const id = idOfName(ctx, member, wanted, path);
+    const entry = ctx.directory.members.get(id);
     // A member who was removed stays in place.
-    if (found && (!found.removed || id === reading.before)) return id;
+    if (entry && (!entry.removed || id === reading.before)) return id;
     throw wrong(reading, 'not_found', { why: `There is no member ${id}.`, fix: 'Give the id of a member.' });
   },
   select: (reading) =>
     readOption(reading, readAs(reading, 'string', 'Give the value or the name of an option.'), reading.path),
   multi_select(reading) {
-    const { given, path, field } = reading;
-    if (!Array.isArray(given)) throw wrong(reading, 'invalid_type', 'Give a list of options.');
-    const chosen = new Set(given.map((one, index) => readOption(reading, one, `${path}.${index}`)));
+    const { input, path, field } = reading;
+    if (!Array.isArray(input)) throw wrong(reading, 'invalid_type', 'Give a list of options.');
+    const chosen = new Set(input.map((one, index) => readOption(reading, one, `${path}.${index}`)));
     return field.options.map(({ value }) => value).filter((value) => chosen.has(value));
   },
 };
@@ -214,8 +214,8 @@ interface Types {
 }
 
 function readAs<T extends keyof Types>(reading: Reading, type: T, fix: string): Types[T] {
-  if (typeof reading.given !== type) throw wrong(reading, 'invalid_type', fix);
-  return reading.given as Types[T];
+  if (typeof reading.input !== type) throw wrong(reading, 'invalid_type', fix);
+  return reading.input as Types[T];
 }
 
 function readText(reading: Reading, fix: string): string {
@@ -224,21 +224,21 @@ function readText(reading: Reading, fix: string): string {
   throw wrong(reading, 'too_long', `Give at most ${textMax} characters.`);
 }
 
-function readOption({ ctx, field, before }: Reading, given: string, path: string): string {
-  const named = foldName(given);
+function readOption({ ctx, field, before }: Reading, input: string, path: string): string {
+  const wanted = foldName(input);
   const option =
-    field.options.find(({ value }) => value === given) ??
-    field.options.find(({ name }) => foldName(name) === named);
+    field.options.find(({ value }) => value === input) ??
+    field.options.find(({ name }) => foldName(name) === wanted);
   const open = field.options.filter(({ archived }) => !archived).map(({ value }) => value);
   const called = field.options.flatMap(({ archived, value, name }) => (archived ? [] : [value, name]));
   const had = Array.isArray(before) ? before : [before];
   if (option && (!option.archived || had.includes(option.value))) {
-    if (option.value !== given) ctx.resolved?.(path, option.value);
+    if (option.value !== input) ctx.resolved?.(path, option.value);
     return option.value;
   }
   throw invalidField(path, 'invalid_enum', {
-    why: option ? `The option ${option.value} is archived.` : `There is no option ${given}.`,
-    fix: `Choose from ${open.join(', ') || 'none: all are archived'}.${didYouMean(given, called)}`,
+    why: option ? `The option ${option.value} is archived.` : `There is no option ${input}.`,
+    fix: `Choose from ${open.join(', ') || 'none: all are archived'}.${didYouMean(input, called)}`,
   });
 }
 

@@ -2,18 +2,18 @@
 // from the tables as usual; changed issues are read from the log, then filtered and sorted in memory by the same rules. Cost: the list,
 // plus one event per issue changed since.
 import type { Context } from '../../context.ts';
-import type { Shown } from '../../contract/contract.ts';
-import { pageOfKind } from '../../changes/list.ts';
-import { shownData } from '../../events/event.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
+import { pageOfModel } from '../../changes/list.ts';
+import { renderData } from '../../events/event.ts';
 import type { CursorValue } from '../../lib/cursor.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { beginOf, pageOfAll } from '../../resource/as-of/list.ts';
-import { momentOf, shownMoment, type Moment } from '../../resource/as-of/moment.ts';
+import { momentOf, toMomentResponse, type Moment } from '../../resource/as-of/moment.ts';
 import { directoryAt, referredIn, renamed } from '../../resource/as-of/names.ts';
 import { lastEvents, lastEventsOfParts, objectsAt, type Was } from '../../resource/as-of/objects.ts';
 import { contextAt, deletedIn } from '../../resource/as-of/reads.ts';
-import type { Asked } from '../../resource/filtering.ts';
-import { compared, placeOf } from '../../resource/as-of/sorting.ts';
+import type { FilterRequest } from '../../resource/filtering.ts';
+import { compared, sortValuesOf } from '../../resource/as-of/sorting.ts';
 import { isListed, whereDeleted, type Deleted } from '../../resource/deleted.ts';
 import type { Condition, Page, SortKey } from '../../store/page.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -22,8 +22,8 @@ import { relationQuery } from '../relations/narrowing.ts';
 import { slaClock } from '../sla/contract.ts';
 import { issue } from './contract.ts';
 import { issueFiltering } from './filter.ts';
-import { askedIn, type Beside, type IssueQuery } from './issues.ts';
-import { issueKind, type ShownIssue } from './kind.ts';
+import { requestedFilters, type IssueExtras, type IssueQuery } from './issues.ts';
+import { issueModel, type IssueResponse } from './kind.ts';
 import { readShape, shapeIssues } from './shape.ts';
 import { issueKeys, issueOrder } from './sorting.ts';
 
@@ -49,50 +49,50 @@ export async function getIssueAt(
 ): Promise<object> {
   const shape = shapeOf(ctx, query);
   const moment = await momentOf(ctx, query.asOf);
-  const known = (await issueKind.idsOf(ctx, [id])).get(id) ?? id;
+  const known = (await issueModel.idsOf(ctx, [id])).get(id) ?? id;
   const was = (await issuesAt(ctx, [known], moment)).get(known);
   if (!was || was.deletedAt !== null || !isSeen(ctx, was)) throw notFound();
-  const [shown] = await namedAt(ctx, moment, [was]);
-  const asOf = shownMoment(moment);
-  return { ...(shape === null ? shown : (await shapeIssues(ctx, [shown as never], shape))[0]), asOf };
+  const [withNames] = await withNamesAt(ctx, moment, [was]);
+  const asOf = toMomentResponse(moment);
+  return { ...(shape === null ? withNames : (await shapeIssues(ctx, [withNames as never], shape))[0]), asOf };
 }
 
 /** @throws ApiError validation_failed, invalid_cursor, budget_exceeded */
 export async function listIssuesAt(
   ctx: Context,
   query: IssueQuery & { readonly asOf: string },
-  { kept = [] }: Pick<Beside, 'kept'> = {},
+  { viewFilters = [] }: Pick<IssueExtras, 'viewFilters'> = {},
 ): Promise<ListedThen> {
   const shape = shapeOf(ctx, query);
   requireNoRelations(query);
   const moment = await momentOf(ctx, query.asOf);
   const then = await contextAt(ctx, moment);
   const keys = issueKeys(query.sort, then);
-  const asked = await withParentIds(ctx, [...kept, ...askedIn(query)]);
+  const requested = await withParentIds(ctx, [...viewFilters, ...requestedFilters(query)]);
   // Key that the cursors are bound to.
-  const list = { ...query, ...(kept.length > 0 && { kept: JSON.stringify(kept) }) };
+  const list = { ...query, ...(viewFilters.length > 0 && { kept: JSON.stringify(viewFilters) }) };
   const { changed, still } = await unchanged(then, moment, (others) =>
-    tabled(then, { list, asked, order: issueOrder(query.sort, then.directory, ctx.directory) }, others),
+    tabled(then, { list, requested, order: issueOrder(query.sort, then.directory, ctx.directory) }, others),
   );
-  const passes = await issueFiltering.passes(then, asked);
+  const passes = await issueFiltering.passes(then, requested);
   const were = await loggedIssues(then, changed, moment, query.deleted);
   const last = still.data.at(-1);
-  const end = last && placeOf(keys, last);
+  const end = last && sortValuesOf(keys, last);
   const isBefore = (was: Was): boolean =>
-    still.isWhole || (end !== undefined && compared(keys, placeOf(keys, was), end) < 0);
+    still.isWhole || (end !== undefined && compared(keys, sortValuesOf(keys, was), end) < 0);
   const all = [...still.data, ...were.filter((was) => passes(was) && isBefore(was))];
   const begin = beginOf(then, issue, list);
   const page = pageOfAll(then, issue, list, { all, keys, begin, isWhole: still.isWhole });
   const data = await parentsAt(ctx, moment, page.data);
   const shaped = shape === null ? data : await shapeIssues(ctx, data as never, shape);
-  return { ...page, data: shaped as ListedThen['data'], asOf: shownMoment(moment) };
+  return { ...page, data: shaped as ListedThen['data'], asOf: toMomentResponse(moment) };
 }
 
 /** Replaces identifiers of parents by ids, since a parent may have had another identifier at the moment. */
-async function withParentIds(ctx: Context, asked: readonly Asked[]): Promise<Asked[]> {
+async function withParentIds(ctx: Context, requested: readonly FilterRequest[]): Promise<FilterRequest[]> {
   const idsIn = async (value: unknown, ofParent: boolean): Promise<unknown> => {
     if (typeof value === 'string' && ofParent)
-      return (await issueKind.idsOf(ctx, [value])).get(value) ?? value;
+      return (await issueModel.idsOf(ctx, [value])).get(value) ?? value;
     if (Array.isArray(value)) return Promise.all(value.map((one) => idsIn(one, ofParent)));
     if (typeof value !== 'object' || value === null) return value;
     const parts = Object.entries(value).map(
@@ -101,11 +101,11 @@ async function withParentIds(ctx: Context, asked: readonly Asked[]): Promise<Ask
     return Object.fromEntries(await Promise.all(parts));
   };
   return Promise.all(
-    asked.map(async (one) => ('tree' in one ? { ...one, tree: await idsIn(one.tree, false) } : one)),
+    requested.map(async (one) => ('tree' in one ? { ...one, tree: await idsIn(one.tree, false) } : one)),
   );
 }
 
-type ListedThen = Page<ShownIssue> & { readonly asOf: ReturnType<typeof shownMoment> };
+type ListedThen = Page<IssueResponse> & { readonly asOf: ReturnType<typeof toMomentResponse> };
 
 interface IssuesThen {
   readonly issues: readonly Was[];
@@ -122,17 +122,17 @@ interface IssuesThen {
 export async function allIssuesAt(
   then: Context,
   moment: Moment,
-  asked: { readonly conditions: readonly Condition[]; passes(was: Was): boolean; readonly most: number },
+  requested: { readonly conditions: readonly Condition[]; passes(was: Was): boolean; readonly most: number },
 ): Promise<IssuesThen> {
   const { changed, still } = await unchanged(then, moment, (others) =>
-    allTabled(then, [...whereDeleted(undefined), ...asked.conditions, others], asked.most),
+    allTabled(then, [...whereDeleted(undefined), ...requested.conditions, others], requested.most),
   );
   const were = await loggedIssues(then, changed, moment);
-  const issues = [...still, ...were.filter((was) => asked.passes(was))];
-  if (issues.length <= asked.most) return { issues, changed };
+  const issues = [...still, ...were.filter((was) => requested.passes(was))];
+  if (issues.length <= requested.most) return { issues, changed };
   throw new ApiError(
     'budget_exceeded',
-    `More than ${asked.most} issues match at that time. Narrow the filter, or get single issues.`,
+    `More than ${requested.most} issues match at that time. Narrow the filter, or get single issues.`,
   );
 }
 
@@ -143,8 +143,8 @@ async function allTabled(then: Context, where: readonly Condition[], most: numbe
   for (let beyond: CursorValue[] | undefined; ;) {
     const options = { where, beyond, without: ['description'] };
     const unstaged = { ...then, staged: null };
-    const { data, pageInfo } = await pageOfKind(unstaged, issueKind, { limit: tabledAtOnce }, options);
-    all.push(...data.map((entity) => issueKind.wire(entity, then) as Was));
+    const { data, pageInfo } = await pageOfModel(unstaged, issueModel, { limit: tabledAtOnce }, options);
+    all.push(...data.map((entity) => issueModel.wire(entity, then) as Was));
     const last = data.at(-1);
     if (!pageInfo.hasNextPage || !last || all.length > most) return all;
     beyond = [last.createdAt, last.id];
@@ -203,15 +203,15 @@ async function tabled(
   ctx: Context,
   {
     list,
-    asked,
+    requested,
     order,
-  }: { readonly list: IssueQuery; readonly asked: readonly Asked[]; readonly order: SortKey[] },
+  }: { readonly list: IssueQuery; readonly requested: readonly FilterRequest[]; readonly order: SortKey[] },
   others: Condition,
 ): Promise<Unchanged> {
-  const conditions = await issueFiltering.conditions(ctx, asked);
-  const { data, pageInfo } = await pageOfKind(
+  const conditions = await issueFiltering.conditions(ctx, requested);
+  const { data, pageInfo } = await pageOfModel(
     { ...ctx, staged: null },
-    issueKind,
+    issueModel,
     list.limit === undefined ? {} : { limit: list.limit },
     {
       where: [...whereDeleted(list.deleted), ...conditions, others],
@@ -219,7 +219,7 @@ async function tabled(
       beyond: beginOf(ctx, issue, list) ?? undefined,
     },
   );
-  return { data: data.map((entity) => issueKind.wire(entity, ctx) as Was), isWhole: !pageInfo.hasNextPage };
+  return { data: data.map((entity) => issueModel.wire(entity, ctx) as Was), isWhole: !pageInfo.hasNextPage };
 }
 
 /**
@@ -230,7 +230,7 @@ async function issuesAt(ctx: Context, ids: readonly string[], moment: Moment): P
   const issues = await objectsAt(ctx, issue, ids, moment);
   for (const event of await lastEvents(ctx, 'subject', 'comment', ids, moment.sequence)) {
     const was = issues.get(event.subjectId ?? '');
-    const { updatedAt } = shownData(event);
+    const { updatedAt } = renderData(event);
     if (was && String(updatedAt) > String(was.updatedAt)) issues.set(was.id, { ...was, updatedAt });
   }
   const due = await dueAt(ctx, ids, moment);
@@ -247,7 +247,7 @@ async function dueAt(
 ): Promise<ReadonlyMap<string, string>> {
   const due = new Map<string, string>();
   for (const event of await lastEventsOfParts(ctx, slaClock.name, ids, sequence)) {
-    const { dueAt, endedAt } = shownData(event) as Shown<typeof slaClock>;
+    const { dueAt, endedAt } = renderData(event) as EntityResponse<typeof slaClock>;
     const first = due.get(event.subjectId ?? '');
     if (endedAt === null && dueAt !== null && (first === undefined || dueAt < first))
       due.set(event.subjectId ?? '', dueAt);
@@ -256,14 +256,14 @@ async function dueAt(
 }
 
 /** Adds names as they were at the moment. */
-async function namedAt(ctx: Context, moment: Moment, issues: readonly Was[]): Promise<Was[]> {
+async function withNamesAt(ctx: Context, moment: Moment, issues: readonly Was[]): Promise<Was[]> {
   const referred = issues.flatMap((was) => [
     ...referredIn(issue, was),
     ...labelIds(was).map((id) => ['label', id] as const),
   ]);
   const directory = await directoryAt(ctx, moment, referred);
-  const shown = issues.map((was) => known(renamed(issue, was, directory), { directory }));
-  return parentsAt(ctx, moment, shown);
+  const withNames = issues.map((was) => known(renamed(issue, was, directory), { directory }));
+  return parentsAt(ctx, moment, withNames);
 }
 
 const labelIds = ({ labels }: Was): string[] => (labels as { id: string }[]).map(({ id }) => id);
@@ -301,9 +301,15 @@ function isSeen({ visibleTeams }: Context, { team }: Was): boolean {
 
 /** Relations are separate objects and are not read from the log. @throws ApiError validation_failed */
 function requireNoRelations(query: IssueQuery): void {
-  const given = Object.keys(relationQuery).find((name) => query[name as keyof IssueQuery] !== undefined);
-  if (given !== undefined)
-    throw invalidField(given, 'conflict', 'Leave it out: lists with asOf cannot be filtered by relations.');
+  const relationFilter = Object.keys(relationQuery).find(
+    (name) => query[name as keyof IssueQuery] !== undefined,
+  );
+  if (relationFilter !== undefined)
+    throw invalidField(
+      relationFilter,
+      'conflict',
+      'Leave it out: lists with asOf cannot be filtered by relations.',
+    );
 }
 
 /** @throws ApiError validation_failed */

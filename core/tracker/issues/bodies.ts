@@ -2,14 +2,23 @@
 // lists return fewer fields.
 import { Type, type Static } from 'typebox';
 import { idOrName } from '../../contract/field.ts';
-import { createBodyWith, otherName, shownProperties, updateBodyWith } from '../../contract/schemas.ts';
-import { Closed, described, idOf, named, nameOf, version, writes, type Writes } from '../../lib/schema.ts';
-import { teamGiven } from '../teams/contract.ts';
+import { createBodyWith, otherName, responseProperties, updateBodyWith } from '../../contract/schemas.ts';
+import {
+  Closed,
+  described,
+  idOf,
+  namedSchema,
+  nameOf,
+  version,
+  writes,
+  type WrittenFields,
+} from '../../lib/schema.ts';
+import { teamInput } from '../teams/contract.ts';
 import { template } from '../templates/contract.ts';
 import { state } from '../workflows/contract.ts';
 import { issue, labelNames, type priorities } from './contract.ts';
 import { importedInputs } from './imported.ts';
-import { placeInputs } from './place.ts';
+import { positionInputs } from './order-position.ts';
 
 export const externalTextMax = 255;
 const externalText = Type.String({
@@ -18,13 +27,13 @@ const externalText = Type.String({
   description: `Up to ${externalTextMax} characters.`,
 });
 const ofTeam = {
-  team: Type.Optional(described(teamGiven, 'Team of the issue.')),
-  teamKey: Type.Optional(described(teamGiven, 'Another name for `team`.')),
-  teamId: Type.Optional(described(teamGiven, 'Another name for `team`.')),
+  team: Type.Optional(described(teamInput, 'Team of the issue.')),
+  teamKey: Type.Optional(described(teamInput, 'Another name for `team`.')),
+  teamId: Type.Optional(described(teamInput, 'Another name for `team`.')),
 };
-const shown = shownProperties(issue);
+const issueProperties = responseProperties(issue);
 
-export const IssueCreate = named(
+export const IssueCreate = namedSchema(
   'IssueCreate',
   createBodyWith(issue, {
     ...ofTeam,
@@ -43,9 +52,11 @@ export const IssueCreate = named(
 export type IssueInput = Static<typeof IssueCreate>;
 
 const ofLabels = (description: string) =>
-  Type.Optional(Type.Unsafe<string[]>({ ...labelNames, description, [writes]: ['labels'] satisfies Writes }));
+  Type.Optional(
+    Type.Unsafe<string[]>({ ...labelNames, description, [writes]: ['labels'] satisfies WrittenFields }),
+  );
 
-export const IssueUpdate = named(
+export const IssueUpdate = namedSchema(
   'IssueUpdate',
   updateBodyWith(issue, {
     addLabels: ofLabels(
@@ -57,14 +68,14 @@ export const IssueUpdate = named(
 export type IssuePatch = Static<typeof IssueUpdate>;
 
 /** Body of an upsert by external id: values for a creation, or changes of the existing issue. */
-export const IssueUpsert = named('IssueUpsert', createBodyWith(issue, ofTeam));
+export const IssueUpsert = namedSchema('IssueUpsert', createBodyWith(issue, ofTeam));
 export type IssueUpsertInput = Static<typeof IssueUpsert>;
 
-export const IssueMove = named(
+export const IssueMove = namedSchema(
   'IssueMove',
   Closed({
     ...ofTeam,
-    team: Type.Optional(described(teamGiven, 'Team to move the issue to.')),
+    team: Type.Optional(described(teamInput, 'Team to move the issue to.')),
     stateId: Type.Optional(
       described(
         idOrName(state),
@@ -76,13 +87,13 @@ export const IssueMove = named(
 );
 export type IssueMoveInput = Static<typeof IssueMove>;
 
-export const IssueReorder = named(
+export const IssueReorder = namedSchema(
   'IssueReorder',
-  Closed(placeInputs('Sibling issue', 'End of the list of sub-issues to place the issue at.')),
+  Closed(positionInputs('Sibling issue', 'End of the list of sub-issues to place the issue at.')),
 );
 export type IssueReorderInput = Static<typeof IssueReorder>;
 
-export const IssueBulkCreate = named(
+export const IssueBulkCreate = namedSchema(
   'IssueBulkCreate',
   Closed({
     issues: Type.Array(IssueCreate, {
@@ -94,9 +105,9 @@ export const IssueBulkCreate = named(
 );
 
 export const selectedMax = 500;
-const nothing: Writes = [];
+const nothing: WrittenFields = [];
 /** Issues selected by id or identifier. */
-export const issuesNamed = Type.Unsafe<string[]>({
+export const issueNames = Type.Unsafe<string[]>({
   ...Type.Array(nameOf(issue), {
     minItems: 1,
     maxItems: selectedMax,
@@ -106,7 +117,7 @@ export const issuesNamed = Type.Unsafe<string[]>({
 });
 /** Issues selected by id or by a filter. */
 const selection = {
-  ids: Type.Optional(issuesNamed),
+  ids: Type.Optional(issueNames),
   filter: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       minProperties: 1,
@@ -115,26 +126,26 @@ const selection = {
     }),
   ),
 };
-export const IssueSelection = named('IssueSelection', Closed(selection));
+export const IssueSelection = namedSchema('IssueSelection', Closed(selection));
 export type IssueSelectionInput = Static<typeof IssueSelection>;
 
-export const IssueBulkUpdate = named(
+export const IssueBulkUpdate = namedSchema(
   'IssueBulkUpdate',
   Closed({
     ...selection,
     set: described(
-      Type.Unsafe<IssuePatch>({ ...IssueUpdate, [writes]: 'inside' satisfies Writes }),
+      Type.Unsafe<IssuePatch>({ ...IssueUpdate, [writes]: 'inside' satisfies WrittenFields }),
       'Changes to make to each issue.',
     ),
   }),
 );
 
 /** Changes of one issue by a bulk operation. */
-export const IssueChanges = named(
+export const IssueChanges = namedSchema(
   'IssueChanges',
   Closed({
     id: idOf(issue.id),
-    identifier: Type.Unsafe<string | null>(shown.identifier!),
+    identifier: Type.Unsafe<string | null>(issueProperties.identifier!),
     version,
     changes: Type.Record(
       Type.String(),
@@ -149,24 +160,24 @@ export const IssueChanges = named(
   }),
 );
 
-export const IssueBulkChanged = named(
+export const IssueBulkChanged = namedSchema(
   'IssueBulkChanged',
   Closed({ data: Type.Array(IssueChanges, { description: 'Changes of each issue.' }) }),
 );
 
 /** Response to a creation (docs/spec/api.md › Issue). */
-export const IssueCreated = named(
+export const IssueCreated = namedSchema(
   'IssueCreated',
   Closed({
     id: idOf(issue.id),
-    identifier: Type.Unsafe<string | null>(shown.identifier!),
-    title: Type.Unsafe<string>(shown.title!),
-    priority: Type.Unsafe<(typeof priorities)[number]>(shown.priority!),
-    url: Type.Unsafe<string | null>(shown.url!),
+    identifier: Type.Unsafe<string | null>(issueProperties.identifier!),
+    title: Type.Unsafe<string>(issueProperties.title!),
+    priority: Type.Unsafe<(typeof priorities)[number]>(issueProperties.priority!),
+    url: Type.Unsafe<string | null>(issueProperties.url!),
   }),
 );
 
-export const IssueBulkCreated = named(
+export const IssueBulkCreated = namedSchema(
   'IssueBulkCreated',
   Closed({
     data: Type.Array(IssueCreated, { description: 'Created issues, in the order of the request.' }),

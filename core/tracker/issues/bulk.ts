@@ -4,7 +4,7 @@ import { sameValue, type ChangeSet } from '../../changes/change.ts';
 import type { Context, View } from '../../context.ts';
 import { ApiError, wordsOfField, type ErrorDetail } from '../../lib/errors.ts';
 import type { IssueChanges, IssuePatch, IssueSelectionInput } from './bodies.ts';
-import { issueKind, type Issue } from './kind.ts';
+import { issueModel, type Issue } from './kind.ts';
 import { resolvePatch } from './references.ts';
 import { requireBytes, selectIssues, type Selected } from './select.ts';
 
@@ -44,7 +44,7 @@ function changed(
   const now = ctx.nowMs();
   const all = selected.map(({ issue }, index) => ({
     issue,
-    change: issueKind.update(issue, patchOf(index), now),
+    change: issueModel.update(issue, patchOf(index), now),
   }));
   return {
     changes: all.flatMap(({ change }) => change ?? []),
@@ -53,8 +53,8 @@ function changed(
 }
 
 function changesOf(before: Issue, after: Issue, view: View): Changes {
-  const { id, identifier, version, ...to } = issueKind.wire(after, view);
-  const from: Readonly<Record<string, unknown>> = before === after ? to : issueKind.wire(before, view);
+  const { id, identifier, version, ...to } = issueModel.wire(after, view);
+  const from: Readonly<Record<string, unknown>> = before === after ? to : issueModel.wire(before, view);
   const changes: Changes['changes'] = {};
   for (const [name, value] of Object.entries(to))
     if (name !== 'updatedAt' && !sameValue(from[name], value))
@@ -76,7 +76,7 @@ function refusalOf(view: View, refused: readonly Refused[], of: number): ApiErro
     return {
       path: at,
       issue: detail?.issue ?? 'conflict',
-      fix: `${issueKind.wire(issue, view).identifier}: ${words}`,
+      fix: `${issueModel.wire(issue, view).identifier}: ${words}`,
     };
   });
   return new ApiError(

@@ -14,10 +14,10 @@ import {
   time,
 } from '../../contract/field.ts';
 import { member } from '../../identity/members/contract.ts';
-import { identifierGivenPattern } from '../../lib/issue-names.ts';
+import { identifierInputPattern } from '../../lib/issue-names.ts';
 import { Closed, enumeration, idAndName, idOf, nullable, uuid } from '../../lib/schema.ts';
 import { milestone } from '../milestones/contract.ts';
-import { fieldsGiven, fieldsShown } from '../fields/contract.ts';
+import { fieldsInput, fieldsResponse } from '../fields/contract.ts';
 import { cycle } from '../cycles/contract.ts';
 import { project } from '../projects/contract.ts';
 import { team, teamKey } from '../teams/contract.ts';
@@ -32,21 +32,21 @@ const identifier = Type.String({
 });
 /** Matches identifiers in any case, including those that the issue had in other teams. */
 const alias = {
-  pattern: identifierGivenPattern,
+  pattern: identifierInputPattern,
   doc: 'its identifier, such as ENG-42.',
 } as const;
 /** Breaks the cycle of an issue that refers to issues. */
 const itself = { name: 'issue', id: 'iss', alias } as const;
-export const stateShown = Closed({
+export const stateResponse = Closed({
   id: idOf(state.id),
   name: Type.String({ description: 'Name of the state.' }),
-  type: Type.Unsafe<StateType>(state.fields.type.shown),
+  type: Type.Unsafe<StateType>(state.fields.type.response),
 });
 
 /** Relation types, from the point of view of an issue. */
 export const relationTypes = ['blocks', 'blocked_by', 'duplicate_of', 'duplicated_by', 'relates_to'] as const;
 /** Extra data of relation events. */
-const relationTold = {
+const relationEventData = {
   relation: Closed(
     {
       id: idOf('rln'),
@@ -68,7 +68,7 @@ export const labelNames = Type.Array(Type.String({ minLength: 1, maxLength: 80 }
 });
 
 /** Reference to the issue that an object belongs to. */
-export const issueNamed = Closed({
+export const issueReference = Closed({
   id: idOf('iss'),
   identifier: nullable(Type.String({ description: 'Identifier of the issue.' })),
 });
@@ -110,7 +110,7 @@ export const issue = defineContract({
       filter: true,
       html: true,
     }),
-    state: reference(state, { filter: 'type', doc: 'Workflow state of the issue.' }, stateShown),
+    state: reference(state, { filter: 'type', doc: 'Workflow state of the issue.' }, stateResponse),
     priority: choice(priorities, {
       default: 'none',
       filter: true,
@@ -131,9 +131,9 @@ export const issue = defineContract({
       Type.Array(idAndName(idOf('lbl'), 'the label')),
     ),
     fields: json(
-      fieldsGiven,
+      fieldsInput,
       { computed: true, doc: 'Values of the custom fields of the workspace and the team.' },
-      fieldsShown,
+      fieldsResponse,
     ),
     project: reference(project, { nullable: true, filter: true, doc: 'Project of the issue.' }),
     milestone: reference(milestone, {
@@ -235,7 +235,7 @@ export const issue = defineContract({
     updated: 'issue.updated',
     deleted: 'issue.deleted',
     restored: 'issue.restored',
-    told: [
+    announced: [
       'issue.purged',
       'issue.relation_added',
       'issue.relation_removed',
@@ -250,9 +250,9 @@ export const issue = defineContract({
       'issue.triage_accepted',
       'issue.triage_declined',
     ],
-    beside: { 'issue.relation_added': relationTold, 'issue.relation_removed': relationTold },
+    beside: { 'issue.relation_added': relationEventData, 'issue.relation_removed': relationEventData },
   },
-  keepsDeleted: true,
+  retainsDeleted: true,
   ofTeam: true,
   order: 'newest',
   calls: ['get', 'list', 'create', 'update', 'move'],

@@ -4,22 +4,22 @@ import type { Change, ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { requiredOf, shownFields } from '../fields/values.ts';
+import { requiredOf, toFieldsResponse } from '../fields/values.ts';
 import { requireTakesIssues } from '../teams/archived.ts';
 import { readTemplate } from '../templates/read.ts';
 import { entryState } from './entry-state.ts';
 import { selectedMax, type IssueCreated, type IssueInput } from './bodies.ts';
 import { issue as contract } from './contract.ts';
-import { givenTimes, madeWhenAndBy } from './imported.ts';
+import { importedTimes, importedCreation } from './imported.ts';
 import { inState } from './in-state.ts';
-import { issueKind, type Issue } from './kind.ts';
-import { requireFreeNumbers } from './numbers-given.ts';
+import { issueModel, type Issue } from './kind.ts';
+import { requireFreeNumbers } from './free-numbers.ts';
 import { resolvePatch, teamOf } from './references.ts';
 import { selectedBytesMax } from './select.ts';
 import { lastRank } from './sub-order.ts';
 
 /** Id of an issue in another system. */
-export interface ExternalPlace {
+export interface ExternalReference {
   readonly source: string;
   readonly externalId: string;
 }
@@ -32,7 +32,7 @@ const byExternalId = tenantStatement<{ id: string }>(
 /** Finds the issue even if it is deleted or hidden from the caller. */
 export async function idOfExternal(
   { store, scope }: Pick<Context, 'store' | 'scope'>,
-  { source, externalId }: ExternalPlace,
+  { source, externalId }: ExternalReference,
 ): Promise<string | undefined> {
   return (await store.readOne(scope, byExternalId, { source, externalId }))?.id;
 }
@@ -41,9 +41,9 @@ export async function idOfExternal(
  * External ids are unique in the workspace. Guests cannot set them, and get the same error whether an id is free, visible or hidden: so a
  * guest cannot probe the ids of hidden teams, or occupy an id that a synchronization needs. @throws ApiError conflict
  */
-async function requireExternalFree(ctx: Context, place: ExternalPlace, at: string): Promise<void> {
+async function requireExternalFree(ctx: Context, reference: ExternalReference, at: string): Promise<void> {
   const isGuest = ctx.visibleTeams !== null && ctx.actor.kind !== 'plugin';
-  if (!isGuest && (await idOfExternal(ctx, place)) === undefined) return;
+  if (!isGuest && (await idOfExternal(ctx, reference)) === undefined) return;
   const why = isGuest
     ? 'Another issue has this external id, or you are a guest: guests cannot set external ids.'
     : 'Another issue has this external id.';
@@ -63,7 +63,7 @@ export async function createIssue(
     changes: [issue, ...below],
     body: createdShape(ctx, issue.after),
     status: 201,
-    location: placeOf(ctx, issue.id),
+    location: issueLocation(ctx, issue.id),
   };
 }
 
@@ -107,20 +107,20 @@ function requireFew(planned: readonly WithTemplate[], path: string): void {
     });
 }
 
-export const placeOf = ({ baseUrl }: Pick<Context, 'baseUrl'>, id: string): string =>
+export const issueLocation = ({ baseUrl }: Pick<Context, 'baseUrl'>, id: string): string =>
   `${baseUrl}/api/v1/issues/${id}`;
 
 function createdShape(ctx: Context, issue: Issue): Static<typeof IssueCreated> {
-  const { id, identifier, title, priority, url } = issueKind.wire(issue, ctx);
+  const { id, identifier, title, priority, url } = issueModel.wire(issue, ctx);
   return { id, identifier, title, priority, url };
 }
 
-type Made = Change & { after: Issue };
+type CreatedIssue = Change & { after: Issue };
 
 /** An issue, and the sub-issues created from its template. */
 interface WithTemplate {
-  readonly issue: Made;
-  readonly below: readonly Made[];
+  readonly issue: CreatedIssue;
+  readonly below: readonly CreatedIssue[];
 }
 
 async function planWithTemplate(
@@ -134,12 +134,12 @@ async function planWithTemplate(
   const fields = { ...defaults.fields, ...input.fields };
   const issue = await planIssue(ctx, { ...defaults, ...input, fields }, at);
   // Sub-issues take the values of required fields from the issue, since templates define none for them.
-  const required = requiredOf(ctx.directory, shownFields(issue.after.fieldValues, ctx.directory));
-  const below: Made[] = [];
+  const required = requiredOf(ctx.directory, toFieldsResponse(issue.after.fieldValues, ctx.directory));
+  const below: CreatedIssue[] = [];
   for (const title of subIssues) {
     const { after } = await planIssue(ctx, { teamId: team.id, title, fields: required }, at);
     const inParent = { parentId: issue.id, parentPlace: `${team.id} `, subOrder: lastRank(after.id) };
-    below.push(issueKind.create({ ...after, ...inParent }));
+    below.push(issueModel.create({ ...after, ...inParent }));
   }
   return { issue, below };
 }
@@ -149,7 +149,7 @@ export async function planIssue(
   ctx: Context,
   input: Omit<IssueInput, 'templateId'>,
   at: string,
-): Promise<Made> {
+): Promise<CreatedIssue> {
   const { team: _t, teamKey: _k, teamId: _i, title, externalSource, externalId, ...rest } = input;
   const {
     createdAt: _c,
@@ -179,7 +179,7 @@ export async function planIssue(
     ...inState(ctx, null, entryState(ctx, team.id).id),
     priority: 'none',
     assigneeId: null,
-    ...madeWhenAndBy(ctx, input, at),
+    ...importedCreation(ctx, input, at),
     labelIds: [],
     fieldValues: null,
     projectId: null,
@@ -196,5 +196,5 @@ export async function planIssue(
     deletedAt: null,
     ...(await resolvePatch(ctx, team.id, null, patch, at)),
   };
-  return issueKind.create({ ...values, ...givenTimes(ctx, input, values, at) });
+  return issueModel.create({ ...values, ...importedTimes(ctx, input, values, at) });
 }

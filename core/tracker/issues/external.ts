@@ -5,42 +5,42 @@ import { updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { externalTextMax, type IssueUpsertInput } from './bodies.ts';
-import { idOfExternal, placeOf, planIssue, type ExternalPlace } from './creation.ts';
-import { issueKind, type Issue, type ShownIssue } from './kind.ts';
+import { idOfExternal, issueLocation, planIssue, type ExternalReference } from './creation.ts';
+import { issueModel, type Issue, type IssueResponse } from './kind.ts';
 import { resolvePatch, teamOf } from './references.ts';
 
-export async function getExternal(ctx: Context, place: ExternalPlace): Promise<ShownIssue> {
-  const id = await idOfExternal(ctx, place);
-  const found = id === undefined ? undefined : await issueKind.find(ctx, id);
-  if (!found || found.deletedAt !== null) throw notFound();
-  return issueKind.wire(found, ctx);
+export async function getExternal(ctx: Context, reference: ExternalReference): Promise<IssueResponse> {
+  const id = await idOfExternal(ctx, reference);
+  const issue = id === undefined ? undefined : await issueModel.find(ctx, id);
+  if (!issue || issue.deletedAt !== null) throw notFound();
+  return issueModel.wire(issue, ctx);
 }
 
 /** Creates the issue, or updates the fields in the body. @throws ApiError */
 export async function putExternal(
   ctx: Context,
-  place: ExternalPlace,
+  reference: ExternalReference,
   input: IssueUpsertInput,
   ifMatch: number | null,
-): Promise<ChangeSet<ShownIssue>> {
+): Promise<ChangeSet<IssueResponse>> {
   for (const name of ['source', 'externalId'] as const)
-    if (place[name].length > externalTextMax)
+    if (reference[name].length > externalTextMax)
       throw invalidField(name, 'too_long', `Give up to ${externalTextMax} characters.`);
-  const id = await idOfExternal(ctx, place);
-  const issue = id === undefined ? undefined : await issueKind.find(ctx, id);
+  const id = await idOfExternal(ctx, reference);
+  const issue = id === undefined ? undefined : await issueModel.find(ctx, id);
   if (issue) return changed(ctx, issue, input, ifMatch);
   if (ifMatch !== null)
     throw new ApiError(
       'precondition_failed',
       'No issue has this external id. Leave If-Match out to create one.',
     );
-  const { source: externalSource, externalId } = place;
-  const made = await planIssue(ctx, { ...input, externalSource, externalId }, '');
+  const { source: externalSource, externalId } = reference;
+  const created = await planIssue(ctx, { ...input, externalSource, externalId }, '');
   return {
-    changes: [made],
-    body: issueKind.wire(made.after, ctx),
+    changes: [created],
+    body: issueModel.wire(created.after, ctx),
     status: 201,
-    location: placeOf(ctx, made.id),
+    location: issueLocation(ctx, created.id),
   };
 }
 
@@ -49,18 +49,18 @@ async function changed(
   issue: Issue,
   { team, teamKey, teamId, ...patch }: IssueUpsertInput,
   ifMatch: number | null,
-): Promise<ChangeSet<ShownIssue>> {
+): Promise<ChangeSet<IssueResponse>> {
   if (issue.deletedAt !== null)
     throw new ApiError(
       'conflict',
       `${issue.id} has this external id and is deleted. Restore it (POST /issues/{id}/restore), or purge it (POST /issues/{id}/purge).`,
     );
-  const named = { ...(team && { team }), ...(teamKey && { teamKey }), ...(teamId && { teamId }) };
-  if (Object.keys(named).length > 0 && teamOf(ctx, named, '').id !== issue.teamId)
-    throw invalidField(Object.keys(named)[0]!, 'conflict', {
+  const teamInput = { ...(team && { team }), ...(teamKey && { teamKey }), ...(teamId && { teamId }) };
+  if (Object.keys(teamInput).length > 0 && teamOf(ctx, teamInput, '').id !== issue.teamId)
+    throw invalidField(Object.keys(teamInput)[0]!, 'conflict', {
       why: `The issue belongs to the team ${ctx.directory.teams.get(issue.teamId)?.key ?? ''}, and an upsert cannot move it.`,
       fix: 'Leave the team out.',
     });
   const after = await resolvePatch(ctx, issue.teamId, issue, patch, '');
-  return { ...updated(ctx, issueKind, issue, after, ifMatch), location: placeOf(ctx, issue.id) };
+  return { ...updated(ctx, issueModel, issue, after, ifMatch), location: issueLocation(ctx, issue.id) };
 }

@@ -9,12 +9,12 @@ import { filterColumnsOf, filterFieldsOf, namesIn, type FilterColumns } from '..
 import { createFiltering } from '../../resource/filtering.ts';
 import type { FilterColumn } from '../../store/filter-sql.ts';
 import { customColumns, customFilterFields } from '../fields/filter.ts';
-import { cyclesMeant, turnWords } from '../cycles/turn.ts';
+import { cyclesMeant, relativeWords } from '../cycles/relative-cycles.ts';
 import { label } from '../labels/contract.ts';
 import { state } from '../workflows/contract.ts';
 import { issue, priorities } from './contract.ts';
 import { requireTeamOf } from './identifier.ts';
-import { issueKind, neverDue } from './kind.ts';
+import { issueModel, neverDue } from './kind.ts';
 
 const ownFields = filterFieldsOf(issue);
 const referenceOf = (name: string): ReferenceField => {
@@ -41,7 +41,7 @@ export const issueReferences = {
     ...cycleField,
     ways: [
       ...cycleField.ways.filter(({ by }) => by === 'id'),
-      { by: 'turn', path: cycleField.path, property: 'turn', words: turnWords },
+      { by: 'turn', path: cycleField.path, property: 'turn', words: relativeWords },
       ...cycleField.ways.filter(({ by }) => by !== 'id'),
     ],
   },
@@ -77,10 +77,10 @@ const ranks = priorities.toReversed();
 /** Fields whose values match few issues, compared with most labels. */
 const ofFew = ['id', 'assignee', 'project', 'milestone', 'cycle', 'parent', 'externalId'];
 
-const columns: FilterColumns = (directory, found) => {
-  const own = ownColumns(directory, found);
+const columns: FilterColumns = (directory, resolved) => {
+  const own = ownColumns(directory, resolved);
   const identified: Pick<FilterColumn, 'ids'> = {
-    ids: (_, values) => values.flatMap((identifier) => found.get(identifier) ?? []),
+    ids: (_, values) => values.flatMap((identifier) => resolved.get(identifier) ?? []),
   };
   return {
     ...own,
@@ -117,14 +117,14 @@ export const issueFiltering = createFiltering({
   async find(ctx, { path, way, value }) {
     if (way.by === 'identifier') requireTeamOf(ctx, value, path);
     if (ctx.asOf !== undefined) return idAsOf(ctx, value, ctx.asOf);
-    const found = await issueKind.find(ctx, value);
-    return found?.deletedAt === null ? found.id : undefined;
+    const resolved = await issueModel.find(ctx, value);
+    return resolved?.deletedAt === null ? resolved.id : undefined;
   },
 });
 
 /** Returns the id of an issue that existed at the moment, even if it was deleted or purged since. */
 async function idAsOf(ctx: Context, name: string, sequence: number): Promise<string | undefined> {
-  const id = (await issueKind.idsOf(ctx, [name])).get(name) ?? name;
+  const id = (await issueModel.idsOf(ctx, [name])).get(name) ?? name;
   const was = (await objectsAt(ctx, issue, [id], { sequence })).get(id);
   return was && was.deletedAt === null && isSeen(ctx, issue, was) ? id : undefined;
 }

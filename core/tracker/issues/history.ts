@@ -3,11 +3,11 @@ import type { PageParameters } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
 import { listEventsOf } from '../../events/feed.ts';
 import { notFound } from '../../lib/errors.ts';
-import { issueKind } from './kind.ts';
+import { issueModel } from './kind.ts';
 
 /** Lists the oldest events first. A deleted issue keeps its history. */
 export async function issueHistory(ctx: Context, id: string, page: PageParameters) {
-  const found = await issueKind.find(ctx, id);
-  if (!found) throw notFound();
-  return listEventsOf(ctx, found.id, page);
+  const issue = await issueModel.find(ctx, id);
+  if (!issue) throw notFound();
+  return listEventsOf(ctx, issue.id, page);
 }

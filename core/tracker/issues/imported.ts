@@ -79,7 +79,7 @@ type Creator = Pick<Issue, 'creatorKind' | 'creatorId' | 'creatorName'>;
  * @param at prefix of the paths in errors
  * @throws ApiError validation_failed
  */
-export function madeWhenAndBy(ctx: Context, input: IssueInput, at: string): Times & Creator {
+export function importedCreation(ctx: Context, input: IssueInput, at: string): Times & Creator {
   const now = ctx.nowMs();
   return {
     createdAt: input.createdAt === undefined ? now : pastTime(input.createdAt, now, `${at}createdAt`),
@@ -95,22 +95,22 @@ export function madeWhenAndBy(ctx: Context, input: IssueInput, at: string): Time
  * unknown.
  * @throws ApiError validation_failed
  */
-export function givenTimes(
+export function importedTimes(
   { directory, nowMs }: Context,
   input: Pick<IssueInput, 'createdAt' | keyof StateTimes>,
-  made: Pick<Issue, 'stateId' | 'createdAt' | keyof StateTimes>,
+  created: Pick<Issue, 'stateId' | 'createdAt' | keyof StateTimes>,
   at: string,
 ): StateTimes {
-  const type = directory.states.get(made.stateId)?.type;
+  const type = directory.states.get(created.stateId)?.type;
   const timeOf = (name: keyof StateTimes): number | null => {
-    const given = input[name];
-    if (given === undefined) return input.createdAt === undefined ? made[name] : null;
+    const requested = input[name];
+    if (requested === undefined) return input.createdAt === undefined ? created[name] : null;
     if (!typesWith[name].some((one) => one === type))
       throw invalidField(`${at}${name}`, 'conflict', {
         why: `The state of the issue is of type ${type}.`,
         fix: `Leave it out, or give a state of type ${typesWith[name].join(', ')}.`,
       });
-    return pastTime(given, nowMs(), `${at}${name}`);
+    return pastTime(requested, nowMs(), `${at}${name}`);
   };
   const times = {
     startedAt: timeOf('startedAt'),
@@ -118,7 +118,7 @@ export function givenTimes(
     canceledAt: timeOf('canceledAt'),
   };
   // Without `createdAt` the issue is created now, even if the work was done earlier in another system.
-  const createdAt = input.createdAt === undefined ? null : made.createdAt;
+  const createdAt = input.createdAt === undefined ? null : created.createdAt;
   requireInOrder([['createdAt', createdAt], ...Object.entries(times)], at);
   return times;
 }
@@ -136,15 +136,15 @@ function requireInOrder(times: readonly (readonly [name: string, time: number | 
   }
 }
 
-function pastTime(given: string, now: number, path: string): number {
-  const time = readTime(given, path);
+function pastTime(requested: string, now: number, path: string): number {
+  const time = readTime(requested, path);
   if (time > now) throw invalidField(path, 'too_big', 'Give a time in the past.');
   if (time < 0) throw invalidField(path, 'too_small', 'Give a time in 1970 or later.');
   return time;
 }
 
 function memberOf({ directory }: Context, id: string, path: string): Creator {
-  const found = directory.members.get(id);
-  if (!found) throw invalidField(path, 'not_found', { why: `There is no member ${id}.` });
-  return { creatorKind: 'user', creatorId: id, creatorName: found.name };
+  const entry = directory.members.get(id);
+  if (!entry) throw invalidField(path, 'not_found', { why: `There is no member ${id}.` });
+  return { creatorKind: 'user', creatorId: id, creatorName: entry.name };
 }

@@ -1,31 +1,31 @@
 // Operations on issues, except creation. Each returns a change set and writes nothing itself.
 import type { ChangeSet } from '../../changes/change.ts';
-import { listKind, type PageParameters } from '../../changes/list.ts';
+import { listEntities, type PageParameters } from '../../changes/list.ts';
 import { getEntity, removed, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { invalidField, notFound } from '../../lib/errors.ts';
 import { readMoment } from '../../lib/filter-value.ts';
 import { isListed, whereDeleted, type Deleted } from '../../resource/deleted.ts';
 import { parseJson } from '../../lib/json.ts';
-import { findJsonFault, placeIn } from '../../lib/json-fault.ts';
-import type { Asked } from '../../resource/filtering.ts';
+import { findJsonFault, positionText } from '../../lib/json-fault.ts';
+import type { FilterRequest } from '../../resource/filtering.ts';
 import type { Condition } from '../../store/page.ts';
 import { milestoneLeft } from '../milestones/of-issue.ts';
-import { cycleKept, keepingOps } from '../cycles/entering.ts';
+import { cycleAfterRestore, requireOpenOps } from '../cycles/entering.ts';
 import { findState, firstState, isFinishedState } from '../directory.ts';
 import { relationConditions, type RelationQuery } from '../relations/narrowing.ts';
-import { isShownOf, readShape, shapeIssues, type ShapeQuery } from './shape.ts';
+import { includesField, readShape, shapeIssues, type ShapeQuery } from './shape.ts';
 import { issueFiltering } from './filter.ts';
 import { resolvePatch } from './references.ts';
 import type { IssuePatch } from './bodies.ts';
 import { inState } from './in-state.ts';
-import { issueKind } from './kind.ts';
+import { issueModel } from './kind.ts';
 import { issueOrder } from './sorting.ts';
 
 export async function getIssue(ctx: Context, id: string, query: ShapeQuery) {
   const shape = readShape(ctx, query);
-  const shown = issueKind.wire(await getEntity(ctx, issueKind, id), ctx);
-  return shape === null ? shown : (await shapeIssues(ctx, [shown], shape))[0]!;
+  const response = issueModel.wire(await getEntity(ctx, issueModel, id), ctx);
+  return shape === null ? response : (await shapeIssues(ctx, [response], shape))[0]!;
 }
 
 export interface IssueFilters {
@@ -48,27 +48,31 @@ export interface IssueQuery extends PageParameters, IssueFilters, RelationQuery,
 }
 
 /** Conditions in addition to the query parameters. */
-export interface Beside {
+export interface IssueExtras {
   /** Filter of a view. */
-  readonly kept?: readonly Extract<Asked, { tree: unknown }>[];
+  readonly viewFilters?: readonly Extract<FilterRequest, { tree: unknown }>[];
   /** Restricts the list to issues of another object, with the id of that object. */
   readonly among?: { readonly id: string; readonly condition: Condition };
 }
 
-export async function listIssues(ctx: Context, query: IssueQuery, { kept = [], among }: Beside = {}) {
+export async function listIssues(
+  ctx: Context,
+  query: IssueQuery,
+  { viewFilters = [], among }: IssueExtras = {},
+) {
   const shape = readShape(ctx, query);
   const order = issueOrder(query.sort, ctx.directory);
   const conditions = [
-    ...(await issueFiltering.conditions(ctx, [...kept, ...askedIn(query)])),
+    ...(await issueFiltering.conditions(ctx, [...viewFilters, ...requestedFilters(query)])),
     ...(await relationConditions(ctx, query)),
   ];
-  const page = await listKind(ctx, issueKind, query, {
+  const page = await listEntities(ctx, issueModel, query, {
     where: [...whereDeleted(query.deleted), ...(among ? [among.condition] : []), ...conditions],
     order,
-    without: isShownOf(shape, 'description') ? [] : ['description'],
-    keep: (issue) => isListed(query.deleted, issue),
-    asked: {
-      ...(kept.length === 0 ? {} : { kept: kept.map(({ tree }) => tree) }),
+    without: includesField(shape, 'description') ? [] : ['description'],
+    filter: (issue) => isListed(query.deleted, issue),
+    parameters: {
+      ...(viewFilters.length === 0 ? {} : { kept: viewFilters.map(({ tree }) => tree) }),
       ...(among ? { among: among.id } : {}),
     },
   });
@@ -88,16 +92,16 @@ const flat = [
   'priority',
 ] as const;
 
-export function askedIn(query: IssueFilters): Asked[] {
-  const asked: Asked[] = [];
+export function requestedFilters(query: IssueFilters): FilterRequest[] {
+  const requested: FilterRequest[] = [];
   for (const name of flat)
-    if (query[name] !== undefined) asked.push({ tree: { [name]: query[name] }, at: '' });
+    if (query[name] !== undefined) requested.push({ tree: { [name]: query[name] }, at: '' });
   if (query.updatedSince !== undefined) {
     const value = readMoment('time', query.updatedSince, 'updatedSince');
-    asked.push({ filter: { field: 'updatedAt', test: 'gte', value } });
+    requested.push({ filter: { field: 'updatedAt', test: 'gte', value } });
   }
-  if (query.filter !== undefined) asked.push({ tree: treeIn(query.filter), at: 'filter' });
-  return asked;
+  if (query.filter !== undefined) requested.push({ tree: treeIn(query.filter), at: 'filter' });
+  return requested;
 }
 
 function treeIn(text: string): unknown {
@@ -108,7 +112,7 @@ function treeIn(text: string): unknown {
     // The position of a fault is useless for text that is not an attempt at an object.
     const fault = text.trimStart().startsWith('{') ? findJsonFault(text) : null;
     if (!fault) throw invalidField('filter', 'invalid_format', fix);
-    const why = `This is not valid JSON: expected ${fault.expected} at ${placeIn(text, fault.at)}.`;
+    const why = `This is not valid JSON: expected ${fault.expected} at ${positionText(text, fault.at)}.`;
     throw invalidField('filter', 'invalid_format', { why, fix });
   }
 }
@@ -119,19 +123,19 @@ export async function updateIssue(
   input: IssuePatch,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const issue = await getEntity(ctx, issueKind, id);
+  const issue = await getEntity(ctx, issueModel, id);
   requireVersion(issue, ifMatch);
-  return updated(ctx, issueKind, issue, await resolvePatch(ctx, issue.teamId, issue, input, ''), ifMatch);
+  return updated(ctx, issueModel, issue, await resolvePatch(ctx, issue.teamId, issue, input, ''), ifMatch);
 }
 
 export async function deleteIssue(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  return removed(ctx, issueKind, await getEntity(ctx, issueKind, id), ifMatch);
+  return removed(ctx, issueModel, await getEntity(ctx, issueModel, id), ifMatch);
 }
 
 export async function restoreIssue(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  const issue = await issueKind.find(ctx, id);
+  const issue = await issueModel.find(ctx, id);
   if (!issue) throw notFound();
-  if (issue.deletedAt === null) return updated(ctx, issueKind, issue, {}, ifMatch);
+  if (issue.deletedAt === null) return updated(ctx, issueModel, issue, {}, ifMatch);
   // The state may have been deleted in the meantime.
   const { id: stateId } =
     findState(ctx.directory, issue.teamId, issue.stateId) ?? firstState(ctx.directory, issue.teamId);
@@ -140,9 +144,9 @@ export async function restoreIssue(ctx: Context, id: string, ifMatch: number | n
   const state = stateId === issue.stateId ? {} : inState(ctx, issue, stateId);
   const milestoneId = milestoneLeft(ctx.directory, issue.milestoneId);
   const isFinished = isFinishedState(ctx.directory.states.get(stateId)?.type);
-  const cycleId = cycleKept(ctx.directory, { cycleId: issue.cycleId, isFinished });
+  const cycleId = cycleAfterRestore(ctx.directory, { cycleId: issue.cycleId, isFinished });
   const patch = { deletedAt: null, ...state, labelIds, milestoneId, cycleId };
-  const set = updated(ctx, issueKind, issue, patch, ifMatch);
-  const kept = keepingOps(ctx, issue.teamId, cycleId);
-  return kept.length === 0 ? set : { ...set, ops: kept };
+  const set = updated(ctx, issueModel, issue, patch, ifMatch);
+  const ops = requireOpenOps(ctx, issue.teamId, cycleId);
+  return ops.length === 0 ? set : { ...set, ops };
 }

@@ -2,16 +2,16 @@
 // written by hand for speed, because every list, event and delivery uses it.
 import { json, type Column } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
-import { alarmOp } from '../../reactions/alarm.ts';
-import type { Shown } from '../../contract/contract.ts';
+import { timerOp } from '../../reactions/due-timer.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import type { Directory, View } from '../../context.ts';
 import type { EventType } from '../../events/catalogue.ts';
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import { enteringOps } from '../cycles/entering.ts';
 import { findTeam } from '../directory.ts';
-import { keptFields, shownFields, type FieldValues } from '../fields/values.ts';
+import { toStoredFields, toFieldsResponse, type FieldValues } from '../fields/values.ts';
 import { issueToIndex } from '../search/pending.ts';
 import { issue, priorities } from './contract.ts';
 import { stateTimes, timesIn } from './in-state.ts';
@@ -19,10 +19,10 @@ import { issueNumber } from './number.ts';
 import { purgedOps } from './purged.ts';
 
 /** Name of the timer that ends a snooze. */
-export const snoozeAlarm = 'snooze';
+export const snoozeTimerName = 'snooze';
 
-export type ShownIssue = Shown<typeof issue>;
-export type Issue = EntityOf<typeof issue, typeof kept>;
+export type IssueResponse = EntityResponse<typeof issue>;
+export type Issue = EntityOf<typeof issue, typeof storedFields>;
 
 /** Affects no row if the team was archived in the meantime. */
 const takeNumber = tenantStatement(
@@ -30,7 +30,7 @@ const takeNumber = tenantStatement(
   'UPDATE teams SET issue_count = issue_count + 1 WHERE workspace_id = :ws AND id = :teamId AND archived_at IS NULL',
 );
 /** Fails the batch if the number is part of a former identifier; a current number violates the unique index of issues. */
-const takeGivenNumber = tenantStatement(
+const takeRequestedNumber = tenantStatement(
   'teams.take_given_number',
   `UPDATE teams SET issue_count = max(issue_count, :number) WHERE workspace_id = :ws AND id = :teamId AND archived_at IS NULL AND NOT EXISTS (
      SELECT 1 FROM former_identifiers WHERE workspace_id = :ws AND team_id = :teamId AND number = :number)`,
@@ -41,7 +41,7 @@ const takeToTeam = tenantStatement(
   `UPDATE issues SET team_id = :teamId, number = (SELECT issue_count FROM teams WHERE workspace_id = :ws AND id = :teamId)
    WHERE workspace_id = :ws AND id = :id AND version = :base`,
 );
-const keepIdentifier = tenantStatement(
+const storeFormerIdentifier = tenantStatement(
   'former_identifiers.add',
   'INSERT INTO former_identifiers (workspace_id, team_id, number, issue_id) VALUES (:ws, :teamId, :number, :id)',
 );
@@ -125,7 +125,7 @@ const slaDueAt: Column<number | null> = {
   write: (value) => Number(value ?? neverDue),
 };
 
-const kept = {
+const storedFields = {
   labelIds: {
     select:
       '(SELECT group_concat(label_id) FROM issue_labels WHERE workspace_id = :ws AND issue_id = issues.id)',
@@ -140,8 +140,8 @@ const kept = {
   } as Column<string | null>,
 };
 
-export const issueKind = kindOf(issue, {
-  kept,
+export const issueModel = modelOf(issue, {
+  stored: storedFields,
   columns: { priority, slaDueAt },
   events(before, after, { directory }) {
     if (!before) return ['issue.created'];
@@ -156,9 +156,9 @@ export const issueKind = kindOf(issue, {
     return types;
   },
   asItWas: ({ labels, fields, parent }, { directory }) => ({
-    labelIds: (labels as ShownIssue['labels']).map(({ id }) => id),
-    fieldValues: keptFields(fields as ShownIssue['fields'], directory),
-    parentPlace: placeOfParent(parent as ShownIssue['parent'], directory),
+    labelIds: (labels as IssueResponse['labels']).map(({ id }) => id),
+    fieldValues: toStoredFields(fields as IssueResponse['fields'], directory),
+    parentPlace: parentKeyOf(parent as IssueResponse['parent'], directory),
   }),
   special: {
     insertExpressions: {
@@ -171,7 +171,7 @@ export const issueKind = kindOf(issue, {
         first: before && before.teamId === after.teamId ? [] : numbering(scope, before, after),
         last: [
           ...(isSnoozedAnew(before, after)
-            ? [alarmOp(scope, snoozeAlarm, after.id, after.snoozedUntil)]
+            ? [timerOp(scope, snoozeTimerName, after.id, after.snoozedUntil)]
             : []),
           ...(before && after.parentId !== null && after.parentId !== before.parentId
             ? [tenantOp(scope, noCircle, { id: after.id }, { expectRows: 1 })]
@@ -191,7 +191,7 @@ export const issueKind = kindOf(issue, {
     purged: {
       event: 'issue.purged',
       rows: (scope, { id: issueId, teamId, number, createdAt }) => [
-        tenantOp(scope, keepIdentifier, { id: issueId, teamId, number }),
+        tenantOp(scope, storeFormerIdentifier, { id: issueId, teamId, number }),
         ...dropParts.map((drop) => tenantOp(scope, drop, { issueId })),
         tenantOp(scope, dropOrder, { issueId }),
         tenantOp(scope, dropRelations, { issueId }),
@@ -206,10 +206,10 @@ export const issueKind = kindOf(issue, {
     subjectId: (issue) => issue.id,
     alias: {
       columns: ['team_id', 'number'],
-      values: placeOf,
+      values: parseIdentifier,
       former: { table: 'former_identifiers', id: 'issue_id' },
     },
-    learns: { what: issueNumber, of: (issue) => (issue.number === null ? issue.id : null) },
+    commitAssigned: { what: issueNumber, of: (issue) => (issue.number === null ? issue.id : null) },
   },
   wire(issue, { directory, baseUrl }) {
     const team = directory.teams.get(issue.teamId);
@@ -227,7 +227,7 @@ export const issueKind = kindOf(issue, {
       creator: { kind: issue.creatorKind, id: issue.creatorId, name: issue.creatorName },
       team: { id: issue.teamId, key: team?.key ?? '', name: team?.name ?? '' },
       labels: labelsOf(issue.labelIds, directory),
-      fields: shownFields(issue.fieldValues, directory),
+      fields: toFieldsResponse(issue.fieldValues, directory),
       project: projectOf(issue.projectId, directory),
       milestone: milestoneOf(issue.milestoneId, directory),
       parent: parentOf(issue, directory),
@@ -272,15 +272,15 @@ function isPlacedAnew(before: Issue | null, after: Issue): boolean {
 }
 
 /** Assigns a number of the issue's new team. The former identifier keeps resolving to the issue. */
-function numbering(scope: Scope, before: Issue | null, { id, teamId, number: given }: Issue): Op[] {
-  if (!before && given !== null)
-    return [tenantOp(scope, takeGivenNumber, { teamId, number: given }, { expectRows: 1 })];
+function numbering(scope: Scope, before: Issue | null, { id, teamId, number: requested }: Issue): Op[] {
+  if (!before && requested !== null)
+    return [tenantOp(scope, takeRequestedNumber, { teamId, number: requested }, { expectRows: 1 })];
   const taken = tenantOp(scope, takeNumber, { teamId }, { expectRows: 1 });
   if (!before) return [taken];
   const { version: base, teamId: from, number } = before;
   return [
     taken,
-    tenantOp(scope, keepIdentifier, { id, teamId: from, number }),
+    tenantOp(scope, storeFormerIdentifier, { id, teamId: from, number }),
     tenantOp(scope, takeToTeam, { id, teamId, base }, { expectRows: 1 }),
   ];
 }
@@ -299,7 +299,7 @@ function triaged(before: Issue, after: Issue, { states }: Directory): EventType[
 }
 
 /** Parses an identifier into the key columns of an issue. Returns undefined for other texts, null for an unknown team. */
-function placeOf(identifier: string, { directory }: Pick<View, 'directory'>) {
+function parseIdentifier(identifier: string, { directory }: Pick<View, 'directory'>) {
   // Ids contain no hyphen, so this check is cheap for them.
   const at = identifier.indexOf('-');
   if (at < 0) return undefined;
@@ -307,48 +307,48 @@ function placeOf(identifier: string, { directory }: Pick<View, 'directory'>) {
   return team ? { team_id: team.id, number: Number(identifier.slice(at + 1)) } : null;
 }
 
-function stateOf(id: string, { states }: Directory): ShownIssue['state'] {
+function stateOf(id: string, { states }: Directory): IssueResponse['state'] {
   const state = states.get(id);
   // A state in use by an issue is never purged from the directory, so the type exists.
-  return { id, name: state?.name ?? '', type: state?.type as ShownIssue['state']['type'] };
+  return { id, name: state?.name ?? '', type: state?.type as IssueResponse['state']['type'] };
 }
 
-function memberOf(id: string | null, { members }: Directory): ShownIssue['assignee'] {
+function memberOf(id: string | null, { members }: Directory): IssueResponse['assignee'] {
   return id === null ? null : { id, name: members.get(id)?.name ?? '' };
 }
 
-function projectOf(id: string | null, { projects }: Directory): ShownIssue['project'] {
+function projectOf(id: string | null, { projects }: Directory): IssueResponse['project'] {
   const project = id === null ? undefined : projects.get(id);
   return project ? { id: project.id, name: project.name } : null;
 }
 
-function milestoneOf(id: string | null, { milestones }: Directory): ShownIssue['milestone'] {
+function milestoneOf(id: string | null, { milestones }: Directory): IssueResponse['milestone'] {
   const milestone = id === null ? undefined : milestones.get(id);
   return milestone ? { id: milestone.id, name: milestone.name } : null;
 }
 
-function cycleOf(id: string | null, { cycles }: Directory): ShownIssue['cycle'] {
+function cycleOf(id: string | null, { cycles }: Directory): IssueResponse['cycle'] {
   const cycle = id === null ? undefined : cycles.get(id);
   return cycle ? { id: cycle.id, number: cycle.number, name: cycle.name } : null;
 }
 
 /** Sorts labels by name and omits deleted ones. */
-function labelsOf(ids: readonly string[], { labels }: Directory): ShownIssue['labels'] {
-  const shown: { id: string; name: string }[] = [];
+function labelsOf(ids: readonly string[], { labels }: Directory): IssueResponse['labels'] {
+  const response: { id: string; name: string }[] = [];
   for (const id of ids) {
     const label = labels.get(id);
-    if (label) shown.push({ id, name: label.name });
+    if (label) response.push({ id, name: label.name });
   }
-  return shown.length > 1 ? shown.sort((a, b) => (a.name < b.name ? -1 : 1)) : shown;
+  return response.length > 1 ? response.sort((a, b) => (a.name < b.name ? -1 : 1)) : response;
 }
 
 /** Returns the value that `parentOf` reads. */
-function placeOfParent(parent: ShownIssue['parent'], directory: Directory): string | null {
-  const place = parent?.identifier ? placeOf(parent.identifier, { directory }) : null;
-  return place ? `${place.team_id} ${place.number}` : null;
+function parentKeyOf(parent: IssueResponse['parent'], directory: Directory): string | null {
+  const parsed = parent?.identifier ? parseIdentifier(parent.identifier, { directory }) : null;
+  return parsed ? `${parsed.team_id} ${parsed.number}` : null;
 }
 
-function parentOf({ parentId, parentPlace }: Issue, { teams }: Directory): ShownIssue['parent'] {
+function parentOf({ parentId, parentPlace }: Issue, { teams }: Directory): IssueResponse['parent'] {
   if (parentId === null) return null;
   const [team = '', number = ''] = parentPlace?.split(' ') ?? [];
   // A parent created by the same run has no number yet, and events of its child are not completed with it.

@@ -9,7 +9,7 @@ import { labelsMax } from './contract.ts';
 import type { Issue } from './kind.ts';
 
 /** Names or ids of labels in a request. */
-type Given = { readonly [K in 'labels' | 'addLabels' | 'removeLabels']: IssuePatch[K] };
+type LabelsInput = { readonly [K in 'labels' | 'addLabels' | 'removeLabels']: IssuePatch[K] };
 
 /**
  * Returns sorted ids; undefined if the request does not change labels.
@@ -21,11 +21,11 @@ export function labelsAfter(
   ctx: Context,
   teamId: string,
   issue: Issue | null,
-  { labels, addLabels, removeLabels }: Given,
+  { labels, addLabels, removeLabels }: LabelsInput,
   at: string,
 ): string[] | undefined {
-  const resolve = (name: keyof Given, given: readonly string[] = []): string[] =>
-    resolveLabels(ctx, teamId, given, `${at}${name}`);
+  const resolve = (name: keyof LabelsInput, names: readonly string[] = []): string[] =>
+    resolveLabels(ctx, teamId, names, `${at}${name}`);
   if (labels !== undefined) {
     const other = addLabels ? 'addLabels' : removeLabels ? 'removeLabels' : null;
     if (other)

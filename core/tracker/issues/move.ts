@@ -3,37 +3,37 @@
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context, Directory } from '../../context.ts';
-import { foldName } from '../../lib/fold.ts';
-import { firstState, stateNamed, statesOf } from '../directory.ts';
+import { foldName } from '../../lib/case-folding.ts';
+import { firstState, stateByName, statesOf } from '../directory.ts';
 import { requireTakesIssues } from '../teams/archived.ts';
 import type { IssueMoveInput } from './bodies.ts';
 import { inState } from './in-state.ts';
-import { issueKind, type Issue, type ShownIssue } from './kind.ts';
+import { issueModel, type Issue, type IssueResponse } from './kind.ts';
 import { resolvePatch, teamOf } from './references.ts';
 
 /** @throws ApiError not_found, precondition_failed, validation_failed */
 export async function moveIssue(
   ctx: Context,
   id: string,
-  { stateId, ...named }: IssueMoveInput,
+  { stateId, ...teamInput }: IssueMoveInput,
   ifMatch: number | null,
-): Promise<ChangeSet<ShownIssue>> {
-  const issue = await getEntity(ctx, issueKind, id);
+): Promise<ChangeSet<IssueResponse>> {
+  const issue = await getEntity(ctx, issueModel, id);
   requireVersion(issue, ifMatch);
-  const team = teamOf(ctx, named, '');
+  const team = teamOf(ctx, teamInput, '');
   if (team.id === issue.teamId) {
     const patch = stateId === undefined ? {} : await resolvePatch(ctx, team.id, issue, { stateId }, '');
-    return updated(ctx, issueKind, issue, patch, ifMatch);
+    return updated(ctx, issueModel, issue, patch, ifMatch);
   }
   requireTakesIssues(team, 'team');
   const state =
     stateId === undefined
       ? stateLike(ctx.directory, team.id, issue.stateId)
-      : stateNamed(ctx, team.id, stateId, 'stateId');
+      : stateByName(ctx, team.id, stateId, 'stateId');
   const isTriage = ctx.directory.states.get(state)?.type === 'triage';
   return updated(
     ctx,
-    issueKind,
+    issueModel,
     issue,
     {
       teamId: team.id,

@@ -1,35 +1,35 @@
 // The number of an issue is assigned at commit. Until then its identifier and url end before the number (`ENG-`, `https://…/issues/ENG-`),
 // on the issue itself and in the `issue` of other objects. See docs/decisions/0003.
 import { appendStatement } from '../../events/append.ts';
-import { isShown, type Learning, type Shown } from '../../events/learning.ts';
+import { isObjectBody, type CommitAssignedRule, type ObjectBody } from '../../events/commit-assigned.ts';
 
-export const issueNumber: Learning = {
+export const issueNumber: CommitAssignedRule = {
   append: appendStatement(
     'events.append_with_issue_number',
     '(SELECT number FROM issues WHERE workspace_id = :ws AND id = :learnsOf)',
   ),
   waits: /"identifier":"[A-Z0-9]+-"/,
-  complete(shown, number) {
-    const completed: Record<string, unknown> = { ...shown };
-    if (isCut(shown)) {
-      completed.identifier = `${shown.identifier}${number}`;
-      if (typeof shown.url === 'string') completed.url = `${shown.url}${number}`;
-      if (shown.number === null) completed.number = number;
+  complete(response, number) {
+    const completed: Record<string, unknown> = { ...response };
+    if (isCut(response)) {
+      completed.identifier = `${response.identifier}${number}`;
+      if (typeof response.url === 'string') completed.url = `${response.url}${number}`;
+      if (response.number === null) completed.number = number;
     }
-    if (isShown(shown.issue)) completed.issue = issueNumber.complete(shown.issue, number);
+    if (isObjectBody(response.issue)) completed.issue = issueNumber.complete(response.issue, number);
     return completed;
   },
-  hide(shown) {
-    const hidden: Record<string, unknown> = { ...shown };
-    if (isCut(shown)) {
+  hide(response) {
+    const hidden: Record<string, unknown> = { ...response };
+    if (isCut(response)) {
       hidden.identifier = null;
-      if ('url' in shown) hidden.url = null;
+      if ('url' in response) hidden.url = null;
     }
-    if (isShown(shown.issue)) hidden.issue = issueNumber.hide(shown.issue);
+    if (isObjectBody(response.issue)) hidden.issue = issueNumber.hide(response.issue);
     return hidden;
   },
 };
 
-function isCut(shown: Shown): shown is Shown & { readonly identifier: string } {
-  return typeof shown.identifier === 'string' && shown.identifier.endsWith('-');
+function isCut(response: ObjectBody): response is ObjectBody & { readonly identifier: string } {
+  return typeof response.identifier === 'string' && response.identifier.endsWith('-');
 }

@@ -5,7 +5,7 @@ import type { View } from '../../context.ts';
 import { issueNumber } from './number.ts';
 
 /** Columns that link an object to its issue. */
-interface Part {
+interface IssuePart {
   readonly issueId: string;
   /** Team id and number of the issue, selected with the row; the number is empty until committed. */
   readonly issuePlace: string;
@@ -21,30 +21,30 @@ export function partOfIssue(table: string) {
       issuePlace: { select: of("i.team_id || ' ' || i.number") } as Column<string>,
     },
     special: {
-      subjectId: ({ issueId }: Part) => issueId,
+      subjectId: ({ issueId }: IssuePart) => issueId,
       team: {
-        of: ({ issuePlace }: Part) => issuePlace.split(' ')[0]!,
+        of: ({ issuePlace }: IssuePart) => issuePlace.split(' ')[0]!,
         isIn: (list: string) => `EXISTS ${of('1', ` AND i.team_id IN (${list})`)}`,
       },
-      learns: {
+      commitAssigned: {
         what: issueNumber,
-        of: ({ issueId, issuePlace }: Part) => (issuePlace.endsWith(' ') ? issueId : null),
+        of: ({ issueId, issuePlace }: IssuePart) => (issuePlace.endsWith(' ') ? issueId : null),
       },
     },
   };
 }
 
 /** Returns the reference to the issue that its parts show. */
-export function issueOfPart({ issueId, issuePlace }: Part, { directory }: Pick<View, 'directory'>) {
+export function issueOfPart({ issueId, issuePlace }: IssuePart, { directory }: Pick<View, 'directory'>) {
   const [teamId = '', number = ''] = issuePlace.split(' ');
   return { id: issueId, identifier: `${directory.teams.get(teamId)?.key ?? ''}-${number}` };
 }
 
 /** Returns the columns that link a new part to its issue. */
-export function placeOfIssue(issue: {
+export function linkToIssue(issue: {
   readonly id: string;
   readonly teamId: string;
   readonly number: number | null;
-}): Part {
+}): IssuePart {
   return { issueId: issue.id, issuePlace: `${issue.teamId} ${issue.number ?? ''}` };
 }

@@ -6,7 +6,7 @@ import { callingMember, isAdmin } from '../../identity/members/roles.ts';
 import { ApiError, notFound } from '../../lib/errors.ts';
 import { requirePerson } from '../../rights/person.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { issueKind } from './kind.ts';
+import { issueModel } from './kind.ts';
 
 const childOf = tenantStatement<{ id: string }>(
   'issues.child_of',
@@ -15,7 +15,7 @@ const childOf = tenantStatement<{ id: string }>(
 
 /** @throws ApiError forbidden, not_found, conflict, precondition_failed */
 export async function purgeIssue(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  const issue = await issueKind.find(ctx, id);
+  const issue = await issueModel.find(ctx, id);
   if (!issue) throw notFound();
   requirePerson(ctx, 'purge issues');
   if (!isAdmin(await callingMember(ctx)))
@@ -24,21 +24,21 @@ export async function purgeIssue(ctx: Context, id: string, ifMatch: number | nul
   if (issue.deletedAt === null)
     throw new ApiError('conflict', 'Delete the issue first. A purged issue cannot be restored.');
   await requireNoChild(ctx, issue.id);
-  return { changes: [issueKind.purge(issue)], body: undefined };
+  return { changes: [issueModel.purge(issue)], body: undefined };
 }
 
 /** A deleted sub-issue bars the purge as well: nothing changes deleted issues but their restoration. @throws ApiError conflict */
 async function requireNoChild(ctx: Context, id: string): Promise<void> {
   const row = await ctx.store.readOne(ctx.scope, childOf, { id });
   if (!row) return;
-  const child = await issueKind.find(ctx, row.id);
+  const child = await issueModel.find(ctx, row.id);
   // A caller who does not see the sub-issue is told no more than that there is one.
   if (!child)
     throw new ApiError(
       'conflict',
       'The issue has a sub-issue that you cannot see. That sub-issue must be purged or get another parent first.',
     );
-  const { identifier } = issueKind.wire(child, ctx);
+  const { identifier } = issueModel.wire(child, ctx);
   throw new ApiError(
     'conflict',
     child.deletedAt === null

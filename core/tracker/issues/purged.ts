@@ -1,11 +1,11 @@
 // The list of issues that are gone for good, by which what others kept of them is found and taken out.
 // docs/spec/durability.md › Retention.
-import { alarmOp } from '../../reactions/alarm.ts';
+import { timerOp } from '../../reactions/due-timer.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 
 /** One for each workspace, by the workspace's id. */
-export const purgedAlarm = 'purged';
+export const purgedTimerName = 'purged';
 
 const add = tenantStatement(
   'purged_issues.add',
@@ -17,5 +17,8 @@ export function purgedOps(
   scope: Scope,
   { id, createdAt }: { readonly id: string; readonly createdAt: number },
 ): Op[] {
-  return [tenantOp(scope, add, { id, createdAt }), alarmOp(scope, purgedAlarm, scope.workspaceId, createdAt)];
+  return [
+    tenantOp(scope, add, { id, createdAt }),
+    timerOp(scope, purgedTimerName, scope.workspaceId, createdAt),
+  ];
 }

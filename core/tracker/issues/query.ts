@@ -2,24 +2,24 @@
 import { Type, type TOptional, type TString } from 'typebox';
 import { deletedQuery } from '../../resource/deleted.ts';
 import { htmlQueryOf } from '../../resource/html.ts';
-import { Closed, givenAs, pageQuery } from '../../lib/schema.ts';
+import { Closed, inputForm, pageQuery } from '../../lib/schema.ts';
 import { issue } from './contract.ts';
 import { relationQuery } from '../relations/narrowing.ts';
-import { issueFilters } from './filters-given.ts';
+import { issueFilters } from './filter-parameters.ts';
 
 export const shape = {
   fields: Type.Optional(
     Type.String({
       maxLength: 500,
       description: 'Comma-separated fields to return; all others are left out.',
-      [givenAs]: 'fields',
+      [inputForm]: 'fields',
     }),
   ),
   expand: Type.Optional(
     Type.String({
       maxLength: 100,
       description: 'Comma-separated references to return as whole objects: assignee, project, parent.',
-      [givenAs]: 'list',
+      [inputForm]: 'list',
     }),
   ),
   ...(htmlQueryOf(issue) as { include: TOptional<TString> }),

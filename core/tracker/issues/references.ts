@@ -2,16 +2,16 @@
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { keptOf } from '../../resource/input.ts';
-import { findTeam, noTeam, stateNamed, type TeamEntry } from '../directory.ts';
-import { milestoneAfter, milestoneGiven } from '../milestones/of-issue.ts';
+import { storedValuesOf } from '../../resource/input.ts';
+import { findTeam, noTeam, stateByName, type TeamEntry } from '../directory.ts';
+import { milestoneAfter, resolveMilestone } from '../milestones/of-issue.ts';
 import { fieldsAfter } from '../fields/values.ts';
 import { resolveCycle } from '../cycles/entering.ts';
 import { labelsAfter } from './labels-after.ts';
 import type { IssueInput, IssuePatch } from './bodies.ts';
 import { issue as contract } from './contract.ts';
 import { inState } from './in-state.ts';
-import { issueKind, type Issue } from './kind.ts';
+import { issueModel, type Issue } from './kind.ts';
 import { lastRank } from './sub-order.ts';
 
 const parentDepthMax = 10;
@@ -22,24 +22,24 @@ export function teamOf(
   input: Pick<IssueInput, 'team' | 'teamKey' | 'teamId'>,
   at: string,
 ): TeamEntry {
-  const given = (['team', 'teamKey', 'teamId'] as const).filter((name) => input[name] !== undefined);
-  const first = given[0];
+  const requested = (['team', 'teamKey', 'teamId'] as const).filter((name) => input[name] !== undefined);
+  const first = requested[0];
   if (first === undefined)
     throw invalidField(`${at}team`, 'required', 'Name the team by its key, such as "ENG".');
   // A caller who can see only some teams must not learn about others.
   const seen = ctx.scopes.has('teams:read') ? null : ctx.visibleTeams;
-  const found = given.map((name) => {
+  const teams = requested.map((name) => {
     const team = findTeam(ctx.directory, input[name]!);
     if (!team || (seen && !seen.has(team.id)))
       throw invalidField(`${at}${name}`, 'not_found', noTeam(String(input[name])));
     return team;
   });
-  if (found.some((team) => team.id !== found[0]!.id))
-    throw invalidField(`${at}${given.at(-1)}`, 'conflict', {
+  if (teams.some((team) => team.id !== teams[0]!.id))
+    throw invalidField(`${at}${requested.at(-1)}`, 'conflict', {
       why: `This is not the team of ${first}.`,
       fix: `Leave one of the two out.`,
     });
-  return found[0]!;
+  return teams[0]!;
 }
 
 /** Returns the stored form of a patch for an issue of `teamId`; `issue` is null for a creation. */
@@ -50,10 +50,10 @@ export async function resolvePatch(
   input: IssuePatch,
   at: string,
 ): Promise<Partial<Issue>> {
-  const { labels, addLabels, removeLabels, fields, parentId, stateId: state, cycleId, ...named } = input;
-  const plain = milestoneGiven(ctx, issue, named, at);
+  const { labels, addLabels, removeLabels, fields, parentId, stateId: state, cycleId, ...rest } = input;
+  const plain = resolveMilestone(ctx, issue, rest, at);
   const patch: { -readonly [K in keyof Issue]?: Issue[K] } = {
-    ...keptOf(ctx, contract, 'update', plain, at),
+    ...storedValuesOf(ctx, contract, 'update', plain, at),
   };
   Object.assign(patch, milestoneAfter(ctx.directory, issue, patch, at));
   if (state !== undefined && state !== issue?.stateId) {
@@ -70,8 +70,14 @@ export async function resolvePatch(
   return patch;
 }
 
-function resolveState(ctx: Context, teamId: string, issue: Issue | null, given: string, at: string): string {
-  const stateId = stateNamed(ctx, teamId, given, `${at}stateId`);
+function resolveState(
+  ctx: Context,
+  teamId: string,
+  issue: Issue | null,
+  requested: string,
+  at: string,
+): string {
+  const stateId = stateByName(ctx, teamId, requested, `${at}stateId`);
   const transitions = ctx.directory.teams.get(teamId)?.transitions ?? null;
   if (issue && transitions && stateId !== issue.stateId)
     requireTransition(transitions[issue.stateId] ?? [], stateId, at);
@@ -104,7 +110,7 @@ async function resolveParent(
   at: string,
 ): Promise<Partial<Issue>> {
   if (parentId === null) return { parentId: null, parentPlace: null, subOrder: null };
-  const parent = await issueKind.find(ctx, parentId);
+  const parent = await issueModel.find(ctx, parentId);
   if (!parent || parent.deletedAt !== null)
     throw invalidField(`${at}parentId`, 'not_found', { why: `There is no issue ${parentId}.` });
   let above: string | null = parent.id;

@@ -3,10 +3,10 @@ import { IssueUpdate } from './bodies.ts';
 import { issue } from './contract.ts';
 import { issueFiltering } from './filter.ts';
 import { deleteIssue, restoreIssue, updateIssue } from './issues.ts';
-import { issueKind } from './kind.ts';
+import { issueModel } from './kind.ts';
 import { issueRoutes } from './routes.ts';
 
-export const issues = defineResource(issue, issueKind, {
+export const issues = defineResource(issue, issueModel, {
   operations: { update: updateIssue, delete: deleteIssue, restore: restoreIssue },
   updateBody: IssueUpdate,
   routes: issueRoutes,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { schemasOf } from '../../contract/schemas.ts';
-import { EventShown } from '../../events/schema.ts';
+import { EventResponse } from '../../events/schema.ts';
 import { defineRoute } from '../../http/route.ts';
 import { withMoment } from '../../resource/as-of/reads.ts';
 import { Closed, nameOf, pageOf, pageQuery } from '../../lib/schema.ts';
@@ -32,7 +32,7 @@ import { listQuery, shape } from './query.ts';
 
 const params = Closed({ id: nameOf(issue) });
 
-const externalPlace = {
+const externalRoute = {
   path: '/api/v1/issues/external/{source}/{externalId}',
   params: Closed({
     source: Type.String({
@@ -132,17 +132,17 @@ export const issueRoutes = [
     write: (ctx, { body }) => deleteIssues(ctx, body),
   }),
   defineRoute({
-    ...externalPlace,
+    ...externalRoute,
     method: 'GET',
     name: 'issues.external.get',
     summary: 'Get an issue by its external id',
     scope: 'issues:read',
     limit: 'read',
-    responses: { 200: schemasOf(issue).shown },
+    responses: { 200: schemasOf(issue).response },
     read: (ctx, { params }) => getExternal(ctx, params),
   }),
   defineRoute({
-    ...externalPlace,
+    ...externalRoute,
     method: 'PUT',
     name: 'issues.external.put',
     summary: 'Create or update an issue by its external id',
@@ -152,7 +152,7 @@ export const issueRoutes = [
     limit: 'write',
     body: IssueUpsert,
     example: { team: 'ENG', title: 'Crash on save', priority: 'high' },
-    responses: { 200: schemasOf(issue).shown, 201: schemasOf(issue).shown },
+    responses: { 200: schemasOf(issue).response, 201: schemasOf(issue).response },
     errors: ['conflict', 'transition_not_allowed'],
     write: (ctx, { params, body, ifMatch }) => putExternal(ctx, params, body, ifMatch),
   }),
@@ -166,7 +166,7 @@ export const issueRoutes = [
     limit: 'read',
     params,
     query: Closed({ ...shape, ...asOfQuery }),
-    responses: { 200: withMoment(issue).shown },
+    responses: { 200: withMoment(issue).response },
     read: (ctx, { params: { id }, query: { asOf, ...query } }) =>
       asOf === undefined ? getIssue(ctx, id, query) : getIssueAt(ctx, id, { ...query, asOf }),
   }),
@@ -184,7 +184,7 @@ export const issueRoutes = [
     params,
     body: IssueMove,
     example: { team: 'ENG' },
-    responses: { 200: schemasOf(issue).shown },
+    responses: { 200: schemasOf(issue).response },
     errors: ['transition_not_allowed'],
     write: (ctx, { params, body, ifMatch }) => moveIssue(ctx, params.id, body, ifMatch),
   }),
@@ -202,7 +202,7 @@ export const issueRoutes = [
     params,
     body: IssueReorder,
     example: { position: 'top' },
-    responses: { 200: schemasOf(issue).shown },
+    responses: { 200: schemasOf(issue).response },
     errors: ['conflict'],
     write: (ctx, { params, body, ifMatch }) => reorderIssue(ctx, params.id, body, ifMatch),
   }),
@@ -232,7 +232,7 @@ export const issueRoutes = [
     limit: 'read',
     params,
     query: Closed(pageQuery),
-    responses: { 200: pageOf(EventShown) },
+    responses: { 200: pageOf(EventResponse) },
     errors: ['invalid_cursor'],
     read: (ctx, { params, query }) => issueHistory(ctx, params.id, query),
   }),

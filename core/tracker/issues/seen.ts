@@ -17,7 +17,7 @@ export const readingIssues = needs(reading);
 export const writingIssues = needs(writing);
 
 /** Returns a context in which another operation sees the issues that the caller may read. */
-export function seeingIssues(ctx: Context): Context {
+export function withIssueVisibility(ctx: Context): Context {
   return { ...ctx, visibleTeams: teamsSeen(reading, ctx, ctx.directory) };
 }
 

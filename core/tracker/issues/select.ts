@@ -1,12 +1,12 @@
 // Selection of a bulk operation: issues by id or identifier, or all that match a filter. The operation is refused, listing each missing
 // issue, unless all of them exist and are visible to the caller.
-import { notDeleted, pageOfKind } from '../../changes/list.ts';
+import { notDeleted, pageOfModel } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField, type ErrorDetail } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { selectedMax, type IssueSelectionInput } from './bodies.ts';
 import { issueFiltering } from './filter.ts';
-import { issueKind, type Issue } from './kind.ts';
+import { issueModel, type Issue } from './kind.ts';
 
 /** Maximum total length of descriptions in bytes: each is part of an event, and all events are in one batch. */
 export const selectedBytesMax = 4 * 1024 * 1024;
@@ -37,17 +37,19 @@ export async function selectIssues(
     throw invalidField('filter', 'conflict', `Give either ${field} or a filter.`);
   if (ids === undefined && filter === undefined)
     throw invalidField(field, 'required', `Give ${field} or a filter.`);
-  const named = ids === undefined ? await passing(ctx, filter) : await idsOf(ctx, ids, field);
-  const bytes = await ctx.store.readOne(ctx.scope, bytesOf, { ids: JSON.stringify([...named.keys()]) });
+  const requested = ids === undefined ? await passing(ctx, filter) : await idsOf(ctx, ids, field);
+  const bytes = await ctx.store.readOne(ctx.scope, bytesOf, { ids: JSON.stringify([...requested.keys()]) });
   requireBytes(bytes?.bytes ?? 0);
-  const found = new Map((await issueKind.findMany(ctx, [...named.keys()])).map((issue) => [issue.id, issue]));
+  const byId = new Map(
+    (await issueModel.findMany(ctx, [...requested.keys()])).map((issue) => [issue.id, issue]),
+  );
   const missing: ErrorDetail[] = [];
-  const selected = [...named].flatMap(([id, { at, given }]) => {
-    const issue = found.get(id);
+  const selected = [...requested].flatMap(([id, { at, name }]) => {
+    const issue = byId.get(id);
     if (issue && issue.deletedAt === null) return [{ issue, at }];
     // An issue that a filter matched was deleted in the meantime.
     if (filter === undefined)
-      missing.push({ path: at, issue: 'not_found', fix: `Leave out ${given}: there is no such issue.` });
+      missing.push({ path: at, issue: 'not_found', fix: `Leave out ${name}: there is no such issue.` });
     return [];
   });
   const [first] = missing;
@@ -64,13 +66,13 @@ export function requireBytes(bytes: number): void {
     );
 }
 
-type Named = ReadonlyMap<string, { readonly at: string; readonly given: string }>;
+type RequestedIssues = ReadonlyMap<string, { readonly at: string; readonly name: string }>;
 
-async function passing(ctx: Context, filter: unknown): Promise<Named> {
+async function passing(ctx: Context, filter: unknown): Promise<RequestedIssues> {
   const conditions = await issueFiltering.conditions(ctx, [{ tree: filter, at: 'filter', narrows: true }]);
-  const { data, pageInfo } = await pageOfKind(
+  const { data, pageInfo } = await pageOfModel(
     ctx,
-    issueKind,
+    issueModel,
     { limit: selectedMax },
     { where: [notDeleted, ...conditions], without: ['description'] },
   );
@@ -79,16 +81,16 @@ async function passing(ctx: Context, filter: unknown): Promise<Named> {
       why: `The filter matches more than ${selectedMax} issues.`,
       fix: 'Add a condition, and select the rest with another request.',
     });
-  return new Map(data.map(({ id }) => [id, { at: 'filter', given: id }]));
+  return new Map(data.map(({ id }) => [id, { at: 'filter', name: id }]));
 }
 
 /** Removes duplicates. A name that matches nothing is kept as given. */
-async function idsOf(ctx: Context, names: readonly string[], field: string): Promise<Named> {
-  const ids = await issueKind.idsOf(ctx, names);
-  const named = new Map<string, { at: string; given: string }>();
-  for (const [index, given] of names.entries()) {
-    const id = ids.get(given) ?? given;
-    if (!named.has(id)) named.set(id, { at: `${field}.${index}`, given });
+async function idsOf(ctx: Context, names: readonly string[], field: string): Promise<RequestedIssues> {
+  const ids = await issueModel.idsOf(ctx, names);
+  const requested = new Map<string, { at: string; name: string }>();
+  for (const [index, name] of names.entries()) {
+    const id = ids.get(name) ?? name;
+    if (!requested.has(id)) requested.set(id, { at: `${field}.${index}`, name });
   }
-  return named;
+  return requested;
 }

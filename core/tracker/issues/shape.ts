@@ -1,18 +1,18 @@
 // Query parameters `fields` and `expand`, which select fields and return whole objects in place of references. Both accept a closed list.
 import type { Context } from '../../context.ts';
 import { holderOf } from '../../rights/words.ts';
-import { shownProperties } from '../../contract/schemas.ts';
-import { memberKind } from '../../identity/members/kind.ts';
+import { responseProperties } from '../../contract/schemas.ts';
+import { memberModel } from '../../identity/members/kind.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import { includedHtml } from '../../resource/html.ts';
-import { withVersion } from '../../lib/shown-version.ts';
-import { projectKind } from '../projects/kind.ts';
+import { withVersion } from '../../lib/response-version.ts';
+import { projectModel } from '../projects/kind.ts';
 import { pageBytesMax } from '../../store/page.ts';
 import { descriptionBytesMax, issue } from './contract.ts';
-import { issueKind, type ShownIssue } from './kind.ts';
+import { issueModel, type IssueResponse } from './kind.ts';
 
-const shownFields = Object.keys(shownProperties(issue));
+const responseFields = Object.keys(responseProperties(issue));
 const expandable = ['assignee', 'project', 'parent'] as const;
 /** Scope needed to expand a reference, in addition to issues:read. */
 const scopeOfExpanded = {
@@ -27,7 +27,7 @@ export interface Shape {
   readonly expand: readonly (typeof expandable)[number][];
   /** Names of the fields that are added as HTML. */
   readonly include: readonly string[];
-  html<S>(shown: S): S;
+  html<S>(response: S): S;
 }
 
 export interface ShapeQuery {
@@ -37,18 +37,18 @@ export interface ShapeQuery {
 }
 
 /** Returns true if any form of a long field is requested. */
-export function isShownOf(shape: Shape | null, field: string): boolean {
+export function includesField(shape: Shape | null, field: string): boolean {
   return !shape?.fields || shape.fields.includes(field) || shape.include.length > 0;
 }
 
 /** @throws ApiError validation_failed, insufficient_scope */
 export function readShape(
-  caller: Pick<Context, 'scopes' | 'actor' | 'standing'>,
+  caller: Pick<Context, 'scopes' | 'actor' | 'membership'>,
   query: ShapeQuery,
 ): Shape | null {
-  if ([query.fields, query.expand, query.include].every((asked) => asked === undefined)) return null;
+  if ([query.fields, query.expand, query.include].every((parameter) => parameter === undefined)) return null;
   const fields = query.fields === undefined ? null : namesIn(query.fields);
-  requireAmong('fields', fields ?? [], shownFields);
+  requireAmong('fields', fields ?? [], responseFields);
   const names = namesIn(query.expand);
   requireAmong('expand', names, expandable);
   const expand = expandable.filter((name) => names.includes(name));
@@ -74,14 +74,14 @@ function requireAmong(parameter: string, names: readonly string[], known: readon
 
 export async function shapeIssues(
   ctx: Context,
-  issues: readonly ShownIssue[],
+  issues: readonly IssueResponse[],
   shape: Shape | null,
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
   if (shape === null) return issues;
   const expanded = shape.expand.length === 0 ? issues : await expandReferences(ctx, issues, shape.expand);
   const { fields, include } = shape;
-  const shown = include.length === 0 ? expanded : expanded.map((one) => shape.html(one));
-  return fields === null ? shown : shown.map((issue) => chooseFields(issue, [...fields, ...include]));
+  const response = include.length === 0 ? expanded : expanded.map((one) => shape.html(one));
+  return fields === null ? response : response.map((issue) => chooseFields(issue, [...fields, ...include]));
 }
 
 /** Selects the named fields and always the id. */
@@ -96,17 +96,17 @@ function chooseFields(
 
 function expandReferences(
   ctx: Context,
-  issues: readonly ShownIssue[],
+  issues: readonly IssueResponse[],
   names: Shape['expand'],
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
   let parentBytes = 0;
   const finders = {
     assignee: async (id: string) =>
-      shownOr(await memberKind.find(ctx, id), (found) => memberKind.wire(found, ctx)),
+      responseOf(await memberModel.find(ctx, id), (entity) => memberModel.wire(entity, ctx)),
     project: async (id: string) =>
-      shownOr(await projectKind.find(ctx, id), (found) => projectKind.wire(found, ctx)),
+      responseOf(await projectModel.find(ctx, id), (entity) => projectModel.wire(entity, ctx)),
     parent: async (id: string) => {
-      const parent = shownOr(await issueKind.find(ctx, id), (found) => issueKind.wire(found, ctx));
+      const parent = responseOf(await issueModel.find(ctx, id), (entity) => issueModel.wire(entity, ctx));
       parentBytes += parent?.description.length ?? 0;
       if (parentBytes > pageBytesMax + descriptionBytesMax)
         throw new ApiError(
@@ -129,6 +129,8 @@ function expandReferences(
 }
 
 /** Returns undefined for a deleted object, so that the plain reference is used. */
-function shownOr<E extends object, W>(found: E | undefined, show: (found: E) => W): W | undefined {
-  return found === undefined || ('deletedAt' in found && found.deletedAt !== null) ? undefined : show(found);
+function responseOf<E extends object, W>(entity: E | undefined, show: (entity: E) => W): W | undefined {
+  return entity === undefined || ('deletedAt' in entity && entity.deletedAt !== null)
+    ? undefined
+    : show(entity);
 }

@@ -2,7 +2,7 @@
 // past moment merges rows with the log, and its cursor continues in both.
 import type { Context, Directory } from '../../context.ts';
 import { customKeys, customSortings } from '../fields/filter.ts';
-import { keysOf, type Key, type SpecialKeys } from '../../resource/as-of/sorting.ts';
+import { keysOf, type AsOfSortKey, type SpecialKeys } from '../../resource/as-of/sorting.ts';
 import type { Was } from '../../resource/as-of/objects.ts';
 import { bothWays, sortingsOf, sortKeysOf, type Sorting } from '../../resource/sort.ts';
 import type { SortKey } from '../../store/page.ts';
@@ -35,7 +35,7 @@ const stateSql = `(SELECT CASE s.type ${stateTypes.map((type, rank) => `WHEN '${
 const memberSql =
   '(SELECT m.name FROM members AS m WHERE m.workspace_id = :ws AND m.id = issues.assignee_id)';
 
-function placeOfState({ states }: Directory, id: string): string {
+function stateSortKey({ states }: Directory, id: string): string {
   const { type, position = 0, name = '' } = states.get(id) ?? {};
   return `${type ? stateTypes.indexOf(type) : ''} ${String(position).padStart(4, '0')} ${name}`;
 }
@@ -45,8 +45,8 @@ const nameOfMember = ({ members }: Directory, id: string): string => members.get
  * Sorts by states and assignees. The SQL is the same for every workspace, so that cursors stay valid when states and members change.
  * @param now directory that matches the tables, if the list uses another one
  */
-function namedSortings(directory: Directory, now: Directory): Readonly<Record<string, Sorting>> {
-  const named = (
+function nameSortings(directory: Directory, now: Directory): Readonly<Record<string, Sorting>> {
+  const keyByName = (
     param: string,
     column: string,
     sql: string,
@@ -60,8 +60,8 @@ function namedSortings(directory: Directory, now: Directory): Readonly<Record<st
     const params = { [param]: JSON.stringify(Object.fromEntries(others)) };
     return { sql: `coalesce(:${param} ->> ${column}, ${sql})`, params };
   };
-  const state = named('statesThen', 'state_id', stateSql, directory.states.keys(), placeOfState);
-  const member = named('membersThen', 'assignee_id', memberSql, directory.members.keys(), nameOfMember);
+  const state = keyByName('statesThen', 'state_id', stateSql, directory.states.keys(), stateSortKey);
+  const member = keyByName('membersThen', 'assignee_id', memberSql, directory.members.keys(), nameOfMember);
   const assignee = (missing: string, direction: SortKey['direction']): SortKey[] => [
     { ...member, sql: `coalesce(${member.sql}, '${missing}')`, direction },
     { sql: "coalesce(assignee_id, '')", direction },
@@ -73,13 +73,13 @@ function namedSortings(directory: Directory, now: Directory): Readonly<Record<st
 }
 
 /** Removes deleted custom fields from a stored sort; undefined if nothing is left. */
-export function keptSort(sort: string, { fields }: Directory): string | undefined {
+export function existingSort(sort: string, { fields }: Directory): string | undefined {
   const keys = new Set([...fields.values()].map(({ key }) => `fields.${key}`));
-  const kept = sort.split(',').filter((name) => {
+  const existing = sort.split(',').filter((name) => {
     const field = name.replace(/^-/, '');
     return !field.startsWith('fields.') || keys.has(field);
   });
-  return kept.length === 0 ? undefined : kept.join(',');
+  return existing.length === 0 ? undefined : existing.join(',');
 }
 
 /**
@@ -93,7 +93,7 @@ export function issueOrder(
 ): SortKey[] {
   if (sort === undefined) return [{ sql: 'created_at', direction: 'desc' }];
   const keys = sortKeysOf(
-    { ...sortings, ...namedSortings(directory, now), ...customSortings(directory) },
+    { ...sortings, ...nameSortings(directory, now), ...customSortings(directory) },
     sort,
   );
   // Ids sort by creation time. Naming it makes the order that of an index.
@@ -105,7 +105,7 @@ function keysBothWays(
   of: (was: Was) => string | number | null,
   above: string | number,
   below: string | number,
-): [Key[], Key[]] {
+): [AsOfSortKey[], AsOfSortKey[]] {
   return [
     [{ of: (was) => of(was) ?? above, direction: 'asc' }],
     [{ of: (was) => of(was) ?? below, direction: 'desc' }],
@@ -136,9 +136,9 @@ const special: SpecialKeys = {
 const assigneeOf = ({ assignee }: Was): { id: string; name: string } | null =>
   assignee as { id: string; name: string } | null;
 
-function namedKeys(directory: Directory): SpecialKeys {
-  const byState = (was: Was): string => placeOfState(directory, (was.state as { id: string }).id);
-  const byAssignee = (missing: string, direction: Key['direction']): Key[] => [
+function nameKeys(directory: Directory): SpecialKeys {
+  const byState = (was: Was): string => stateSortKey(directory, (was.state as { id: string }).id);
+  const byAssignee = (missing: string, direction: AsOfSortKey['direction']): AsOfSortKey[] => [
     { of: (was) => assigneeOf(was)?.name ?? missing, direction },
     { of: (was) => assigneeOf(was)?.id ?? '', direction },
   ];
@@ -149,10 +149,13 @@ function namedKeys(directory: Directory): SpecialKeys {
 }
 
 /** Returns the keys of a sort of issues over their API representation. */
-export function issueKeys(sort: string | undefined, { directory }: Pick<Context, 'directory'>): Key[] {
+export function issueKeys(
+  sort: string | undefined,
+  { directory }: Pick<Context, 'directory'>,
+): AsOfSortKey[] {
   // Validates the sort first, with the error texts of the list.
   issueOrder(sort, directory);
-  const keys = { ...special, ...namedKeys(directory), ...customKeys(directory) };
+  const keys = { ...special, ...nameKeys(directory), ...customKeys(directory) };
   if (sort === '-priority') return keysOf(issue, '-priority,createdAt', keys);
   return keysOf(issue, sort ?? '-createdAt', keys);
 }

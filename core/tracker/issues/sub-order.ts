@@ -9,8 +9,8 @@ import { isBetween, rankBetween, rankLengthMax, ranksBelow } from '../../lib/ran
 import { tenantStatement } from '../../store/statement.ts';
 import type { IssueReorderInput } from './bodies.ts';
 import { issue as contract } from './contract.ts';
-import { issueKind, type Issue, type ShownIssue } from './kind.ts';
-import { placeIn, type Beside, type Place } from './place.ts';
+import { issueModel, type Issue, type IssueResponse } from './kind.ts';
+import { readPosition, type PositionExtras, type OrderPosition } from './order-position.ts';
 
 /** @param id id that was created just now */
 export function lastRank(id: string): string {
@@ -64,48 +64,48 @@ const first = 'a0';
 export async function reorderIssue(
   ctx: Context,
   id: string,
-  given: IssueReorderInput,
+  input: IssueReorderInput,
   ifMatch: number | null,
-): Promise<ChangeSet<ShownIssue>> {
-  const issue = await getEntity(ctx, issueKind, id);
+): Promise<ChangeSet<IssueResponse>> {
+  const issue = await getEntity(ctx, issueModel, id);
   requireVersion(issue, ifMatch);
-  const asked = placeIn(given);
-  if (!asked) throw invalidField('position', 'required', 'Give before, after or position.');
+  const request = readPosition(input);
+  if (!request) throw invalidField('position', 'required', 'Give before, after or position.');
   const order = await readOrder(ctx, issue.parentId ?? issue.id);
-  const ahead = await aheadAt(ctx, issue, asked.place);
+  const ahead = await aheadAt(ctx, issue, request.position);
   const placed = await placedBehind(ctx, issue, ahead);
   const changes = placed.map((change) => ({ ...change, order }));
   const after = changes.find((change) => change.id === issue.id)?.after ?? issue;
-  return { changes, body: issueKind.wire(after as Issue, ctx) };
+  return { changes, body: issueModel.wire(after as Issue, ctx) };
 }
 
 /** Returns the sibling that will precede the issue; null for none. @throws ApiError conflict, validation_failed */
-async function aheadAt(ctx: Context, issue: Issue, place: Place): Promise<Sibling | null> {
-  const other = 'other' in place ? await findOther(ctx, issue, place) : null;
+async function aheadAt(ctx: Context, issue: Issue, position: OrderPosition): Promise<Sibling | null> {
+  const other = 'other' in position ? await findOther(ctx, issue, position) : null;
   if (issue.parentId === null)
     throw new ApiError('conflict', 'The issue has no parent. Set its parentId first.');
-  if (!('other' in place) || !other)
-    return place.by === 'top' ? null : previousOf(ctx, issue, { id: '', sub_order: end });
+  if (!('other' in position) || !other)
+    return position.by === 'top' ? null : previousOf(ctx, issue, { id: '', sub_order: end });
   if (other.parentId !== issue.parentId)
-    throw invalidField(place.by, 'conflict', {
-      why: `${place.other} is not a sub-issue of the same parent.`,
+    throw invalidField(position.by, 'conflict', {
+      why: `${position.other} is not a sub-issue of the same parent.`,
       fix: 'Use an issue that GET /api/v1/issues?parent=… lists.',
     });
   const sibling = { id: other.id, sub_order: other.subOrder ?? '' };
-  return place.by === 'after' ? sibling : previousOf(ctx, issue, sibling);
+  return position.by === 'after' ? sibling : previousOf(ctx, issue, sibling);
 }
 
 async function previousOf(ctx: Context, { id, parentId }: Issue, other: Sibling): Promise<Sibling | null> {
-  const place = { parentId, id, rank: other.sub_order, before: other.id };
-  return (await ctx.store.readOne(ctx.scope, previous, place)) ?? null;
+  const position = { parentId, id, rank: other.sub_order, before: other.id };
+  return (await ctx.store.readOne(ctx.scope, previous, position)) ?? null;
 }
 
 /** @throws ApiError validation_failed */
-async function findOther(ctx: Context, { id }: Issue, { by, other }: Beside): Promise<Issue> {
-  const found = await issueKind.find(ctx, other);
-  if (!found || found.deletedAt !== null || found.id === id)
+async function findOther(ctx: Context, { id }: Issue, { by, other }: PositionExtras): Promise<Issue> {
+  const match = await issueModel.find(ctx, other);
+  if (!match || match.deletedAt !== null || match.id === id)
     throw invalidField(by, 'not_found', { why: `There is no other issue ${other}.` });
-  return found;
+  return match;
 }
 
 /** Returns no changes if the issue is in position. Replaces ranks that are too long, and equal ranks, which earlier versions created. */
@@ -126,12 +126,12 @@ async function rankBehind(
   { id, parentId }: Issue,
   ahead: Sibling | null,
 ): Promise<string | null> {
-  const place = { parentId, id, rank: ahead?.sub_order ?? '', after: ahead?.id ?? '' };
-  return (await ctx.store.readOne(ctx.scope, next, place))?.sub_order ?? null;
+  const position = { parentId, id, rank: ahead?.sub_order ?? '', after: ahead?.id ?? '' };
+  return (await ctx.store.readOne(ctx.scope, next, position))?.sub_order ?? null;
 }
 
 function ranked(ctx: Context, issue: Issue, subOrder: string): Change[] {
-  const change = issueKind.update(issue, { subOrder }, ctx.nowMs());
+  const change = issueModel.update(issue, { subOrder }, ctx.nowMs());
   return change ? [change] : [];
 }
 
@@ -148,9 +148,9 @@ async function reranked(
   order.splice(ahead === null ? 0 : order.indexOf(ahead.id) + 1, 0, issue.id);
   const tail = tailOf(ctx);
   const ranks = ranksBelow(shared || first, order.length);
-  const found = new Map((await issueKind.findMany(ctx, order)).map((one) => [one.id, one]));
+  const match = new Map((await issueModel.findMany(ctx, order)).map((one) => [one.id, one]));
   return order.flatMap((id, at) => {
-    const sibling = found.get(id);
+    const sibling = match.get(id);
     return sibling ? ranked(ctx, sibling, ranks[at]! + tail) : [];
   });
 }

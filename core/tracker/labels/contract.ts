@@ -34,9 +34,9 @@ export const label = defineContract({
     delete: 'Delete a label',
   },
   events: { created: 'label.created', updated: 'label.updated', deleted: 'label.deleted' },
-  keepsDeleted: true,
+  retainsDeleted: true,
   ofTeam: true,
-  directory: { as: 'labels', keeps: ['teamId', 'name'] },
+  directory: { as: 'labels', entryFields: ['teamId', 'name'] },
   calls: ['list'],
   examples: { create: { name: 'regression', color: '#b60205' }, update: { color: '#0e8a16' } },
 });

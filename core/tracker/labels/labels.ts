@@ -1,21 +1,21 @@
 // Labels. Deleting a label removes it from its issues, each of which gets a new version.
 import { getEntity, removed } from '../../changes/operations.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { foldName } from '../../lib/fold.ts';
+import { foldName } from '../../lib/case-folding.ts';
 import { defineResource } from '../../resource/define.ts';
-import { kindOf } from '../../resource/kind.ts';
+import { modelOf } from '../../resource/kind.ts';
 import { teamQuery, usableInTeam } from '../team-or-workspace.ts';
 import { label } from './contract.ts';
 import { changesWithout } from './leaving.ts';
 
-export const labelKind = kindOf(label);
+export const labelModel = modelOf(label);
 
-export const labels = defineResource(label, labelKind, {
+export const labels = defineResource(label, labelModel, {
   operations: {
     async delete(ctx, id, ifMatch) {
-      const found = await getEntity(ctx, labelKind, id);
-      const set = removed(ctx, labelKind, found, ifMatch);
-      return { ...set, changes: [...set.changes, ...(await changesWithout(ctx, found))] };
+      const current = await getEntity(ctx, labelModel, id);
+      const set = removed(ctx, labelModel, current, ifMatch);
+      return { ...set, changes: [...set.changes, ...(await changesWithout(ctx, current))] };
     },
   },
   query: teamQuery,
@@ -32,7 +32,7 @@ export const labels = defineResource(label, labelKind, {
 });
 
 /** Labels of a new workspace, which auto-triage also sets. */
-export const kindLabels = [
+export const defaultLabels = [
   { name: 'bug', color: '#d73a4a' },
   { name: 'feature', color: '#a2eeef' },
   { name: 'question', color: '#d876e3' },

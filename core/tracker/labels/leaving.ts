@@ -3,14 +3,14 @@
 // a restart after a crash continues. Deleted issues are left unchanged.
 import type { Change, Entity } from '../../changes/change.ts';
 import type { Committer } from '../../changes/commit.ts';
-import { notDeleted, pageOfKind } from '../../changes/list.ts';
+import { notDeleted, pageOfModel } from '../../changes/list.ts';
 import type { Directory, Services } from '../../context.ts';
 import { findEventOf } from '../../events/log.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import { systemStatement } from '../../store/statement.ts';
 import { backgroundCommitDelayMs, scopeOf, type Scope } from '../../store/store.ts';
-import { issueKind } from '../issues/kind.ts';
+import { issueModel } from '../issues/kind.ts';
 import { label as contract } from './contract.ts';
 
 /** Maximum number of issues changed in one batch, so that other commits do not wait long; fewer if they are long. */
@@ -54,9 +54,9 @@ export async function changesWithout(
   label: LeavingLabel,
 ): Promise<Change[]> {
   const params = { labelId: label.id };
-  const { data } = await pageOfKind(
+  const { data } = await pageOfModel(
     on,
-    issueKind,
+    issueModel,
     { limit: atOnce },
     {
       where: [notDeleted, { sql: carries, params, listed: { sql: carriers, params } }],
@@ -64,7 +64,7 @@ export async function changesWithout(
   );
   return data.flatMap((issue) => {
     const labelIds = issue.labelIds.filter((id) => id !== label.id);
-    const change = issueKind.update(issue, { labelIds }, on.nowMs());
+    const change = issueModel.update(issue, { labelIds }, on.nowMs());
     return change
       ? [
           {

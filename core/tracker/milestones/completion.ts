@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import { nothing, type Reaction } from '../../reactions/reaction.ts';
 import { tenantStatement } from '../../store/statement.ts';
-import { milestoneKind } from './kind.ts';
+import { milestoneModel } from './kind.ts';
 
 const ofIssues = ['issue.created', 'issue.updated', 'issue.deleted', 'issue.restored'];
 
@@ -22,7 +22,7 @@ const completedIssue = issueThat('completed_issue', "s.type = 'completed'");
 
 export const milestoneCompletion: Reaction = {
   name: 'milestone',
-  wants: (type) => ofIssues.includes(type),
+  subscribesTo: (type) => ofIssues.includes(type),
   async react(ctx, event) {
     const concerned = milestonesOf(event);
     if (concerned.size === 0) return nothing;
@@ -32,25 +32,25 @@ export const milestoneCompletion: Reaction = {
   },
 };
 
-interface Told {
+interface MilestoneEventData {
   readonly milestone?: { readonly id: string } | null;
   readonly state?: object;
 }
 
 /** Returns the milestones that an event may have completed or reopened. */
 function milestonesOf({ type, data }: EventRow): ReadonlySet<string> {
-  const { milestone, previous = {} } = data as Told & { previous?: Told };
+  const { milestone, previous = {} } = data as MilestoneEventData & { previous?: MilestoneEventData };
   const isMoved = type !== 'issue.updated' || 'state' in previous || 'milestone' in previous;
   const concerned = isMoved ? [milestone, previous.milestone] : [];
   return new Set(concerned.flatMap((one) => one?.id ?? []));
 }
 
 async function changeOf(ctx: Context, id: string): Promise<Change[]> {
-  const milestone = await milestoneKind.find(ctx, id);
+  const milestone = await milestoneModel.find(ctx, id);
   if (!milestone || milestone.deletedAt !== null) return [];
   const isDone = !(await isThere(ctx, openIssue, id)) && (await isThere(ctx, completedIssue, id));
   if (isDone === (milestone.completedAt !== null)) return [];
-  const change = milestoneKind.update(milestone, { completedAt: isDone ? ctx.nowMs() : null }, ctx.nowMs());
+  const change = milestoneModel.update(milestone, { completedAt: isDone ? ctx.nowMs() : null }, ctx.nowMs());
   return change ? [change] : [];
 }
 

@@ -50,8 +50,8 @@ export const milestone = defineContract({
     deleted: 'milestone.deleted',
     other: ['milestone.completed'],
   },
-  keepsDeleted: true,
-  directory: { as: 'milestones', keeps: ['name', 'projectId'], withDeleted: true },
+  retainsDeleted: true,
+  directory: { as: 'milestones', entryFields: ['name', 'projectId'], withDeleted: true },
   calls: ['get', 'list', 'create', 'update'],
   examples: {
     create: { name: 'Beta', targetDate: '2027-02-01' },

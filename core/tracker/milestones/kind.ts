@@ -1,6 +1,6 @@
 // Storage and events of milestones. Two conditions are checked again in the batch, because issues may have changed in the meantime: a
 // completed milestone has no open issue, and a deleted one has no issue.
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { milestone } from './contract.ts';
@@ -24,7 +24,7 @@ const withoutIssues = tenantStatement(
 const isCompletion = (before: Milestone | null, after: Milestone): boolean =>
   before !== null && before.completedAt === null && after.completedAt !== null;
 
-export const milestoneKind = kindOf(milestone, {
+export const milestoneModel = modelOf(milestone, {
   events(before, after) {
     if (!before) return ['milestone.created'];
     if (before.deletedAt !== after.deletedAt) return ['milestone.deleted'];

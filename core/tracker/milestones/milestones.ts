@@ -1,33 +1,33 @@
 // Milestones. Deleting one removes it from its issues in the same batch.
-import { notDeleted, pageOfKind } from '../../changes/list.ts';
+import { notDeleted, pageOfModel } from '../../changes/list.ts';
 import { getEntity, removed } from '../../changes/operations.ts';
 import type { ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { defineResource } from '../../resource/define.ts';
 import { lastPositionIn } from '../../resource/last-position.ts';
-import { issueKind } from '../issues/kind.ts';
-import { projectKind, requireProject } from '../projects/kind.ts';
+import { issueModel } from '../issues/kind.ts';
+import { projectModel, requireProject } from '../projects/kind.ts';
 import { milestone, positionMax } from './contract.ts';
-import { milestoneKind } from './kind.ts';
+import { milestoneModel } from './kind.ts';
 
 /** Maximum number of issues changed in one batch, so that other commits do not wait long. */
 const leavingMax = 500;
 
 const lastPosition = lastPositionIn({
   kind: milestone.name,
-  table: milestoneKind.table,
+  table: milestoneModel.table,
   owner: 'projectId',
   max: positionMax,
 });
 
-export const milestones = defineResource(milestone, milestoneKind, {
+export const milestones = defineResource(milestone, milestoneModel, {
   async where(ctx, _query, projectId) {
-    const { id } = await getEntity(ctx, projectKind, projectId ?? '');
+    const { id } = await getEntity(ctx, projectModel, projectId ?? '');
     return [{ sql: 'project_id = :projectId', params: { projectId: id } }];
   },
   async sets(ctx, { position }, parentId) {
-    const { id: projectId } = await getEntity(ctx, projectKind, parentId ?? '');
+    const { id: projectId } = await getEntity(ctx, projectModel, parentId ?? '');
     return { projectId, position: position ?? (await lastPosition(ctx, projectId)) };
   },
   placedIn: (_ctx, { position }, projectId) => (position === undefined ? projectId : null),
@@ -40,12 +40,12 @@ async function deleteMilestone(
   id: string,
   ifMatch: number | null,
 ): Promise<ChangeSet<undefined>> {
-  const found = await getEntity(ctx, milestoneKind, id);
-  requireProject(ctx, found);
-  const set = removed(ctx, milestoneKind, found, ifMatch);
-  const { data, pageInfo } = await pageOfKind(
+  const current = await getEntity(ctx, milestoneModel, id);
+  requireProject(ctx, current);
+  const set = removed(ctx, milestoneModel, current, ifMatch);
+  const { data, pageInfo } = await pageOfModel(
     { ...ctx, visibleTeams: null },
-    issueKind,
+    issueModel,
     { limit: leavingMax },
     { where: [notDeleted, { sql: 'milestone_id = :milestoneId', params: { milestoneId: id } }] },
   );
@@ -54,6 +54,6 @@ async function deleteMilestone(
       'conflict',
       `The milestone has more than ${data.length} issues. Remove some of them first, with POST /api/v1/issues/bulk-update.`,
     );
-  const left = data.flatMap((issue) => issueKind.update(issue, { milestoneId: null }, ctx.nowMs()) ?? []);
+  const left = data.flatMap((issue) => issueModel.update(issue, { milestoneId: null }, ctx.nowMs()) ?? []);
   return { ...set, changes: [...left, ...set.changes] };
 }

@@ -4,18 +4,15 @@ import { invalidField } from '../../lib/errors.ts';
 import { idOfName, type Among, type Naming } from '../../resource/names.ts';
 import { milestone } from './contract.ts';
 
-interface Place {
+interface IssueMilestone {
   readonly projectId: string | null;
   readonly milestoneId: string | null;
 }
 
 /** Replaces the name of a milestone in a body by its id, searched in the project of the issue. */
-export function milestoneGiven<B extends { readonly projectId?: string | null; milestoneId?: string | null }>(
-  ctx: Naming,
-  issue: Place | null,
-  body: B,
-  at: string,
-): B {
+export function resolveMilestone<
+  B extends { readonly projectId?: string | null; milestoneId?: string | null },
+>(ctx: Naming, issue: IssueMilestone | null, body: B, at: string): B {
   const { projectId = issue?.projectId ?? null, milestoneId } = body;
   if (typeof milestoneId !== 'string') return body;
   const among: Among = {
@@ -33,10 +30,10 @@ export function milestoneGiven<B extends { readonly projectId?: string | null; m
  */
 export function milestoneAfter(
   { milestones, projects }: Directory,
-  issue: Place | null,
-  patch: Partial<Place>,
+  issue: IssueMilestone | null,
+  patch: Partial<IssueMilestone>,
   at: string,
-): Partial<Pick<Place, 'milestoneId'>> {
+): Partial<Pick<IssueMilestone, 'milestoneId'>> {
   const { projectId = issue?.projectId ?? null, milestoneId } = patch;
   if (milestoneId === undefined) return leftBehind(issue, projectId);
   if (milestoneId !== null && milestones.get(milestoneId)?.projectId !== projectId)
@@ -45,7 +42,7 @@ export function milestoneAfter(
   return { milestoneId };
 }
 
-function leftBehind(issue: Place | null, projectId: string | null): { milestoneId?: null } {
+function leftBehind(issue: IssueMilestone | null, projectId: string | null): { milestoneId?: null } {
   return issue && issue.milestoneId !== null && projectId !== issue.projectId ? { milestoneId: null } : {};
 }
 
@@ -74,6 +71,6 @@ function requireOpen(
 
 /** Returns the milestone of a restored issue; null if it was deleted in the meantime. */
 export function milestoneLeft({ milestones }: Directory, milestoneId: string | null): string | null {
-  const found = milestoneId === null ? undefined : milestones.get(milestoneId);
-  return found && !found.removed ? found.id : null;
+  const entry = milestoneId === null ? undefined : milestones.get(milestoneId);
+  return entry && !entry.removed ? entry.id : null;
 }

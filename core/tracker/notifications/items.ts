@@ -3,14 +3,14 @@ import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import { newItem } from '../../inbox/items.ts';
-import { inboxItemKind } from '../../inbox/kind.ts';
+import { inboxItemModel } from '../../inbox/kind.ts';
 import { authorOf } from '../../resource/author.ts';
-import { tenantStatement, type Row } from '../../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../../store/statement.ts';
 import { identifierOf, type News, type Tiding } from './news.ts';
 
-const unreadLike = tenantStatement<Row>(
+const unreadLike = tenantStatement<SqlRow>(
   'inbox_items.unread_like',
-  `SELECT ${inboxItemKind.select} FROM inbox_items INDEXED BY inbox_items_unread WHERE workspace_id = :ws AND member_id = :memberId AND issue_id = :issueId AND reason = :reason
+  `SELECT ${inboxItemModel.select} FROM inbox_items INDEXED BY inbox_items_unread WHERE workspace_id = :ws AND member_id = :memberId AND issue_id = :issueId AND reason = :reason
      AND read_at IS NULL AND archived_at IS NULL ORDER BY id DESC LIMIT 1`,
 );
 
@@ -21,14 +21,18 @@ export async function itemChange(
   memberId: string,
   tiding: Tiding,
 ): Promise<Change> {
-  const told = { ...tiding, target, ...authorOf({ actor: event.actor, directory: ctx.directory }, 'actor') };
+  const content = {
+    ...tiding,
+    target,
+    ...authorOf({ actor: event.actor, directory: ctx.directory }, 'actor'),
+  };
   const now = ctx.nowMs();
-  const named = issue && { id: issue.id, identifier: identifierOf(ctx, issue) };
+  const issueReference = issue && { id: issue.id, identifier: identifierOf(ctx, issue) };
   const like = issue && (await likeItem(ctx, event, issue.id, memberId, tiding));
   // The issue may have moved to another team since.
-  const renewed = { ...told, issue: named };
+  const renewed = { ...content, issue: issueReference };
   const grown =
-    like && inboxItemKind.update(like, { ...renewed, count: like.count + 1, happenedAt: now }, now);
+    like && inboxItemModel.update(like, { ...renewed, count: like.count + 1, happenedAt: now }, now);
   if (grown) return grown;
   return newItem({ ...renewed, memberId, issueId: issue?.id ?? null }, { ids: ctx.ids, nowMs: now });
 }
@@ -43,5 +47,5 @@ async function likeItem(
 ) {
   if ((event.subjectId ?? event.entityId) !== issueId) return undefined;
   const row = await ctx.store.readOne(ctx.scope, unreadLike, { memberId, issueId, reason });
-  return row && inboxItemKind.fromRow(row);
+  return row && inboxItemModel.fromRow(row);
 }

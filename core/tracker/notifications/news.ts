@@ -1,11 +1,11 @@
 // Notifications that an event leads to, before preferences of members are applied.
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import type { switchableReasons } from '../../inbox/contract.ts';
-import type { ShownItem } from '../../inbox/kind.ts';
+import type { InboxItemResponse } from '../../inbox/kind.ts';
 import { authorOf } from '../../resource/author.ts';
-import { issueKind, type Issue } from '../issues/kind.ts';
+import { issueModel, type Issue } from '../issues/kind.ts';
 import { rowsOf } from '../subscribers/kind.ts';
 import type { subscriber } from '../subscribers/contract.ts';
 
@@ -14,7 +14,7 @@ export type Reason = (typeof switchableReasons)[number];
 /** Notification of one member. */
 export interface Tiding {
   readonly reason: Reason;
-  readonly kind: ShownItem['kind'];
+  readonly kind: InboxItemResponse['kind'];
   readonly title: string;
   readonly body: string;
 }
@@ -24,24 +24,24 @@ export interface News {
   readonly issue: Issue | null;
   readonly target: { readonly kind: string; readonly id: string };
   /** Notifications by member; the first reason that was added wins. */
-  readonly told: Map<string, Tiding>;
+  readonly notifications: Map<string, Tiding>;
   /** New subscribers of the issue, with the reason. */
-  readonly follows: Map<string, Shown<typeof subscriber>['reason']>;
+  readonly follows: Map<string, EntityResponse<typeof subscriber>['reason']>;
 }
 
 export function emptyNews(issue: Issue | null, target: News['target']): News {
-  return { issue, target, told: new Map(), follows: new Map() };
+  return { issue, target, notifications: new Map(), follows: new Map() };
 }
 
 /** Notifies members who have no notification yet. */
-export function tell({ told }: News, memberIds: Iterable<string>, tiding: Tiding): void {
-  for (const memberId of memberIds) if (!told.has(memberId)) told.set(memberId, tiding);
+export function notify({ notifications }: News, memberIds: Iterable<string>, tiding: Tiding): void {
+  for (const memberId of memberIds) if (!notifications.has(memberId)) notifications.set(memberId, tiding);
 }
 
 /** Returns an issue that is not deleted. */
 export async function findIssue(ctx: Context, id: unknown): Promise<Issue | null> {
-  const found = typeof id === 'string' ? await issueKind.find(ctx, id) : undefined;
-  return found && found.deletedAt === null ? found : null;
+  const issue = typeof id === 'string' ? await issueModel.find(ctx, id) : undefined;
+  return issue && issue.deletedAt === null ? issue : null;
 }
 
 /** Returns the ids of current subscribers. */
@@ -50,7 +50,7 @@ export async function followersOf(ctx: Context, issue: Issue): Promise<string[]>
 }
 
 export function identifierOf(ctx: Context, issue: Issue): string {
-  return issueKind.wire(issue, ctx).identifier ?? '';
+  return issueModel.wire(issue, ctx).identifier ?? '';
 }
 
 /** Returns the current name of the author. */

@@ -1,5 +1,5 @@
 // Notifications about comments: mentions, replies, and comments on subscribed issues.
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -11,11 +11,11 @@ import {
   followersOf,
   identifierOf,
   nameOfActor,
-  tell,
+  notify,
   type News,
 } from './news.ts';
 
-type ShownComment = Shown<typeof comment>;
+type CommentResponse = EntityResponse<typeof comment>;
 
 const byPeople = "author_kind = 'user' AND deleted_at IS NULL";
 const writersIn = tenantStatement<{ author_id: string }>(
@@ -27,40 +27,40 @@ const writersIn = tenantStatement<{ author_id: string }>(
 
 /** An edit notifies only newly mentioned members. */
 export async function newsOfComment(ctx: Context, event: EventRow): Promise<News | null> {
-  const shown = event.data as object as ShownComment & { previous?: Partial<ShownComment> };
-  const { previous } = shown;
-  const earlier = new Set((previous ? (previous.mentions ?? shown.mentions) : []).map(({ id }) => id));
-  const mentioned = shown.mentions.map(({ id }) => id).filter((id) => !earlier.has(id));
+  const response = event.data as object as CommentResponse & { previous?: Partial<CommentResponse> };
+  const { previous } = response;
+  const earlier = new Set((previous ? (previous.mentions ?? response.mentions) : []).map(({ id }) => id));
+  const mentioned = response.mentions.map(({ id }) => id).filter((id) => !earlier.has(id));
   if (previous && mentioned.length === 0) return null;
-  const issue = await findIssue(ctx, shown.issue.id);
+  const issue = await findIssue(ctx, response.issue.id);
   if (!issue) return null;
 
-  const news = emptyNews(issue, { kind: 'comment', id: shown.id });
+  const news = emptyNews(issue, { kind: 'comment', id: response.id });
   const [who, identifier] = [nameOfActor(ctx, event), identifierOf(ctx, issue)];
-  const body = excerptOf(shown.body);
+  const body = excerptOf(response.body);
   const title = `${who} mentioned you in ${identifier}`;
-  tell(news, mentioned, { reason: 'mentioned', kind: 'issue_mentioned', title, body });
+  notify(news, mentioned, { reason: 'mentioned', kind: 'issue_mentioned', title, body });
   for (const id of mentioned) news.follows.set(id, 'mentioned');
   if (previous) return news;
 
-  if (shown.parentId !== null) {
+  if (response.parentId !== null) {
     const words = `${who} replied on ${identifier}`;
-    const writers = await ctx.store.read(ctx.scope, writersIn, { first: shown.parentId });
+    const writers = await ctx.store.read(ctx.scope, writersIn, { first: response.parentId });
     const tiding = { reason: 'replied', kind: 'comment_replied', title: words, body } as const;
-    tell(
+    notify(
       news,
       writers.map(({ author_id }) => author_id),
       tiding,
     );
   }
   const words = `${who} commented on ${identifier}`;
-  tell(news, await followersOf(ctx, issue), {
+  notify(news, await followersOf(ctx, issue), {
     reason: 'subscribed',
     kind: 'comment_added',
     title: words,
     body,
   });
-  if (shown.author.kind === 'user' && !news.follows.has(shown.author.id))
-    news.follows.set(shown.author.id, 'commented');
+  if (response.author.kind === 'user' && !news.follows.has(response.author.id))
+    news.follows.set(response.author.id, 'commented');
   return news;
 }

@@ -3,9 +3,9 @@ import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import { adminsOf } from '../../inbox/items.ts';
 import { minuteMs } from '../../lib/time.ts';
-import type { ShownIssue } from '../issues/kind.ts';
+import type { IssueResponse } from '../issues/kind.ts';
 import { mentionsIn } from '../mentions.ts';
-import { emptyNews, excerptOf, findIssue, followersOf, nameOfActor, tell, type News } from './news.ts';
+import { emptyNews, excerptOf, findIssue, followersOf, nameOfActor, notify, type News } from './news.ts';
 
 /** An issue whose creation time is this much older than its event was imported, and notifies nobody. */
 const importedMs = minuteMs;
@@ -24,7 +24,7 @@ function nameOf(value: unknown): string {
 
 /** Notifiable parts of a change. */
 interface Change {
-  readonly shown: ShownIssue;
+  readonly response: IssueResponse;
   /** Id of a new assignee. */
   readonly assigned: string | null;
   readonly mentioned: readonly string[];
@@ -37,54 +37,54 @@ export async function newsOfIssue(ctx: Context, event: EventRow): Promise<News |
   const change = changeIn(ctx, event);
   const { assigned, mentioned, comesToTriage, changes } = change;
   if (assigned === null && mentioned.length === 0 && !comesToTriage && changes.length === 0) return null;
-  const issue = await findIssue(ctx, change.shown.id);
+  const issue = await findIssue(ctx, change.response.id);
   if (!issue) return null;
   const news = emptyNews(issue, { kind: 'issue', id: issue.id });
-  tellPersons(news, change, nameOfActor(ctx, event));
+  notifyMembers(news, change, nameOfActor(ctx, event));
   if (changes.length > 0)
-    tell(news, await followersOf(ctx, issue), {
+    notify(news, await followersOf(ctx, issue), {
       reason: 'subscribed',
       kind: 'issue_changed',
-      title: `${nameOfActor(ctx, event)} changed ${change.shown.identifier}: ${changes.join(', ')}`,
-      body: change.shown.title,
+      title: `${nameOfActor(ctx, event)} changed ${change.response.identifier}: ${changes.join(', ')}`,
+      body: change.response.title,
     });
   if (comesToTriage)
-    tell(news, adminsOf(ctx.directory), {
+    notify(news, adminsOf(ctx.directory), {
       reason: 'triage',
       kind: 'issue_triage',
-      title: `${change.shown.identifier} waits in triage`,
-      body: change.shown.title,
+      title: `${change.response.identifier} waits in triage`,
+      body: change.response.title,
     });
   return news;
 }
 
 function changeIn(ctx: Context, event: EventRow): Change {
-  const shown = event.data as object as ShownIssue & { previous?: Partial<ShownIssue> };
-  const { previous } = shown;
-  if (!previous && event.createdAt - Date.parse(shown.createdAt) > importedMs)
-    return { shown, assigned: null, mentioned: [], comesToTriage: false, changes: [] };
-  const moved = (field: keyof ShownIssue): boolean => !previous || field in previous;
+  const response = event.data as object as IssueResponse & { previous?: Partial<IssueResponse> };
+  const { previous } = response;
+  if (!previous && event.createdAt - Date.parse(response.createdAt) > importedMs)
+    return { response, assigned: null, mentioned: [], comesToTriage: false, changes: [] };
+  const moved = (field: keyof IssueResponse): boolean => !previous || field in previous;
   return {
-    shown,
-    assigned: moved('assignee') ? (shown.assignee?.id ?? null) : null,
+    response,
+    assigned: moved('assignee') ? (response.assignee?.id ?? null) : null,
     mentioned: moved('description')
-      ? newlyMentioned(ctx, shown.description, previous?.description ?? '')
+      ? newlyMentioned(ctx, response.description, previous?.description ?? '')
       : [],
-    comesToTriage: moved('state') && shown.state.type === 'triage',
-    changes: previous ? changesIn(shown, previous) : [],
+    comesToTriage: moved('state') && response.state.type === 'triage',
+    changes: previous ? changesIn(response, previous) : [],
   };
 }
 
 /** The assignee and mentioned members also become subscribers. */
-function tellPersons(news: News, { shown, assigned, mentioned }: Change, who: string): void {
-  const { identifier, title, description } = shown;
+function notifyMembers(news: News, { response, assigned, mentioned }: Change, who: string): void {
+  const { identifier, title, description } = response;
   if (assigned !== null) {
     const words = `${who} assigned ${identifier} to you`;
-    tell(news, [assigned], { reason: 'assigned', kind: 'issue_assigned', title: words, body: title });
+    notify(news, [assigned], { reason: 'assigned', kind: 'issue_assigned', title: words, body: title });
     news.follows.set(assigned, 'assigned');
   }
   const words = `${who} mentioned you in ${identifier}`;
-  tell(news, mentioned, {
+  notify(news, mentioned, {
     reason: 'mentioned',
     kind: 'issue_mentioned',
     title: words,
@@ -99,10 +99,10 @@ function newlyMentioned({ directory }: Context, text: string, before: string): s
 }
 
 /** Returns texts such as `state Todo → Done`. */
-function changesIn(shown: ShownIssue, previous: Partial<ShownIssue>): string[] {
+function changesIn(response: IssueResponse, previous: Partial<IssueResponse>): string[] {
   return Object.entries(watched).flatMap(([field, read]) => {
-    const name = field as keyof ShownIssue;
+    const name = field as keyof IssueResponse;
     if (!(name in previous)) return [];
-    return [`${field === 'dueDate' ? 'due date' : field} ${read(previous[name])} → ${read(shown[name])}`];
+    return [`${field === 'dueDate' ? 'due date' : field} ${read(previous[name])} → ${read(response[name])}`];
   });
 }

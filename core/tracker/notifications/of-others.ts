@@ -1,7 +1,7 @@
 // Notifications about SLA events and project updates. Reads only the fields that determine the recipients.
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
-import { projectKind } from '../projects/kind.ts';
+import { projectModel } from '../projects/kind.ts';
 import {
   emptyNews,
   excerptOf,
@@ -9,7 +9,7 @@ import {
   followersOf,
   identifierOf,
   nameOfActor,
-  tell,
+  notify,
   type News,
 } from './news.ts';
 
@@ -31,13 +31,13 @@ export async function newsOfSla(ctx: Context, { type, data }: EventRow): Promise
     title: typeof name === 'string' ? `${words}: ${name}` : words,
     body: issue.title,
   } as const;
-  tell(news, issue.assigneeId === null ? await followersOf(ctx, issue) : [issue.assigneeId], tiding);
+  notify(news, issue.assigneeId === null ? await followersOf(ctx, issue) : [issue.assigneeId], tiding);
   return news;
 }
 
 export async function newsOfProject(ctx: Context, event: EventRow): Promise<News | null> {
   const { project: referred, body } = event.data as { project?: Referred; body?: unknown };
-  const project = typeof referred?.id === 'string' ? await projectKind.find(ctx, referred.id) : undefined;
+  const project = typeof referred?.id === 'string' ? await projectModel.find(ctx, referred.id) : undefined;
   if (!project) return null;
   const news = emptyNews(null, { kind: 'project', id: project.id });
   const tiding = {
@@ -47,6 +47,6 @@ export async function newsOfProject(ctx: Context, event: EventRow): Promise<News
     body: typeof body === 'string' ? excerptOf(body) : '',
   } as const;
   const { leadId, members } = project;
-  tell(news, [...(leadId === null ? [] : [leadId]), ...members], tiding);
+  notify(news, [...(leadId === null ? [] : [leadId]), ...members], tiding);
   return news;
 }

@@ -2,11 +2,11 @@
 // switched off, or of deleted objects.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
-import { shownData, type EventRow } from '../../events/event.ts';
+import { renderData, type EventRow } from '../../events/event.ts';
 import { isPresent } from '../../identity/members/roles.ts';
-import { standingOf } from '../../identity/standing.ts';
+import { membershipOf } from '../../identity/membership.ts';
 import { listeningTo } from '../../inbox/preferences.ts';
-import { nothing, type Answer, type Reaction } from '../../reactions/reaction.ts';
+import { nothing, type ReactionResult, type Reaction } from '../../reactions/reaction.ts';
 import { rowOf, subscriptionChange } from '../subscribers/kind.ts';
 import { itemChange } from './items.ts';
 import type { News, Reason, Tiding } from './news.ts';
@@ -29,11 +29,11 @@ const tellers: ReadonlyMap<string, Teller> = new Map<string, Teller>([
 
 export const notifying: Reaction = {
   name: 'inbox',
-  wants: (type) => tellers.has(type),
+  subscribesTo: (type) => tellers.has(type),
   async react(ctx, event) {
-    const shown = { ...event, ...facts(event), data: shownData(event) };
-    const news = await tellers.get(event.type)!(ctx, shown);
-    return news === null ? nothing : answerTo(ctx, shown, news);
+    const visibleEvent = { ...event, ...facts(event), data: renderData(event) };
+    const news = await tellers.get(event.type)!(ctx, visibleEvent);
+    return news === null ? nothing : answerTo(ctx, visibleEvent, news);
   },
 };
 
@@ -42,17 +42,17 @@ const facts = ({ id, type, entityId, subjectId, createdAt, actor, cause }: Event
   ...{ id, type, entityId, subjectId, createdAt, actor, cause },
 });
 
-async function answerTo(ctx: Context, event: EventRow, news: News): Promise<Answer> {
+async function answerTo(ctx: Context, event: EventRow, news: News): Promise<ReactionResult> {
   const self = event.actor.memberId ?? event.actor.id;
-  const told: [string, Tiding][] = [];
-  for (const [memberId, tiding] of news.told)
+  const notifications: [string, Tiding][] = [];
+  for (const [memberId, tiding] of news.notifications)
     if (memberId !== self && isPresent(ctx, memberId) && (await seesTeams(ctx, event, news, memberId)))
-      told.push([memberId, tiding]);
+      notifications.push([memberId, tiding]);
   const subscriptions = await subscriptionsOf(ctx, news);
-  const reasons = new Map<string, Reason>(told.map(([memberId, { reason }]) => [memberId, reason]));
-  const listening = told.length === 0 ? new Set<string>() : await listeningTo(ctx, reasons);
+  const reasons = new Map<string, Reason>(notifications.map(([memberId, { reason }]) => [memberId, reason]));
+  const listening = notifications.length === 0 ? new Set<string>() : await listeningTo(ctx, reasons);
   const items: Change[] = [];
-  for (const [memberId, tiding] of told)
+  for (const [memberId, tiding] of notifications)
     if (listening.has(memberId)) items.push(await itemChange(ctx, event, news, memberId, tiding));
   return { changes: [...subscriptions, ...items] };
 }
@@ -63,8 +63,8 @@ async function answerTo(ctx: Context, event: EventRow, news: News): Promise<Answ
  */
 async function seesTeams(ctx: Context, event: EventRow, { issue }: News, memberId: string): Promise<boolean> {
   if (!issue || ctx.directory.members.get(memberId)?.role !== 'guest') return true;
-  const standing = await standingOf(ctx.store, ctx.scope, memberId);
-  const seen = standing?.rights.narrowed?.get('issues:read')?.teams ?? [];
+  const membership = await membershipOf(ctx.store, ctx.scope, memberId);
+  const seen = membership?.rights.narrowed?.get('issues:read')?.teams ?? [];
   const keys = [ctx.directory.teams.get(issue.teamId)?.key, ...teamsIn(event)];
   return keys.every((key) => key === undefined || seen.includes(key));
 }

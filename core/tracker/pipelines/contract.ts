@@ -50,8 +50,8 @@ export const pipeline = defineContract({
     delete: { summary: 'Delete a pipeline without releases', errors: ['conflict'] },
   },
   events: { created: 'pipeline.created', updated: 'pipeline.updated', deleted: 'pipeline.deleted' },
-  keepsDeleted: true,
-  directory: { as: 'pipelines', keeps: ['name', 'stages'], withDeleted: true },
+  retainsDeleted: true,
+  directory: { as: 'pipelines', entryFields: ['name', 'stages'], withDeleted: true },
   calls: ['list'],
   examples: {
     create: { name: 'Editor', type: 'scheduled', stages: ['planned', 'staging', 'released'] },

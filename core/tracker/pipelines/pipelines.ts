@@ -2,7 +2,7 @@
 import { getEntity, removed } from '../../changes/operations.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { defineResource } from '../../resource/define.ts';
-import { kindOf } from '../../resource/kind.ts';
+import { modelOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { pipeline } from './contract.ts';
@@ -19,23 +19,23 @@ const withoutReleases = tenantStatement(
      WHERE r.workspace_id = :ws AND r.pipeline_id = :id AND r.deleted_at IS NULL)`,
 );
 
-const pipelineKind = kindOf(pipeline, {
+const pipelineModel = modelOf(pipeline, {
   special: {
     related: (scope, _before, { id, deletedAt }) =>
       deletedAt === null ? {} : { last: [tenantOp(scope, withoutReleases, { id }, { expectRows: 1 })] },
   },
 });
 
-export const pipelines = defineResource(pipeline, pipelineKind, {
+export const pipelines = defineResource(pipeline, pipelineModel, {
   operations: {
     async delete(ctx, id, ifMatch) {
-      const found = await getEntity(ctx, pipelineKind, id);
+      const current = await getEntity(ctx, pipelineModel, id);
       if (await ctx.store.readOne(ctx.scope, hasRelease, { id }))
         throw new ApiError(
           'conflict',
           'The pipeline has releases. Delete them first; a published release cannot be deleted.',
         );
-      return removed(ctx, pipelineKind, found, ifMatch);
+      return removed(ctx, pipelineModel, current, ifMatch);
     },
   },
 });

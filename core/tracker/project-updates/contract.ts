@@ -38,7 +38,7 @@ export const projectUpdate = defineContract({
     updated: 'project.update_edited',
     deleted: 'project.update_deleted',
   },
-  keepsDeleted: true,
+  retainsDeleted: true,
   calls: ['list', 'create'],
   examples: {
     create: { health: 'at_risk', body: 'The importer takes longer than we thought.' },

@@ -4,21 +4,21 @@ import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { authorOf } from '../../resource/author.ts';
 import { defineResource } from '../../resource/define.ts';
-import { kindOf } from '../../resource/kind.ts';
+import { modelOf } from '../../resource/kind.ts';
 import { plainOperations, type Rules } from '../../resource/operations.ts';
-import { projectKind, requireProject } from '../projects/kind.ts';
+import { projectModel, requireProject } from '../projects/kind.ts';
 import { projectUpdate } from './contract.ts';
 
-const updateKind = kindOf(projectUpdate, { table: 'project_updates' });
-type Update = NonNullable<Awaited<ReturnType<typeof updateKind.find>>>;
+const updateModel = modelOf(projectUpdate, { table: 'project_updates' });
+type Update = NonNullable<Awaited<ReturnType<typeof updateModel.find>>>;
 
 const rules: Rules<typeof projectUpdate, Update> = {
   async where(ctx, _query, projectId) {
-    const { id } = await getEntity(ctx, projectKind, projectId ?? '');
+    const { id } = await getEntity(ctx, projectModel, projectId ?? '');
     return [{ sql: 'project_id = :projectId', params: { projectId: id } }];
   },
   async sets(ctx, _body, projectId) {
-    const { id } = await getEntity(ctx, projectKind, projectId ?? '');
+    const { id } = await getEntity(ctx, projectModel, projectId ?? '');
     return { projectId: id, ...authorOf(ctx, 'author') };
   },
   admits: async (ctx, update) => requireProject(ctx, update),
@@ -26,22 +26,22 @@ const rules: Rules<typeof projectUpdate, Update> = {
     if (before) requireAuthor(ctx, update);
   },
 };
-const plain = plainOperations(projectUpdate, updateKind, rules);
+const plain = plainOperations(projectUpdate, updateModel, rules);
 
-export const projectUpdates = defineResource(projectUpdate, updateKind, {
+export const projectUpdates = defineResource(projectUpdate, updateModel, {
   ...rules,
   operations: {
     async create(ctx, body, projectId) {
       const set = await plain.create(ctx, body, projectId);
-      const project = await getEntity(ctx, projectKind, projectId ?? '');
-      const moved = projectKind.update(project, { health: body.health }, ctx.nowMs());
+      const project = await getEntity(ctx, projectModel, projectId ?? '');
+      const moved = projectModel.update(project, { health: body.health }, ctx.nowMs());
       return { ...set, changes: moved ? [...set.changes, moved] : set.changes };
     },
     async delete(ctx, id, ifMatch) {
-      const found = await getEntity(ctx, updateKind, id);
-      requireProject(ctx, found);
-      requireAuthor(ctx, found);
-      return removed(ctx, updateKind, found, ifMatch);
+      const current = await getEntity(ctx, updateModel, id);
+      requireProject(ctx, current);
+      requireAuthor(ctx, current);
+      return removed(ctx, updateModel, current, ifMatch);
     },
   },
 });

@@ -87,8 +87,8 @@ export const project = defineContract({
     restored: 'project.restored',
     other: ['project.archived', 'project.unarchived'],
   },
-  keepsDeleted: true,
-  directory: { as: 'projects', keeps: ['name'], withDeleted: true },
+  retainsDeleted: true,
+  directory: { as: 'projects', entryFields: ['name'], withDeleted: true },
   calls: ['get', 'list', 'create', 'update', 'progress'],
   examples: {
     create: { name: 'Spring release', status: 'planned', targetDate: '2027-03-01' },

@@ -1,11 +1,11 @@
 import type { Context, Directory } from '../../context.ts';
 import { notFound } from '../../lib/errors.ts';
-import { kindOf } from '../../resource/kind.ts';
+import { modelOf } from '../../resource/kind.ts';
 import { project } from './contract.ts';
 
-export const projectKind = kindOf(project, {
+export const projectModel = modelOf(project, {
   shows: {
-    members: ({ members }, { directory }) => members.flatMap((id) => namedMember(directory, id)),
+    members: ({ members }, { directory }) => members.flatMap((id) => toMemberResponse(directory, id)),
   },
   events(before, after) {
     if (!before) return ['project.created'];
@@ -21,7 +21,7 @@ export function requireProject({ directory }: Context, { projectId }: { readonly
   if (directory.projects.get(projectId)?.removed !== false) throw notFound();
 }
 
-function namedMember({ members }: Directory, id: string): { id: string; name: string }[] {
-  const found = members.get(id);
-  return found ? [{ id, name: found.name }] : [];
+function toMemberResponse({ members }: Directory, id: string): { id: string; name: string }[] {
+  const member = members.get(id);
+  return member ? [{ id, name: member.name }] : [];
 }

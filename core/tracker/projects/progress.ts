@@ -4,17 +4,17 @@ import { Type, type Static } from 'typebox';
 import { getEntity } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import { Closed, date, described, enumeration, idOf, named, nullable } from '../../lib/schema.ts';
+import { Closed, date, described, enumeration, idOf, namedSchema, nullable } from '../../lib/schema.ts';
 import { dayMs, isDay } from '../../lib/time.ts';
 import { composedStatement, tenantStatement } from '../../store/statement.ts';
 import { countedByDay, dayByDay, daysOf } from '../day-by-day.ts';
-import { seeingIssues } from '../issues/seen.ts';
+import { withIssueVisibility } from '../issues/seen.ts';
 import { milestone } from '../milestones/contract.ts';
 import type { StateType } from '../workflows/contract.ts';
-import { projectKind } from './kind.ts';
+import { projectModel } from './kind.ts';
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
-const Counts = named(
+const Counts = namedSchema(
   'Progress',
   Closed({
     issues: count('Number of all issues.'),
@@ -29,7 +29,7 @@ const Counts = named(
 type Counts = { -readonly [K in keyof Static<typeof Counts>]: number };
 
 const statuses = ['unstarted', 'next', 'overdue', 'done'] as const;
-const MilestoneProgress = named(
+const MilestoneProgress = namedSchema(
   'MilestoneProgress',
   Closed({
     id: idOf(milestone.id),
@@ -43,7 +43,7 @@ const MilestoneProgress = named(
     progress: described(Counts, 'Progress of the milestone.'),
   }),
 );
-export const ProjectProgress = named(
+export const ProjectProgress = namedSchema(
   'ProjectProgress',
   Closed({
     progress: described(Counts, 'Progress of the whole project.'),
@@ -92,10 +92,10 @@ export async function progressOf(
   id: string,
   since: string | undefined,
 ): Promise<Static<typeof ProjectProgress>> {
-  const { id: projectId } = await getEntity(ctx, projectKind, id);
+  const { id: projectId } = await getEntity(ctx, projectModel, id);
   const { store, scope } = ctx;
   const milestones = await store.read(scope, milestonesOf, { projectId });
-  const { visibleTeams } = seeingIssues(ctx);
+  const { visibleTeams } = withIssueVisibility(ctx);
   const rows: readonly CountRow[] =
     visibleTeams === null
       ? await store.read(scope, countAll, { projectId })

@@ -8,12 +8,12 @@ import { archiving, archivedQuery, wasArchivedSo, whereArchived } from '../../re
 import { defineResource } from '../../resource/define.ts';
 import { readingIssues } from '../issues/seen.ts';
 import { project } from './contract.ts';
-import { projectKind } from './kind.ts';
+import { projectModel } from './kind.ts';
 import { ProjectProgress, progressOf } from './progress.ts';
 
 const params = Closed({ id: idOf(project.id) });
 
-export const projects = defineResource(project, projectKind, {
+export const projects = defineResource(project, projectModel, {
   query: archivedQuery,
   where: (_ctx, query) => whereArchived(query),
   wasAmong: wasArchivedSo,
@@ -28,8 +28,8 @@ export const projects = defineResource(project, projectKind, {
     if (members !== before?.members) requireMembers(ctx, members, had);
   },
   routes: [
-    archiving(project, projectKind, 'archive', { summary: 'Archive a project, which hides it from lists' }),
-    archiving(project, projectKind, 'unarchive', { summary: 'Unarchive a project' }),
+    archiving(project, projectModel, 'archive', { summary: 'Archive a project, which hides it from lists' }),
+    archiving(project, projectModel, 'unarchive', { summary: 'Unarchive a project' }),
     defineRoute({
       method: 'GET',
       path: '/api/v1/projects/{id}/progress',
@@ -60,8 +60,8 @@ export const projects = defineResource(project, projectKind, {
 /** A member who was removed since may stay in place. */
 function requireMembers({ directory }: Context, ids: readonly string[], had: readonly string[]): void {
   for (const [index, id] of ids.entries()) {
-    const found = directory.members.get(id);
-    if (!found || (found.removed && !had.includes(id)))
+    const member = directory.members.get(id);
+    if (!member || (member.removed && !had.includes(id)))
       throw invalidField(`members.${index}`, 'not_found', { why: `There is no member ${id}.` });
   }
 }

@@ -1,7 +1,7 @@
 import { defineContract } from '../../contract/contract.ts';
 import { actor, json, string } from '../../contract/field.ts';
 import { idOf, text } from '../../lib/schema.ts';
-import { issueNamed } from '../issues/contract.ts';
+import { issueReference } from '../issues/contract.ts';
 
 export const emojiBytesMax = 32;
 
@@ -13,7 +13,7 @@ export const reaction = defineContract({
   id: 'rct',
   doc: 'Emoji reaction to a comment or an issue.',
   fields: {
-    issue: json(issueNamed, {
+    issue: json(issueReference, {
       write: 'never',
       computed: true,
       doc: 'Issue of the reaction, or of its comment.',
@@ -42,7 +42,7 @@ export const reaction = defineContract({
     },
   },
   events: { created: 'reaction.added', deleted: 'reaction.removed' },
-  keepsDeleted: true,
+  retainsDeleted: true,
   ofTeam: true,
   calls: ['list', 'create', 'list-on-issue', 'create-on-issue', 'delete'],
   examples: { create: { emoji: '👍' } },

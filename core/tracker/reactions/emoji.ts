@@ -2,7 +2,7 @@
 import { invalidField } from '../../lib/errors.ts';
 import { emojiBytesMax } from './contract.ts';
 
-const named: ReadonlyMap<string, string> = new Map(
+const emojiByName: ReadonlyMap<string, string> = new Map(
   Object.entries({
     '+1': '👍',
     thumbsup: '👍',
@@ -29,14 +29,14 @@ const asEmoji = '\u{FE0F}';
 /**
  * Returns one canonical form for every spelling: name, and with or without the emoji variation selector. @throws ApiError validation_failed
  */
-export function emojiOf(given: string): string {
-  const known = named.get(given.replace(/^:(.+):$/, '$1'));
+export function emojiOf(input: string): string {
+  const known = emojiByName.get(input.replace(/^:(.+):$/, '$1'));
   if (known !== undefined) return known;
-  const forms = [given, `${given}${asEmoji}`];
+  const forms = [input, `${input}${asEmoji}`];
   const emoji = forms.find((form) => oneEmoji.test(form) && Buffer.byteLength(form) <= emojiBytesMax);
   if (emoji !== undefined) return emoji;
   throw invalidField('emoji', 'invalid_format', {
     why: 'This is not a single emoji.',
-    fix: `Give an emoji such as 👍, or a name: ${[...named.keys()].join(', ')}.`,
+    fix: `Give an emoji such as 👍, or a name: ${[...emojiByName.keys()].join(', ')}.`,
   });
 }

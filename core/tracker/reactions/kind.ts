@@ -1,6 +1,6 @@
 // Storage of reactions. A removed reaction stays stored for a while; reacting again creates a new one.
 import { plain } from '../../changes/columns.ts';
-import { kindOf } from '../../resource/kind.ts';
+import { modelOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { issueOfPart, partOfIssue } from '../issues/part.ts';
@@ -11,8 +11,8 @@ export const emojiMax = 50;
 
 const part = partOfIssue('reactions');
 
-export const reactionKind = kindOf(reaction, {
-  kept: { ...part.kept, subjectId: plain<string>('subject_id') },
+export const reactionModel = modelOf(reaction, {
+  stored: { ...part.kept, subjectId: plain<string>('subject_id') },
   shows: {
     issue: issueOfPart,
     commentId: ({ issueId, subjectId }) => (subjectId === issueId ? null : subjectId),
@@ -22,13 +22,13 @@ export const reactionKind = kindOf(reaction, {
     related: (scope, before, { issueId, subjectId }) => ({
       last: before
         ? []
-        : [tenantOp(scope, haveRoom, { issueId, subjectId, max: emojiMax }, { expectRows: 1 })],
+        : [tenantOp(scope, requireCapacity, { issueId, subjectId, max: emojiMax }, { expectRows: 1 })],
     }),
   },
 });
 
 /** Fails the batch if the comment or issue was deleted in the meantime, or has too many different emoji. */
-const haveRoom = tenantStatement(
+const requireCapacity = tenantStatement(
   'reactions.have_room',
   `UPDATE issues SET updated_at = updated_at WHERE workspace_id = :ws AND id = :issueId AND deleted_at IS NULL
      AND (:subjectId = :issueId OR EXISTS

@@ -7,23 +7,23 @@ import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
 import { derivedId } from '../../lib/ids.ts';
-import { Closed, idOf, named, nameOf, nullable } from '../../lib/schema.ts';
+import { Closed, idOf, namedSchema, nameOf, nullable } from '../../lib/schema.ts';
 import { authorOf } from '../../resource/author.ts';
 import { defineResource } from '../../resource/define.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { comment } from '../comments/contract.ts';
 import { findComment } from '../comments/comments.ts';
 import { issue } from '../issues/contract.ts';
-import { issueKind } from '../issues/kind.ts';
-import { placeOfIssue } from '../issues/part.ts';
+import { issueModel } from '../issues/kind.ts';
+import { linkToIssue } from '../issues/part.ts';
 import { reaction } from './contract.ts';
 import { emojiOf } from './emoji.ts';
-import { emojiMax, reactionKind } from './kind.ts';
+import { emojiMax, reactionModel } from './kind.ts';
 
 /** Maximum number of authors listed per emoji; the count includes all. */
 const whoMax = 50;
 
-const ReactionGroups = named(
+const ReactionGroups = namedSchema(
   'ReactionGroups',
   Closed({
     data: Type.Array(
@@ -31,7 +31,7 @@ const ReactionGroups = named(
         emoji: Type.String({ description: 'Emoji of the group.' }),
         count: Type.Integer({ description: 'Number of reactions with the emoji.' }),
         mine: nullable(idOf(reaction.id, "Id of the caller's reaction; null if there is none.")),
-        who: Type.Array(reaction.fields.actor.shown, {
+        who: Type.Array(reaction.fields.actor.response, {
           description: `Authors of the reactions, earliest first; up to ${whoMax}.`,
         }),
       }),
@@ -70,8 +70,8 @@ interface Subject {
 }
 
 async function issueSubject(ctx: Context, id: string): Promise<Subject> {
-  const found = await getEntity(ctx, issueKind, id);
-  return { id: found.id, ...placeOfIssue(found) };
+  const current = await getEntity(ctx, issueModel, id);
+  return { id: current.id, ...linkToIssue(current) };
 }
 
 async function commentSubject(ctx: Context, id: string): Promise<Subject> {
@@ -89,27 +89,28 @@ async function listReactions(ctx: Context, subject: Subject) {
 
 const actorIdOf = ({ actor }: Context): string => actor.memberId ?? actor.id;
 
-async function addReaction(ctx: Context, subject: Subject, given: string): Promise<ChangeSet> {
-  const emoji = emojiOf(given);
+async function addReaction(ctx: Context, subject: Subject, input: string): Promise<ChangeSet> {
+  const emoji = emojiOf(input);
   const { id: subjectId, issueId, issuePlace } = subject;
   const sought = { issueId, subjectId, emoji, actorId: actorIdOf(ctx) };
   // The id is derived from the content, so that a run which reacts twice finds its staged reaction.
   const { count = 0 } = (await ctx.store.readOne(ctx.scope, takenBack, sought)) ?? {};
   for (let nth = count; ; nth++) {
     const id = derivedId(reaction.id, subjectId, `${sought.actorId} ${emoji} ${nth}`);
-    const found = await reactionKind.find(ctx, id);
-    if (found?.deletedAt === null) return { changes: [], body: reactionKind.wire(found, ctx), status: 200 };
-    if (found) continue;
-    await requireRoom(ctx, subjectId, emoji);
+    const current = await reactionModel.find(ctx, id);
+    if (current?.deletedAt === null)
+      return { changes: [], body: reactionModel.wire(current, ctx), status: 200 };
+    if (current) continue;
+    await requireCapacity(ctx, subjectId, emoji);
     const now = ctx.nowMs();
     const times = { createdAt: now, updatedAt: now, deletedAt: null };
     const entity = { id, issueId, issuePlace, subjectId, emoji, ...authorOf(ctx, 'actor'), ...times };
-    return created(ctx, reactionKind, entity, reaction.path);
+    return created(ctx, reactionModel, entity, reaction.path);
   }
 }
 
 /** @throws ApiError conflict */
-async function requireRoom(ctx: Context, subjectId: string, emoji: string): Promise<void> {
+async function requireCapacity(ctx: Context, subjectId: string, emoji: string): Promise<void> {
   const groups = await ctx.store.read(ctx.scope, grouped, { subjectId, actorId: '', whoMax: 0 });
   if (groups.length >= emojiMax && !groups.some((group) => group.emoji === emoji))
     throw invalidField('emoji', 'too_big', {
@@ -156,24 +157,24 @@ function routesOf(
       limit: 'write',
       body: schemasOf(reaction).create,
       example: { emoji: '👍' },
-      responses: { 201: schemasOf(reaction).shown, 200: schemasOf(reaction).shown },
+      responses: { 201: schemasOf(reaction).response, 200: schemasOf(reaction).response },
       write: async (ctx, { params, body }) => addReaction(ctx, await find(ctx, params.id), body.emoji),
     }),
   ];
 }
 
-export const reactions = defineResource(reaction, reactionKind, {
-  admits: (ctx, { issueId }) => getEntity(ctx, issueKind, issueId),
+export const reactions = defineResource(reaction, reactionModel, {
+  admits: (ctx, { issueId }) => getEntity(ctx, issueModel, issueId),
   operations: {
     async delete(ctx, id, ifMatch) {
-      const found = await reactionKind.find(ctx, id);
-      if (!found) throw notFound();
-      await getEntity(ctx, issueKind, found.issueId);
-      if (found.actorId !== actorIdOf(ctx))
+      const current = await reactionModel.find(ctx, id);
+      if (!current) throw notFound();
+      await getEntity(ctx, issueModel, current.issueId);
+      if (current.actorId !== actorIdOf(ctx))
         throw new ApiError('forbidden', 'Only the author of a reaction can remove it.');
-      requireVersion(found, ifMatch);
-      return found.deletedAt === null
-        ? removed(ctx, reactionKind, found, ifMatch)
+      requireVersion(current, ifMatch);
+      return current.deletedAt === null
+        ? removed(ctx, reactionModel, current, ifMatch)
         : { changes: [], body: undefined };
     },
   },

@@ -3,13 +3,13 @@ import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { actor, choice, reference } from '../../contract/field.ts';
 import { Closed, described, idOf, nullable } from '../../lib/schema.ts';
-import { issue, relationTypes, stateShown } from '../issues/contract.ts';
+import { issue, relationTypes, stateResponse } from '../issues/contract.ts';
 
-const otherShown = Closed({
+const otherResponse = Closed({
   id: idOf(issue.id),
   identifier: nullable(Type.String({ description: 'Identifier of the issue; null while it is staged.' })),
   title: Type.String({ description: 'Title of the issue.' }),
-  state: described(stateShown, 'Workflow state of the issue.'),
+  state: described(stateResponse, 'Workflow state of the issue.'),
 });
 
 export const relation = defineContract({
@@ -26,7 +26,7 @@ export const relation = defineContract({
       write: 'create',
       doc: 'Relation from the issue to the other one.',
     }),
-    issue: reference(issue, { required: true, write: 'create', doc: 'The other issue.' }, otherShown),
+    issue: reference(issue, { required: true, write: 'create', doc: 'The other issue.' }, otherResponse),
     creator: actor({ doc: 'Author of the relation.' }),
   },
   undo: 'values',
@@ -49,7 +49,7 @@ export const relation = defineContract({
     delete: 'Delete a relation from both issues',
   },
   events: {},
-  keepsDeleted: true,
+  retainsDeleted: true,
   ofTeam: true,
   calls: ['list', 'get', 'create', 'delete'],
   examples: { create: { type: 'blocks', issueId: 'ENG-2' } },

@@ -6,7 +6,7 @@ import { invalidField } from '../../lib/errors.ts';
 import { nameOf, described } from '../../lib/schema.ts';
 import type { Condition } from '../../store/page.ts';
 import { issue } from '../issues/contract.ts';
-import { issueKind } from '../issues/kind.ts';
+import { issueModel } from '../issues/kind.ts';
 
 const related = (doc: string) => Type.Optional(described(nameOf(issue), doc));
 
@@ -49,12 +49,12 @@ const openBlocker = `EXISTS (SELECT 1 FROM relations AS r
 export async function relationConditions(ctx: Context, query: RelationQuery): Promise<Condition[]> {
   const conditions: Condition[] = [];
   for (const name of ['blocks', 'blockedBy', 'duplicateOf'] as const) {
-    const given = query[name];
-    if (given === undefined) continue;
-    const found = await issueKind.find(ctx, given);
-    if (!found || found.deletedAt !== null)
-      throw invalidField(name, 'not_found', { why: `There is no issue ${given}.` });
-    conditions.push({ sql: sqlOf[name], params: { [name]: found.id } });
+    const requested = query[name];
+    if (requested === undefined) continue;
+    const other = await issueModel.find(ctx, requested);
+    if (!other || other.deletedAt !== null)
+      throw invalidField(name, 'not_found', { why: `There is no issue ${requested}.` });
+    conditions.push({ sql: sqlOf[name], params: { [name]: other.id } });
   }
   if (query.hasOpenBlockers !== undefined) {
     const seen = ctx.visibleTeams && JSON.stringify([...ctx.visibleTeams]);

@@ -1,19 +1,19 @@
 // Relations. A row stores the relation from `fromId` to `issueId`; the other side is shown the inverse. A relation is published as an event
 // of each of its two issues, but does not change their version, so relating an issue does not conflict with editing it.
 import { asLeft, type Change, type ChangeSet, type EventDraft } from '../../changes/change.ts';
-import type { Kind } from '../../changes/kind.ts';
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityModel } from '../../changes/kind.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import { plain, type Column } from '../../changes/columns.ts';
-import { pageOfKind } from '../../changes/list.ts';
+import { pageOfModel } from '../../changes/list.ts';
 import { getEntity, removed } from '../../changes/operations.ts';
 import type { Context, Directory } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { authorOf } from '../../resource/author.ts';
 import { defineResource } from '../../resource/define.ts';
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantOp } from '../../store/store.ts';
 import { statesOf } from '../directory.ts';
-import { issueKind, type Issue } from '../issues/kind.ts';
+import { issueModel, type Issue } from '../issues/kind.ts';
 import { inState } from '../issues/in-state.ts';
 import { relation } from './contract.ts';
 import { closesCircle, noCircle, originalOf, related } from './statements.ts';
@@ -27,8 +27,8 @@ const endOf = (column: string): Column<End> => ({
   read: (value) => JSON.parse(String(value)),
 });
 
-const kept = { fromId: plain<string>('from_id'), from: endOf('from_id'), to: endOf('issue_id') };
-type Relation = EntityOf<typeof relation, typeof kept>;
+const storedFields = { fromId: plain<string>('from_id'), from: endOf('from_id'), to: endOf('issue_id') };
+type Relation = EntityOf<typeof relation, typeof storedFields>;
 type RelationType = Relation['type'];
 
 /** Returns true if the change creates or restores the object. */
@@ -37,13 +37,13 @@ const isAdded = (
   after: { readonly deletedAt: number | null },
 ): boolean => (before === null || before.deletedAt !== null) && after.deletedAt === null;
 
-const relationKind: Kind<Relation, Shown<typeof relation>> = kindOf(relation, {
-  kept,
+const relationModel: EntityModel<Relation, EntityResponse<typeof relation>> = modelOf(relation, {
+  stored: storedFields,
   shows: {
     issue: ({ to }, { directory }) => {
       const state = directory.states.get(to.stateId);
       return {
-        ...named(to, directory),
+        ...issueReference(to, directory),
         title: to.title,
         // A state in use by an issue is never purged from the directory.
         state: { id: to.stateId, name: state?.name ?? '', type: state!.type },
@@ -59,12 +59,12 @@ const relationKind: Kind<Relation, Shown<typeof relation>> = kindOf(relation, {
     }),
     async comesBack(ctx, deleted) {
       const [from, to] = [
-        await issueKind.find(ctx, deleted.fromId),
-        await issueKind.find(ctx, deleted.issueId),
+        await issueModel.find(ctx, deleted.fromId),
+        await issueModel.find(ctx, deleted.issueId),
       ];
       if (!from || !to) throw new ApiError('not_found', 'One of the issues of this relation was deleted.');
       await requireNew(ctx, deleted.type, from, to);
-      return told(relationKind.update(deleted, { deletedAt: null }, ctx.nowMs())!, [from, to]);
+      return withIssueEvents(relationModel.update(deleted, { deletedAt: null }, ctx.nowMs())!, [from, to]);
     },
     team: {
       of: ({ from, to }) => [from.teamId, to.teamId],
@@ -74,7 +74,7 @@ const relationKind: Kind<Relation, Shown<typeof relation>> = kindOf(relation, {
   },
 });
 
-function named({ id, teamId, number }: End, { teams }: Directory) {
+function issueReference({ id, teamId, number }: End, { teams }: Directory) {
   return { id, identifier: number === null ? null : `${teams.get(teamId)?.key ?? ''}-${number}` };
 }
 
@@ -93,28 +93,28 @@ function seenFrom(issueId: string, relation: Relation): Relation {
   return { ...relation, fromId: toId, from: to, type: inverse[type], issueId: fromId, to: from };
 }
 
-export const relations = defineResource(relation, relationKind, {
+export const relations = defineResource(relation, relationModel, {
   // Required for every resource with a parent; the operations below do not use them.
   where: () => [],
   sets: () => ({}),
   operations: {
     async list(ctx, query, parentId) {
-      const { id } = await getEntity(ctx, issueKind, parentId ?? '');
-      const page = await pageOfKind(ctx, relationKind, query, {
+      const { id } = await getEntity(ctx, issueModel, parentId ?? '');
+      const page = await pageOfModel(ctx, relationModel, query, {
         where: [{ sql: ofIssue, params: { issueId: id } }],
-        asked: { parentId },
+        parameters: { parentId },
       });
-      return { ...page, data: page.data.map((found) => relationKind.wire(seenFrom(id, found), ctx)) };
+      return { ...page, data: page.data.map((current) => relationModel.wire(seenFrom(id, current), ctx)) };
     },
     async create(ctx, { type, issueId }, parentId) {
-      const issue = await getEntity(ctx, issueKind, parentId ?? '');
+      const issue = await getEntity(ctx, issueModel, parentId ?? '');
       const other = await findOther(ctx, issue, issueId);
-      const [kept, from, to] = storedAs(type, issue, other);
-      await requireNew(ctx, kept, from, to);
+      const [storedType, from, to] = storedAs(type, issue, other);
+      await requireNew(ctx, storedType, from, to);
       const now = ctx.nowMs();
-      const made = relationKind.create({
+      const created = relationModel.create({
         id: ctx.ids.next(relation.id),
-        type: kept,
+        type: storedType,
         fromId: from.id,
         from,
         issueId: to.id,
@@ -124,22 +124,22 @@ export const relations = defineResource(relation, relationKind, {
         updatedAt: now,
         deletedAt: null,
       });
-      const moved = kept === 'duplicate_of' ? closedAsDuplicate(ctx, from) : null;
+      const moved = storedType === 'duplicate_of' ? closedAsDuplicate(ctx, from) : null;
       return {
-        changes: [...(moved ? [moved] : []), told(made, [from, to])],
-        body: relationKind.wire(seenFrom(issue.id, made.after), ctx),
+        changes: [...(moved ? [moved] : []), withIssueEvents(created, [from, to])],
+        body: relationModel.wire(seenFrom(issue.id, created.after), ctx),
         status: 201,
-        location: `${ctx.baseUrl}/api/v1/${relation.path}/${made.id}`,
+        location: `${ctx.baseUrl}/api/v1/${relation.path}/${created.id}`,
       };
     },
     async get(ctx, id) {
-      const { found } = await findWithEnds(ctx, id);
-      return relationKind.wire(found, ctx);
+      const { current } = await findWithEnds(ctx, id);
+      return relationModel.wire(current, ctx);
     },
     async delete(ctx, id, ifMatch) {
-      const { found, ends } = await findWithEnds(ctx, id);
-      const set: ChangeSet<undefined> = removed(ctx, relationKind, found, ifMatch);
-      return { ...set, changes: set.changes.map((change) => told(change, ends)) };
+      const { current, ends } = await findWithEnds(ctx, id);
+      const set: ChangeSet<undefined> = removed(ctx, relationModel, current, ifMatch);
+      return { ...set, changes: set.changes.map((change) => withIssueEvents(change, ends)) };
     },
   },
 });
@@ -151,19 +151,19 @@ const ofIssue = `(from_id = :issueId OR issue_id = :issueId) AND deleted_at IS N
 
 /** Relations of a deleted issue count as deleted. @throws ApiError not_found */
 async function findWithEnds(ctx: Context, id: string) {
-  const found = await getEntity(ctx, relationKind, id);
+  const current = await getEntity(ctx, relationModel, id);
   const ends = [
-    await getEntity(ctx, issueKind, found.fromId),
-    await getEntity(ctx, issueKind, found.issueId),
+    await getEntity(ctx, issueModel, current.fromId),
+    await getEntity(ctx, issueModel, current.issueId),
   ] as const;
-  return { found, ends };
+  return { current, ends };
 }
 
 /** @throws ApiError validation_failed */
-async function findOther(ctx: Context, issue: Issue, given: string): Promise<Issue> {
-  const other = await issueKind.find(ctx, given);
+async function findOther(ctx: Context, issue: Issue, requested: string): Promise<Issue> {
+  const other = await issueModel.find(ctx, requested);
   if (!other || other.deletedAt !== null)
-    throw invalidField('issueId', 'not_found', { why: `There is no issue ${given}.` });
+    throw invalidField('issueId', 'not_found', { why: `There is no issue ${requested}.` });
   if (other.id === issue.id)
     throw invalidField('issueId', 'conflict', {
       why: 'An issue cannot be related to itself.',
@@ -201,7 +201,7 @@ async function requireNew(ctx: Context, type: RelationType, from: Issue, to: Iss
 }
 
 const nameOf = (issue: Issue, { directory }: Context): string =>
-  named(issue, directory).identifier ?? issue.id;
+  issueReference(issue, directory).identifier ?? issue.id;
 
 function refused(why: string, fix: string): ApiError {
   return new ApiError('conflict', `${why} ${fix}`, {
@@ -216,31 +216,31 @@ function closedAsDuplicate(ctx: Context, issue: Issue) {
   const state =
     states.find(({ type }) => type === 'duplicate') ?? states.find(({ type }) => type === 'canceled');
   const isThere = directory.states.get(issue.stateId)?.type === state?.type;
-  return state && !isThere ? issueKind.update(issue, inState(ctx, issue, state.id), nowMs()) : null;
+  return state && !isThere ? issueModel.update(issue, inState(ctx, issue, state.id), nowMs()) : null;
 }
 
 /** Replaces the event of a change by one event for each of the two issues. */
-function told(change: Change, ends: readonly [Issue, Issue]): Change {
+function withIssueEvents(change: Change, ends: readonly [Issue, Issue]): Change {
   return {
     ...change,
     events(view) {
-      const left = ends.map((issue) => asLeft(view, issueKind.name, issue));
+      const left = ends.map((issue) => asLeft(view, issueModel.name, issue));
       return typesOf(change).flatMap((type) =>
         left.map((issue, at): EventDraft => {
           const { id, type: word } = seenFrom(issue.id, change.after as Relation);
-          const other = named(left[1 - at]!, view.directory);
+          const other = issueReference(left[1 - at]!, view.directory);
           return {
             type,
-            entityKind: issueKind.name,
+            entityKind: issueModel.name,
             entityId: issue.id,
             subjectId: issue.id,
-            learnsOf: issue.number === null ? issue.id : null,
-            data: { ...issueKind.wire(issue, view), relation: { id, type: word, issue: other } },
+            commitAssignedOf: issue.number === null ? issue.id : null,
+            data: { ...issueModel.wire(issue, view), relation: { id, type: word, issue: other } },
           };
         }),
       );
     },
-    followedBy: (later) => told(change.followedBy(later), ends),
+    followedBy: (later) => withIssueEvents(change.followedBy(later), ends),
   };
 }
 

@@ -85,7 +85,7 @@ export const release = defineContract({
     deleted: 'release.deleted',
     other: ['release.published', 'release.rolled_back'],
   },
-  keepsDeleted: true,
+  retainsDeleted: true,
   calls: ['get', 'list', 'create', 'update', 'publish'],
   examples: {
     create: {

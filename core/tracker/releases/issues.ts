@@ -5,35 +5,35 @@ import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { Condition } from '../../store/page.ts';
 import { listIssues, type IssueQuery } from '../issues/issues.ts';
-import { issueKind } from '../issues/kind.ts';
-import { seeingIssues } from '../issues/seen.ts';
+import { issueModel } from '../issues/kind.ts';
+import { withIssueVisibility } from '../issues/seen.ts';
 import { selectIssues } from '../issues/select.ts';
 import type { ReleaseIssuesInput } from './bodies.ts';
 import { releaseIssuesMax } from './contract.ts';
-import { releaseKind } from './kind.ts';
+import { releaseModel } from './kind.ts';
 import { requireUnpublished } from './published.ts';
 
 /** @throws ApiError not_found, conflict, validation_failed, budget_exceeded */
 export async function addIssues(
   ctx: Context,
   id: string,
-  { issueIds: named, filter }: ReleaseIssuesInput,
+  { issueIds: requestedIds, filter }: ReleaseIssuesInput,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const found = await getEntity(ctx, releaseKind, id);
-  requireUnpublished(found, 'its issues cannot change');
+  const current = await getEntity(ctx, releaseModel, id);
+  requireUnpublished(current, 'its issues cannot change');
   const selected = await selectIssues(
-    seeingIssues(ctx),
-    { ...(named && { ids: named }), ...(filter && { filter }) },
+    withIssueVisibility(ctx),
+    { ...(requestedIds && { ids: requestedIds }), ...(filter && { filter }) },
     'issueIds',
   );
-  const issueIds = [...new Set([...found.issueIds, ...selected.map(({ issue }) => issue.id)])];
+  const issueIds = [...new Set([...current.issueIds, ...selected.map(({ issue }) => issue.id)])];
   if (issueIds.length > releaseIssuesMax)
     throw invalidField(filter === undefined ? 'issueIds' : 'filter', 'too_big', {
       why: `The release would have ${issueIds.length} issues.`,
       fix: `Add fewer issues: a release has at most ${releaseIssuesMax}.`,
     });
-  return updated(ctx, releaseKind, found, { issueIds }, ifMatch);
+  return updated(ctx, releaseModel, current, { issueIds }, ifMatch);
 }
 
 /** Ignores issues that are not in the release or do not exist. @throws ApiError not_found, conflict */
@@ -43,18 +43,20 @@ export async function removeIssues(
   names: readonly string[],
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const found = await getEntity(ctx, releaseKind, id);
-  requireUnpublished(found, 'its issues cannot change');
-  const ids = await issueKind.idsOf(ctx, names);
+  const current = await getEntity(ctx, releaseModel, id);
+  requireUnpublished(current, 'its issues cannot change');
+  const ids = await issueModel.idsOf(ctx, names);
   const gone = new Set(names.map((name) => ids.get(name) ?? name));
-  const issueIds = found.issueIds.filter((one) => !gone.has(one));
-  return updated(ctx, releaseKind, found, { issueIds }, ifMatch);
+  const issueIds = current.issueIds.filter((one) => !gone.has(one));
+  return updated(ctx, releaseModel, current, { issueIds }, ifMatch);
 }
 
 /** @throws ApiError not_found, and the errors of issue lists */
 export async function listIssuesOf(ctx: Context, id: string, query: IssueQuery) {
-  const { id: releaseId } = await getEntity(ctx, releaseKind, id);
-  return listIssues(seeingIssues(ctx), query, { among: { id: releaseId, condition: isIn(releaseId) } });
+  const { id: releaseId } = await getEntity(ctx, releaseModel, id);
+  return listIssues(withIssueVisibility(ctx), query, {
+    among: { id: releaseId, condition: isIn(releaseId) },
+  });
 }
 
 function isIn(releaseId: string): Condition {

@@ -1,5 +1,5 @@
 // Storage and events of releases. The row of a release lists its issues; a separate table indexes them.
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { release } from './contract.ts';
@@ -24,7 +24,7 @@ const pipelineThere = tenantStatement(
   'UPDATE pipelines SET version = version WHERE workspace_id = :ws AND id = :pipelineId AND deleted_at IS NULL',
 );
 
-export const releaseKind = kindOf(release, {
+export const releaseModel = modelOf(release, {
   events(before, after) {
     if (!before) return ['release.created'];
     if (before.deletedAt !== after.deletedAt) return ['release.deleted'];

@@ -1,14 +1,14 @@
 // Drafts release notes from issues: features, fixes and other changes, by the labels `feature` and `bug`, one line per issue with its
 // identifier and link. Deterministic: the same issues give the same text.
 import type { ChangeSet } from '../../changes/change.ts';
-import { notDeleted, pageOfKind } from '../../changes/list.ts';
+import { notDeleted, pageOfModel } from '../../changes/list.ts';
 import { getEntity, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
-import { foldName } from '../../lib/fold.ts';
-import { issueKind, type ShownIssue } from '../issues/kind.ts';
-import { seeingIssues } from '../issues/seen.ts';
+import { foldName } from '../../lib/case-folding.ts';
+import { issueModel, type IssueResponse } from '../issues/kind.ts';
+import { withIssueVisibility } from '../issues/seen.ts';
 import { notesBytesMax, releaseIssuesMax } from './contract.ts';
-import { releaseKind } from './kind.ts';
+import { releaseModel } from './kind.ts';
 import { requireUnpublished } from './published.ts';
 
 const groups = [
@@ -22,18 +22,18 @@ const restBytes = 100;
 
 /** @throws ApiError not_found; conflict if the notes are to be saved and the release is published */
 export async function draftNotes(ctx: Context, id: string, save: boolean): Promise<ChangeSet> {
-  const found = await getEntity(ctx, releaseKind, id);
-  if (save) requireUnpublished(found, 'its notes cannot be replaced by a draft');
-  const notes = draftOf(await issuesIn(seeingIssues(ctx), found.issueIds));
-  const { changes } = save ? updated(ctx, releaseKind, found, { notes }, null) : { changes: [] };
+  const current = await getEntity(ctx, releaseModel, id);
+  if (save) requireUnpublished(current, 'its notes cannot be replaced by a draft');
+  const notes = draftOf(await issuesIn(withIssueVisibility(ctx), current.issueIds));
+  const { changes } = save ? updated(ctx, releaseModel, current, { notes }, null) : { changes: [] };
   return { changes, body: { notes } };
 }
 
 /** Returns the visible issues that are neither canceled nor duplicates, sorted by identifier. */
-async function issuesIn(ctx: Context, issueIds: readonly string[]): Promise<ShownIssue[]> {
-  const { data } = await pageOfKind(
+async function issuesIn(ctx: Context, issueIds: readonly string[]): Promise<IssueResponse[]> {
+  const { data } = await pageOfModel(
     ctx,
-    issueKind,
+    issueModel,
     { limit: releaseIssuesMax },
     {
       where: [
@@ -44,17 +44,17 @@ async function issuesIn(ctx: Context, issueIds: readonly string[]): Promise<Show
     },
   );
   return data
-    .map((issue) => issueKind.wire(issue, ctx))
+    .map((issue) => issueModel.wire(issue, ctx))
     .filter(({ state }) => state.type !== 'canceled' && state.type !== 'duplicate')
     .sort(byIdentifier);
 }
 
-function byIdentifier(a: ShownIssue, b: ShownIssue): number {
+function byIdentifier(a: IssueResponse, b: IssueResponse): number {
   if (a.team.key !== b.team.key) return a.team.key < b.team.key ? -1 : 1;
   return (a.number ?? 0) - (b.number ?? 0);
 }
 
-function draftOf(issues: readonly ShownIssue[]): string {
+function draftOf(issues: readonly IssueResponse[]): string {
   const lines: string[] = [];
   let bytes = restBytes;
   let left = 0;
@@ -72,12 +72,12 @@ function draftOf(issues: readonly ShownIssue[]): string {
 }
 
 /** Returns the first group whose label the issue has. */
-function groupOf({ labels }: ShownIssue): (typeof groups)[number] {
+function groupOf({ labels }: IssueResponse): (typeof groups)[number] {
   const names = new Set(labels.map(({ name }) => foldName(name)));
   return groups.find(({ label }) => label !== null && names.has(label)) ?? groups[2];
 }
 
 /** Titles are plain text, so Markdown in them is escaped. */
-function lineOf({ identifier, title, url }: ShownIssue): string {
+function lineOf({ identifier, title, url }: IssueResponse): string {
   return `${title.replaceAll(/[\\`*_[\]<>]/g, String.raw`\$&`)} ([${identifier}](${url}))`;
 }

@@ -3,7 +3,7 @@ import { invalidField } from '../../lib/errors.ts';
 import { defineResource } from '../../resource/define.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { release } from './contract.ts';
-import { releaseKind } from './kind.ts';
+import { releaseModel } from './kind.ts';
 import { requireUnpublished } from './published.ts';
 import { releaseRoutes } from './routes.ts';
 
@@ -12,7 +12,7 @@ const withTag = tenantStatement<{ id: string }>(
   'SELECT id FROM releases WHERE workspace_id = :ws AND pipeline_id = :pipelineId AND tag = :tag AND deleted_at IS NULL',
 );
 
-export const releases = defineResource(release, releaseKind, {
+export const releases = defineResource(release, releaseModel, {
   sets: ({ directory }, { pipelineId }) => ({
     stage: directory.pipelines.get(pipelineId)?.stages[0] ?? '',
   }),
@@ -30,9 +30,9 @@ export const releases = defineResource(release, releaseKind, {
   },
   operations: {
     async delete(ctx, id, ifMatch) {
-      const found = await getEntity(ctx, releaseKind, id);
-      requireUnpublished(found, 'it cannot be deleted');
-      return removed(ctx, releaseKind, found, ifMatch);
+      const current = await getEntity(ctx, releaseModel, id);
+      requireUnpublished(current, 'it cannot be deleted');
+      return removed(ctx, releaseModel, current, ifMatch);
     },
   },
   routes: releaseRoutes,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { schemasOf } from '../../contract/schemas.ts';
 import { defineRoute } from '../../http/route.ts';
-import { Closed, givenAs, idOf, named, pageQuery, text } from '../../lib/schema.ts';
+import { Closed, inputForm, idOf, namedSchema, pageQuery, text } from '../../lib/schema.ts';
 import { issue } from '../issues/contract.ts';
 import { readingIssues } from '../issues/seen.ts';
 import { stageMax } from '../pipelines/contract.ts';
@@ -12,18 +12,18 @@ import { draftNotes } from './notes.ts';
 import { moveRelease, publishRelease, rollBackRelease } from './stages.ts';
 
 const params = Closed({ id: idOf(release.id) });
-const shown = { 200: schemasOf(release).shown };
+const releaseResponse = { 200: schemasOf(release).response };
 const path = '/api/v1/releases/{id}';
 
-const ReleaseStage = named(
+const ReleaseStage = namedSchema(
   'ReleaseStage',
   Closed({ stage: text(stageMax, 'A stage of the pipeline of the release.') }),
 );
-const ReleaseRollback = named(
+const ReleaseRollback = namedSchema(
   'ReleaseRollback',
   Closed({ reason: text(2_000, 'The reason for the rollback.') }),
 );
-const ReleaseNotesDraft = named(
+const ReleaseNotesDraft = namedSchema(
   'ReleaseNotesDraft',
   Closed({
     save: Type.Optional(
@@ -33,7 +33,7 @@ const ReleaseNotesDraft = named(
     ),
   }),
 );
-const ReleaseNotes = named(
+const ReleaseNotes = namedSchema(
   'ReleaseNotes',
   Closed({
     notes: Type.String({
@@ -54,7 +54,7 @@ const stepRoutes = [
     params,
     body: ReleaseStage,
     example: { stage: 'staging' },
-    responses: shown,
+    responses: releaseResponse,
     errors: ['conflict'],
     write: (ctx, { params, body, ifMatch }) => moveRelease(ctx, params.id, body.stage, ifMatch),
   }),
@@ -68,7 +68,7 @@ const stepRoutes = [
     writes: ['status', 'stage', 'publishedAt'],
     limit: 'write',
     params,
-    responses: shown,
+    responses: releaseResponse,
     errors: ['conflict'],
     write: (ctx, { params, ifMatch }) => publishRelease(ctx, params.id, ifMatch),
   }),
@@ -83,7 +83,7 @@ const stepRoutes = [
     params,
     body: ReleaseRollback,
     example: { reason: 'Saving loses comments.' },
-    responses: shown,
+    responses: releaseResponse,
     errors: ['conflict'],
     write: (ctx, { params, body, ifMatch }) => rollBackRelease(ctx, params.id, body.reason, ifMatch),
   }),
@@ -120,7 +120,7 @@ const issueRoutes = [
     query: Closed({
       ...pageQuery,
       filter: Type.Optional(
-        Type.String({ maxLength: 8000, description: 'Filter tree of issues as JSON.', [givenAs]: 'json' }),
+        Type.String({ maxLength: 8000, description: 'Filter tree of issues as JSON.', [inputForm]: 'json' }),
       ),
       sort: Type.Optional(
         Type.String({
@@ -147,7 +147,7 @@ const issueRoutes = [
     params,
     body: ReleaseIssuesAdd,
     example: { issueIds: ['ENG-1', 'ENG-2'] },
-    responses: shown,
+    responses: releaseResponse,
     errors: ['conflict', 'budget_exceeded'],
     write: (ctx, { params, body, ifMatch }) => addIssues(ctx, params.id, body, ifMatch),
   }),
@@ -164,7 +164,7 @@ const issueRoutes = [
     params,
     body: ReleaseIssuesRemove,
     example: { issueIds: ['ENG-2'] },
-    responses: shown,
+    responses: releaseResponse,
     errors: ['conflict'],
     write: (ctx, { params, body, ifMatch }) => removeIssues(ctx, params.id, body.issueIds, ifMatch),
   }),

@@ -4,7 +4,7 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import { releaseKind, type Release } from './kind.ts';
+import { releaseModel, type Release } from './kind.ts';
 import { requireUnpublished } from './published.ts';
 
 /** @throws ApiError not_found, conflict, validation_failed */
@@ -14,24 +14,36 @@ export async function moveRelease(
   stage: string,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const found = await getEntity(ctx, releaseKind, id);
-  requireUnpublished(found, 'its stage cannot change');
-  const stages = stagesOf(ctx, found);
+  const current = await getEntity(ctx, releaseModel, id);
+  requireUnpublished(current, 'its stage cannot change');
+  const stages = stagesOf(ctx, current);
   const at = stages.indexOf(stage);
   if (at < 0)
     throw invalidField('stage', 'not_found', {
       why: `The pipeline has no stage ${stage}.`,
       fix: `Use one of ${stages.join(', ')}.`,
     });
-  return updated(ctx, releaseKind, found, { stage, status: at === 0 ? 'planned' : 'in_progress' }, ifMatch);
+  return updated(
+    ctx,
+    releaseModel,
+    current,
+    { stage, status: at === 0 ? 'planned' : 'in_progress' },
+    ifMatch,
+  );
 }
 
 /** @throws ApiError not_found, conflict */
 export async function publishRelease(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
-  const found = await getEntity(ctx, releaseKind, id);
-  requireUnpublished(found, 'it cannot be published again');
-  const stage = stagesOf(ctx, found).at(-1) ?? found.stage;
-  return updated(ctx, releaseKind, found, { status: 'published', stage, publishedAt: ctx.nowMs() }, ifMatch);
+  const current = await getEntity(ctx, releaseModel, id);
+  requireUnpublished(current, 'it cannot be published again');
+  const stage = stagesOf(ctx, current).at(-1) ?? current.stage;
+  return updated(
+    ctx,
+    releaseModel,
+    current,
+    { status: 'published', stage, publishedAt: ctx.nowMs() },
+    ifMatch,
+  );
 }
 
 /** @throws ApiError not_found, conflict */
@@ -41,16 +53,16 @@ export async function rollBackRelease(
   reason: string,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const found = await getEntity(ctx, releaseKind, id);
-  if (found.status !== 'published')
+  const current = await getEntity(ctx, releaseModel, id);
+  if (current.status !== 'published')
     throw new ApiError(
       'conflict',
-      found.status === 'rolled_back'
+      current.status === 'rolled_back'
         ? 'The release was already rolled back.'
         : 'The release was not published. Only a published release can be rolled back.',
     );
   const patch = { status: 'rolled_back', rolledBackAt: ctx.nowMs(), rollbackReason: reason } as const;
-  return updated(ctx, releaseKind, found, patch, ifMatch);
+  return updated(ctx, releaseModel, current, patch, ifMatch);
 }
 
 function stagesOf({ directory }: Context, { pipelineId }: Release): readonly string[] {

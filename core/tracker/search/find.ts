@@ -1,16 +1,16 @@
 // `GET /search`: issues that match all words in their own text or in one comment, best match first. An issue whose identifier or number was
 // typed comes before all others.
-import { askedOf, cursorOf, notDeleted, type PageParameters } from '../../changes/list.ts';
+import { contentParameters, cursorOf, notDeleted, type PageParameters } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
 import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
-import { identifierGivenPattern } from '../../lib/issue-names.ts';
+import { identifierInputPattern } from '../../lib/issue-names.ts';
 import { limitDefault } from '../../lib/schema.ts';
-import { givenOf, type Condition } from '../../store/page.ts';
+import { sortedParameters, type Condition } from '../../store/page.ts';
 import { composedStatement, tenantStatement, type Value } from '../../store/statement.ts';
 import { StoreError } from '../../store/store.ts';
 import { issueFiltering } from '../issues/filter.ts';
-import { askedIn, type IssueFilters } from '../issues/issues.ts';
-import { issueKind, type Issue } from '../issues/kind.ts';
+import { requestedFilters, type IssueFilters } from '../issues/issues.ts';
+import { issueModel, type Issue } from '../issues/kind.ts';
 import { excerptOf } from './highlight.ts';
 import { readHits, type Hit } from './hits.ts';
 import { indexSome } from './indexing.ts';
@@ -24,24 +24,24 @@ export const depthMax = 1_000;
 const waitMs = 1_000;
 /** Number of texts read per requested issue, since several texts may belong to one issue. */
 const textsPerIssue = 3;
-const namedMax = 5;
+const exactMatchesMax = 5;
 
 export type SearchQuery = PageParameters & IssueFilters & { q: string };
 
 /** @throws ApiError validation_failed, invalid_cursor, budget_exceeded */
-export async function searchIssues(ctx: Context, asked: SearchQuery) {
-  const query = parseQuery(asked.q);
-  const list = `${ctx.workspaceId} search ${JSON.stringify(givenOf(askedOf(asked)))}`;
-  const offset = offsetOf(ctx, list, cursorOf(asked));
-  const limit = asked.limit ?? limitDefault;
-  const conditions = await issueFiltering.conditions(ctx, askedIn(asked));
+export async function searchIssues(ctx: Context, request: SearchQuery) {
+  const query = parseQuery(request.q);
+  const list = `${ctx.workspaceId} search ${JSON.stringify(sortedParameters(contentParameters(request)))}`;
+  const offset = offsetOf(ctx, list, cursorOf(request));
+  const limit = request.limit ?? limitDefault;
+  const conditions = await issueFiltering.conditions(ctx, requestedFilters(request));
   const isComplete = await indexPending(ctx);
-  const found = await bestOf(ctx, query, { q: asked.q, conditions, until: offset + limit + 1 });
-  const page = found.slice(offset, offset + limit);
+  const hits = await bestOf(ctx, query, { q: request.q, conditions, until: offset + limit + 1 });
+  const page = hits.slice(offset, offset + limit);
   const end = offset + page.length;
-  const hasNextPage = found.length > end && end < depthMax;
+  const hasNextPage = hits.length > end && end < depthMax;
   return {
-    data: await shownWith(ctx, page, query),
+    data: await toSearchHits(ctx, page, query),
     pageInfo: {
       hasNextPage,
       endCursor: page.length > 0 ? encodeCursor(ctx.sealing, list, [end]) : null,
@@ -80,8 +80,9 @@ interface Sought {
 async function bestOf(ctx: Context, query: Query, { q, conditions, until }: Sought): Promise<Hit[]> {
   if (query.wanted.length === 0) return [];
   const best = new Map<string, Hit>();
-  for (const issueId of await namedBy(ctx, q, conditions)) best.set(issueId, { issueId, commentId: null });
-  const named = best.size;
+  for (const issueId of await exactMatches(ctx, q, conditions))
+    best.set(issueId, { issueId, commentId: null });
+  const exactCount = best.size;
   const { columns, commentTeams } = saidTo(ctx);
   const match = matchOf(query, markOf(ctx.workspaceId), columns);
   const read = async (limit: number): Promise<boolean> => {
@@ -94,7 +95,7 @@ async function bestOf(ctx: Context, query: Query, { q, conditions, until }: Soug
     return hits.length < limit;
   };
   const isAll = await read(Math.min(depthMax, until * textsPerIssue));
-  if (!isAll && best.size - named < until) await read(depthMax);
+  if (!isAll && best.size - exactCount < until) await read(depthMax);
   return [...best.values()];
 }
 
@@ -112,14 +113,14 @@ function saidTo({ scopes, narrowed, directory }: Context): {
   return { columns: null, commentTeams: new Set(ids) };
 }
 
-const identifier = new RegExp(identifierGivenPattern);
+const identifier = new RegExp(identifierInputPattern);
 const aNumber = /^#?(\d{1,9})$/;
 
 /** Returns the ids of issues with that identifier, or with that number in any team. */
-async function namedBy(ctx: Context, q: string, conditions: readonly Condition[]): Promise<string[]> {
+async function exactMatches(ctx: Context, q: string, conditions: readonly Condition[]): Promise<string[]> {
   const name = q.trim();
   const number = aNumber.exec(name)?.[1];
-  const of = identifier.test(name) ? await issueKind.find(ctx, name) : undefined;
+  const of = identifier.test(name) ? await issueModel.find(ctx, name) : undefined;
   if (number === undefined && !of) return [];
   const teams = [...(ctx.visibleTeams ?? ctx.directory.teams.keys())];
   const params: Record<string, Value> = Object.assign({}, ...conditions.map((condition) => condition.params));
@@ -133,7 +134,7 @@ async function namedBy(ctx: Context, q: string, conditions: readonly Condition[]
   const rows = await ctx.store.read<{ id: string }>(
     ctx.scope,
     composedStatement<{ id: string }>(
-      `SELECT id FROM issues WHERE workspace_id = :ws AND ${where} ORDER BY updated_at DESC, id LIMIT ${namedMax}`,
+      `SELECT id FROM issues WHERE workspace_id = :ws AND ${where} ORDER BY updated_at DESC, id LIMIT ${exactMatchesMax}`,
       null,
     ),
     { ...params, ...own.params },
@@ -146,10 +147,10 @@ const bodiesOf = tenantStatement<{ id: string; body: string }>(
   `SELECT id, body FROM comments WHERE workspace_id = :ws AND deleted_at IS NULL AND id IN (SELECT value FROM json_each(:ids))`,
 );
 
-async function shownWith(ctx: Context, hits: readonly Hit[], { wanted }: Query) {
+async function toSearchHits(ctx: Context, hits: readonly Hit[], { wanted }: Query) {
   const commentIds = hits.flatMap(({ commentId }) => commentId ?? []);
   const [issues, bodies] = await Promise.all([
-    issueKind.findMany(
+    issueModel.findMany(
       ctx,
       hits.map(({ issueId }) => issueId),
     ),
@@ -166,14 +167,14 @@ async function shownWith(ctx: Context, hits: readonly Hit[], { wanted }: Query) 
       ...highlighted({ field: 'description', commentId: null }, issue.description, wanted),
       ...highlighted({ field: 'comment', commentId }, bodyOf.get(commentId ?? '') ?? '', wanted),
     ];
-    return [{ issue: foundIssue(ctx, issue), highlights }];
+    return [{ issue: toFoundIssue(ctx, issue), highlights }];
   });
 }
 
 /** Omits the description, since highlights show the relevant part. */
-export function foundIssue(ctx: Context, issue: Issue): FoundIssue {
+export function toFoundIssue(ctx: Context, issue: Issue): FoundIssue {
   // JSON omits undefined properties. Building an object without the property would cost one more object per hit.
-  return Object.assign(issueKind.wire(issue, ctx), { description: undefined });
+  return Object.assign(issueModel.wire(issue, ctx), { description: undefined });
 }
 
 function highlighted(

@@ -23,10 +23,10 @@ export function excerptOf(text: string, wanted: readonly Phrase[]): Excerpt | nu
   if (!first) return null;
   const start = cutBefore(text, first.start);
   const end = Math.min(text.length, start + excerptMax);
-  const shown = text.slice(start, end).toWellFormed();
+  const excerpt = text.slice(start, end).toWellFormed();
   const within = ranges.filter((range) => range.end <= end);
   return {
-    text: shown,
+    text: excerpt,
     ranges: within.map((range) => ({ start: range.start - start, end: range.end - start })),
   };
 }

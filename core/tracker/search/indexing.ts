@@ -14,7 +14,7 @@ import { indexed, markOf, textMax } from './words.ts';
 /** Maximum number of texts per commit, so that other writes wait only some milliseconds. */
 const textsAtOnce = 64;
 /** Maximum time in milliseconds that tokenizing may block the event loop. */
-const turnMs = 4;
+const sliceMs = 4;
 
 interface Pending {
   readonly id: string;
@@ -93,7 +93,7 @@ export async function indexSome(store: Store, scope: Scope, isAwaited: boolean):
     if (known.has(id)) ops.push(tenantOp(scope, dropWords, { id }), tenantOp(scope, dropDocument, { id }));
     const text = textOf.get(id);
     if (text) ops.push(...wordsOf(scope, mark, text));
-    if (performance.now() - sinceMs <= turnMs) continue;
+    if (performance.now() - sinceMs <= sliceMs) continue;
     await new Promise((resolve) => setImmediate(resolve));
     sinceMs = performance.now();
   }

@@ -1,9 +1,9 @@
 // Public duplicate search: issues of the teams that a workspace opened, by identifier and title. For a workspace that is closed or unknown,
 // or a team that is not open, the result is empty, so that callers cannot tell these cases apart.
-import { workspaceKind } from '../../identity/workspace/workspace.ts';
+import { workspaceModel } from '../../identity/workspace/workspace.ts';
 import type { Context, Directory, Services } from '../../context.ts';
 import { scopeOf, type Scope } from '../../store/store.ts';
-import { issueKind } from '../issues/kind.ts';
+import { issueModel } from '../issues/kind.ts';
 import { issuesLike } from './similar.ts';
 
 const duplicatesMax = 3;
@@ -22,14 +22,14 @@ interface PublicQuestion {
 }
 
 /** Returns a list for each issue, in order. Rejects with ApiError budget_exceeded, StoreError. */
-export type FindDuplicates = (asked: PublicQuestion) => Promise<Duplicate[][]>;
+export type FindDuplicates = (question: PublicQuestion) => Promise<Duplicate[][]>;
 
 export function createFindDuplicates(
   services: Services,
   directoryOf: (scope: Scope) => Directory | Promise<Directory>,
 ): FindDuplicates {
   const openTeams = async (ctx: Context, team: string | undefined): Promise<Set<string>> => {
-    const workspace = await workspaceKind.find(ctx, ctx.workspaceId);
+    const workspace = await workspaceModel.find(ctx, ctx.workspaceId);
     const open = (workspace?.publicTriage?.teams ?? []).filter((key) => (team?.toUpperCase() ?? key) === key);
     return new Set(
       [...ctx.directory.teams.values()].flatMap(({ id, key }) => (open.includes(key) ? [id] : [])),
@@ -41,17 +41,17 @@ export function createFindDuplicates(
     const visibleTeams = await openTeams(everything, team);
     if (visibleTeams.size === 0) return issues.map(() => []);
     const ctx = { ...everything, visibleTeams };
-    const found: Duplicate[][] = [];
+    const duplicates: Duplicate[][] = [];
     for (const issue of issues) {
       const likest = await issuesLike(ctx, issue, { conditions: [], limit: duplicatesMax });
-      found.push(
+      duplicates.push(
         likest.flatMap(({ other, score }) => {
-          const { identifier, title } = issueKind.wire(other, ctx);
+          const { identifier, title } = issueModel.wire(other, ctx);
           return identifier === null ? [] : [{ identifier, title, score }];
         }),
       );
     }
-    return found;
+    return duplicates;
   };
 }
 

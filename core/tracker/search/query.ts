@@ -14,7 +14,7 @@ export interface Query {
   readonly unwanted: readonly Phrase[];
 }
 
-interface Given {
+interface QueryToken {
   readonly not: string;
   readonly phrase: string | undefined;
   readonly plain: string | undefined;
@@ -30,10 +30,14 @@ const part = /(-?)(?:"([^"]*)"?|([^\s"]+))/g;
  * @throws ApiError validation_failed for a query that is too long, or that only excludes words
  */
 export function parseQuery(q: string): Query {
-  const given = [...q.matchAll(part)].map(([, not = '', phrase, plain]): Given => ({ not, phrase, plain }));
+  const tokens = [...q.matchAll(part)].map(([, not = '', phrase, plain]): QueryToken => ({
+    not,
+    phrase,
+    plain,
+  }));
   // The last word may still be typed, so it counts as a prefix.
-  const last = /\s$/.test(q) ? undefined : given.at(-1);
-  const phrases = given.flatMap((one) => {
+  const last = /\s$/.test(q) ? undefined : tokens.at(-1);
+  const phrases = tokens.flatMap((one) => {
     const words = wordsIn(one.phrase ?? one.plain ?? '').map(({ word }) => word);
     const isBeginning =
       one.plain?.endsWith('*') || (one === last && one.plain !== undefined && one.not === '');

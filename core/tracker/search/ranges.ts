@@ -17,24 +17,24 @@ export function rangesIn(text: string, wanted: readonly Phrase[], reach: number)
   const searched = text.length > textMax ? text.slice(0, textMax) : text;
   // Signs at the end of a word are words of their own, which the search by characters does not recognise.
   const isPlain = isAscii(searched) && !hasSigns(searched);
-  const found = isPlain ? inAscii(searched, wanted, reach) : inWords(searched, wanted);
-  return merged(found.sort((a, b) => a.start - b.start));
+  const ranges = isPlain ? inAscii(searched, wanted, reach) : inWords(searched, wanted);
+  return merged(ranges.sort((a, b) => a.start - b.start));
 }
 
 function inAscii(text: string, wanted: readonly Phrase[], reach: number): Range[] {
   const lower = text.toLowerCase();
-  const found: Range[] = [];
+  const ranges: Range[] = [];
   let until = lower.length;
   for (const phrase of wanted) {
     const first = phrase.words[0]!;
     for (let at = lower.indexOf(first); at >= 0 && at <= until; at = lower.indexOf(first, at + 1)) {
       const end = endOf(lower, at, phrase);
       if (end === null) continue;
-      found.push({ start: at, end });
+      ranges.push({ start: at, end });
       until = Math.min(until, at + reach);
     }
   }
-  return found;
+  return ranges;
 }
 
 /** Returns the end of a phrase that starts at an index of lower-case ASCII text; null if it does not match. */
@@ -60,7 +60,7 @@ function isOfWord(text: string, at: number): boolean {
 
 function inWords(text: string, wanted: readonly Phrase[]): Range[] {
   const words = wordsIn(text);
-  const found: Range[] = [];
+  const ranges: Range[] = [];
   for (let at = 0; at < words.length; at++)
     for (const { words: sought, isBeginning } of wanted) {
       const last = sought.length - 1;
@@ -68,9 +68,9 @@ function inWords(text: string, wanted: readonly Phrase[]): Range[] {
         const word = words[at + index]?.word;
         return word !== undefined && (isBeginning && index === last ? word.startsWith(one) : word === one);
       });
-      if (fits) found.push({ start: words[at]!.start, end: words[at + last]!.end });
+      if (fits) ranges.push({ start: words[at]!.start, end: words[at + last]!.end });
     }
-  return found;
+  return ranges;
 }
 
 function merged(ranges: readonly Range[]): Range[] {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { defineRoute } from '../../http/route.ts';
 import { Closed, enumeration, nameOf, pageQuery } from '../../lib/schema.ts';
 import { issue } from '../issues/contract.ts';
-import { issueFilters } from '../issues/filters-given.ts';
+import { issueFilters } from '../issues/filter-parameters.ts';
 import { depthMax, searchIssues } from './find.ts';
 import { SearchPage, SimilarIssues } from './schema.ts';
 import { similarIssues } from './similar.ts';

@@ -1,17 +1,17 @@
 import { Type, type Static } from 'typebox';
-import { shownProperties } from '../../contract/schemas.ts';
-import { Closed, enumeration, idOf, named, nullable, pageWith } from '../../lib/schema.ts';
+import { responseProperties } from '../../contract/schemas.ts';
+import { Closed, enumeration, idOf, namedSchema, nullable, pageWith } from '../../lib/schema.ts';
 import { issue } from '../issues/contract.ts';
-import type { ShownIssue } from '../issues/kind.ts';
+import type { IssueResponse } from '../issues/kind.ts';
 
-export type FoundIssue = Omit<ShownIssue, 'description'>;
+export type FoundIssue = Omit<IssueResponse, 'description'>;
 
-const { description: _, ...ofFoundIssue } = shownProperties(issue);
-const FoundIssueShown = Type.Unsafe<FoundIssue>(
-  named('FoundIssue', Closed(ofFoundIssue, { description: 'Issue without its description.' })),
+const { description: _, ...foundIssueProperties } = responseProperties(issue);
+const FoundIssueResponse = Type.Unsafe<FoundIssue>(
+  namedSchema('FoundIssue', Closed(foundIssueProperties, { description: 'Issue without its description.' })),
 );
 
-const HighlightShown = named(
+const HighlightResponse = namedSchema(
   'Highlight',
   Closed({
     field: enumeration(
@@ -33,13 +33,13 @@ const HighlightShown = named(
     ),
   }),
 );
-export type Highlight = Static<typeof HighlightShown>;
+export type Highlight = Static<typeof HighlightResponse>;
 
-const SearchHit = named(
+const SearchHit = namedSchema(
   'SearchHit',
   Closed({
-    issue: FoundIssueShown,
-    highlights: Type.Array(HighlightShown, {
+    issue: FoundIssueResponse,
+    highlights: Type.Array(HighlightResponse, {
       description:
         'One highlight per matching text; empty if the issue was found by its identifier or number.',
     }),
@@ -52,14 +52,14 @@ export const SearchPage = pageWith('SearchPage', SearchHit, {
   }),
 });
 
-export const SimilarIssues = named(
+export const SimilarIssues = namedSchema(
   'SimilarIssues',
   Closed({
     data: Type.Array(
-      named(
+      namedSchema(
         'SimilarIssue',
         Closed({
-          issue: FoundIssueShown,
+          issue: FoundIssueResponse,
           score: Type.Number({
             minimum: 0,
             maximum: 1,

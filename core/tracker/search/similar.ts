@@ -4,8 +4,8 @@ import { getEntity } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import type { Condition } from '../../store/page.ts';
 import { composedStatement } from '../../store/statement.ts';
-import { issueKind, type Issue } from '../issues/kind.ts';
-import { foundIssue, indexPending } from './find.ts';
+import { issueModel, type Issue } from '../issues/kind.ts';
+import { toFoundIssue, indexPending } from './find.ts';
 import { readHits } from './hits.ts';
 import { matchAny } from './query.ts';
 import { markOf, wordsIn, writtenWord } from './words.ts';
@@ -20,7 +20,7 @@ const countedMax = 1_000;
 const scoreMin = 0.2;
 const evidenceMax = 8;
 /** The title is more distinctive than the description. */
-const shareOfTitle = 0.6;
+const titleWeight = 0.6;
 
 export interface SimilarQuery {
   readonly within?: 'workspace' | 'team';
@@ -33,14 +33,14 @@ export async function similarIssues(
   id: string,
   { within = 'workspace', limit = 10 }: SimilarQuery,
 ) {
-  const issue = await getEntity(ctx, issueKind, id);
+  const issue = await getEntity(ctx, issueModel, id);
   await indexPending(ctx);
   const likest = await issuesLike(ctx, issue, {
     conditions: within === 'team' ? [{ sql: 'team_id = :ownTeam', params: { ownTeam: issue.teamId } }] : [],
     limit,
   });
   return {
-    data: likest.map(({ other, score, evidence }) => ({ issue: foundIssue(ctx, other), score, evidence })),
+    data: likest.map(({ other, score, evidence }) => ({ issue: toFoundIssue(ctx, other), score, evidence })),
   };
 }
 
@@ -52,7 +52,7 @@ export async function issuesLike(
   issue: Text,
   { conditions, limit }: { readonly conditions: readonly Condition[]; readonly limit: number },
 ): Promise<{ other: Issue; score: number; evidence: string[] }[]> {
-  const weights = await weightsOf(ctx, tellingWords(issue));
+  const weights = await weightsOf(ctx, distinctiveWords(issue));
   if (weights.size === 0) return [];
   const hits = await readHits(ctx, {
     match: matchAny([...weights.keys()], markOf(ctx.workspaceId), columns),
@@ -61,7 +61,7 @@ export async function issuesLike(
     limit: candidatesMax + 1,
   });
   const ids = hits.flatMap(({ issueId }) => (issueId === issue.id ? [] : [issueId]));
-  const candidates = (await issueKind.findMany(ctx, ids)).filter(({ deletedAt }) => deletedAt === null);
+  const candidates = (await issueModel.findMany(ctx, ids)).filter(({ deletedAt }) => deletedAt === null);
   const compared = candidates.map((other) => ({ other, ...likeness(issue, other, weights) }));
   return compared
     .filter(({ score }) => score >= scoreMin)
@@ -70,14 +70,14 @@ export async function issuesLike(
 }
 
 const columns = ['title', 'description'];
-const isTelling = (word: string): boolean => word.length > 2 || /[^a-z0-9]/.test(word);
+const isDistinctive = (word: string): boolean => word.length > 2 || /[^a-z0-9]/.test(word);
 
 /** Returns all words of the title, and those of the description that are repeated or look like names. */
-function tellingWords({ title, description }: Text): string[] {
+function distinctiveWords({ title, description }: Text): string[] {
   const ofTitle = distinct(title).slice(0, titleWordsMax);
   const counts = new Map<string, number>();
   for (const { word } of wordsIn(description))
-    if (isTelling(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
+    if (isDistinctive(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
   const worth = (word: string): number =>
     Math.min(counts.get(word) ?? 0, 5) + Math.min(word.length, 16) / 4 + (/\d/.test(word) ? 1 : 0);
   const ofRest = [...counts.keys()]
@@ -87,7 +87,7 @@ function tellingWords({ title, description }: Text): string[] {
 }
 
 function distinct(text: string): string[] {
-  return [...new Set(wordsIn(text).flatMap(({ word }) => (isTelling(word) ? [word] : [])))];
+  return [...new Set(wordsIn(text).flatMap(({ word }) => (isDistinctive(word) ? [word] : [])))];
 }
 
 const counting = (seen: string) =>
@@ -133,7 +133,7 @@ function likeness(
   const all = new Set([...theirs, ...distinct(other.description)]);
   const shared = [...weights.keys()].filter((word) => all.has(word));
   const texts = weigh(shared) / weigh(weights.keys());
-  const score = Math.min(1, shareOfTitle * titles + (1 - shareOfTitle) * texts);
+  const score = Math.min(1, titleWeight * titles + (1 - titleWeight) * texts);
   const rarest = shared.sort((a, b) => weigh([b]) - weigh([a]));
   return {
     score: Math.round(score * 1_000) / 1_000,

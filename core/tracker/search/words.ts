@@ -61,17 +61,17 @@ function signedWords(lower: string): Word[] {
 
 function letterWords(text: string): Word[] {
   const words: Word[] = [];
-  for (const { 0: found, index } of text.matchAll(wordOrLetter)) {
-    const word = fold(found);
-    if (word !== '') words.push({ word, start: index, end: index + found.length });
+  for (const { 0: match, index } of text.matchAll(wordOrLetter)) {
+    const word = fold(match);
+    if (word !== '') words.push({ word, start: index, end: index + match.length });
   }
   return words;
 }
 
 function mixedWords(text: string): Word[] {
   const words: Word[] = [];
-  for (const { 0: found, 1: spelled = found, 2: after, index } of text.matchAll(wordOrMore)) {
-    const word = isPictograph.test(found) ? found : fold(spelled);
+  for (const { 0: match, 1: spelled = match, 2: after, index } of text.matchAll(wordOrMore)) {
+    const word = isPictograph.test(match) ? match : fold(spelled);
     if (word !== '') push(words, word, after, { start: index, end: index + spelled.length });
   }
   return words;
@@ -102,9 +102,9 @@ const inFullWidth = (text: string): string => text.replaceAll('+', '＋').replac
 /** Returns a word in its usual spelling. */
 export const writtenWord = (word: string): string => word.replaceAll('＋', '+').replaceAll('＃', '#');
 
-function fold(found: string): string {
-  if (isAscii(found)) return found.toLowerCase().slice(0, wordMax);
-  const plain = found
+function fold(match: string): string {
+  if (isAscii(match)) return match.toLowerCase().slice(0, wordMax);
+  const plain = match
     .normalize('NFKD')
     .replaceAll(/[^\p{L}\p{N}]/gu, '')
     .toLowerCase();

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, flag, json, number, reference, text } from '../../contract/field.ts';
-import { givenAs } from '../../lib/schema.ts';
+import { inputForm } from '../../lib/schema.ts';
 import { calendar } from '../calendars/contract.ts';
 import { stateTypes } from '../workflows/contract.ts';
 
@@ -10,7 +10,7 @@ export type SlaKind = (typeof kinds)[number];
 
 const filter = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Filter tree, as for the list of issues; every object that it names must exist.',
-  [givenAs]: 'issueFilter',
+  [inputForm]: 'issueFilter',
 });
 const pausing = Type.Array(
   Type.String({ maxLength: 80, description: 'Id or name of a workflow state, or a state type.' }),
@@ -84,11 +84,11 @@ export const slaPolicy = defineContract({
     },
   },
   events: { created: 'sla_policy.created', updated: 'sla_policy.updated', deleted: 'sla_policy.deleted' },
-  keepsDeleted: true,
+  retainsDeleted: true,
   order: ['position'],
   directory: {
     as: 'slaPolicies',
-    keeps: [
+    entryFields: [
       'name',
       'kind',
       'enabled',

@@ -1,39 +1,39 @@
 // SLA policies. Validated against existing objects, so that clocks can always be computed. The timer cancels the clocks of a deleted
 // policy.
 import type { Context, Directory } from '../../context.ts';
-import type { Kept } from '../../contract/contract.ts';
+import type { StoredEntity } from '../../contract/contract.ts';
 import { addBusinessMs } from '../../lib/business-time.ts';
 import { invalidField } from '../../lib/errors.ts';
-import { alarmOp } from '../../reactions/alarm.ts';
+import { timerOp } from '../../reactions/due-timer.ts';
 import { defineResource } from '../../resource/define.ts';
-import { kindOf } from '../../resource/kind.ts';
+import { modelOf } from '../../resource/kind.ts';
 import { lastPositionIn } from '../../resource/last-position.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
 import { weekOf } from '../calendars/calendars.ts';
 import { issueFiltering } from '../issues/filter.ts';
-import { slaAlarm } from '../sla/alarm-name.ts';
+import { slaTimerName } from '../sla/timer-name.ts';
 import { idOfName } from '../../resource/names.ts';
 import { state, stateTypes } from '../workflows/contract.ts';
 import { positionMax, slaPolicy } from './contract.ts';
 
-type Policy = Omit<Kept<typeof slaPolicy>, 'version'>;
+type Policy = Omit<StoredEntity<typeof slaPolicy>, 'version'>;
 
 /** Fails the batch if the calendar was deleted in the meantime. */
-const keepCalendar = tenantStatement(
+const requireCalendar = tenantStatement(
   'calendars.keep',
   'UPDATE calendars SET version = version WHERE workspace_id = :ws AND id = :calendarId AND deleted_at IS NULL',
 );
 
-const policyKind = kindOf(slaPolicy, {
+const policyModel = modelOf(slaPolicy, {
   table: 'sla_policies',
   special: {
     related(scope, before, { id, calendarId, deletedAt }) {
       const isNew = calendarId !== null && calendarId !== before?.calendarId;
       const isGone = deletedAt !== null && before?.deletedAt === null;
       return {
-        first: isNew ? [tenantOp(scope, keepCalendar, { calendarId }, { expectRows: 1 })] : [],
-        last: isGone ? [alarmOp(scope, slaAlarm, id, deletedAt)] : [],
+        first: isNew ? [tenantOp(scope, requireCalendar, { calendarId }, { expectRows: 1 })] : [],
+        last: isGone ? [timerOp(scope, slaTimerName, id, deletedAt)] : [],
       };
     },
   },
@@ -41,18 +41,18 @@ const policyKind = kindOf(slaPolicy, {
 
 const lastPosition = lastPositionIn({
   kind: slaPolicy.name,
-  table: policyKind.table,
+  table: policyModel.table,
   owner: null,
   max: positionMax,
 });
 
-export const slaPolicies = defineResource(slaPolicy, policyKind, {
+export const slaPolicies = defineResource(slaPolicy, policyModel, {
   sets: async (ctx, { position, pausedIn }) => ({
     position: position ?? (await lastPosition(ctx, ctx.workspaceId)),
-    ...(pausedIn && { pausedIn: statesNamed(ctx, pausedIn) }),
+    ...(pausedIn && { pausedIn: resolveStates(ctx, pausedIn) }),
   }),
   placedIn: ({ workspaceId }, { position }) => (position === undefined ? workspaceId : null),
-  follows: (ctx, { pausedIn }) => (pausedIn ? { pausedIn: statesNamed(ctx, pausedIn) } : {}),
+  follows: (ctx, { pausedIn }) => (pausedIn ? { pausedIn: resolveStates(ctx, pausedIn) } : {}),
   async check(ctx, policy, before) {
     if (policy.filter !== before?.filter) await issueFiltering.check(ctx, policy.filter, 'filter');
     if (policy.pausedIn !== before?.pausedIn) checkStates(ctx.directory, policy.pausedIn);
@@ -63,18 +63,18 @@ export const slaPolicies = defineResource(slaPolicy, policyKind, {
 const types: readonly string[] = stateTypes;
 
 /** Replaces names of states by ids; several teams may use the same name. @throws ApiError validation_failed */
-function statesNamed(ctx: Context, pausedIn: readonly string[]): string[] {
-  const ids = pausedIn.map((given, index) =>
-    types.includes(given) ? given : idOfName(ctx, state, given, `pausedIn.${index}`),
+function resolveStates(ctx: Context, pausedIn: readonly string[]): string[] {
+  const ids = pausedIn.map((requested, index) =>
+    types.includes(requested) ? requested : idOfName(ctx, state, requested, `pausedIn.${index}`),
   );
   return [...new Set(ids)];
 }
 
 function checkStates({ states }: Directory, pausedIn: readonly string[]): void {
-  for (const [index, given] of pausedIn.entries())
-    if (!types.includes(given) && states.get(given)?.removed !== false)
+  for (const [index, requested] of pausedIn.entries())
+    if (!types.includes(requested) && states.get(requested)?.removed !== false)
       throw invalidField(`pausedIn.${index}`, 'not_found', {
-        why: `There is no workflow state ${given}.`,
+        why: `There is no workflow state ${requested}.`,
         fix: `Use the id of an existing state, or one of ${types.join(', ')}.`,
       });
 }

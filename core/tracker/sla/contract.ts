@@ -11,12 +11,12 @@ import { teamKey } from '../teams/contract.ts';
 const states = ['running', 'paused', 'at_risk', 'breached', 'met', 'canceled'] as const;
 export type ClockState = (typeof states)[number];
 
-const issueShown = Closed({
+const issueResponse = Closed({
   id: idOf(issue.id),
   identifier: nullable(Type.String({ description: 'Identifier of the issue.' })),
   title: Type.String({ description: 'Title of the issue.' }),
 });
-const teamShown = Closed({
+const teamResponse = Closed({
   id: uuid,
   key: teamKey,
   name: Type.String({ description: 'Name of the team.' }),
@@ -42,8 +42,8 @@ export const slaClock = defineContract({
       doc: 'State of the clock. A breached clock stays `breached`, even if the target is reached late.',
     }),
     policy: reference(slaPolicy, { write: 'never', filter: true, doc: 'SLA policy of the clock.' }),
-    issue: json(issueShown, { write: 'never', computed: true, doc: 'Issue of the clock.' }),
-    team: json(teamShown, { write: 'never', computed: true, doc: 'Team of the issue.' }),
+    issue: json(issueResponse, { write: 'never', computed: true, doc: 'Issue of the clock.' }),
+    team: json(teamResponse, { write: 'never', computed: true, doc: 'Team of the issue.' }),
     assignee: json(idAndName(idOf(member.id), 'the member'), {
       write: 'never',
       computed: true,

@@ -3,14 +3,14 @@
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { EventType } from '../../events/catalogue.ts';
-import { shownData, type EventRow } from '../../events/event.ts';
-import { tenantStatement, type Row } from '../../store/statement.ts';
-import type { ShownIssue } from '../issues/kind.ts';
+import { renderData, type EventRow } from '../../events/event.ts';
+import { tenantStatement, type SqlRow } from '../../store/statement.ts';
+import type { IssueResponse } from '../issues/kind.ts';
 import type { SlaKind } from '../sla-policies/contract.ts';
 import type { StateType } from '../workflows/contract.ts';
 import { slaClock } from './contract.ts';
 import { canceled, passed, paused, reached, resumed, started, type Counted } from './counting.ts';
-import { clockKind, creatorOf, livePlace, type Clock } from './kind.ts';
+import { clockModel, creatorOf, liveIssue, type SlaClock } from './kind.ts';
 import { pausesIn, policyFor, termsOf, type PolicyEntry } from './policies-in-force.ts';
 
 const kinds: readonly SlaKind[] = ['first_response', 'resolution'];
@@ -26,9 +26,9 @@ export function heeds(type: EventType): boolean {
 export const heededTypes = heeded.map((type) => `'${type}'`).join(', ');
 
 /** Open clocks, and those that processed the event or a later one. */
-const clocksAt = tenantStatement<Row>(
+const clocksAt = tenantStatement<SqlRow>(
   'sla_clocks.of_issue_at',
-  `SELECT ${clockKind.select} FROM sla_clocks WHERE workspace_id = :ws AND issue_id = :issueId
+  `SELECT ${clockModel.select} FROM sla_clocks WHERE workspace_id = :ws AND issue_id = :issueId
    AND (ended_at IS NULL OR sequence >= :sequence) ORDER BY created_at, id`,
 );
 const answered = tenantStatement<{ answered: number }>(
@@ -55,19 +55,19 @@ export async function follow(ctx: Context, event: EventRow, only?: SlaKind): Pro
   return changes;
 }
 
-async function clocksOf(ctx: Context, issueId: string, sequence: number): Promise<Clock[]> {
+async function clocksOf(ctx: Context, issueId: string, sequence: number): Promise<SlaClock[]> {
   const rows = await ctx.store.read(ctx.scope, clocksAt, { issueId, sequence });
-  return rows.map(clockKind.fromRow);
+  return rows.map(clockModel.fromRow);
 }
 
 async function heed(
   ctx: Context,
   event: EventRow,
   kind: SlaKind,
-  clock: Clock | undefined,
+  clock: SlaClock | undefined,
 ): Promise<readonly Change[]> {
   if (event.type === 'comment.added') return clock ? heedComment(ctx, event, clock) : [];
-  const issue = shownData(event) as object as ShownIssue;
+  const issue = renderData(event) as object as IssueResponse;
   const policy = isOpen(issue) ? policyFor(ctx.directory, kind, issue, event.createdAt) : undefined;
   const start = (): Promise<readonly Change[]> | readonly Change[] =>
     policy ? startOf(ctx, event, policy, issue) : [];
@@ -79,21 +79,21 @@ async function heed(
 }
 
 const over: readonly StateType[] = ['completed', 'canceled', 'duplicate'];
-const isOpen = ({ deletedAt, state }: ShownIssue): boolean =>
+const isOpen = ({ deletedAt, state }: IssueResponse): boolean =>
   deletedAt === null && !over.includes(state.type);
 
-function heedComment(ctx: Context, event: EventRow, clock: Clock): readonly Change[] {
+function heedComment(ctx: Context, event: EventRow, clock: SlaClock): readonly Change[] {
   const { author } = event.data as { readonly author: { readonly kind: string; readonly id: string } };
   const answers = clock.kind === 'first_response' && author.kind === 'user' && author.id !== creatorOf(clock);
   return answers ? stepsOf(ctx, clock, event).reach() : [];
 }
 
 /** Returns the changes of one clock by one event, after those by passing time until then. */
-function stepsOf(ctx: Context, clock: Clock, { createdAt: at, sequence }: EventRow) {
+function stepsOf(ctx: Context, clock: SlaClock, { createdAt: at, sequence }: EventRow) {
   const changes: Change[] = [];
   let now = clock;
   const step = (patch: Partial<Counted>): readonly Change[] => {
-    const change = clockKind.update(now, { ...patch, sequence }, ctx.nowMs());
+    const change = clockModel.update(now, { ...patch, sequence }, ctx.nowMs());
     if (change) {
       changes.push(change);
       now = change.after;
@@ -114,7 +114,7 @@ function stepsOf(ctx: Context, clock: Clock, { createdAt: at, sequence }: EventR
       pass();
       return step(canceled(now, at));
     },
-    pauseOrResume({ state }: ShownIssue): readonly Change[] {
+    pauseOrResume({ state }: IssueResponse): readonly Change[] {
       if (!policy) return [];
       const terms = termsOf(ctx.directory, policy);
       const isPaused = pausesIn(policy, state);
@@ -132,18 +132,18 @@ async function startOf(
   ctx: Context,
   { createdAt: at, sequence, type }: EventRow,
   policy: PolicyEntry,
-  issue: ShownIssue,
+  issue: IssueResponse,
 ): Promise<readonly Change[]> {
   const { kind } = policy;
-  const live = await ctx.store.readOne(ctx.scope, livePlace, { issueId: issue.id });
+  const live = await ctx.store.readOne(ctx.scope, liveIssue, { issueId: issue.id });
   if (!live) return [];
   if (kind === 'first_response' && type !== 'issue.created') {
-    const asked = { issueId: issue.id, at, creatorId: issue.creator.id };
-    if (await ctx.store.readOne(ctx.scope, answered, asked)) return [];
+    const params = { issueId: issue.id, at, creatorId: issue.creator.id };
+    if (await ctx.store.readOne(ctx.scope, answered, params)) return [];
   }
   const now = ctx.nowMs();
   return [
-    clockKind.create({
+    clockModel.create({
       id: ctx.ids.next(slaClock.id),
       issueId: issue.id,
       kind,

@@ -1,19 +1,19 @@
 // Storage, representation and events of SLA clocks. Changing a clock also sets its timer and the due time of its issue.
 import { plain, type Column } from '../../changes/columns.ts';
 import type { EventType } from '../../events/catalogue.ts';
-import { alarmOp } from '../../reactions/alarm.ts';
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { timerOp } from '../../reactions/due-timer.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { neverDue } from '../issues/kind.ts';
 import { tenantOp } from '../../store/store.ts';
-import { slaAlarm } from './alarm-name.ts';
+import { slaTimerName } from './timer-name.ts';
 import { slaClock } from './contract.ts';
-import { ringsAt } from './counting.ts';
+import { firesAt } from './counting.ts';
 
 /** Columns of the issue that are shown with a clock, as a JSON array. */
-const placeColumns = 'i.team_id, i.number, i.title, i.assignee_id, i.creator_id';
+const issueColumns = 'i.team_id, i.number, i.title, i.assignee_id, i.creator_id';
 
-export interface IssuePlace {
+export interface ClockIssue {
   readonly teamId: string;
   readonly number: number;
   readonly title: string;
@@ -21,27 +21,27 @@ export interface IssuePlace {
   readonly creatorId: string;
 }
 
-function placeOf(text: string): IssuePlace {
+function parseIssue(text: string): ClockIssue {
   const [teamId, number, title, assigneeId, creatorId] = JSON.parse(text);
   return { teamId, number, title, assigneeId, creatorId };
 }
 
 /** Returns no row if the issue is deleted. */
-export const livePlace = tenantStatement<{ place: string }>(
+export const liveIssue = tenantStatement<{ place: string }>(
   'sla_clocks.live_place',
-  `SELECT json_array(${placeColumns}) AS place FROM issues AS i WHERE i.workspace_id = :ws AND i.id = :issueId AND i.deleted_at IS NULL`,
+  `SELECT json_array(${issueColumns}) AS place FROM issues AS i WHERE i.workspace_id = :ws AND i.id = :issueId AND i.deleted_at IS NULL`,
 );
 
-const kept = {
+const storedFields = {
   issueId: plain<string>('issue_id'),
   countedFrom: plain<number>('counted_from'),
   sequence: plain<number>('sequence'),
   place: {
-    select: `(SELECT json_array(${placeColumns}) FROM issues AS i WHERE i.workspace_id = :ws AND i.id = sla_clocks.issue_id)`,
+    select: `(SELECT json_array(${issueColumns}) FROM issues AS i WHERE i.workspace_id = :ws AND i.id = sla_clocks.issue_id)`,
   } as Column<string>,
 };
 
-export type Clock = EntityOf<typeof slaClock, typeof kept>;
+export type SlaClock = EntityOf<typeof slaClock, typeof storedFields>;
 
 const setDue = tenantStatement(
   'issues.set_sla_due',
@@ -50,27 +50,27 @@ const setDue = tenantStatement(
    WHERE workspace_id = :ws AND id = :issueId`,
 );
 /** Fails the batch that starts a clock if its policy was deleted in the meantime. */
-const keepPolicy = tenantStatement(
+const requirePolicy = tenantStatement(
   'sla_policies.keep',
   'UPDATE sla_policies SET version = version WHERE workspace_id = :ws AND id = :policyId AND deleted_at IS NULL',
 );
 
-export const clockKind = kindOf(slaClock, {
+export const clockModel = modelOf(slaClock, {
   table: 'sla_clocks',
-  kept,
+  stored: storedFields,
   events: (before, after) => [eventOf(before, after)],
   shows: {
     issue({ issueId, place }, { directory }) {
-      const { teamId, number, title } = placeOf(place);
+      const { teamId, number, title } = parseIssue(place);
       return { id: issueId, identifier: `${directory.teams.get(teamId)?.key ?? ''}-${number}`, title };
     },
     team({ place }, { directory }) {
-      const { teamId } = placeOf(place);
+      const { teamId } = parseIssue(place);
       const { key = '', name = '' } = directory.teams.get(teamId) ?? {};
       return { id: teamId, key, name };
     },
     assignee({ place }, { directory }) {
-      const { assigneeId } = placeOf(place);
+      const { assigneeId } = parseIssue(place);
       return assigneeId === null
         ? null
         : { id: assigneeId, name: directory.members.get(assigneeId)?.name ?? '' };
@@ -79,7 +79,7 @@ export const clockKind = kindOf(slaClock, {
   special: {
     subjectId: ({ issueId }) => issueId,
     team: {
-      of: ({ place }) => placeOf(place).teamId,
+      of: ({ place }) => parseIssue(place).teamId,
       isIn: (list) =>
         `EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws AND i.id = sla_clocks.issue_id AND i.team_id IN (${list}))`,
     },
@@ -87,9 +87,9 @@ export const clockKind = kindOf(slaClock, {
       const { id, issueId, policyId } = after;
       const isDueAnew = before?.dueAt !== after.dueAt || before.endedAt !== after.endedAt;
       return {
-        first: before ? [] : [tenantOp(scope, keepPolicy, { policyId }, { expectRows: 1 })],
+        first: before ? [] : [tenantOp(scope, requirePolicy, { policyId }, { expectRows: 1 })],
         last: [
-          alarmOp(scope, slaAlarm, id, ringsAt(after)),
+          timerOp(scope, slaTimerName, id, firesAt(after)),
           ...(isDueAnew ? [tenantOp(scope, setDue, { issueId })] : []),
         ],
       };
@@ -97,15 +97,15 @@ export const clockKind = kindOf(slaClock, {
   },
 });
 
-export function teamIdOf({ place }: Clock): string {
-  return placeOf(place).teamId;
+export function teamIdOf({ place }: SlaClock): string {
+  return parseIssue(place).teamId;
 }
 
-export function creatorOf({ place }: Clock): string {
-  return placeOf(place).creatorId;
+export function creatorOf({ place }: SlaClock): string {
+  return parseIssue(place).creatorId;
 }
 
-function eventOf(before: Clock | null, after: Clock): EventType {
+function eventOf(before: SlaClock | null, after: SlaClock): EventType {
   if (!before) return 'sla.started';
   if (after.endedAt !== null && after.state !== 'met')
     return after.reachedAt === null ? 'sla.canceled' : 'sla.reached_late';

@@ -6,9 +6,9 @@ import { parseFilter, type FilterFields } from '../../lib/filter.ts';
 import { createSearched, passesOf, type Passes } from '../../lib/filter-match.ts';
 import { weekOf } from '../calendars/calendars.ts';
 import { issueFiltering } from '../issues/filter.ts';
-import type { ShownIssue } from '../issues/kind.ts';
+import type { IssueResponse } from '../issues/kind.ts';
 import type { slaPolicy, SlaKind } from '../sla-policies/contract.ts';
-import type { Terms } from './counting.ts';
+import type { SlaTerms } from './counting.ts';
 
 export type PolicyEntry = Entry<typeof slaPolicy>;
 
@@ -28,12 +28,12 @@ function policiesOf({ slaPolicies }: Directory): readonly PolicyEntry[] {
 
 function testOf(directory: Directory, policy: PolicyEntry): Passes {
   const fields = issueFiltering.fieldsIn(directory);
-  const made = tests.get(fields) ?? new WeakMap<PolicyEntry, Passes>();
-  tests.set(fields, made);
-  const known = made.get(policy);
+  const cached = tests.get(fields) ?? new WeakMap<PolicyEntry, Passes>();
+  tests.set(fields, cached);
+  const known = cached.get(policy);
   if (known) return known;
   const passes = passesOf(parseFilter(policy.filter, fields, 'filter', { wasTaken: true }), fields);
-  made.set(policy, passes);
+  cached.set(policy, passes);
   return passes;
 }
 
@@ -41,7 +41,7 @@ function testOf(directory: Directory, policy: PolicyEntry): Passes {
 export function policyFor(
   directory: Directory,
   kind: SlaKind,
-  issue: ShownIssue,
+  issue: IssueResponse,
   at: number,
 ): PolicyEntry | undefined {
   const searched = createSearched();
@@ -51,7 +51,7 @@ export function policyFor(
   );
 }
 
-export function termsOf({ calendars }: Directory, policy: PolicyEntry): Terms {
+export function termsOf({ calendars }: Directory, policy: PolicyEntry): SlaTerms {
   const calendar = policy.calendarId === null ? undefined : calendars.get(policy.calendarId);
   return {
     targetMs: policy.targetMinutes * minuteMs,
@@ -60,6 +60,6 @@ export function termsOf({ calendars }: Directory, policy: PolicyEntry): Terms {
   };
 }
 
-export function pausesIn({ pausedIn }: PolicyEntry, { id, type }: ShownIssue['state']): boolean {
+export function pausesIn({ pausedIn }: PolicyEntry, { id, type }: IssueResponse['state']): boolean {
   return pausedIn.includes(id) || pausedIn.includes(type);
 }

@@ -6,12 +6,12 @@ import { filterColumnsOf, filterFieldsOf, namesIn } from '../../resource/filter.
 import { createFiltering } from '../../resource/filtering.ts';
 import type { FilterColumn } from '../../store/filter-sql.ts';
 import { issueReferences } from '../issues/filter.ts';
-import { issueKind } from '../issues/kind.ts';
+import { issueModel } from '../issues/kind.ts';
 import { team } from '../teams/contract.ts';
-import { slaAlarm } from './alarm-name.ts';
+import { slaTimerName } from './timer-name.ts';
 import { slaClock } from './contract.ts';
 import { follow, heeds } from './following.ts';
-import { clockKind } from './kind.ts';
+import { clockModel } from './kind.ts';
 import { clocksOfAll } from './workspace-list.ts';
 
 /** An issue without a value matches like a field without values. */
@@ -26,16 +26,16 @@ const ownColumns = filterColumnsOf(slaClock);
 /** Filters by fields of the clock, and by team and assignee of the issue. */
 const filtering = createFiltering({
   fields: { ...filterFieldsOf(slaClock), team: issueReferences.team, assignee: issueReferences.assignee },
-  columns: (directory, found) => ({
-    ...ownColumns(directory, found),
+  columns: (directory, resolved) => ({
+    ...ownColumns(directory, resolved),
     team: { ...ofIssue('team_id'), ...namesIn(directory, team, 'key') },
     assignee: ofIssue('assignee_id'),
   }),
 });
 
-export const slaClocks = defineResource(slaClock, clockKind, {
+export const slaClocks = defineResource(slaClock, clockModel, {
   async where(ctx, _query, issueId) {
-    const issue = await getEntity(ctx, issueKind, issueId ?? '');
+    const issue = await getEntity(ctx, issueModel, issueId ?? '');
     return [{ sql: 'issue_id = :issueId', params: { issueId: issue.id } }];
   },
   filtering,
@@ -43,7 +43,7 @@ export const slaClocks = defineResource(slaClock, clockKind, {
 });
 
 export const slaReaction: Reaction = {
-  name: slaAlarm,
-  wants: heeds,
+  name: slaTimerName,
+  subscribesTo: heeds,
   react: async (ctx, event) => ({ changes: await follow(ctx, event) }),
 };

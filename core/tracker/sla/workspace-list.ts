@@ -1,20 +1,20 @@
 // Lists the clocks of all issues that the caller can see, earliest due first, for managing a queue.
 import { Type } from 'typebox';
-import { listKind, type PageParameters } from '../../changes/list.ts';
+import { listEntities, type PageParameters } from '../../changes/list.ts';
 import { schemasOf } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { readMoment } from '../../lib/filter-value.ts';
 import { Closed, pageQuery } from '../../lib/schema.ts';
-import { askedBy, filterQueryOf, namedText } from '../../resource/filter.ts';
-import type { Asked, Filtering } from '../../resource/filtering.ts';
+import { createQueryFilter, filterQueryOf, referenceText } from '../../resource/filter.ts';
+import type { FilterRequest, Filtering } from '../../resource/filtering.ts';
 import type { Condition } from '../../store/page.ts';
 import { issueReferences } from '../issues/filter.ts';
 import { slaClock } from './contract.ts';
-import { clockKind } from './kind.ts';
+import { clockModel } from './kind.ts';
 
-const named = (name: 'team' | 'assignee') =>
-  Type.Optional(Type.Unsafe<string>(namedText(issueReferences[name])));
+const referenceQuery = (name: 'team' | 'assignee') =>
+  Type.Optional(Type.Unsafe<string>(referenceText(issueReferences[name])));
 const due = 'coalesce(due_at, 9e15)';
 /** Excludes clocks of deleted issues. */
 const ofThere: Condition = {
@@ -23,7 +23,7 @@ const ofThere: Condition = {
 };
 const counting: Condition = { sql: 'ended_at IS NULL', params: {} };
 
-const asked = askedBy(slaClock);
+const requestedFilter = createQueryFilter(slaClock);
 
 type ClockQuery = PageParameters & Readonly<Record<string, unknown>> & { readonly dueBefore?: string };
 
@@ -31,11 +31,11 @@ type ClockQuery = PageParameters & Readonly<Record<string, unknown>> & { readonl
 async function listClocks(ctx: Context, query: ClockQuery, { conditions }: Filtering) {
   const { team, assignee, state, dueBefore } = query;
   const tree = {
-    ...asked(ctx.directory, query),
+    ...requestedFilter(ctx.directory, query),
     ...(team !== undefined && { team }),
     ...(assignee !== undefined && { assignee }),
   };
-  const isDue: Asked[] =
+  const isDue: FilterRequest[] =
     dueBefore === undefined
       ? []
       : [{ filter: { field: 'dueAt', test: 'lt', value: readMoment('time', dueBefore, 'dueBefore') } }];
@@ -44,7 +44,7 @@ async function listClocks(ctx: Context, query: ClockQuery, { conditions }: Filte
     ...(await conditions(ctx, [{ tree, at: '' }, ...isDue])),
     ofThere,
   ];
-  return listKind(ctx, clockKind, query, { where, order: [{ sql: due, direction: 'asc' }] });
+  return listEntities(ctx, clockModel, query, { where, order: [{ sql: due, direction: 'asc' }] });
 }
 
 export const clocksOfAll = (filtering: Filtering): Route =>
@@ -61,8 +61,8 @@ export const clocksOfAll = (filtering: Filtering): Route =>
     query: Closed({
       ...pageQuery,
       ...filterQueryOf(slaClock),
-      team: named('team'),
-      assignee: named('assignee'),
+      team: referenceQuery('team'),
+      assignee: referenceQuery('assignee'),
       dueBefore: Type.Optional(
         Type.String({
           maxLength: 40,

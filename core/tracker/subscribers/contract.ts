@@ -1,7 +1,7 @@
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, reference } from '../../contract/field.ts';
 import { member } from '../../identity/members/contract.ts';
-import { issueNamed } from '../issues/contract.ts';
+import { issueReference } from '../issues/contract.ts';
 
 export const subscriber = defineContract({
   name: 'subscriber',
@@ -11,7 +11,7 @@ export const subscriber = defineContract({
   id: 'sub',
   doc: 'Member who is notified about an issue.',
   fields: {
-    issue: json(issueNamed, {
+    issue: json(issueReference, {
       write: 'never',
       computed: true,
       doc: 'Issue that the member is subscribed to.',
@@ -24,7 +24,7 @@ export const subscriber = defineContract({
   },
   undo: 'values',
   operations: {},
-  events: { told: ['issue.subscribed', 'issue.unsubscribed'] },
+  events: { announced: ['issue.subscribed', 'issue.unsubscribed'] },
   ofTeam: true,
   calls: ['list'],
 });

@@ -3,26 +3,26 @@
 import { flag, plain } from '../../changes/columns.ts';
 import type { Change } from '../../changes/change.ts';
 import type { Context, View } from '../../context.ts';
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import { derivedId } from '../../lib/ids.ts';
-import { kindOf } from '../../resource/kind.ts';
+import { modelOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import type { Issue } from '../issues/kind.ts';
-import { issueOfPart, partOfIssue, placeOfIssue } from '../issues/part.ts';
+import { issueOfPart, partOfIssue, linkToIssue } from '../issues/part.ts';
 import { subscriber } from './contract.ts';
 
 const part = partOfIssue('subscribers');
 
-export const subscriberKind = kindOf(subscriber, {
-  kept: { ...part.kept, muted: flag('muted') },
+export const subscriberModel = modelOf(subscriber, {
+  stored: { ...part.kept, muted: flag('muted') },
   shows: { issue: issueOfPart },
   columns: { memberId: plain('member_id') },
   events: (_before, { muted }) => [muted ? 'issue.unsubscribed' : 'issue.subscribed'],
-  special: { ...part.special, isTold: true },
+  special: { ...part.special, withoutPrevious: true },
 });
 
-export type Subscriber = NonNullable<Awaited<ReturnType<typeof subscriberKind.find>>>;
-type Reason = Shown<typeof subscriber>['reason'];
+export type Subscriber = NonNullable<Awaited<ReturnType<typeof subscriberModel.find>>>;
+type Reason = EntityResponse<typeof subscriber>['reason'];
 
 const ofIssue = tenantStatement<{ id: string }>(
   'subscribers.of_issue',
@@ -32,7 +32,7 @@ const ofIssue = tenantStatement<{ id: string }>(
 /** Returns all rows of an issue, muted ones and the creator included, oldest first. */
 export async function rowsOf(ctx: Context, issue: Issue): Promise<readonly Subscriber[]> {
   const ids = await ctx.store.read(ctx.scope, ofIssue, { issueId: issue.id });
-  const rows = await subscriberKind.findMany(
+  const rows = await subscriberModel.findMany(
     ctx,
     ids.map(({ id }) => id),
   );
@@ -55,19 +55,19 @@ function creatorOf(issue: Issue): Subscriber | null {
 function subscriberOf(issue: Issue, memberId: string, reason: Reason, at: number) {
   const id = derivedId(subscriber.id, issue.id, memberId);
   const times = { createdAt: at, updatedAt: at };
-  return { id, ...placeOfIssue(issue), memberId, reason, muted: false, ...times };
+  return { id, ...linkToIssue(issue), memberId, reason, muted: false, ...times };
 }
 
 /** Shows the creator without a row like other subscribers. */
-export function shownSubscriber(row: Subscriber, view: View): Shown<typeof subscriber> {
-  return subscriberKind.wire({ ...row, version: Math.max(1, row.version) }, view);
+export function toSubscriberResponse(row: Subscriber, view: View): EntityResponse<typeof subscriber> {
+  return subscriberModel.wire({ ...row, version: Math.max(1, row.version) }, view);
 }
 
 /** Returns the row of a member, or the virtual row of the creator; undefined if there is neither. */
 export async function rowOf(ctx: Context, issue: Issue, memberId: string): Promise<Subscriber | undefined> {
-  const found = await subscriberKind.find(ctx, derivedId(subscriber.id, issue.id, memberId));
+  const stored = await subscriberModel.find(ctx, derivedId(subscriber.id, issue.id, memberId));
   const creator = creatorOf(issue);
-  return found ?? (creator?.memberId === memberId ? creator : undefined);
+  return stored ?? (creator?.memberId === memberId ? creator : undefined);
 }
 
 /** Returns the change that subscribes or unsubscribes a member; null if nothing changes. */
@@ -81,6 +81,6 @@ export function subscriptionChange(
   if ((known?.muted ?? true) === muted) return null;
   const now = ctx.nowMs();
   if (known && known.version > 0)
-    return subscriberKind.update(known, muted ? { muted } : { muted, reason }, now);
-  return subscriberKind.create({ ...subscriberOf(issue, memberId, known?.reason ?? reason, now), muted });
+    return subscriberModel.update(known, muted ? { muted } : { muted, reason }, now);
+  return subscriberModel.create({ ...subscriberOf(issue, memberId, known?.reason ?? reason, now), muted });
 }

@@ -14,14 +14,14 @@ import { Closed, limitDefault, nameOf, pageQuery } from '../../lib/schema.ts';
 import { defineResource } from '../../resource/define.ts';
 import { issue } from '../issues/contract.ts';
 import { issueFiltering } from '../issues/filter.ts';
-import { issueKind } from '../issues/kind.ts';
+import { issueModel } from '../issues/kind.ts';
 import { subscriber } from './contract.ts';
 import {
   rowOf,
   rowsOf,
-  shownSubscriber,
+  toSubscriberResponse,
   sinceOf,
-  subscriberKind,
+  subscriberModel,
   subscriptionChange,
   type Subscriber,
 } from './kind.ts';
@@ -41,7 +41,7 @@ const one = {
 
 /** Reads all subscribers and slices a page: they are few, and the creator may have no row. @throws ApiError invalid_cursor */
 async function listSubscribers(ctx: Context, id: string, query: PageParameters) {
-  const issue = await getEntity(ctx, issueKind, id);
+  const issue = await getEntity(ctx, issueModel, id);
   const list = `${ctx.workspaceId} subscribers ${issue.id}`;
   const after = cursorOf(query);
   const seen = after === undefined ? [] : decodeCursor(ctx.sealing, list, after);
@@ -56,7 +56,7 @@ async function listSubscribers(ctx: Context, id: string, query: PageParameters) 
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   return {
-    data: page.map((row) => shownSubscriber(row, ctx)),
+    data: page.map((row) => toSubscriberResponse(row, ctx)),
     pageInfo: {
       hasNextPage: rows.length > limit,
       endCursor: last ? encodeCursor(ctx.sealing, list, [sinceOf(last), last.id]) : null,
@@ -72,7 +72,7 @@ async function setSubscribed(
   isSubscribed: boolean,
   ifMatch: number | null,
 ): Promise<ChangeSet> {
-  const issue = await getEntity(ctx, issueKind, id);
+  const issue = await getEntity(ctx, issueModel, id);
   if (!isPresent(ctx, memberId)) throw notFound();
   const known = await rowOf(ctx, issue, memberId);
   requireVersion({ id, version: known ? Math.max(1, known.version) : 0 }, ifMatch);
@@ -80,11 +80,11 @@ async function setSubscribed(
   const row = change?.after ?? known;
   return {
     changes: change ? [change] : [],
-    body: isSubscribed && row ? shownSubscriber(row, ctx) : undefined,
+    body: isSubscribed && row ? toSubscriberResponse(row, ctx) : undefined,
   };
 }
 
-export const subscribers = defineResource(subscriber, subscriberKind, {
+export const subscribers = defineResource(subscriber, subscriberModel, {
   // Events of subscribers belong to issues and are filtered like them.
   filtering: issueFiltering,
   routes: [
@@ -107,7 +107,7 @@ export const subscribers = defineResource(subscriber, subscriberKind, {
       method: 'PUT',
       name: 'subscribers.add',
       summary: 'Subscribe a member to an issue',
-      responses: { 200: schemasOf(subscriber).shown },
+      responses: { 200: schemasOf(subscriber).response },
       write: (ctx, { params, ifMatch }) => setSubscribed(ctx, params.id, params.memberId, true, ifMatch),
     }),
     defineRoute({

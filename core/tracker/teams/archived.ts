@@ -3,12 +3,12 @@
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { dayMs } from '../../lib/time.ts';
-import { alarmOp } from '../../reactions/alarm.ts';
+import { timerOp } from '../../reactions/due-timer.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import type { TeamEntry } from '../directory.ts';
-import { snoozeAlarm } from '../issues/kind.ts';
-import { slaAlarm } from '../sla/alarm-name.ts';
+import { snoozeTimerName } from '../issues/kind.ts';
+import { slaTimerName } from '../sla/timer-name.ts';
 
 /** @param path path of the team in the request @throws ApiError validation_failed */
 export function requireTakesIssues({ key, archivedAt }: TeamEntry, path: string): void {
@@ -23,27 +23,27 @@ export function requireTakesIssues({ key, archivedAt }: TeamEntry, path: string)
 export function putOff(
   { directory, scope, nowMs }: Pick<Context, 'directory' | 'scope' | 'nowMs'>,
   teamId: string,
-  alarm: { readonly name: string; readonly id: string },
+  timer: { readonly name: string; readonly id: string },
 ): { readonly changes: []; readonly ops: readonly Op[] } | null {
   if ((directory.teams.get(teamId)?.archivedAt ?? null) === null) return null;
-  return { changes: [], ops: [alarmOp(scope, alarm.name, alarm.id, nowMs() + dayMs)] };
+  return { changes: [], ops: [timerOp(scope, timer.name, timer.id, nowMs() + dayMs)] };
 }
 
-const wake = (kind: string, rows: string) =>
+const wake = (timerName: string, rows: string) =>
   tenantStatement(
-    `alarms.wake_${kind}`,
+    `alarms.wake_${timerName}`,
     `UPDATE due_work SET due_at = :at, lease_until = 0, lease_owner = NULL, epoch = epoch + 1
      WHERE workspace_id = :ws AND id IN (${rows})`,
   );
 const wakeSnoozed = wake(
-  snoozeAlarm,
-  `SELECT '${snoozeAlarm}/' || id FROM issues INDEXED BY issues_team
+  snoozeTimerName,
+  `SELECT '${snoozeTimerName}/' || id FROM issues INDEXED BY issues_team
    WHERE workspace_id = :ws AND team_id = :teamId AND snoozed_until <= :at AND deleted_at IS NULL`,
 );
 /** A clock whose timer fires early sets it again. */
 const wakeClocks = wake(
-  slaAlarm,
-  `SELECT '${slaAlarm}/' || c.id FROM issues AS i INDEXED BY issues_number CROSS JOIN sla_clocks AS c INDEXED BY sla_clocks_issue ON c.workspace_id = :ws AND c.issue_id = i.id
+  slaTimerName,
+  `SELECT '${slaTimerName}/' || c.id FROM issues AS i INDEXED BY issues_number CROSS JOIN sla_clocks AS c INDEXED BY sla_clocks_issue ON c.workspace_id = :ws AND c.issue_id = i.id
    WHERE i.workspace_id = :ws AND i.team_id = :teamId AND c.ended_at IS NULL`,
 );
 

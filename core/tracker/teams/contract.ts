@@ -3,8 +3,8 @@ import { Type, type Static } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, idOrName, json, string, text, time } from '../../contract/field.ts';
 import { weekdays } from '../../lib/business-time.ts';
-import { teamKeyGivenPattern, teamKeyPattern } from '../../lib/issue-names.ts';
-import { Closed, enumeration, idOf, named, nameOf } from '../../lib/schema.ts';
+import { teamKeyInputPattern, teamKeyPattern } from '../../lib/issue-names.ts';
+import { Closed, enumeration, idOf, namedSchema, nameOf } from '../../lib/schema.ts';
 
 export const teamKey = Type.String({
   pattern: teamKeyPattern,
@@ -16,8 +16,8 @@ const transitions = Type.Record(stateId, Type.Array(stateId, { maxItems: 50 }), 
   description: 'Map of state id → ids of the states that issues may move to. Null allows all transitions.',
 });
 
-const stateGiven = Type.String({ minLength: 1, maxLength: 80, description: 'Id or name of a state.' });
-const transitionsGiven = Type.Record(Type.String(), Type.Array(stateGiven, { maxItems: 50 }), {
+const stateInput = Type.String({ minLength: 1, maxLength: 80, description: 'Id or name of a state.' });
+const transitionsInput = Type.Record(Type.String(), Type.Array(stateInput, { maxItems: 50 }), {
   description:
     'Map of state → states that issues may move to, each by id or name. Null allows all transitions.',
 });
@@ -45,22 +45,25 @@ const rhythm = {
       'True if unfinished issues move to the next cycle when their cycle is completed; default true.',
   }),
 };
-const rhythmGiven = named('CycleRhythmGiven', Type.Partial(Closed(rhythm), { additionalProperties: false }));
-const rhythmShown = Closed({
+const rhythmInput = namedSchema(
+  'CycleRhythmGiven',
+  Type.Partial(Closed(rhythm), { additionalProperties: false }),
+);
+const rhythmResponse = Closed({
   weeks: { ...rhythm.weeks, default: 2 },
   startsOn: { ...rhythm.startsOn, default: 'monday' },
   cooldownWeeks: { ...rhythm.cooldownWeeks, default: 0 },
   ahead: { ...rhythm.ahead, default: 2 },
   rollsOver: { ...rhythm.rollsOver, default: true },
 });
-export type Rhythm = Static<typeof rhythmShown>;
+export type Rhythm = Static<typeof rhythmResponse>;
 
 export const team = defineContract({
   name: 'team',
   path: 'teams',
   title: 'Team',
   id: null,
-  alias: { pattern: teamKeyGivenPattern, doc: 'its key in any case, such as ENG.', field: 'key' },
+  alias: { pattern: teamKeyInputPattern, doc: 'its key in any case, such as ENG.', field: 'key' },
   names: { by: ['key', 'name'] },
   doc: 'Owner of issues, issue numbers and workflow states.',
   fields: {
@@ -71,7 +74,7 @@ export const team = defineContract({
     }),
     name: text({ max: 80, default: '', doc: 'Name of the team.' }),
     transitions: json(
-      transitionsGiven,
+      transitionsInput,
       { nullable: true, write: 'update', doc: 'Allowed transitions between workflow states.' },
       transitions,
     ),
@@ -90,13 +93,13 @@ export const team = defineContract({
       doc: 'Time at which the team was archived; null unless archived.',
     }),
     cycles: json(
-      rhythmGiven,
+      rhythmInput,
       {
         nullable: true,
         write: 'update',
         doc: 'Rhythm in which cycles are created; null to create none automatically.',
       },
-      rhythmShown,
+      rhythmResponse,
     ),
   },
   undo: 'values',
@@ -114,12 +117,12 @@ export const team = defineContract({
   ofTeam: true,
   directory: {
     as: 'teams',
-    keeps: ['key', 'name', 'transitions', 'triage', 'timeZone', 'cycles', 'archivedAt'],
+    entryFields: ['key', 'name', 'transitions', 'triage', 'timeZone', 'cycles', 'archivedAt'],
   },
   examples: { create: { key: 'ENG', name: 'Engineering' }, update: { name: 'Platform' } },
 });
 
 /** Reference to a team in a request body. */
-export const teamGiven = idOrName(team);
+export const teamInput = idOrName(team);
 /** Reference to a team in a path or a query. */
-export const teamAsked = nameOf(team);
+export const teamParameter = nameOf(team);

@@ -5,16 +5,16 @@ import { invalidField } from '../../lib/errors.ts';
 import { checkZone } from '../../lib/zone.ts';
 import { archiving, archivedQuery, whereArchived } from '../../resource/archived.ts';
 import { defineResource } from '../../resource/define.ts';
-import { kindOf } from '../../resource/kind.ts';
-import { findState, findTeam, stateNamed } from '../directory.ts';
+import { modelOf } from '../../resource/kind.ts';
+import { findState, findTeam, stateByName } from '../directory.ts';
 import { state } from '../workflows/contract.ts';
 import { defaultStates } from '../workflows/workflows.ts';
-import { alarmOp } from '../../reactions/alarm.ts';
-import { cyclesAlarm } from '../cycles/due.ts';
+import { timerOp } from '../../reactions/due-timer.ts';
+import { cyclesTimerName } from '../cycles/due.ts';
 import { wakingOps } from './archived.ts';
 import { team, type Rhythm } from './contract.ts';
 
-export const teamKind = kindOf(team, {
+export const teamModel = modelOf(team, {
   special: {
     team: { of: ({ id }) => id, isIn: (list) => `id IN (${list})` },
     // A new rhythm makes the timer due at once, which creates its cycles.
@@ -23,7 +23,7 @@ export const teamKind = kindOf(team, {
       return {
         last: [
           ...(isBack || (cycles && before?.cycles !== cycles)
-            ? [alarmOp(scope, cyclesAlarm, id, updatedAt)]
+            ? [timerOp(scope, cyclesTimerName, id, updatedAt)]
             : []),
           ...(isBack ? wakingOps(scope, id, updatedAt) : []),
         ],
@@ -38,16 +38,16 @@ export const teamKind = kindOf(team, {
   shows: { cycles: ({ cycles }) => cycles as Rhythm | null },
 });
 
-export const teams = defineResource(team, teamKind, {
+export const teams = defineResource(team, teamModel, {
   query: archivedQuery,
   where: (_ctx, query) => whereArchived(query),
   routes: [
-    archiving(team, teamKind, 'archive', {
+    archiving(team, teamModel, 'archive', {
       summary: 'Archive a team, which refuses new issues and is hidden from lists',
       description:
         'Existing issues stay and can be changed, and the key stays reserved. Cycles, SLA clocks and snoozed issues are suspended until the team is unarchived.',
     }),
-    archiving(team, teamKind, 'unarchive', {
+    archiving(team, teamModel, 'unarchive', {
       summary: 'Unarchive a team',
       description:
         'Cycles, SLA clocks and snoozed issues that came due in the meantime continue immediately.',
@@ -67,7 +67,7 @@ export const teams = defineResource(team, teamKind, {
           });
   },
   follows: (ctx, { transitions }, { id }) =>
-    transitions ? { transitions: transitionsNamed(ctx, id, transitions) } : {},
+    transitions ? { transitions: resolveTransitions(ctx, id, transitions) } : {},
   operations: {
     async create(ctx, { key, name = key, triage = 'off', timeZone = 'UTC' }) {
       const noZone = checkZone(timeZone);
@@ -79,7 +79,7 @@ export const teams = defineResource(team, teamKind, {
         });
       const now = ctx.nowMs();
       const id = ctx.ids.next(team.id);
-      const made = {
+      const entity = {
         id,
         key,
         name,
@@ -91,7 +91,7 @@ export const teams = defineResource(team, teamKind, {
         createdAt: now,
         updatedAt: now,
       };
-      const set = created(ctx, teamKind, made, team.path);
+      const set = created(ctx, teamModel, entity, team.path);
       return { ...set, changes: [...set.changes, ...defaultStates(id, () => ctx.ids.next(state.id), now)] };
     },
   },
@@ -100,19 +100,21 @@ export const teams = defineResource(team, teamKind, {
 type Transitions = Readonly<Record<string, readonly string[]>>;
 
 /** Replaces names of states by ids. @throws ApiError validation_failed */
-function transitionsNamed(ctx: Context, teamId: string, given: Transitions): Record<string, string[]> {
+function resolveTransitions(ctx: Context, teamId: string, input: Transitions): Record<string, string[]> {
   const { resolved, ...quiet } = ctx;
-  const named: Record<string, string[]> = {};
-  for (const [from, targets] of Object.entries(given)) {
+  const byStateId: Record<string, string[]> = {};
+  for (const [from, targets] of Object.entries(input)) {
     const path = `transitions.${from}`;
-    const id = stateNamed(quiet, teamId, from, path);
-    if (named[id])
+    const id = stateByName(quiet, teamId, from, path);
+    if (byStateId[id])
       throw invalidField(path, 'conflict', {
         why: 'Another entry is for the same state.',
         fix: 'List each state once.',
       });
-    named[id] = [...new Set(targets.map((to, index) => stateNamed(quiet, teamId, to, `${path}.${index}`)))];
+    byStateId[id] = [
+      ...new Set(targets.map((to, index) => stateByName(quiet, teamId, to, `${path}.${index}`))),
+    ];
   }
-  resolved?.('transitions', named);
-  return named;
+  resolved?.('transitions', byStateId);
+  return byStateId;
 }

@@ -4,7 +4,7 @@ import { choice, json, markdown, number, reference, referenceBy, text } from '..
 import { member } from '../../identity/members/contract.ts';
 import { idAndName, idOf, line } from '../../lib/schema.ts';
 import { descriptionBytesMax, labelNames, priorities } from '../issues/contract.ts';
-import { fieldsGiven, fieldsShown } from '../fields/contract.ts';
+import { fieldsInput, fieldsResponse } from '../fields/contract.ts';
 import { project } from '../projects/contract.ts';
 import { team } from '../teams/contract.ts';
 
@@ -44,7 +44,7 @@ export const template = defineContract({
       Type.Array(idAndName(idOf('lbl'), 'the label')),
     ),
     estimate: number({ minimum: 0, maximum: 10_000 }, { nullable: true, doc: 'Estimate of the issue.' }),
-    fields: json(fieldsGiven, { default: {}, doc: 'Values of custom fields of the issue.' }, fieldsShown),
+    fields: json(fieldsInput, { default: {}, doc: 'Values of custom fields of the issue.' }, fieldsResponse),
     subIssues: json(subIssues, { default: [], doc: 'Titles of sub-issues that are created with the issue.' }),
   },
   undo: 'values',
@@ -59,7 +59,7 @@ export const template = defineContract({
     delete: 'Delete a template',
   },
   events: { created: 'template.created', updated: 'template.updated', deleted: 'template.deleted' },
-  keepsDeleted: true,
+  retainsDeleted: true,
   ofTeam: true,
   calls: ['list', 'get'],
   examples: {

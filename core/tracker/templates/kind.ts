@@ -1,11 +1,11 @@
-import { kindOf } from '../../resource/kind.ts';
-import { shownFields, type FieldValues } from '../fields/values.ts';
+import { modelOf } from '../../resource/kind.ts';
+import { toFieldsResponse, type FieldValues } from '../fields/values.ts';
 import { template } from './contract.ts';
 
 /** Deleted labels and fields are left out. */
-export const templateKind = kindOf(template, {
+export const templateModel = modelOf(template, {
   shows: {
-    fields: ({ fields }, { directory }) => shownFields(fields as FieldValues, directory),
+    fields: ({ fields }, { directory }) => toFieldsResponse(fields as FieldValues, directory),
     labels: ({ labels }, { directory }) =>
       labels.flatMap((id) => {
         const label = directory.labels.get(id);

@@ -8,7 +8,7 @@ import type { IssueInput } from '../issues/bodies.ts';
 import { idOfName, isIdOf } from '../../resource/names.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { template } from './contract.ts';
-import { templateKind } from './kind.ts';
+import { templateModel } from './kind.ts';
 
 export interface FromTemplate {
   readonly defaults: Partial<IssueInput> & { readonly fields: Readonly<Record<string, FieldValue>> };
@@ -21,7 +21,7 @@ const all = tenantStatement<{ id: string; name: string; team_id: string | null }
 );
 
 /** Templates are not in the directory, so resolving a name needs a read. @throws ApiError validation_failed */
-async function templateNamed(ctx: Context, name: string, teamId: string, path: string): Promise<string> {
+async function templateIdByName(ctx: Context, name: string, teamId: string, path: string): Promise<string> {
   const rows = await ctx.store.read(ctx.scope, all);
   const entries = new Map(rows.map((row) => [row.id, { id: row.id, name: row.name, teamId: row.team_id }]));
   return idOfName(ctx, template, name, path, {
@@ -36,21 +36,21 @@ async function templateNamed(ctx: Context, name: string, teamId: string, path: s
 /** @param path path of the template in the request @throws ApiError validation_failed */
 export async function readTemplate(
   ctx: Context,
-  given: string,
+  requested: string,
   teamId: string,
   path: string,
 ): Promise<FromTemplate> {
-  const id = isIdOf(template, given) ? given : await templateNamed(ctx, given, teamId, path);
-  const found = await templateKind.find(ctx, id);
-  if (!found || found.deletedAt !== null)
+  const id = isIdOf(template, requested) ? requested : await templateIdByName(ctx, requested, teamId, path);
+  const current = await templateModel.find(ctx, id);
+  if (!current || current.deletedAt !== null)
     throw invalidField(path, 'not_found', { why: `There is no template ${id}.` });
-  if (found.teamId !== null && found.teamId !== teamId)
+  if (current.teamId !== null && current.teamId !== teamId)
     throw invalidField(path, 'conflict', {
       why: 'The template is for issues of another team.',
       fix: 'Use a template that GET /api/v1/templates?team=KEY lists.',
     });
   const { members, projects, labels } = ctx.directory;
-  const { description, priority, estimate, assigneeId, projectId, subIssues } = found;
+  const { description, priority, estimate, assigneeId, projectId, subIssues } = current;
   const isMember = assigneeId !== null && members.get(assigneeId)?.removed === false;
   return {
     defaults: {
@@ -59,8 +59,8 @@ export async function readTemplate(
       estimate,
       assigneeId: isMember ? assigneeId : null,
       projectId: projectId !== null && projects.get(projectId)?.removed === false ? projectId : null,
-      labels: found.labels.filter((label) => labels.has(label)),
-      fields: stillTaken(ctx, teamId, found.fields as FieldValues),
+      labels: current.labels.filter((label) => labels.has(label)),
+      fields: stillTaken(ctx, teamId, current.fields as FieldValues),
     },
     subIssues,
   };

@@ -10,19 +10,19 @@ import { fieldsAfter, type FieldValues } from '../fields/values.ts';
 import { resolveLabels } from '../issues/labels-after.ts';
 import { teamQuery, usableInTeam } from '../team-or-workspace.ts';
 import { template } from './contract.ts';
-import { templateKind } from './kind.ts';
+import { templateModel } from './kind.ts';
 
 const rules: Rules<typeof template, EntityOf<typeof template>> = {
   where: usableInTeam,
 };
-const plain = plainOperations(template, templateKind, rules);
+const plain = plainOperations(template, templateModel, rules);
 
-type Given = Record<string, FieldValue | null>;
+type TemplateFields = Record<string, FieldValue | null>;
 
 /**
  * Replaces names of labels and keys of custom fields in a body by ids. @param had current field values @throws ApiError validation_failed
  */
-function withIds<B extends { readonly labels?: string[]; readonly fields?: Given }>(
+function withIds<B extends { readonly labels?: string[]; readonly fields?: TemplateFields }>(
   ctx: Context,
   teamId: string | null,
   body: B,
@@ -37,7 +37,7 @@ function withIds<B extends { readonly labels?: string[]; readonly fields?: Given
   };
 }
 
-export const templates = defineResource(template, templateKind, {
+export const templates = defineResource(template, templateModel, {
   ...rules,
   query: teamQuery,
   operations: {
@@ -46,7 +46,7 @@ export const templates = defineResource(template, templateKind, {
       return plain.create(ctx, withIds(ctx, team?.id ?? null, body, {}), parentId);
     },
     async update(ctx, id, body, ifMatch) {
-      const { teamId, fields } = await getEntity(ctx, templateKind, id);
+      const { teamId, fields } = await getEntity(ctx, templateModel, id);
       return plain.update(ctx, id, withIds(ctx, teamId, body, fields as FieldValues), ifMatch);
     },
   },

@@ -16,7 +16,7 @@ const facts = {
   rows: 'team',
   limit: 'write',
   params: Closed({ id: nameOf(issue) }),
-  responses: { 200: schemasOf(issue).shown },
+  responses: { 200: schemasOf(issue).response },
 } as const;
 
 export const triageRoutes = [

@@ -1,20 +1,20 @@
 // Ends the snooze of an issue in triage at its time.
-import type { Alarm } from '../../reactions/alarm.ts';
+import type { DueTimer } from '../../reactions/due-timer.ts';
 import { putOff } from '../teams/archived.ts';
 import { team } from '../teams/contract.ts';
-import { issueKind, snoozeAlarm, type Issue } from '../issues/kind.ts';
+import { issueModel, snoozeTimerName, type Issue } from '../issues/kind.ts';
 
-export const snooze: Alarm = {
-  name: snoozeAlarm,
+export const snooze: DueTimer = {
+  name: snoozeTimerName,
   isSetBy: ({ kind, after }) =>
-    kind === team.name || (kind === issueKind.name && (after as Issue).snoozedUntil !== null),
-  async ring(ctx, id) {
-    const issue = await issueKind.find(ctx, id);
+    kind === team.name || (kind === issueModel.name && (after as Issue).snoozedUntil !== null),
+  async fire(ctx, id) {
+    const issue = await issueModel.find(ctx, id);
     const isDue =
       issue?.snoozedUntil != null && issue.deletedAt === null && issue.snoozedUntil <= ctx.nowMs();
-    const waits = isDue && putOff(ctx, issue.teamId, { name: snoozeAlarm, id });
+    const waits = isDue && putOff(ctx, issue.teamId, { name: snoozeTimerName, id });
     if (waits) return waits;
-    const change = isDue ? issueKind.update(issue, { snoozedUntil: null }, ctx.nowMs()) : null;
+    const change = isDue ? issueModel.update(issue, { snoozedUntil: null }, ctx.nowMs()) : null;
     return { changes: change ? [change] : [] };
   },
 };

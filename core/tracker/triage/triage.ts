@@ -4,18 +4,18 @@ import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import { Closed, named, nullable, text } from '../../lib/schema.ts';
+import { Closed, namedSchema, nullable, text } from '../../lib/schema.ts';
 import { readTime } from '../../lib/time.ts';
 import { authorOf } from '../../resource/author.ts';
-import { commentKind } from '../comments/kind.ts';
+import { commentModel } from '../comments/kind.ts';
 import { mentionsIn } from '../mentions.ts';
 import { comment } from '../comments/contract.ts';
 import { firstState, statesOf } from '../directory.ts';
 import type { IssuePatch } from '../issues/bodies.ts';
-import { issueKind, type Issue, type ShownIssue } from '../issues/kind.ts';
+import { issueModel, type Issue, type IssueResponse } from '../issues/kind.ts';
 import { resolvePatch } from '../issues/references.ts';
 
-export const TriageDecline = named(
+export const TriageDecline = namedSchema(
   'TriageDecline',
   Closed({
     reason: Type.Optional(
@@ -26,7 +26,7 @@ export const TriageDecline = named(
     ),
   }),
 );
-export const TriageSnooze = named(
+export const TriageSnooze = namedSchema(
   'TriageSnooze',
   Closed({
     until: nullable(
@@ -41,8 +41,8 @@ export async function acceptIssue(
   id: string,
   input: IssuePatch,
   ifMatch: number | null,
-): Promise<ChangeSet<ShownIssue>> {
-  const issue = await getEntity(ctx, issueKind, id);
+): Promise<ChangeSet<IssueResponse>> {
+  const issue = await getEntity(ctx, issueModel, id);
   requireVersion(issue, ifMatch);
   const stateId = input.stateId ?? firstState(ctx.directory, issue.teamId).id;
   const patch = await resolvePatch(ctx, issue.teamId, issue, { ...input, stateId }, '');
@@ -52,7 +52,7 @@ export async function acceptIssue(
       why: 'The issue would stay in triage.',
       fix: 'Use a state of another type.',
     });
-  return updated(ctx, issueKind, issue, patch, ifMatch);
+  return updated(ctx, issueModel, issue, patch, ifMatch);
 }
 
 /** @throws ApiError not_found, conflict, transition_not_allowed */
@@ -61,7 +61,7 @@ export async function declineIssue(
   id: string,
   { reason }: Static<typeof TriageDecline>,
   ifMatch: number | null,
-): Promise<ChangeSet<ShownIssue>> {
+): Promise<ChangeSet<IssueResponse>> {
   const issue = await triagedIssue(ctx, id, ifMatch);
   const state = statesOf(ctx.directory, issue.teamId).find(({ type }) => type === 'canceled');
   if (!state)
@@ -70,7 +70,7 @@ export async function declineIssue(
       'The team has no state of type canceled. Add one first, with POST /workflows.',
     );
   const patch = await resolvePatch(ctx, issue.teamId, issue, { stateId: state.id }, '');
-  const set = updated(ctx, issueKind, issue, patch, ifMatch);
+  const set = updated(ctx, issueModel, issue, patch, ifMatch);
   return reason === undefined ? set : { ...set, changes: [...set.changes, said(ctx, issue, reason)] };
 }
 
@@ -80,16 +80,16 @@ export async function snoozeIssue(
   id: string,
   { until }: Static<typeof TriageSnooze>,
   ifMatch: number | null,
-): Promise<ChangeSet<ShownIssue>> {
+): Promise<ChangeSet<IssueResponse>> {
   const issue = await triagedIssue(ctx, id, ifMatch);
   const snoozedUntil = until === null ? null : readTime(until, 'until');
   if (snoozedUntil !== null && snoozedUntil <= ctx.nowMs())
     throw invalidField('until', 'too_small', 'Give a time in the future.');
-  return updated(ctx, issueKind, issue, { snoozedUntil }, ifMatch);
+  return updated(ctx, issueModel, issue, { snoozedUntil }, ifMatch);
 }
 
 async function triagedIssue(ctx: Context, id: string, ifMatch: number | null): Promise<Issue> {
-  const issue = await getEntity(ctx, issueKind, id);
+  const issue = await getEntity(ctx, issueModel, id);
   requireVersion(issue, ifMatch);
   requireTriage(ctx, issue);
   return issue;
@@ -106,7 +106,7 @@ function requireTriage({ directory }: Context, { stateId }: Issue): void {
 
 function said(ctx: Context, issue: Issue, body: string) {
   const now = ctx.nowMs();
-  return commentKind.create({
+  return commentModel.create({
     id: ctx.ids.next(comment.id),
     issueId: issue.id,
     issuePlace: `${issue.teamId} ${issue.number ?? ''}`,

@@ -61,7 +61,7 @@ export const view = defineContract({
     deleted: 'view.deleted',
     restored: 'view.restored',
   },
-  keepsDeleted: true,
+  retainsDeleted: true,
   calls: ['list', 'get'],
   examples: {
     create: { name: 'Urgent', filter: { priority: 'urgent' }, sort: '-updatedAt', visibility: 'shared' },

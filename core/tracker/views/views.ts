@@ -8,24 +8,24 @@ import { asOfQuery } from '../../resource/as-of/moment.ts';
 import { withMoment } from '../../resource/as-of/reads.ts';
 import { authorOf } from '../../resource/author.ts';
 import { defineResource } from '../../resource/define.ts';
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { listIssuesAt } from '../issues/as-of.ts';
 import { issue } from '../issues/contract.ts';
 import { issueFiltering } from '../issues/filter.ts';
-import { issueOrder, keptSort } from '../issues/sorting.ts';
+import { issueOrder, existingSort } from '../issues/sorting.ts';
 import { listIssues, type IssueQuery } from '../issues/issues.ts';
 import { listQuery } from '../issues/query.ts';
-import { readingIssues, seeingIssues } from '../issues/seen.ts';
+import { readingIssues, withIssueVisibility } from '../issues/seen.ts';
 import { view } from './contract.ts';
 
 type View = EntityOf<typeof view>;
 
-const viewKind = kindOf(view, {
-  told: ({ visibility }, shown) =>
+const viewModel = modelOf(view, {
+  toEventData: ({ visibility }, response) =>
     visibility === 'shared'
-      ? shown
+      ? response
       : {
-          ...shown,
+          ...response,
           name: '',
           description: '',
           filter: {},
@@ -40,11 +40,11 @@ const callerOf = ({ actor }: Context): string => actor.memberId ?? actor.id;
 const isOwn = (ctx: Context, { ownerId }: Pick<View, 'ownerId'>): boolean => ownerId === callerOf(ctx);
 
 /** Personal views of others are not found. @throws ApiError not_found */
-async function requireSeen(ctx: Context, found: View): Promise<void> {
-  if (found.visibility === 'personal' && !isOwn(ctx, found)) throw notFound();
+async function requireSeen(ctx: Context, current: View): Promise<void> {
+  if (current.visibility === 'personal' && !isOwn(ctx, current)) throw notFound();
 }
 
-export const views = defineResource(view, viewKind, {
+export const views = defineResource(view, viewModel, {
   sets: (ctx) => authorOf(ctx, 'owner'),
   admits: requireSeen,
   where: (ctx) => [
@@ -84,13 +84,13 @@ async function issuesOf(
   id: string,
   { asOf, ...query }: IssueQuery & { readonly asOf?: string },
 ) {
-  const found = await getEntity(ctx, viewKind, id);
-  await requireSeen(ctx, found);
-  const sort = query.sort ?? (found.sort === null ? undefined : keptSort(found.sort, ctx.directory));
-  const asked = { ...query, ...(sort === undefined ? {} : { sort }) };
-  const beside = { kept: [{ tree: found.filter, at: 'filter', wasTaken: true as const }] };
-  const seeing = seeingIssues(ctx);
+  const current = await getEntity(ctx, viewModel, id);
+  await requireSeen(ctx, current);
+  const sort = query.sort ?? (current.sort === null ? undefined : existingSort(current.sort, ctx.directory));
+  const viewQuery = { ...query, ...(sort === undefined ? {} : { sort }) };
+  const beside = { viewFilters: [{ tree: current.filter, at: 'filter', wasTaken: true as const }] };
+  const visibleCtx = withIssueVisibility(ctx);
   return asOf === undefined
-    ? listIssues(seeing, asked, beside)
-    : listIssuesAt(seeing, { ...asked, asOf }, beside);
+    ? listIssues(visibleCtx, viewQuery, beside)
+    : listIssuesAt(visibleCtx, { ...viewQuery, asOf }, beside);
 }

@@ -53,10 +53,10 @@ export const state = defineContract({
     updated: 'workflow.state_updated',
     deleted: 'workflow.state_deleted',
   },
-  keepsDeleted: true,
+  retainsDeleted: true,
   ofTeam: true,
   order: ['teamId', 'position'],
-  directory: { as: 'states', keeps: ['teamId', 'name', 'type', 'position'], withDeleted: true },
+  directory: { as: 'states', entryFields: ['teamId', 'name', 'type', 'position'], withDeleted: true },
   examples: {
     create: { team: 'ENG', name: 'In Review', type: 'started' },
     update: { name: 'Review' },

@@ -3,16 +3,16 @@ import { Type } from 'typebox';
 import { getEntity, removed } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import { foldName } from '../../lib/fold.ts';
+import { foldName } from '../../lib/case-folding.ts';
 import { defineResource } from '../../resource/define.ts';
-import { kindOf } from '../../resource/kind.ts';
+import { modelOf } from '../../resource/kind.ts';
 import { lastPositionIn } from '../../resource/last-position.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { findTeam, getTeam, statesOf } from '../directory.ts';
-import { teamAsked } from '../teams/contract.ts';
+import { teamParameter } from '../teams/contract.ts';
 import { positionMax, state, type StateType } from './contract.ts';
 
-const stateKind = kindOf(state, { table: 'states' });
+const stateModel = modelOf(state, { table: 'states' });
 
 const issueIn = tenantStatement<{ id: string }>(
   'states.issue_in',
@@ -21,14 +21,14 @@ const issueIn = tenantStatement<{ id: string }>(
 
 const lastPosition = lastPositionIn({
   kind: state.name,
-  table: stateKind.table,
+  table: stateModel.table,
   owner: 'teamId',
   max: positionMax,
 });
 const teamIdOf = ({ directory }: Context, team: string): string => findTeam(directory, team)?.id ?? '';
 
-export const workflows = defineResource(state, stateKind, {
-  query: { team: Type.Optional(teamAsked) },
+export const workflows = defineResource(state, stateModel, {
+  query: { team: Type.Optional(teamParameter) },
   where: ({ directory }, { team }) =>
     team === undefined
       ? []
@@ -48,16 +48,16 @@ export const workflows = defineResource(state, stateKind, {
   },
   operations: {
     async delete(ctx, id, ifMatch) {
-      const found = await getEntity(ctx, stateKind, id);
+      const current = await getEntity(ctx, stateModel, id);
       if (await ctx.store.readOne(ctx.scope, issueIn, { stateId: id }))
         throw new ApiError('conflict', 'This state has issues. Move them first.');
-      const same = statesOf(ctx.directory, found.teamId).filter(({ type }) => type === found.type);
-      if (found.type === 'backlog' && same.length === 1)
+      const same = statesOf(ctx.directory, current.teamId).filter(({ type }) => type === current.type);
+      if (current.type === 'backlog' && same.length === 1)
         throw new ApiError(
           'conflict',
           'This is the last backlog state of its team, where new issues go. Add another one first.',
         );
-      return removed(ctx, stateKind, found, ifMatch);
+      return removed(ctx, stateModel, current, ifMatch);
     },
   },
 });
@@ -74,7 +74,7 @@ export function defaultStates(teamId: string, nextId: () => string, now: number)
     ['Duplicate', 'duplicate'],
   ];
   return names.map(([name, type], position) =>
-    stateKind.create({
+    stateModel.create({
       id: nextId(),
       teamId,
       name,

@@ -1,6 +1,6 @@
 // Lists, shows, creates and cancels deliveries.
 import type { ChangeSet } from '../../changes/change.ts';
-import { askedOf, cursorOf, type PageParameters } from '../../changes/list.ts';
+import { contentParameters, cursorOf, type PageParameters } from '../../changes/list.ts';
 import { getEntity, isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import type { EventType } from '../../events/catalogue.ts';
@@ -14,8 +14,8 @@ import { readTime } from '../../lib/time.ts';
 import { readPage, type Condition } from '../../store/page.ts';
 import type { Value } from '../../store/statement.ts';
 import type { Scope } from '../../store/store.ts';
-import { endpointKind, type Endpoint } from '../endpoints/kind.ts';
-import type { Message } from '../payload.ts';
+import { endpointModel, type Endpoint } from '../endpoints/kind.ts';
+import type { WebhookMessage } from '../payload.ts';
 import { messageOfDelivery } from './message.ts';
 import { freeNextOp, isOrdered } from './order.ts';
 import { queueDeliveryOps } from './queue.ts';
@@ -70,7 +70,7 @@ export async function listDeliveries(ctx: Context, query: DeliveryQuery, work: D
     order: [{ sql: 'created_at', direction: 'desc' }],
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
-    asked: askedOf(query),
+    parameters: contentParameters(query),
   });
   return { data: data.map((row) => showDelivery(row as DeliveryRow, now)), pageInfo };
 }
@@ -82,7 +82,7 @@ export async function listDeliveriesTo(
   query: DeliveryQuery,
   work: DeliveryWork,
 ) {
-  await getEntity(ctx, endpointKind, endpointId);
+  await getEntity(ctx, endpointModel, endpointId);
   return listDeliveries(ctx, { ...query, webhook: endpointId }, work);
 }
 
@@ -102,7 +102,7 @@ export async function getDelivery(ctx: Context, id: string, work: DeliveryWork) 
       requestHeaders: unpackHeaders(attempt.request_headers_json, { delivery: row, at: attempt.at }),
       responseHeaders:
         attempt.response_headers_json === null ? null : JSON.parse(attempt.response_headers_json),
-      ...shownBody(attempt.response_body),
+      ...toResponseBody(attempt.response_body),
       truncated: attempt.truncated === 1,
     })),
   };
@@ -111,7 +111,7 @@ export async function getDelivery(ctx: Context, id: string, work: DeliveryWork) 
 /** Creates a new delivery of the same event with a new signature. @throws ApiError not_found, conflict */
 export async function replayDelivery(ctx: Context, id: string, work: DeliveryWork): Promise<ChangeSet> {
   const { row, message } = await readDelivery(ctx, id, work);
-  const endpoint = await endpointKind.find(ctx, row.endpoint_id);
+  const endpoint = await endpointModel.find(ctx, row.endpoint_id);
   if (!endpoint || endpoint.deletedAt !== null)
     throw new ApiError(
       'conflict',
@@ -127,7 +127,7 @@ export async function replayDelivery(ctx: Context, id: string, work: DeliveryWor
 export function makeSampleDelivery(
   ctx: Context,
   endpoint: Endpoint,
-  { eventId, type, payload }: Pick<Message, 'eventId' | 'type' | 'payload'>,
+  { eventId, type, payload }: Pick<WebhookMessage, 'eventId' | 'type' | 'payload'>,
   work: DeliveryWork,
 ): ChangeSet {
   // A sample concerns no stored entity, so its own id is its order key.
@@ -194,7 +194,7 @@ async function readDelivery(
   ctx: Context,
   id: string,
   work: DeliveryWork,
-): Promise<{ row: DeliveryRow; message: Message }> {
+): Promise<{ row: DeliveryRow; message: WebhookMessage }> {
   const row = await findRow(ctx, id, work);
   const message = row && (await messageOfDelivery(ctx.store, ctx.scope, row, ctx.baseUrl));
   if (!message || !mayRead(ctx.scopes, row.event_type as EventType)) throw notFound();
@@ -206,7 +206,7 @@ function where(sql: string, name: string, value: Value | undefined): Condition[]
 }
 
 /** Returns the raw body, as text if it is UTF-8, otherwise as base64. */
-function shownBody(body: Uint8Array | ArrayBuffer | null) {
+function toResponseBody(body: Uint8Array | ArrayBuffer | null) {
   if (body === null) return { responseBody: null, responseBodyEncoding: null };
   try {
     // A byte order mark is part of the body.

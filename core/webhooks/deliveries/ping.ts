@@ -4,14 +4,14 @@ import { announce } from '../../changes/announcement.ts';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
-import { endpointKind } from '../endpoints/kind.ts';
+import { endpointModel } from '../endpoints/kind.ts';
 import { makeDelivery, type DeliveryWork } from './deliveries.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 
 /** @throws ApiError not_found, conflict if the endpoint is disabled */
 export async function pingEndpoint(ctx: Context, id: string, work: DeliveryWork): Promise<ChangeSet> {
-  const endpoint = await getEntity(ctx, endpointKind, id);
-  const target = { kind: endpointKind.name, id };
+  const endpoint = await getEntity(ctx, endpointModel, id);
+  const target = { kind: endpointModel.name, id };
   const event = {
     id: ctx.ids.next(idPrefixes.event),
     type: 'webhook.ping' as const,
@@ -21,6 +21,6 @@ export async function pingEndpoint(ctx: Context, id: string, work: DeliveryWork)
   };
   return {
     ...makeDelivery(ctx, endpoint, event, 'ping', work),
-    changes: [announce(target, event.type, endpointKind.wire(endpoint, ctx), event.id)],
+    changes: [announce(target, event.type, endpointModel.wire(endpoint, ctx), event.id)],
   };
 }

@@ -12,7 +12,7 @@ import {
   type DeliveryWork,
 } from './deliveries.ts';
 import { pingEndpoint } from './ping.ts';
-import { DeliveryDetail, DeliveryShown, deliveryOrigin, deliveryStatus } from './schema.ts';
+import { DeliveryDetail, DeliveryResponse, deliveryOrigin, deliveryStatus } from './schema.ts';
 import { webhook } from '../endpoints/contract.ts';
 
 const filters = {
@@ -38,7 +38,7 @@ const listOfEndpoint = (work: DeliveryWork): Route =>
     limit: 'read',
     params: Closed({ id: idOf(webhook.id) }),
     query: Closed({ ...pageQuery, ...filters }),
-    responses: { 200: pageOf(DeliveryShown) },
+    responses: { 200: pageOf(DeliveryResponse) },
     errors: ['invalid_cursor'],
     read: (ctx, { params, query }) => listDeliveriesTo(ctx, params.id, query, work),
   });
@@ -52,7 +52,7 @@ const list = (work: DeliveryWork): Route =>
     scope: 'webhooks:read',
     limit: 'read',
     query: Closed({ ...pageQuery, webhook: Type.Optional(idOf(webhook.id)), ...filters }),
-    responses: { 200: pageOf(DeliveryShown) },
+    responses: { 200: pageOf(DeliveryResponse) },
     errors: ['invalid_cursor'],
     read: (ctx, { query }) => listDeliveries(ctx, query, work),
   });
@@ -68,7 +68,7 @@ const ping = (work: DeliveryWork): Route =>
     scope: 'webhooks:write',
     limit: 'write',
     params: Closed({ id: idOf(webhook.id) }),
-    responses: { 201: DeliveryShown },
+    responses: { 201: DeliveryResponse },
     errors: ['conflict'],
     write: (ctx, { params }) => pingEndpoint(ctx, params.id, work),
   });
@@ -98,7 +98,7 @@ const replay = (work: DeliveryWork): Route =>
     scope: 'webhooks:write',
     limit: 'write',
     params: Closed({ id: idOf(idPrefixes.delivery) }),
-    responses: { 201: DeliveryShown },
+    responses: { 201: DeliveryResponse },
     errors: ['conflict'],
     write: (ctx, { params }) => replayDelivery(ctx, params.id, work),
   });
@@ -113,7 +113,7 @@ const cancel = (work: DeliveryWork): Route =>
     scope: 'webhooks:write',
     limit: 'write',
     params: Closed({ id: idOf(idPrefixes.delivery) }),
-    responses: { 200: DeliveryShown },
+    responses: { 200: DeliveryResponse },
     errors: ['conflict'],
     write: (ctx, { params }) => cancelDelivery(ctx, params.id, work),
   });

@@ -1,7 +1,7 @@
 // Public schemas of deliveries and attempts.
 import { idPrefixes } from '../../lib/ids.ts';
 import { Type, type TSchema } from 'typebox';
-import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, idOf, namedSchema, nullable, time } from '../../lib/schema.ts';
 import { webhook } from '../endpoints/contract.ts';
 
 const deliveryStatuses = ['pending', 'delivering', 'retrying', 'delivered', 'failed', 'canceled'] as const;
@@ -23,7 +23,7 @@ const at = (doc: string) => nullable(described(time, doc));
 const headers = <V extends TSchema>(value: V, description: string) =>
   Type.Record(Type.String(), value, { description });
 
-const shown = {
+const deliveryFields = {
   id: idOf(idPrefixes.delivery),
   webhookId: idOf(webhook.id, 'Id of the endpoint.'),
   eventId: idOf(idPrefixes.event, 'Id of the event.'),
@@ -37,11 +37,11 @@ const shown = {
   finishedAt: at('Time at which it was delivered, failed or was canceled; null until then.'),
 };
 
-export const DeliveryShown = named('Delivery', Closed(shown));
-export const DeliveryDetail = named(
+export const DeliveryResponse = namedSchema('Delivery', Closed(deliveryFields));
+export const DeliveryDetail = namedSchema(
   'DeliveryDetail',
   Closed({
-    ...shown,
+    ...deliveryFields,
     payload: Type.String({ description: 'Request body, byte for byte.' }),
     attemptList: Type.Array(
       Closed({

@@ -3,7 +3,7 @@
 
 export type SentHeaders = Readonly<Record<string, string>>;
 
-interface Known {
+interface HeaderContext {
   readonly delivery: { readonly id: string; readonly event_id: string; readonly event_type: string };
   /** Time of sending, in Unix milliseconds. */
   readonly at: number;
@@ -15,13 +15,13 @@ type Rest = readonly [agent: string, tagged: readonly string[], standard: readon
 const contentType = 'application/json';
 
 /** Returns JSON: an object of all headers, or a list of the values that cannot be derived from `known`. */
-export function packHeaders(headers: SentHeaders, known: Known): string {
+export function packHeaders(headers: SentHeaders, known: HeaderContext): string {
   const whole = JSON.stringify(headers);
   const packed = JSON.stringify(restOf(headers));
   return JSON.stringify(unpackHeaders(packed, known)) === whole ? packed : whole;
 }
 
-export function unpackHeaders(text: string, { delivery, at }: Known): SentHeaders {
+export function unpackHeaders(text: string, { delivery, at }: HeaderContext): SentHeaders {
   const stored = JSON.parse(text) as Rest | SentHeaders;
   if (!isRest(stored)) return stored;
   const [agent, tagged, standard, trace] = stored;

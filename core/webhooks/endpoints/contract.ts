@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, flag, json, string, text, time } from '../../contract/field.ts';
-import { givenAs } from '../../lib/schema.ts';
+import { inputForm } from '../../lib/schema.ts';
 
 /**
  * Payload versions. A change that could break receivers gets a new version; endpoints keep theirs. Spec:
@@ -18,14 +18,14 @@ const events = Type.Array(
   Type.String({
     pattern: '^(\\*|[a-z_]+\\.(\\*|[a-z_]+))$',
     description: 'Event type, namespace such as `issue.*`, or `*`.',
-    [givenAs]: 'eventPattern',
+    [inputForm]: 'eventPattern',
   }),
   { minItems: 1, maxItems: 100, uniqueItems: true },
 );
 const filter = Type.Record(Type.String(), Type.Unknown(), {
   description:
     'Filter tree over the data of the events, such as the fields of issues. Every subscribed event type must have the fields, and referenced objects must exist.',
-  [givenAs]: 'eventFilter',
+  [inputForm]: 'eventFilter',
 });
 
 export const webhook = defineContract({
@@ -87,9 +87,9 @@ export const webhook = defineContract({
     created: 'webhook.created',
     updated: 'webhook.updated',
     deleted: 'webhook.deleted',
-    told: ['webhook.ping'],
+    announced: ['webhook.ping'],
     other: ['webhook.disabled', 'webhook.secret_rotated'],
   },
-  keepsDeleted: true,
+  retainsDeleted: true,
   examples: { update: { enabled: true } },
 });

@@ -16,7 +16,7 @@ import { mintSecret } from '../../lib/signing-secret.ts';
 import { sealSecret } from '../secret.ts';
 import { openAddress, sealAddress } from './address.ts';
 import { webhook } from './contract.ts';
-import { endpointKind, isForgiven, type Endpoint } from './kind.ts';
+import { endpointModel, isForgiven, type Endpoint } from './kind.ts';
 
 /** Limited because each event is matched against every enabled endpoint. */
 const enabledMax = 100;
@@ -26,7 +26,7 @@ const countEnabled = tenantStatement<{ count: number }>(
   'SELECT count(*) AS count FROM endpoints WHERE workspace_id = :ws AND deleted_at IS NULL AND enabled = 1',
 );
 /** Returns a row only within the limit, so that two concurrent creations cannot exceed it. */
-const haveRoom = tenantStatement<{ count: number }>(
+const haveCapacity = tenantStatement<{ count: number }>(
   'endpoints.have_room',
   `SELECT count(*) AS count FROM endpoints WHERE workspace_id = :ws AND deleted_at IS NULL AND enabled = 1
    HAVING count(*) <= :max`,
@@ -53,12 +53,12 @@ export async function createEndpoint(
 ): Promise<ChangeSet> {
   const namespaces = checkEvents(ctx, input.events);
   await checkFilters(ctx, input.events, input.filter ?? null, rules);
-  const room = await requireRoom(ctx);
+  const capacityGuard = await requireCapacity(ctx);
   await checkUrl(input.url, rules);
   const now = ctx.nowMs();
   const id = ctx.ids.next(webhook.id);
   const secret = mintSecret();
-  const change = endpointKind.create({
+  const change = endpointModel.create({
     id,
     address: sealAddress(ctx.sealing, ctx.workspaceId, id, input.url),
     description: input.description ?? '',
@@ -72,7 +72,7 @@ export async function createEndpoint(
     secretSealed: sealSecret(ctx.sealing, ctx.workspaceId, id, secret),
     secretSince: now,
     previousSecrets: [],
-    ...madeBy(ctx),
+    ...makerFields(ctx),
     sinceSequence: 0,
     createdAt: now,
     updatedAt: now,
@@ -80,7 +80,7 @@ export async function createEndpoint(
   });
   return {
     changes: [change],
-    ops: [room, stillMayOp(ctx)],
+    ops: [capacityGuard, stillMayOp(ctx)],
     body: { id, url: input.url, events: input.events, enabled: true, secret },
     status: 201,
     location: `${ctx.baseUrl}/api/v1/webhooks/${id}`,
@@ -99,7 +99,7 @@ export async function updateEndpoint(
   ifMatch: number | null,
   rules: EndpointRules,
 ): Promise<ChangeSet> {
-  const endpoint = await getEntity(ctx, endpointKind, id);
+  const endpoint = await getEntity(ctx, endpointModel, id);
   const next = { ...endpoint, ...patch, ...addressAfter(ctx, endpoint, url) };
   const namespaces = steers(url, patch)
     ? checkEvents(ctx, next.events, endpoint.events)
@@ -107,19 +107,21 @@ export async function updateEndpoint(
   if (steers(url, patch)) await checkFilters(ctx, next.events, next.filter, rules, endpoint.filter);
   if (url !== undefined) await checkUrl(url, rules);
   const goesOn = next.enabled && !endpoint.enabled;
-  const room = goesOn ? [await requireRoom(ctx)] : [];
+  const capacityGuard = goesOn ? [await requireCapacity(ctx)] : [];
   if (goesOn) await rules.cancelOpen(ctx.scope, id);
-  const heard = patch.events === undefined ? {} : { namespaces };
-  const kept = { ...patch, ...heard, ...reasonAfter(patch), address: next.address };
-  const plain = updated(ctx, endpointKind, endpoint, kept, ifMatch);
+  const subscribed = patch.events === undefined ? {} : { namespaces };
+  const storedPatch = { ...patch, ...subscribed, ...reasonAfter(patch), address: next.address };
+  const plain = updated(ctx, endpointModel, endpoint, storedPatch, ifMatch);
   if (plain.changes.length === 0) return plain;
   const isSteered = steers(url, patch);
-  const set = isSteered ? updated(ctx, endpointKind, endpoint, { ...kept, ...madeBy(ctx) }, ifMatch) : plain;
+  const set = isSteered
+    ? updated(ctx, endpointModel, endpoint, { ...storedPatch, ...makerFields(ctx) }, ifMatch)
+    : plain;
   const forgiven = isForgiven(endpoint, next) ? [rules.forgiveOp(ctx.scope, id)] : [];
-  return { ...set, ops: [...room, ...forgiven, ...(isSteered ? [stillMayOp(ctx)] : [])] };
+  return { ...set, ops: [...capacityGuard, ...forgiven, ...(isSteered ? [stillMayOp(ctx)] : [])] };
 }
 
-function madeBy(ctx: Context): Pick<Endpoint, 'makerId' | 'madeWith'> {
+function makerFields(ctx: Context): Pick<Endpoint, 'makerId' | 'madeWith'> {
   const { memberId, keyId } = makerOf(ctx);
   return { makerId: memberId, madeWith: keyId };
 }
@@ -192,14 +194,14 @@ async function checkFilters(
 }
 
 /** @returns the op that enforces the limit at commit. @throws ApiError conflict */
-async function requireRoom(ctx: Context): Promise<Op> {
-  const found = await ctx.store.readOne(ctx.scope, countEnabled);
-  if ((found?.count ?? 0) >= enabledMax)
+async function requireCapacity(ctx: Context): Promise<Op> {
+  const row = await ctx.store.readOne(ctx.scope, countEnabled);
+  if ((row?.count ?? 0) >= enabledMax)
     throw new ApiError(
       'conflict',
       `A workspace can have at most ${enabledMax} enabled webhooks. Disable or delete one first.`,
     );
-  return tenantOp(ctx.scope, haveRoom, { max: enabledMax }, { expectRows: 1 });
+  return tenantOp(ctx.scope, haveCapacity, { max: enabledMax }, { expectRows: 1 });
 }
 
 async function checkUrl(url: string, rules: EndpointRules): Promise<void> {

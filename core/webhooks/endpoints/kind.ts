@@ -1,19 +1,19 @@
 // Storage and events of webhook endpoints. Their address and secrets are stored sealed.
 import { json, plain, type Column } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
-import { kindOf, type EntityOf } from '../../resource/kind.ts';
+import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { switchOps } from '../deliveries/off.ts';
 import type { PreviousSecret } from '../secret.ts';
-import { addressField, shownAddress } from './address.ts';
+import { addressField, displayAddress } from './address.ts';
 import { webhook } from './contract.ts';
-import { keepPastWants } from './wants.ts';
+import { storePastSubscription } from './subscription.ts';
 
 const secretSealed: Column<Uint8Array> = {
   column: 'secret_sealed',
   read: (value) => new Uint8Array(value as Uint8Array),
 };
 
-const kept = {
+const stored = {
   address: addressField,
   /** Event namespaces the owner could read when subscribing; `*` does not cover namespaces of later versions. */
   namespaces: json<readonly string[]>('namespaces_json'),
@@ -29,13 +29,13 @@ const kept = {
   /** Last sequence before creation, set by the insert; only later events are delivered. */
   sinceSequence: plain<number>('since_sequence'),
 };
-export type Endpoint = EntityOf<typeof webhook, typeof kept>;
+export type Endpoint = EntityOf<typeof webhook, typeof stored>;
 
-export const endpointKind = kindOf(webhook, {
+export const endpointModel = modelOf(webhook, {
   table: 'endpoints',
-  kept,
+  stored,
   shows: {
-    url: shownAddress,
+    url: displayAddress,
     previousSecretExpiresAt: ({ previousSecrets }) => isoTime(previousSecrets[0]?.expiresAt ?? null),
     previousSecretLastSucceededAt: ({ previousSecrets }) =>
       isoTime(previousSecrets[0]?.lastSucceededAt ?? null),
@@ -51,7 +51,9 @@ export const endpointKind = kindOf(webhook, {
       since_sequence: '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)',
     },
     related: (scope, before, after) =>
-      before ? { first: keepPastWants(scope, before, after), last: switchOps(scope, before, after) } : {},
+      before
+        ? { first: storePastSubscription(scope, before, after), last: switchOps(scope, before, after) }
+        : {},
   },
 });
 

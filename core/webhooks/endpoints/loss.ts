@@ -1,20 +1,20 @@
 // Disables endpoints when their owner loses the permission to create them, or when the key that created them is
 // revoked, in the commit that removes the permission.
 import { namespaceScopes } from '../../events/catalogue.ts';
-import { endsWithMaker, type Ended, type Losing, type Loss } from '../../identity/losses.ts';
+import { endsWithMaker, type RevocationEffects, type Losing, type Loss } from '../../identity/losses.ts';
 import { adminsOf, itemsFor } from '../../inbox/items.ts';
 import { rightsOfRole, type Role } from '../../rights/roles.ts';
-import { tenantStatement, type Row } from '../../store/statement.ts';
+import { tenantStatement, type SqlRow } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';
-import { shownAddress } from './address.ts';
-import { endpointKind, type Endpoint } from './kind.ts';
+import { displayAddress } from './address.ts';
+import { endpointModel, type Endpoint } from './kind.ts';
 
 const isOn = `workspace_id = :ws AND enabled = 1 AND deleted_at IS NULL
   AND (maker_id = :maker OR made_with IN (SELECT value FROM json_each(:keys)))`;
 
-const readMade = tenantStatement<Row>(
+const readByMaker = tenantStatement<SqlRow>(
   'endpoints.of_maker',
-  `SELECT ${endpointKind.select} FROM endpoints WHERE ${isOn}`,
+  `SELECT ${endpointModel.select} FROM endpoints WHERE ${isOn}`,
 );
 /** Returns a row only if no other endpoint was created meanwhile. */
 const asManyLeft = tenantStatement(
@@ -36,21 +36,23 @@ function reasonOf({ member, name }: Loss): string {
   return `${name}, who created this webhook, ${member.role === null ? 'was removed' : `now has the role ${member.role}`}.`;
 }
 
-async function endEndpoints(losing: Losing, loss: Loss): Promise<Ended> {
+async function endEndpoints(losing: Losing, loss: Loss): Promise<RevocationEffects> {
   const { store, scope, nowMs } = losing;
   const { member, keyIds } = loss;
   const which = { maker: member?.id ?? null, keys: JSON.stringify(keyIds) };
-  const found = (await store.read(scope, readMade, which)).map((row) => endpointKind.fromRow(row));
-  const ending = found.filter(
+  const endpoints = (await store.read(scope, readByMaker, which)).map((row) => endpointModel.fromRow(row));
+  const ending = endpoints.filter(
     (one) => !member || keyIds.includes(one.madeWith ?? '') || !mayHear(member.role, one),
   );
   const disabledReason = reasonOf(loss);
   return {
     changes: ending.flatMap((one) => {
-      const change = endpointKind.update(one, { enabled: false, disabledReason }, nowMs());
+      const change = endpointModel.update(one, { enabled: false, disabledReason }, nowMs());
       return change ? [change, ...itemsOf(losing, loss, change.after)] : [];
     }),
-    ops: [tenantOp(scope, asManyLeft, { ...which, left: found.length - ending.length }, { expectRows: 1 })],
+    ops: [
+      tenantOp(scope, asManyLeft, { ...which, left: endpoints.length - ending.length }, { expectRows: 1 }),
+    ],
   };
 }
 
@@ -62,9 +64,9 @@ function itemsOf({ ids, nowMs, directory }: Losing, loss: Loss, endpoint: Endpoi
     {
       kind: 'webhook_disabled',
       reason: 'webhook',
-      title: `The webhook to ${new URL(shownAddress(endpoint)).host} was disabled`,
+      title: `The webhook to ${new URL(displayAddress(endpoint)).host} was disabled`,
       body: `${endpoint.disabledReason} Enable the webhook to take it over, then replay the missed events.`,
-      target: { kind: endpointKind.name, id: endpoint.id },
+      target: { kind: endpointModel.name, id: endpoint.id },
     },
     { ids, nowMs: nowMs() },
   );

@@ -7,12 +7,12 @@ import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { mintSecret } from '../../lib/signing-secret.ts';
 import { sealSecret, type PreviousSecret } from '../secret.ts';
-import { Closed, named } from '../../lib/schema.ts';
-import { endpointKind } from './kind.ts';
+import { Closed, namedSchema } from '../../lib/schema.ts';
+import { endpointModel } from './kind.ts';
 import { hourMs } from '../../lib/time.ts';
 
 const overlapHoursDefault = 24;
-export const SecretRotate = named(
+export const SecretRotate = namedSchema(
   'WebhookSecretRotate',
   Closed({
     overlapHours: Type.Optional(
@@ -37,7 +37,7 @@ export async function rotateSecret(
   ifMatch: number | null,
   lastSucceededAt: (endpointId: string) => Promise<number | null>,
 ): Promise<ChangeSet> {
-  const endpoint = await getEntity(ctx, endpointKind, id);
+  const endpoint = await getEntity(ctx, endpointModel, id);
   const now = ctx.nowMs();
   const expiresAt = now + overlapHours * hourMs;
   const succeededAt = await lastSucceededAt(id);
@@ -58,7 +58,7 @@ export async function rotateSecret(
   const secret = mintSecret();
   const set = updated(
     ctx,
-    endpointKind,
+    endpointModel,
     endpoint,
     {
       secretSealed: sealSecret(ctx.sealing, ctx.workspaceId, id, secret),

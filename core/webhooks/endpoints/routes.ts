@@ -2,25 +2,25 @@
 import { Type } from 'typebox';
 import { schemasOf } from '../../contract/schemas.ts';
 import { defineRoute } from '../../http/route.ts';
-import { Closed, idOf, named, time, version } from '../../lib/schema.ts';
+import { Closed, idOf, namedSchema, time, version } from '../../lib/schema.ts';
 import { defineResource, type Resource } from '../../resource/define.ts';
 import { webhook } from './contract.ts';
 import { createEndpoint, updateEndpoint, type EndpointRules } from './endpoints.ts';
-import { endpointKind } from './kind.ts';
+import { endpointModel } from './kind.ts';
 import './loss.ts';
 import { rotateSecret, SecretRotate } from './rotate.ts';
 
-const EndpointCreated = named(
+const EndpointCreated = namedSchema(
   'WebhookCreated',
   Closed({
     id: idOf(webhook.id),
-    url: webhook.fields.url.given,
-    events: webhook.fields.events.shown,
-    enabled: webhook.fields.enabled.shown,
+    url: webhook.fields.url.input,
+    events: webhook.fields.events.response,
+    enabled: webhook.fields.enabled.response,
     secret: Type.String({ description: 'Signing secret of the endpoint. It is shown only once.' }),
   }),
 );
-const SecretRotated = named(
+const SecretRotated = namedSchema(
   'WebhookSecretRotated',
   Closed({
     id: idOf(webhook.id),
@@ -31,7 +31,7 @@ const SecretRotated = named(
 );
 
 export function endpointResource(rules: EndpointRules): Resource {
-  return defineResource(webhook, endpointKind, {
+  return defineResource(webhook, endpointModel, {
     operations: {
       update: (ctx, id, patch, ifMatch) => updateEndpoint(ctx, id, patch, ifMatch, rules),
     },

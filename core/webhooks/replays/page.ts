@@ -40,7 +40,7 @@ async function wanted(
   for (const event of events) {
     if (since !== null && event.createdAt < since) continue;
     if (until !== null && event.createdAt >= until) continue;
-    if (await subscriptions.wants(scope, endpointId, event)) wanting.push(event);
+    if (await subscriptions.matches(scope, endpointId, event)) wanting.push(event);
   }
   return wanting;
 }

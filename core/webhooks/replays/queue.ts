@@ -4,7 +4,7 @@ import type { SeenTimes } from '../../events/wall-clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { createReplayWorker, type ReplayWorkerOptions } from './worker.ts';
 
-const replaysHeld = 8;
+const concurrentReplays = 8;
 
 export interface Replays {
   readonly queue: WorkQueue;
@@ -27,7 +27,7 @@ export function createReplays(
     owner,
     seen,
     setBack: () => [],
-    room: replaysHeld,
+    capacity: concurrentReplays,
     perform: createReplayWorker({ ...options, stopped: () => stopped }),
   });
   return {

@@ -13,7 +13,7 @@ import { limitDefault } from '../../lib/schema.ts';
 import { readTime } from '../../lib/time.ts';
 import { sequenceToCome, timeToCome } from '../../lib/to-come.ts';
 import { readPage } from '../../store/page.ts';
-import { endpointKind, type Endpoint } from '../endpoints/kind.ts';
+import { endpointModel, type Endpoint } from '../endpoints/kind.ts';
 import { cancelReplayOp, findReplay, insertReplayOp, replayColumns, type ReplayRow } from './rows.ts';
 import type { ReplayCreate } from './schema.ts';
 
@@ -24,7 +24,7 @@ export async function createReplay(
   input: Static<typeof ReplayCreate>,
   queue: WorkQueue,
 ): Promise<ChangeSet> {
-  const endpoint = await getEntity(ctx, endpointKind, endpointId);
+  const endpoint = await getEntity(ctx, endpointModel, endpointId);
   requireReadScopes(ctx, endpoint);
   if (!endpoint.enabled) throw new ApiError('conflict', 'The endpoint is disabled. Enable it, then replay.');
   const range = await rangeOf(ctx, input);
@@ -53,7 +53,7 @@ export async function createReplay(
 
 /** Returns replays, newest first. @throws ApiError not_found, invalid_cursor */
 export async function listReplays(ctx: Context, endpointId: string, query: PageParameters) {
-  await getEntity(ctx, endpointKind, endpointId);
+  await getEntity(ctx, endpointModel, endpointId);
   const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
     table: 'replays',
     select: replayColumns,
@@ -61,7 +61,7 @@ export async function listReplays(ctx: Context, endpointId: string, query: PageP
     order: [{ sql: 'created_at', direction: 'desc' }],
     limit: query.limit ?? limitDefault,
     after: cursorOf(query),
-    asked: { endpointId },
+    parameters: { endpointId },
   });
   return { data: data.map((row) => showReplay(row as ReplayRow)), pageInfo };
 }

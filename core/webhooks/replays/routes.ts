@@ -4,7 +4,7 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import { cancelReplay, createReplay, getReplay, listReplays } from './replays.ts';
-import { ReplayCreate, ReplayShown } from './schema.ts';
+import { ReplayCreate, ReplayResponse } from './schema.ts';
 
 const ofEndpoint = Closed({ id: idOf(webhook.id) });
 const ofReplay = Closed({ id: idOf(idPrefixes.replay) });
@@ -20,7 +20,7 @@ export function replayRoutes(queue: WorkQueue): Route[] {
       limit: 'read',
       params: ofEndpoint,
       query: Closed(pageQuery),
-      responses: { 200: pageOf(ReplayShown) },
+      responses: { 200: pageOf(ReplayResponse) },
       errors: ['invalid_cursor'],
       read: (ctx, { params, query }) => listReplays(ctx, params.id, query),
     }),
@@ -36,7 +36,7 @@ export function replayRoutes(queue: WorkQueue): Route[] {
       params: ofEndpoint,
       body: ReplayCreate,
       example: { since: '2026-11-20T12:00:00Z', only: 'undelivered' },
-      responses: { 202: ReplayShown },
+      responses: { 202: ReplayResponse },
       errors: ['conflict'],
       write: (ctx, { params, body }) => createReplay(ctx, params.id, body, queue),
     }),
@@ -48,7 +48,7 @@ export function replayRoutes(queue: WorkQueue): Route[] {
       scope: 'webhooks:read',
       limit: 'read',
       params: ofReplay,
-      responses: { 200: ReplayShown },
+      responses: { 200: ReplayResponse },
       read: (ctx, { params }) => getReplay(ctx, params.id),
     }),
     defineRoute({
@@ -59,7 +59,7 @@ export function replayRoutes(queue: WorkQueue): Route[] {
       scope: 'webhooks:write',
       limit: 'write',
       params: ofReplay,
-      responses: { 200: ReplayShown },
+      responses: { 200: ReplayResponse },
       errors: ['conflict'],
       write: (ctx, { params }) => cancelReplay(ctx, params.id, queue),
     }),

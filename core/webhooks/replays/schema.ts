@@ -1,7 +1,7 @@
 // Public schemas of replays.
 import { idPrefixes } from '../../lib/ids.ts';
 import { Type } from 'typebox';
-import { Closed, described, enumeration, idOf, named, nullable, time } from '../../lib/schema.ts';
+import { Closed, described, enumeration, idOf, namedSchema, nullable, time } from '../../lib/schema.ts';
 import { webhook } from '../endpoints/contract.ts';
 
 const replayStatuses = ['running', 'done', 'canceled'] as const;
@@ -11,7 +11,7 @@ const only = enumeration(
   'Events to replay; default `all`. `undelivered` omits events that were or will be delivered, and includes events missed while the endpoint was disabled.',
 );
 
-export const ReplayCreate = named(
+export const ReplayCreate = namedSchema(
   'ReplayCreate',
   Closed({
     since: Type.Optional(
@@ -36,7 +36,7 @@ export const ReplayCreate = named(
   }),
 );
 
-export const ReplayShown = named(
+export const ReplayResponse = namedSchema(
   'Replay',
   Closed({
     id: idOf(idPrefixes.replay),

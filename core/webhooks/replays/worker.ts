@@ -41,12 +41,12 @@ async function step(options: ReplayWorkerOptions, item: WorkItem, queue: WorkQue
     return false;
   }
   const now = options.clock.nowMs();
-  const { made, to, status } = await planPage(options, scope, replay, now);
+  const { newDeliveries, to, status } = await planPage(options, scope, replay, now);
   const ends = status !== 'running';
   const move = {
     from: replay.current_sequence,
     to,
-    made: made.length,
+    made: newDeliveries.length,
     status,
     finishedAt: ends ? now : null,
   };
@@ -54,7 +54,7 @@ async function step(options: ReplayWorkerOptions, item: WorkItem, queue: WorkQue
     [
       moveReplayOp(scope, id, move),
       ...(ends ? [queue.finish(item)] : []),
-      ...queueDeliveriesOps(deliveries, scope, made),
+      ...queueDeliveriesOps(deliveries, scope, newDeliveries),
     ],
     { commitDelayMs: backgroundCommitDelayMs },
   );
@@ -63,7 +63,7 @@ async function step(options: ReplayWorkerOptions, item: WorkItem, queue: WorkQue
 }
 
 interface Planned {
-  readonly made: readonly DeliveryRow[];
+  readonly newDeliveries: readonly DeliveryRow[];
   readonly to: number;
   readonly status: ReplayRow['status'];
 }
@@ -75,11 +75,11 @@ async function planPage(
   nowMs: number,
 ): Promise<Planned> {
   const endpoint = await options.subscriptions.enabled(scope, replay.endpoint_id);
-  if (!endpoint) return { made: [], to: replay.current_sequence, status: 'canceled' };
+  if (!endpoint) return { newDeliveries: [], to: replay.current_sequence, status: 'canceled' };
   await options.storeWork(scope, endpoint.id);
   const { events, to, isLast } = await readReplayPage(options, scope, replay);
   return {
-    made: events.map((event) =>
+    newDeliveries: events.map((event) =>
       newDelivery(options.ids.next(idPrefixes.delivery), endpoint, event, nowMs, 'replay'),
     ),
     to,

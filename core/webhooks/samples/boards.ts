@@ -1,8 +1,8 @@
 // Sample data of boards and views.
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import type { board } from '../../tracker/boards/contract.ts';
 import type { view } from '../../tracker/views/contract.ts';
-import { ana, idOf } from './cast.ts';
+import { ana, idOf } from './fixtures.ts';
 
 const crashes = { label: 'crash' };
 
@@ -18,7 +18,7 @@ export const boardObjects = {
     swimlanes: null,
     sort: 'manual',
     limits: 'soft',
-  } satisfies Partial<Shown<typeof board>>,
+  } satisfies Partial<EntityResponse<typeof board>>,
   view: {
     id: idOf('viw'),
     name: 'Crashes',
@@ -29,7 +29,7 @@ export const boardObjects = {
     groupBy: null,
     visibility: 'shared',
     owner: { kind: 'user', ...ana },
-  } satisfies Partial<Shown<typeof view>>,
+  } satisfies Partial<EntityResponse<typeof view>>,
   'board.card_moved': {
     board: { id: idOf('brd'), name: 'Editor' },
     issue: { id: idOf('iss') },

@@ -1,10 +1,10 @@
 // Sample data of cycles: the cycle in which the sample issue is completed.
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { cycle } from '../../tracker/cycles/contract.ts';
-import { idOf, type Moment, type Values } from './cast.ts';
+import { idOf, type SampleMoment, type SampleFields } from './fixtures.ts';
 
-export const cycleShown = { id: idOf('cyc'), number: 7, name: 'Cycle 7' };
+export const cycleReference = { id: idOf('cyc'), number: 7, name: 'Cycle 7' };
 
 /** Two weeks, one of which has passed. */
 const spanOf = (nowMs: number): { startsAt: string; endsAt: string } => {
@@ -13,11 +13,11 @@ const spanOf = (nowMs: number): { startsAt: string; endsAt: string } => {
   return { startsAt: at(-7), endsAt: at(7) };
 };
 
-export function cycleObjects(nowMs: number): Readonly<Record<string, Values>> {
+export function cycleObjects(nowMs: number): Readonly<Record<string, SampleFields>> {
   const { startsAt, endsAt } = spanOf(nowMs);
   return {
     cycle: {
-      ...cycleShown,
+      ...cycleReference,
       description: 'No data is lost when the disk is full.',
       team: 'ENG',
       startsAt,
@@ -25,11 +25,11 @@ export function cycleObjects(nowMs: number): Readonly<Record<string, Values>> {
       status: 'active',
       startedAt: startsAt,
       completedAt: null,
-    } satisfies Partial<Shown<typeof cycle>>,
+    } satisfies Partial<EntityResponse<typeof cycle>>,
   };
 }
 
-export function cycleMoments(nowMs: number): Readonly<Record<string, Moment>> {
+export function cycleMoments(nowMs: number): Readonly<Record<string, SampleMoment>> {
   const { endsAt } = spanOf(nowMs);
   const upcoming = { status: 'upcoming', startedAt: null };
   return {

@@ -1,14 +1,14 @@
 // Sample data around the issue: Ben reacts, subscribes and gets an inbox item.
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import type { inboxItem } from '../../inbox/contract.ts';
 import type { reaction } from '../../tracker/reactions/contract.ts';
 import type { subscriber } from '../../tracker/subscribers/contract.ts';
 import { dayMs } from '../../lib/time.ts';
-import { ana, ben, idOf, type SampleSetting, type Story } from './cast.ts';
+import { ana, ben, idOf, type SampleSetting, type SampleScenario } from './fixtures.ts';
 
 const issue = { id: idOf('iss'), identifier: 'ENG-42' };
 
-export function inboxStory({ nowMs }: SampleSetting): Story {
+export function inboxScenario({ nowMs }: SampleSetting): SampleScenario {
   const [before, now] = [new Date(nowMs - 2 * dayMs).toISOString(), new Date(nowMs).toISOString()];
   return {
     objects: {
@@ -18,13 +18,13 @@ export function inboxStory({ nowMs }: SampleSetting): Story {
         commentId: idOf('cmt'),
         emoji: '👀',
         actor: { kind: 'user', ...ben },
-      } satisfies Partial<Shown<typeof reaction>>,
+      } satisfies Partial<EntityResponse<typeof reaction>>,
       subscriber: {
         id: idOf('sub'),
         issue,
         member: ben,
         reason: 'mentioned',
-      } satisfies Partial<Shown<typeof subscriber>>,
+      } satisfies Partial<EntityResponse<typeof subscriber>>,
       inbox_item: {
         id: idOf('inb'),
         member: ben,
@@ -40,7 +40,7 @@ export function inboxStory({ nowMs }: SampleSetting): Story {
         readAt: null,
         archivedAt: null,
         snoozedUntil: null,
-      } satisfies Partial<Shown<typeof inboxItem>>,
+      } satisfies Partial<EntityResponse<typeof inboxItem>>,
       'inbox.preferences_updated': {
         member: ben,
         ...{ assigned: true, mentioned: true, replied: true, subscribed: false, triage: true, sla: true },

@@ -1,9 +1,9 @@
 // Sample data of plugins: a plugin runs and makes a proposal for the issue; Ben approves or rejects it, and undoes
 // it.
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import type { plugin } from '../../plugins/installs/contract.ts';
 import type { proposal } from '../../proposals/contract.ts';
-import { ben, idOf, timeOf, type SampleSetting, type Story } from './cast.ts';
+import { ben, idOf, timeOf, type SampleSetting, type SampleScenario } from './fixtures.ts';
 
 const assigning = {
   scope: 'issues:write',
@@ -33,7 +33,7 @@ const ran = {
   ...{ attempt: 1, calls: 2, fetches: 1, proposalId: null },
 } as const;
 
-export function pluginStory(setting: SampleSetting): Story {
+export function pluginScenario(setting: SampleSetting): SampleScenario {
   const decided = { decidedBy: { kind: 'user', ...ben }, decidedAt: timeOf(setting.nowMs, 0) } as const;
   return {
     objects: {
@@ -108,7 +108,7 @@ function pluginOf({ nowMs }: SampleSetting) {
     pending: null,
     probation: null,
     budget: { runs: 5_000, whenSpent: 'stop' },
-  } satisfies Partial<Shown<typeof plugin>>;
+  } satisfies Partial<EntityResponse<typeof plugin>>;
 }
 
 function proposalOf({ nowMs }: SampleSetting) {
@@ -129,5 +129,5 @@ function proposalOf({ nowMs }: SampleSetting) {
     reason: null,
     events: [],
     undoneBy: null,
-  } satisfies Partial<Shown<typeof proposal>>;
+  } satisfies Partial<EntityResponse<typeof proposal>>;
 }

@@ -1,16 +1,16 @@
 // Sample data of projects and releases: the editor's next version slips, is fixed, released and rolled back.
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import type { milestone } from '../../tracker/milestones/contract.ts';
 import type { pipeline } from '../../tracker/pipelines/contract.ts';
 import type { projectUpdate } from '../../tracker/project-updates/contract.ts';
 import type { release } from '../../tracker/releases/contract.ts';
-import { ben, dayOf, editor, idOf, timeOf, type SampleSetting, type Story } from './cast.ts';
+import { ben, dayOf, editor, idOf, timeOf, type SampleSetting, type SampleScenario } from './fixtures.ts';
 
-export function projectStory({ nowMs }: SampleSetting): Story {
+export function projectScenario({ nowMs }: SampleSetting): SampleScenario {
   return { objects: objectsOf(nowMs), moments: momentsOf(nowMs) };
 }
 
-function objectsOf(nowMs: number): Story['objects'] {
+function objectsOf(nowMs: number): SampleScenario['objects'] {
   return {
     project_update: {
       id: idOf('upd'),
@@ -18,7 +18,7 @@ function objectsOf(nowMs: number): Story['objects'] {
       health: 'at_risk',
       body: 'Full disks take **a week** longer than we thought.',
       author: { kind: 'user', ...ben },
-    } satisfies Partial<Shown<typeof projectUpdate>>,
+    } satisfies Partial<EntityResponse<typeof projectUpdate>>,
     milestone: {
       id: idOf('mil'),
       name: 'Beta',
@@ -27,7 +27,7 @@ function objectsOf(nowMs: number): Story['objects'] {
       targetDate: dayOf(nowMs, 20),
       position: 1,
       completedAt: null,
-    } satisfies Partial<Shown<typeof milestone>>,
+    } satisfies Partial<EntityResponse<typeof milestone>>,
     pipeline: {
       id: idOf('pip'),
       name: 'Editor',
@@ -35,7 +35,7 @@ function objectsOf(nowMs: number): Story['objects'] {
       stages: ['planned', 'in_progress', 'staging', 'released'],
       team: 'ENG',
       repository: 'acme/editor',
-    } satisfies Partial<Shown<typeof pipeline>>,
+    } satisfies Partial<EntityResponse<typeof pipeline>>,
     release: {
       id: idOf('rel'),
       name: 'Spring',
@@ -49,11 +49,11 @@ function objectsOf(nowMs: number): Story['objects'] {
       publishedAt: null,
       rolledBackAt: null,
       rollbackReason: null,
-    } satisfies Partial<Shown<typeof release>>,
+    } satisfies Partial<EntityResponse<typeof release>>,
   };
 }
 
-function momentsOf(nowMs: number): Story['moments'] {
+function momentsOf(nowMs: number): SampleScenario['moments'] {
   const published = { status: 'published', stage: 'released', publishedAt: timeOf(nowMs, 0) };
   const reason = 'Saving loses comments.';
   const back = { status: 'rolled_back', rolledBackAt: timeOf(nowMs, 0), rollbackReason: reason };

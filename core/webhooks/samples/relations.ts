@@ -1,14 +1,14 @@
 // Sample data of triage, moves, relations and templates.
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import type { template } from '../../tracker/templates/contract.ts';
-import { idOf, type Story } from './cast.ts';
+import { idOf, type SampleScenario } from './fixtures.ts';
 
 const triage = { id: idOf('wfs', 3), name: 'Triage', type: 'triage' };
 const backlog = { id: idOf('wfs', 4), name: 'Backlog', type: 'backlog' };
 const canceled = { id: idOf('wfs', 5), name: 'Canceled', type: 'canceled' };
 const support = { id: '019b0000-0000-7000-8000-000000000003', key: 'SUP', name: 'Support' };
 
-export const relationObjects: Story['objects'] = {
+export const relationObjects: SampleScenario['objects'] = {
   template: {
     id: idOf('tpl'),
     name: 'Bug report',
@@ -22,12 +22,12 @@ export const relationObjects: Story['objects'] = {
     estimate: null,
     fields: {},
     subIssues: ['Write a failing test', 'Fix it'],
-  } satisfies Partial<Shown<typeof template>>,
+  } satisfies Partial<EntityResponse<typeof template>>,
 };
 
 const relation = { id: idOf('rln'), type: 'blocks', issue: { id: idOf('iss', 2), identifier: 'ENG-43' } };
 
-export const relationMoments: Story['moments'] = {
+export const relationMoments: SampleScenario['moments'] = {
   'issue.relation_added': { now: { relation } },
   'issue.relation_removed': { now: { relation } },
   'issue.moved': { previous: { identifier: 'SUP-7', number: 7, team: support } },

@@ -2,7 +2,7 @@ import type { Streams } from '../../events/stream/streams.ts';
 import { defineRoute, type Route } from '../../http/route.ts';
 import { Closed, idOf } from '../../lib/schema.ts';
 import type { DeliveryWork } from '../deliveries/deliveries.ts';
-import { DeliveryShown } from '../deliveries/schema.ts';
+import { DeliveryResponse } from '../deliveries/schema.ts';
 import { deliverSample, sendSample, type Samples } from './samples.ts';
 import { SampleCreate, SampleSent } from './schema.ts';
 import { webhook } from '../endpoints/contract.ts';
@@ -35,7 +35,7 @@ export function sampleRoutes(samples: Samples, work: DeliveryWork, streams: Stre
       params: Closed({ id: idOf(webhook.id) }),
       body: SampleCreate,
       example: { type: 'issue.created', data: { priority: 'urgent' } },
-      responses: { 201: DeliveryShown },
+      responses: { 201: DeliveryResponse },
       errors: ['conflict'],
       write: (ctx, { params, body }) => deliverSample(ctx, params.id, body, samples, work),
     }),

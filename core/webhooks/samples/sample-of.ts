@@ -1,7 +1,7 @@
 // Generates a deterministic value that satisfies a schema. Samples use it for fields and resources without fixtures
 // (story.ts).
 import type { TSchema } from 'typebox';
-import { idOf, type SampleSetting } from './cast.ts';
+import { idOf, type SampleSetting } from './fixtures.ts';
 
 interface JsonSchema {
   readonly type?: string | readonly string[];

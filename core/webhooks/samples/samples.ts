@@ -12,13 +12,13 @@ import { ApiError, invalidField } from '../../lib/errors.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { scopeOfEvent } from '../../rights/rights.ts';
 import { makeSampleDelivery, type DeliveryWork } from '../deliveries/deliveries.ts';
-import { endpointKind } from '../endpoints/kind.ts';
+import { endpointModel } from '../endpoints/kind.ts';
 import { payloadBytesMax } from '../payload.ts';
 import { sampleData } from './data.ts';
 import { sampleOf } from './sample-of.ts';
 import type { SampleCreate } from './schema.ts';
 
-export interface SentEvent {
+export interface SampleEvent {
   readonly type: EventType;
   readonly envelope: TSchema;
 }
@@ -28,7 +28,7 @@ export interface Samples {
   make(ctx: Context, input: Static<typeof SampleCreate>): EventEnvelope;
 }
 
-export function createSamples(sent: readonly SentEvent[]): Samples {
+export function createSamples(sent: readonly SampleEvent[]): Samples {
   const byType = new Map(
     sent.map(({ type, envelope }) => [type as string, { type, envelope, check: compileCheck(envelope) }]),
   );
@@ -47,16 +47,16 @@ export function createSamples(sent: readonly SentEvent[]): Samples {
           `A sample of ${type} needs the scope ${scope}, which the token does not have.`,
         );
       const setting = { nowMs: ctx.nowMs(), baseUrl: ctx.baseUrl };
-      const made = sampleOf(known.envelope, setting) as EventEnvelope;
+      const sample = sampleOf(known.envelope, setting) as EventEnvelope;
       const id = ctx.ids.next(idPrefixes.event);
       const event: EventEnvelope = {
-        ...made,
+        ...sample,
         id,
         workspace_id: ctx.workspaceId,
         sequence: 0,
         actor: ctx.actor,
         cause: { rootEventId: id, parentRunId: null, depth: 0, path: [] },
-        data: { ...made.data, ...sampleData(known, setting), ...data },
+        data: { ...sample.data, ...sampleData(known, setting), ...data },
       };
       known.check(event);
       return event;
@@ -72,7 +72,7 @@ export async function deliverSample(
   samples: Samples,
   work: DeliveryWork,
 ): Promise<ChangeSet> {
-  const endpoint = await getEntity(ctx, endpointKind, endpointId);
+  const endpoint = await getEntity(ctx, endpointModel, endpointId);
   const event = samples.make(ctx, input);
   const payload = JSON.stringify(event);
   if (Buffer.byteLength(payload) > payloadBytesMax)

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { EventShown } from '../../events/schema.ts';
-import { Closed, described, named } from '../../lib/schema.ts';
+import { EventResponse } from '../../events/schema.ts';
+import { Closed, described, namedSchema } from '../../lib/schema.ts';
 
-export const SampleCreate = named(
+export const SampleCreate = namedSchema(
   'SampleCreate',
   Closed({
     type: Type.String({ maxLength: 60, description: 'Event type, such as `issue.created`.' }),
@@ -15,10 +15,10 @@ export const SampleCreate = named(
   }),
 );
 
-export const SampleSent = named(
+export const SampleSent = namedSchema(
   'SampleSent',
   Closed({
     listeners: Type.Integer({ minimum: 0, description: 'Number of open streams that received the sample.' }),
-    event: described(EventShown, 'The sample event.'),
+    event: described(EventResponse, 'The sample event.'),
   }),
 );

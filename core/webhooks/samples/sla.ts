@@ -1,8 +1,15 @@
 // Sample data of SLA clocks: the issue has a deadline, is at risk, and is resolved in time.
-import type { Shown } from '../../contract/contract.ts';
+import type { EntityResponse } from '../../contract/contract.ts';
 import type { slaClock } from '../../tracker/sla/contract.ts';
 import { hourMs } from '../../lib/time.ts';
-import { ana, engineering, idOf, type Moment, type SampleSetting, type Values } from './cast.ts';
+import {
+  ana,
+  engineering,
+  idOf,
+  type SampleMoment,
+  type SampleSetting,
+  type SampleFields,
+} from './fixtures.ts';
 
 const timeOf = ({ nowMs }: SampleSetting, hours: number): string =>
   new Date(nowMs + hours * hourMs).toISOString();
@@ -28,11 +35,11 @@ export function slaObjects(setting: SampleSetting) {
       remainingMs: null,
       reachedAt: null,
       endedAt: null,
-    } satisfies Partial<Shown<typeof slaClock>>,
-  } satisfies Readonly<Record<string, Values>>;
+    } satisfies Partial<EntityResponse<typeof slaClock>>,
+  } satisfies Readonly<Record<string, SampleFields>>;
 }
 
-export function slaMoments(setting: SampleSetting): Readonly<Record<string, Moment>> {
+export function slaMoments(setting: SampleSetting): Readonly<Record<string, SampleMoment>> {
   const [before, now, later] = [timeOf(setting, -1), timeOf(setting, 0), timeOf(setting, 24)];
   const breached = { state: 'breached', dueAt: before, atRiskAt: timeOf(setting, -9) };
   return {

@@ -1,7 +1,7 @@
 // Makes the due attempt of a delivery: one signed POST, recorded in the batch that moves the delivery to its next
 // state. Spec: docs/spec/webhooks.md › States.
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
-import type { Tally } from '../../lib/tally.ts';
+import type { OutcomeCounter } from '../../lib/outcome-counter.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Egress } from '../../lib/egress/egress.ts';
@@ -22,11 +22,11 @@ import {
 } from '../deliveries/rows.ts';
 import { openAddress } from '../endpoints/address.ts';
 import type { Endpoint } from '../endpoints/kind.ts';
-import type { Message } from '../payload.ts';
+import type { WebhookMessage } from '../payload.ts';
 import type { OpenSecrets } from '../secret.ts';
 import type { Subscriptions } from '../subscriptions.ts';
-import type { Company } from './company.ts';
-import type { Disable } from './disable.ts';
+import type { CommitBatch } from './commit-batch.ts';
+import type { DisableEndpoint } from './disable.ts';
 import type { Healths } from './health.ts';
 import { moveAfter, reasonToDisable } from './outcome.ts';
 
@@ -39,32 +39,32 @@ export interface Delivering {
   readonly egress: Egress;
   readonly subscriptions: Subscriptions;
   readonly ledger: Ledger;
-  readonly tally: Tally;
+  readonly outcomeCounter: OutcomeCounter;
   readonly healths: Healths;
   readonly version: string;
-  readonly disable: Disable;
+  readonly disable: DisableEndpoint;
   readonly messages: Messages;
-  readonly company: Company;
+  readonly commitBatch: CommitBatch;
   readonly openSecrets: OpenSecrets;
   /** Aborts attempts when the process ends. */
   readonly signal: AbortSignal;
 }
 
-export interface Taken {
+export interface TakenDelivery {
   readonly item: WorkItem;
   readonly queue: WorkQueue;
   readonly delivery: DeliveryRow;
   /** Undefined if it has to be read. */
-  readonly message: Message | undefined;
+  readonly message: WebhookMessage | undefined;
 }
 
-export async function deliver(parts: Delivering, taken: Taken): Promise<void> {
+export async function deliver(parts: Delivering, taken: TakenDelivery): Promise<void> {
   const { delivery } = taken;
   const { scope } = taken.item;
   const endpoint = await parts.subscriptions.enabled(scope, delivery.endpoint_id);
   const message = endpoint && (taken.message ?? (await parts.messages.of(scope, delivery)));
   if (!endpoint || !message) return cancel(parts, taken);
-  const attempted = await attemptInCompany(parts, scope, endpoint, delivery, message);
+  const attempted = await attemptInBatch(parts, scope, endpoint, delivery, message);
   // The attempt was aborted. The lease ends with this process, and the next process makes the attempt.
   if (!attempted) return;
   parts.ledger.chargeAll(scope, { deliveries: 1, bytesOut: message.payload.length });
@@ -72,7 +72,10 @@ export async function deliver(parts: Delivering, taken: Taken): Promise<void> {
 }
 
 /** Ends a delivery whose endpoint is disabled or deleted, or whose event was deleted. */
-export async function cancel({ store, clock }: Delivering, { item, queue, delivery }: Taken): Promise<void> {
+export async function cancel(
+  { store, clock }: Delivering,
+  { item, queue, delivery }: TakenDelivery,
+): Promise<void> {
   const { scope } = item;
   const canceled = {
     status: 'canceled' as const,
@@ -95,14 +98,14 @@ export async function cancel({ store, clock }: Delivering, { item, queue, delive
   if (!ok) queue.drop(item);
 }
 
-async function attemptInCompany(
-  { clock, egress, version, signal, sealing, openSecrets, company }: Delivering,
+async function attemptInBatch(
+  { clock, egress, version, signal, sealing, openSecrets, commitBatch }: Delivering,
   scope: Scope,
   endpoint: Endpoint,
   delivery: DeliveryRow,
-  message: Message,
+  message: WebhookMessage,
 ): Promise<Attempted | null> {
-  const leave = company.join();
+  const leave = commitBatch.join();
   try {
     return await attempt(
       { clock, egress, version, signal },
@@ -123,8 +126,8 @@ async function attemptInCompany(
  * Commits in one batch: the end of the lease or the next due time, the delivery, the attempt and the endpoint's
  * health.
  */
-async function record(parts: Delivering, taken: Taken, attempted: Attempted): Promise<void> {
-  const { store, healths, company } = parts;
+async function record(parts: Delivering, taken: TakenDelivery, attempted: Attempted): Promise<void> {
+  const { store, healths, commitBatch } = parts;
   const { item, queue, delivery } = taken;
   const { scope } = item;
   const endpointId = delivery.endpoint_id;
@@ -137,10 +140,10 @@ async function record(parts: Delivering, taken: Taken, attempted: Attempted): Pr
   const { ok } = await queue.whileSealed(item, () => {
     const ops = [...moveOps(taken, to, recordAttemptOp(scope, delivery, attempted.record), now), ...health];
     return reason === null
-      ? store.commit(ops, { commitDelayMs: company.isExpected() ? backgroundCommitDelayMs : 0 })
+      ? store.commit(ops, { commitDelayMs: commitBatch.isExpected() ? backgroundCommitDelayMs : 0 })
       : parts.disable(scope, endpointId, reason, ops);
   });
-  if (ok) parts.tally.count('deliveries', to.status);
+  if (ok) parts.outcomeCounter.count('deliveries', to.status);
   if (ok) return to.nextAttemptAt === null ? undefined : queue.wake();
   queue.drop(item);
   await recordLate(parts, scope, delivery, attempted);
@@ -153,7 +156,12 @@ function canceledInstead(to: DeliveryMove, nowMs: number): DeliveryMove {
 }
 
 /** Returns the ops that move a delivery, with or without rows. The first op guards the batch. */
-function moveOps({ item, queue, delivery }: Taken, to: DeliveryMove, attempt: Op, nowMs: number): Op[] {
+function moveOps(
+  { item, queue, delivery }: TakenDelivery,
+  to: DeliveryMove,
+  attempt: Op,
+  nowMs: number,
+): Op[] {
   const { scope } = item;
   if (to.nextAttemptAt !== null)
     return [...queue.putOff(item, to.nextAttemptAt), moveDeliveryOp(scope, delivery.id, to), attempt];

@@ -3,19 +3,19 @@
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import { findDelivery, type DeliveryRow } from '../deliveries/rows.ts';
 import { createMessages } from '../deliveries/message.ts';
-import type { Message } from '../payload.ts';
+import type { WebhookMessage } from '../payload.ts';
 import { createSecretOpener } from '../secret.ts';
-import { createCompany } from './company.ts';
-import { cancel, deliver, type Delivering, type Taken } from './deliver.ts';
+import { createCommitBatch } from './commit-batch.ts';
+import { cancel, deliver, type Delivering, type TakenDelivery } from './deliver.ts';
 import { createFresh, type Fresh } from './fresh.ts';
-import { createHeld } from './held.ts';
-import type { Lanes } from './lanes.ts';
+import { createDeliveryTracker } from './delivery-tracker.ts';
+import type { EndpointQueues } from './endpoint-queues.ts';
 
 /** Time for running attempts after a shutdown request. */
 const stopGraceMs = 5_000;
 
-interface DelivererOptions extends Omit<Delivering, 'messages' | 'company' | 'openSecrets' | 'signal'> {
-  readonly lanes: Lanes;
+interface DelivererOptions extends Omit<Delivering, 'messages' | 'commitBatch' | 'openSecrets' | 'signal'> {
+  readonly endpointQueues: EndpointQueues;
   readonly baseUrl: string;
 }
 
@@ -23,7 +23,12 @@ export interface Deliverer {
   /** Performs a delivery that has rows. */
   perform(item: WorkItem, queue: WorkQueue): Promise<void>;
   /** Performs a delivery without rows. */
-  performPlanned(item: WorkItem, queue: WorkQueue, delivery: DeliveryRow, message: Message): Promise<void>;
+  performPlanned(
+    item: WorkItem,
+    queue: WorkQueue,
+    delivery: DeliveryRow,
+    message: WebhookMessage,
+  ): Promise<void>;
   /** Caches stored deliveries, so that their first attempts need not read them. */
   readonly remember: Fresh['remember'];
   /** Prevents the attempt of a canceled delivery that waits in memory. */
@@ -37,32 +42,32 @@ export interface Deliverer {
 }
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
-  const { store, lanes, healths, subscriptions } = options;
+  const { store, endpointQueues, healths, subscriptions } = options;
   const stopping = new AbortController();
   const parts: Delivering = {
     ...options,
     messages: createMessages(store, options.baseUrl),
-    company: createCompany(),
+    commitBatch: createCommitBatch(),
     openSecrets: createSecretOpener(options.sealing),
     signal: stopping.signal,
   };
   const fresh = createFresh(parts.messages);
-  const held = createHeld();
+  const tracker = createDeliveryTracker();
 
-  const performInLane = async (taken: Taken): Promise<void> => {
+  const performInSlot = async (taken: TakenDelivery): Promise<void> => {
     const { item, delivery } = taken;
     const endpointId = delivery.endpoint_id;
     if (!(await subscriptions.enabled(item.scope, endpointId))) return cancel(parts, taken);
-    held.take(item.id, endpointId);
+    tracker.take(item.id, endpointId);
     if (!healths.isLoaded(endpointId)) await healths.load(item.scope, endpointId);
-    if (!(await lanes.enter(endpointId))) return;
+    if (!(await endpointQueues.enter(endpointId))) return;
     try {
-      if (held.isCanceled(item.id)) return await cancel(parts, taken);
-      held.begin(item.id);
+      if (tracker.isCanceled(item.id)) return await cancel(parts, taken);
+      tracker.begin(item.id);
       await deliver(parts, taken);
     } finally {
-      held.rest(item.id);
-      lanes.leave(endpointId);
+      tracker.rest(item.id);
+      endpointQueues.leave(endpointId);
     }
   };
 
@@ -73,26 +78,26 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       try {
         const delivery = remembered ?? (await store.readOne(scope, findDelivery, { id }));
         if (!delivery) return void (await store.commit([queue.finish(item)]));
-        await performInLane({ item, queue, delivery, message: undefined });
+        await performInSlot({ item, queue, delivery, message: undefined });
       } finally {
-        held.forget(id);
+        tracker.forget(id);
       }
     },
     async performPlanned(item, queue, delivery, message) {
       try {
-        await performInLane({ item, queue, delivery, message });
+        await performInSlot({ item, queue, delivery, message });
       } finally {
-        held.forget(item.id);
+        tracker.forget(item.id);
       }
     },
     remember: fresh.remember,
     noteCanceled(id, queue) {
-      if (queue.isHeld(id)) held.noteCanceled(id);
+      if (queue.isActive(id)) tracker.noteCanceled(id);
     },
-    noteOff: held.noteOff,
-    active: held.active,
+    noteOff: tracker.noteOff,
+    active: tracker.active,
     stop() {
-      lanes.close();
+      endpointQueues.close();
       const timer = setTimeout(() => stopping.abort(), stopGraceMs);
       timer.unref();
     },

@@ -8,14 +8,14 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Ids } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Op, Scope, Store } from '../../store/store.ts';
-import { shownAddress } from '../endpoints/address.ts';
-import { endpointKind, type Endpoint } from '../endpoints/kind.ts';
+import { displayAddress } from '../endpoints/address.ts';
+import { endpointModel, type Endpoint } from '../endpoints/kind.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 
 /** Attempts to plan the change when others change the endpoint concurrently. */
 const plansMax = 5;
 
-export interface Disable {
+export interface DisableEndpoint {
   /**
    * Commits ops, the first of which guards the batch, and disables the endpoint in the same batch. If it is already
    * disabled, only the ops are committed.
@@ -31,13 +31,13 @@ export function createDisable(options: {
   committer: Committer;
   subscriptions: Subscriptions;
   directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-}): Disable {
+}): DisableEndpoint {
   return async (scope, endpointId, reason, ops) => {
     const [fence, rest] = [ops.slice(0, 1), ops.slice(1)];
     for (let plans = 0; plans < plansMax; plans++) {
       const endpoint = await options.subscriptions.enabled(scope, endpointId);
       const patch = { enabled: false, disabledReason: reason };
-      const change = endpoint && endpointKind.update(endpoint, patch, options.clock.nowMs());
+      const change = endpoint && endpointModel.update(endpoint, patch, options.clock.nowMs());
       if (!change) break;
       const directory = await options.directoryOf(scope);
       const author = systemAuthor(scope, 'webhooks', directory);
@@ -63,14 +63,14 @@ function itemsOf(
   directory: Directory,
   { ids, clock }: { ids: Ids; clock: Clock },
 ): Change[] {
-  const { host } = new URL(shownAddress(endpoint));
+  const { host } = new URL(displayAddress(endpoint));
   return itemsForAdmins(
     {
       kind: 'webhook_disabled',
       reason: 'webhook',
       title: `The webhook to ${host} was disabled`,
       body: `${endpoint.disabledReason} Once the receiver works again, enable the webhook and replay the missed events.`,
-      target: { kind: endpointKind.name, id: endpoint.id },
+      target: { kind: endpointModel.name, id: endpoint.id },
     },
     { ids, nowMs: clock.nowMs(), directory },
   );

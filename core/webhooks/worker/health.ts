@@ -15,7 +15,7 @@ export const endpointsMax = 10_000;
 
 const healthy: EndpointHealth = { consecutiveFailures: 0, failingSince: null, succeededAt: null };
 
-interface Known {
+interface KnownHealth {
   readonly health: EndpointHealth;
   /** Time of the last success that was stored since the health was read; 0 if none. */
   readonly notedMs: number;
@@ -38,7 +38,7 @@ export interface Healths {
 }
 
 export function createHealths(store: Store): Healths {
-  const known = new LRUCache<string, Known>({ max: endpointsMax });
+  const known = new LRUCache<string, KnownHealth>({ max: endpointsMax });
   const healthOf = (endpointId: string): EndpointHealth => known.peek(endpointId)?.health ?? healthy;
   return {
     isLoaded: (endpointId) => known.has(endpointId),

@@ -11,16 +11,16 @@ import type { Egress } from '../../lib/egress/egress.ts';
 import type { Scope } from '../../store/store.ts';
 import { findDelivery, setDeliveriesBackOp } from '../deliveries/rows.ts';
 import { deliveryRows, type DeliveryUnit } from '../deliveries/units.ts';
-import { consumerName } from '../endpoints/wants.ts';
+import { consumerName } from '../endpoints/subscription.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 import { createDeliverer, type Deliverer } from './deliverer.ts';
 import { createDisable } from './disable.ts';
 import type { Healths } from './health.ts';
-import type { Lanes } from './lanes.ts';
+import type { EndpointQueues } from './endpoint-queues.ts';
 import { createPlanner } from './planner.ts';
 
 /** Deliveries in memory. Concurrent attempts are limited per endpoint. */
-const deliveriesHeld = 2_000;
+const deliveriesInMemory = 2_000;
 
 export interface Pipeline {
   readonly consumer: Consumer;
@@ -41,7 +41,7 @@ export function createPipeline(options: {
   version: string;
   subscriptions: Subscriptions;
   healths: Healths;
-  lanes: Lanes;
+  endpointQueues: EndpointQueues;
 }): Pipeline {
   const { services, clock, owner, subscriptions } = options;
   const { store, log, ids, baseUrl, mayWork } = services;
@@ -51,7 +51,7 @@ export function createPipeline(options: {
     log,
     sealing: services.sealing,
     ledger: services.ledger,
-    tally: services.tally,
+    outcomeCounter: services.outcomeCounter,
     baseUrl,
     disable: createDisable({ ...options, store, ids, log }),
   });
@@ -60,7 +60,7 @@ export function createPipeline(options: {
     kind: 'delivery',
     owner,
     seen: options.seen,
-    room: deliveriesHeld,
+    capacity: deliveriesInMemory,
     setBack: (byMs) => [setDeliveriesBackOp(byMs)],
     perform: deliverer.perform,
     rows: deliveryRows(store, deliverer.remember, () => queue),

@@ -9,12 +9,12 @@ export default definePlugin({
   on: {
     'issue.created': {
       async handle({ data }, { issues }) {
-        const kind = /crash|error|fail|throws/i.test(data.title)
+        const label = /crash|error|fail|throws/i.test(data.title)
           ? 'bug'
           : /^(how|why|what|where)\b|\?$/i.test(data.title)
             ? 'question'
             : 'feature';
-        await issues.update(data.id, { addLabels: [kind] });
+        await issues.update(data.id, { addLabels: [label] });
       },
     },
   },

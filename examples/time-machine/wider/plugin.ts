@@ -12,13 +12,13 @@ export default definePlugin({
   on: {
     'issue.created': {
       async handle({ data }, { issues, comments }) {
-        const kind = /crash|error|fail|throws|slow/i.test(data.title)
+        const label = /crash|error|fail|throws|slow/i.test(data.title)
           ? 'bug'
           : /^(how|why|what|where)\b|\?$/i.test(data.title)
             ? 'question'
             : 'feature';
-        await issues.update(data.id, { addLabels: [kind] });
-        await comments.create(data.id, { body: `The title reads like a ${kind}.` });
+        await issues.update(data.id, { addLabels: [label] });
+        await comments.create(data.id, { body: `The title reads like a ${label}.` });
       },
     },
   },

@@ -1,5 +1,5 @@
 // Derives the priority of an issue from words in it; without such words, from its kind.
-import type { Kind } from '../model/kind.ts';
+import type { IssueType } from '../model/kind.ts';
 
 export type Priority = 'low' | 'medium' | 'high' | 'urgent';
 
@@ -28,20 +28,20 @@ const cues: readonly Cue[] = [
   },
 ];
 
-const usual: Readonly<Record<Kind, Priority>> = { bug: 'medium', feature: 'low', question: 'low' };
+const usual: Readonly<Record<IssueType, Priority>> = { bug: 'medium', feature: 'low', question: 'low' };
 const searchedMax = 4_000;
 
 /** `evidence` is the matched text in quotation marks. */
 export function priorityOf(
   { title, description }: { readonly title: string; readonly description: string },
-  kind: Kind,
+  kind: IssueType,
 ): { priority: Priority; evidence: string[] } {
   const text = `${title}\n${description.slice(0, searchedMax)}`.toLowerCase();
   for (const { priority, pattern } of cues) {
-    const found = pattern.exec(text)?.[0];
+    const cue = pattern.exec(text)?.[0];
     // A question that mentions a crash does not report one, so only bugs are raised.
-    if (found !== undefined && (priority === 'low' || kind === 'bug'))
-      return { priority, evidence: [`“${found}”`] };
+    if (cue !== undefined && (priority === 'low' || kind === 'bug'))
+      return { priority, evidence: [`“${cue}”`] };
   }
   return { priority: usual[kind], evidence: [] };
 }

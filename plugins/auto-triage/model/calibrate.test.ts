@@ -28,8 +28,11 @@ test('with uninformative scores the probabilities are the frequencies of the kin
 test('scores that are right three times in four give a confidence of three quarters', () => {
   const kinds = Array.from({ length: 300 }, (_, i) => i % 3);
   const answers = kinds.map((kind, i): Answers => {
-    const told = i % 12 < 9 ? kind : (kind + 1) % 3;
-    return { learned: [told === 0 ? 1 : 0, told === 1 ? 1 : 0, told === 2 ? 1 : 0], rule: [0, 0, 0] };
+    const predicted = i % 12 < 9 ? kind : (kind + 1) % 3;
+    return {
+      learned: [predicted === 0 ? 1 : 0, predicted === 1 ? 1 : 0, predicted === 2 ? 1 : 0],
+      rule: [0, 0, 0],
+    };
   });
   const calibration = fit(answers, kinds);
   expect(probabilitiesOf({ learned: [1, 0, 0], rule: [0, 0, 0] }, calibration)[0]).toBeCloseTo(0.75, 1);

@@ -79,10 +79,10 @@ function readLine(line: string, into: Reading): void {
   if (line === '') return;
   into.lines.push(normaliseLine(line));
   const start = line.slice(0, 200);
-  const found = headingLine.exec(start);
-  if (found) {
+  const headingMatch = headingLine.exec(start);
+  if (headingMatch) {
     answerHeading(into, '');
-    into.heading = normaliseLine(found[1] ?? found[2] ?? found[3] ?? '');
+    into.heading = normaliseLine(headingMatch[1] ?? headingMatch[2] ?? headingMatch[3] ?? '');
     return;
   }
   answerHeading(into, line);

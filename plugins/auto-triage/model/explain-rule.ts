@@ -1,13 +1,13 @@
 // Returns the words of an issue that led to the rule's answer.
 import { parseDocument, type IssueText } from './document.ts';
-import { issueKinds, type Kind } from './kind.ts';
+import { issueTypes, type IssueType } from './kind.ts';
 import { lexicon } from './lexicon.ts';
 
 const reasonsMax = 4;
 
-export function explainRule(issue: IssueText, kind: Kind): string[] {
+export function explainRule(issue: IssueText, kind: IssueType): string[] {
   const { title, prose } = parseDocument(issue);
-  const at = issueKinds.indexOf(kind);
+  const at = issueTypes.indexOf(kind);
   const text = `${title}\n${prose}`.toLowerCase();
   return lexicon
     .map((cue) => ({ quote: cue.pattern.exec(text)?.[0] ?? '', votes: cue.votes[at] ?? 0 }))

@@ -3,7 +3,7 @@
 import { findCues } from './cues.ts';
 import { parseDocument, type Document, type IssueText } from './document.ts';
 import { countFeatures, type BlockName } from './features.ts';
-import { issueKinds, type Kind } from './kind.ts';
+import { issueTypes, type IssueType } from './kind.ts';
 import type { Predictor } from './predict.ts';
 import { structure } from './structure.ts';
 import { surfaceForms } from './words.ts';
@@ -14,9 +14,9 @@ const reasonsMax = 4;
 /** Contributions below this share of the strongest one are not mentioned. */
 const shareMin = 0.15;
 
-export function explain(predictor: Predictor, issue: IssueText, kind: Kind): string[] {
+export function explain(predictor: Predictor, issue: IssueText, kind: IssueType): string[] {
   const document = parseDocument(issue);
-  const at = issueKinds.indexOf(kind) as 0 | 1 | 2;
+  const at = issueTypes.indexOf(kind) as 0 | 1 | 2;
   const reasons = [...wordReasons(predictor, document, at), ...formReasons(predictor, document, at)].sort(
     (a, b) => b.pull - a.pull,
   );
@@ -55,8 +55,8 @@ function formReasons(predictor: Predictor, document: Document, at: 0 | 1 | 2): R
     const own = predictor.columnDistances(point[column] ?? 0, column);
     const without = predictor.columnDistances(0, column);
     const changed = distances.map((distance, i) => distance - (own[i] ?? 0) + (without[i] ?? 0));
-    const place = name.endsWith(' in the title') ? ' in the title' : '';
-    const text = quote === undefined || !/^\s*[a-z]{2}/.test(quote) ? name : `“${quote.trim()}”${place}`;
+    const location = name.endsWith(' in the title') ? ' in the title' : '';
+    const text = quote === undefined || !/^\s*[a-z]{2}/.test(quote) ? name : `“${quote.trim()}”${location}`;
     return [{ text, pull: score - predictor.formScores(changed)[at] }];
   });
 }

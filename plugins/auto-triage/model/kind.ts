@@ -1,7 +1,7 @@
 // The three kinds of issues, in the order used by every score triple.
 
-export const issueKinds = ['bug', 'feature', 'question'] as const;
-export type Kind = (typeof issueKinds)[number];
+export const issueTypes = ['bug', 'feature', 'question'] as const;
+export type IssueType = (typeof issueTypes)[number];
 export type Scores = readonly [number, number, number];
 
 /** Returns the index of the largest score; the first among equals. */

@@ -1,12 +1,12 @@
 // Patterns measured by `structure.ts`: occurrence counts in a part of an issue, and flags for a part, the first word
 // of the title or a template answer. `shown` measures may appear as evidence.
 
-export type Part =
+export type TextPart =
   'title' | 'titleLow' | 'titleStart' | 'body' | 'prose' | 'proseLow' | 'proseEnd' | 'comments' | 'code';
 
 export type Measure = {
   readonly name: string;
-  readonly part: Part;
+  readonly part: TextPart;
   readonly pattern: RegExp;
   readonly shown?: boolean;
   /** Value of a matching {@link flagMeasures} entry; default 1. */

@@ -5,14 +5,14 @@ import { frequencyValues, levelAt, signedValues } from './codec.ts';
 import { parseDocument, type Document, type IssueText } from './document.ts';
 import { countFeatures } from './features.ts';
 import { distanceSquared, kernelOf, readRows, toPoint } from './form.ts';
-import { issueKinds, surest, type Kind, type Scores } from './kind.ts';
+import { issueTypes, surest, type IssueType, type Scores } from './kind.ts';
 import type { Model } from './model.ts';
 import { ruleScores } from './rule.ts';
 import { structure } from './structure.ts';
 import { rarity, toVector, type SparseVector } from './vector.ts';
 
 export type Prediction = {
-  readonly kind: Kind;
+  readonly kind: IssueType;
   readonly confidence: number;
   readonly probabilities: Scores;
 };
@@ -102,5 +102,5 @@ export class Predictor {
 function toPrediction(answers: Answers, calibration: Calibration): Prediction {
   const probabilities = probabilitiesOf(answers, calibration);
   const best = surest(probabilities);
-  return { kind: issueKinds[best], confidence: probabilities[best], probabilities };
+  return { kind: issueTypes[best], confidence: probabilities[best], probabilities };
 }

@@ -2,7 +2,7 @@
 // of function words. Each is roughly bounded to 0–3, so that the kernel needs no learned scale.
 import type { CueHit } from './cues.ts';
 import type { Document } from './document.ts';
-import { answerMeasures, countMeasures, flagMeasures, functionWordList, type Part } from './measures.ts';
+import { answerMeasures, countMeasures, flagMeasures, functionWordList, type TextPart } from './measures.ts';
 
 export type Measured = {
   readonly name: string;
@@ -41,7 +41,7 @@ export function structure(document: Document, hits: readonly CueHit[]): Measured
   ];
 }
 
-function partsOf({ title, body, prose, comments, code }: Document): Record<Part, string> {
+function partsOf({ title, body, prose, comments, code }: Document): Record<TextPart, string> {
   const titleLow = title.toLowerCase();
   const proseLow = prose.toLowerCase().slice(0, proseCharsMax);
   const titleStart = /^ *(?:\[[^\]]*\]|[\w/ -]{1,20}:)? *([a-z']+)/.exec(titleLow)?.[1] ?? '';

@@ -13,11 +13,11 @@ function learn(examples: readonly Example[]): Model {
 }
 
 /** Returns the number of right answers in six-fold cross-validation. */
-function hits(answer: (train: readonly Example[], asked: Example) => string): number {
+function hits(answer: (train: readonly Example[], example: Example) => string): number {
   const foldOf = (i: number): number => Math.floor(i / 3) % 6;
-  return sampleIssues.filter((asked, i) => {
+  return sampleIssues.filter((example, i) => {
     const rest = sampleIssues.filter((_, j) => foldOf(j) !== foldOf(i));
-    return answer(rest, asked) === asked.kind;
+    return answer(rest, example) === example.kind;
   }).length;
 }
 
@@ -53,13 +53,13 @@ describe('train', () => {
 
   test('a model of a team’s own words is far better than the rule', () => {
     const models = new Map<string, Predictor>();
-    const learned = hits((rest, asked) => {
+    const learned = hits((rest, example) => {
       const key = rest.map(({ title }) => title).join();
       const predictor = models.get(key) ?? new Predictor(learn(rest));
       models.set(key, predictor);
-      return predictor.predict(asked).kind;
+      return predictor.predict(example).kind;
     });
-    const byRule = hits((_, asked) => predictByRule(asked).kind);
+    const byRule = hits((_, example) => predictByRule(example).kind);
     expect(learned).toBeGreaterThanOrEqual(30);
     expect(byRule).toBeLessThanOrEqual(learned - 6);
   });

@@ -7,14 +7,14 @@ import { encodeLevels, frequencyValues, toFrequencyLevel, toSignedLevel } from '
 import { parseDocument, type IssueText } from './document.ts';
 import { bucketCount, countFeatures, type Block } from './features.ts';
 import { distanceSquared, fitForm, kernelOf, readRows } from './form.ts';
-import { issueKinds, type Kind, type Scores } from './kind.ts';
+import { issueTypes, type IssueType, type Scores } from './kind.ts';
 import { modelVersion, type Model } from './model.ts';
 import { solveRidge, type LowerMatrix } from './solve.ts';
 import { ruleScores } from './rule.ts';
 import { structure } from './structure.ts';
 import { documentFrequencies, rarity, toVector, type SparseVector } from './vector.ts';
 
-export type Example = IssueText & { readonly kind: Kind };
+export type Example = IssueText & { readonly kind: IssueType };
 
 const ridge = 1.6;
 
@@ -45,7 +45,7 @@ export function* train(examples: readonly Example[]): Generator<number, Model> {
     yield vector.buckets.length / 3;
   }
   const kernel = yield* linearKernel(vectors, frequencies);
-  const kinds = examples.map(({ kind }) => issueKinds.indexOf(kind));
+  const kinds = examples.map(({ kind }) => issueTypes.indexOf(kind));
   const form = fitForm(forms, kinds);
   yield forms.length * 70;
   const points = readRows(form);
@@ -56,8 +56,8 @@ export function* train(examples: readonly Example[]): Generator<number, Model> {
     yield i * 10;
   }
 
-  const learned = issueKinds.map((_, kind) => kinds.filter((k) => k === kind).length);
-  const targets = issueKinds.map((_, kind) =>
+  const learned = issueTypes.map((_, kind) => kinds.filter((k) => k === kind).length);
+  const targets = issueTypes.map((_, kind) =>
     Float64Array.from(kinds, (k) => (k === kind ? 1 : 0) - (learned[kind] ?? 0) / kinds.length),
   );
   const solution = yield* scaled(solveRidge(kernel, targets, ridge), 1 / 20);

@@ -1,17 +1,16 @@
-// The operations of cycles.
 import type { Setting } from './all.ts';
 
 export async function cycleOperations({ app, did, team, issue }: Setting): Promise<void> {
   const v1 = '/api/v1';
-  const made = (from: string, to: string) =>
+  const createCycle = (from: string, to: string) =>
     did('cycles.create', `${v1}/cycles`, {
       team: 'DOC',
       startsAt: `2031-${from}T00:00:00Z`,
       endsAt: `2031-${to}T00:00:00Z`,
     });
-  const first = await made('03-03', '03-17');
-  const second = await made('03-17', '03-31');
-  const third = await made('03-31', '04-14');
+  const first = await createCycle('03-03', '03-17');
+  const second = await createCycle('03-17', '03-31');
+  const third = await createCycle('03-31', '04-14');
   await did('cycles.list', `${v1}/cycles?team=DOC&status=upcoming`);
   await did('cycles.get', `${v1}/cycles/${first.id}`);
   await did('cycles.update', `${v1}/cycles/${first.id}`, { description: 'The editor saves.' });

@@ -1,4 +1,4 @@
-// Projects beyond the plain: the archive, updates, milestones, progress.
+// Operations of projects beyond the plain ones: the archive, updates, milestones, progress.
 import type { Setting } from './all.ts';
 
 export async function projectOperations({ app, did, project }: Setting): Promise<void> {
@@ -30,8 +30,8 @@ export async function projectOperations({ app, did, project }: Setting): Promise
   await did('milestones.list', `${path}/milestones`);
   const { json: states } = await app.call('GET', `${v1}/workflows?team=DOC`);
   const done = states.data.find(({ type }: { type: string }) => type === 'completed');
-  const place = { team: 'DOC', projectId: project.id, milestoneId: milestone.id };
-  await did('issues.create', `${v1}/issues`, { ...place, title: 'Ship the beta', stateId: done.id });
+  const issueFields = { team: 'DOC', projectId: project.id, milestoneId: milestone.id };
+  await did('issues.create', `${v1}/issues`, { ...issueFields, title: 'Ship the beta', stateId: done.id });
   await app.settled();
   await did('projects.progress', `${path}/progress`);
   await did('milestones.delete', milestonePath);

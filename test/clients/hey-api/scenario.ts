@@ -1,5 +1,5 @@
 // What an integrator does, with a client that `@hey-api/openapi-ts` made. Compiled and run by clients.test.ts.
-import { committed, type Seen } from '../seen.ts';
+import { committed, type Seen } from '../client-report.ts';
 import { createClient } from './generated/client';
 import {
   commentsCreate,

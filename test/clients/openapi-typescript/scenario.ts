@@ -1,6 +1,6 @@
 // What an integrator does, with a client that `openapi-typescript` made the types of. Compiled and run by clients.test.ts.
 import createClient from 'openapi-fetch';
-import { committed, type Seen } from '../seen.ts';
+import { committed, type Seen } from '../client-report.ts';
 import type { components, paths } from './schema.ts';
 
 type Comment = components['schemas']['Comment'];

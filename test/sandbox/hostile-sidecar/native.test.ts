@@ -56,7 +56,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Told {
+interface ProbeOutcome {
   worked: string[];
   refused: string[];
   text: string;
@@ -64,7 +64,7 @@ interface Told {
   why: string;
 }
 
-function tellings(text: string): Pick<Told, 'worked' | 'refused'> {
+function parseOutcome(text: string): Pick<ProbeOutcome, 'worked' | 'refused'> {
   const lines = [...text.matchAll(/^(.*) (yes|no) \d+$/gm)];
   const those = (word: string): string[] =>
     lines.filter((line) => line[2] === word).map((line) => line[1] as string);
@@ -94,18 +94,18 @@ function spawnProbe(
 }
 
 /** What the probe said and was told until it was gone. */
-async function jailed(mode: string, using: JailMeans): Promise<Told> {
+async function jailed(mode: string, using: JailMeans): Promise<ProbeOutcome> {
   let text = '';
   let report: JailReport | undefined;
   const why = await new Promise<string>((gone) => {
     const sidecar = spawnProbe(mode, using, { stderr: (part) => (text += part), gone });
-    void sidecar.ready.then((given) => {
-      report = given;
+    void sidecar.ready.then((jailReport) => {
+      report = jailReport;
       sidecar.evict('go');
     });
   });
   await Bun.sleep(20);
-  return { ...tellings(text), text, report, why };
+  return { ...parseOutcome(text), text, report, why };
 }
 
 describe.skipIf(process.platform !== 'linux' || compiler === null)(
@@ -116,7 +116,7 @@ describe.skipIf(process.platform !== 'linux' || compiler === null)(
       const copy = join(folder, 'copy');
       writeFileSync(copy, 'a copy');
       const free = Bun.spawn([probe], { stdin: new Blob([`free ${copy} ${sacrifice.pid}`]), stderr: 'pipe' });
-      const { worked } = tellings(await new Response(free.stderr).text());
+      const { worked } = parseOutcome(await new Response(free.stderr).text());
       sacrifice.kill();
       for (const attack of [
         ...fileAttacks,
@@ -174,9 +174,9 @@ async function replacedFor(mode: string, wanted: RegExp): Promise<string> {
   });
   sandbox.evict('go');
   try {
-    const found = (): string | undefined => said.find((line) => wanted.test(line));
-    await until(`the sandbox says ${String(wanted)}`, () => found() !== undefined);
-    return found() as string;
+    const matchingLine = (): string | undefined => said.find((line) => wanted.test(line));
+    await until(`the sandbox says ${String(wanted)}`, () => matchingLine() !== undefined);
+    return matchingLine() as string;
   } finally {
     await sandbox.stop();
   }
@@ -202,7 +202,7 @@ describe.skipIf(process.platform !== 'linux' || compiler === null)(
     });
 
     test('leave no control group behind', () => {
-      for (const { parent } of means.places)
+      for (const { parent } of means.hierarchies)
         expect(
           readdirSync(parent).filter((name) => name.startsWith(`tatami-sidecar-${process.pid}-`)),
         ).toEqual([]);

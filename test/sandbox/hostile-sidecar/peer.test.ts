@@ -153,15 +153,15 @@ async function grownMb(work: () => Promise<unknown>): Promise<number> {
 test('what it asks for and does not read is bounded', async () => {
   sandbox = await openLiar('hoard');
   const value = JSON.stringify('x'.repeat(2_000_000));
-  let asked = 0;
+  let callCount = 0;
   const call = (): Promise<{ ok: true; value: string }> => {
-    asked++;
+    callCount++;
     // Each answer is text of its own, as one from a database is.
     return Promise.resolve({ ok: true, value: Buffer.from(value).toString() });
   };
   const jobs = Array.from({ length: 40 }, (_, n) => jobOf(`ins_${n}`, noCode, { call }));
   const grown = await grownMb(() => Promise.all(jobs.map((job) => sandbox.run(job))));
-  expect(asked).toBeLessThan(240);
+  expect(callCount).toBeLessThan(240);
   // What other tests of this process left behind may be in it.
   expect(grown).toBeLessThan(400);
   expect(reasonsOf(sandbox).join()).toMatch(/silent|protocol violation/);
@@ -169,12 +169,12 @@ test('what it asks for and does not read is bounded', async () => {
 
 test('large frames are read as the host answers, not as they come', async () => {
   sandbox = await openLiar('large frames');
-  let held = 0;
+  let bufferedBytes = 0;
   let most = 0;
   const call = async (_op: string, { length }: string): Promise<{ ok: true; value: string }> => {
-    most = Math.max(most, (held += length));
+    most = Math.max(most, (bufferedBytes += length));
     await Bun.sleep(300);
-    held -= length;
+    bufferedBytes -= length;
     return { ok: true, value: 'null' };
   };
   const limits = { ...eventLimits, wallMs: 150 };

@@ -13,7 +13,7 @@ export interface Setting {
   readonly name: string;
 }
 
-export interface Seen {
+export interface ScenarioResult {
   readonly isOnce: boolean;
   readonly titles: readonly string[];
   readonly streamed: string;
@@ -24,7 +24,7 @@ export interface Seen {
   readonly outdated: string;
 }
 
-export async function scenario({ server, token, receiver, name }: Setting): Promise<Seen> {
+export async function scenario({ server, token, receiver, name }: Setting): Promise<ScenarioResult> {
   const client = createClient({ server, token });
   const body = { team: 'ENG', title: `From ${name}`, description: undefined };
   const first = await client.issues.create(body, { idempotencyKey: name });

@@ -14,8 +14,8 @@ import {
   timeIn,
   type Format,
   type ImportRow,
-  type Link,
-  type Told,
+  type ImportedLink,
+  type RowReporter,
 } from './row.ts';
 
 const maybe = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
@@ -99,7 +99,7 @@ function entriesIn(file: string): unknown[] {
 const isPullRequest = (entry: unknown): boolean =>
   typeof entry === 'object' && entry !== null && 'pull_request' in entry;
 
-function rowOf(issue: Issue, at: string, teamFrom: string | undefined, told: Told): ImportRow {
+function rowOf(issue: Issue, at: string, teamFrom: string | undefined, told: RowReporter): ImportRow {
   const found = repositoryOf(issue);
   const repository = found ?? teamFrom ?? 'github';
   return {
@@ -154,7 +154,7 @@ function stepOf({ milestone }: Issue, repository: string): Pick<ImportRow, 'proj
   return { project: repository, milestone: step };
 }
 
-function linksOf(issue: Issue, repository: string): Link[] {
+function linksOf(issue: Issue, repository: string): ImportedLink[] {
   const named = (other: Other): string => `${repositoryOf(other) ?? repository}#${other.number}`;
   const [, parentIn, parentNumber] = inAddress.exec(issue.parent_issue_url ?? '') ?? [];
   const parent = parentIn === undefined ? undefined : `${parentIn}#${parentNumber}`;

@@ -5,19 +5,19 @@ import {
   dayIn,
   estimateIn,
   listed,
-  named,
+  ownValue,
   numberIn,
   optional,
   pastTimeIn,
   priorityIn,
   readAs,
   timeIn,
-  type Comment,
+  type ImportedComment,
   type Format,
   type ImportRow,
-  type Link,
+  type ImportedLink,
   type RelationType,
-  type Told,
+  type RowReporter,
 } from './row.ts';
 
 export const jira: Format = {
@@ -51,7 +51,7 @@ export const jira: Format = {
 
 function contentOf(
   record: CsvRecord,
-  told: Told,
+  told: RowReporter,
 ): Omit<ImportRow, 'at' | 'teamName' | 'externalId' | 'links' | 'comments'> {
   const { one, all } = record;
   return {
@@ -90,9 +90,9 @@ const kinds: Readonly<Record<string, string>> = {
 };
 
 /** What of its types is a label here. */
-function kindOf(given: string, { left }: Told): string[] {
+function kindOf(given: string, { left }: RowReporter): string[] {
   const type = given.trim();
-  const label = named(kinds, type.toLowerCase());
+  const label = ownValue(kinds, type.toLowerCase());
   if (label !== undefined) return [label];
   if (type !== '') left(`issue type ${type}`);
   return [];
@@ -104,7 +104,7 @@ const pointsOf = ({ one }: CsvRecord): string =>
 const parentColumns = ['Parent key', 'Parent', 'Parent id', 'Epic Link', 'Custom field (Epic Link)'];
 
 /** At most one: Jira writes the same one as key, as id, and to some issues as their epic. */
-function parentsOf(record: CsvRecord): Link[] {
+function parentsOf(record: CsvRecord): ImportedLink[] {
   return valuesOf(record, parentColumns)
     .slice(0, 1)
     .map((to) => ({ type: 'child_of', to }));
@@ -117,11 +117,11 @@ const linkTypes: Readonly<Record<string, readonly [outward: RelationType, inward
 };
 const related = ['relates_to', 'relates_to'] as const;
 
-function relationsOf(record: CsvRecord): Link[] {
+function relationsOf(record: CsvRecord): ImportedLink[] {
   return [...new Set(record.columns)].flatMap((column) => {
     const [, side, name = ''] = /^(Outward|Inward) issue link \((.+)\)$/i.exec(column) ?? [];
     if (side === undefined) return [];
-    const [outward, inward] = named(linkTypes, name.toLowerCase()) ?? related;
+    const [outward, inward] = ownValue(linkTypes, name.toLowerCase()) ?? related;
     const type = side.toLowerCase() === 'outward' ? outward : inward;
     return valuesOf(record, [column])
       .flatMap(listed)
@@ -130,7 +130,7 @@ function relationsOf(record: CsvRecord): Link[] {
 }
 
 /** Of the form `21/Nov/23 10:12 AM;Ana;It hangs`. */
-function commentOf(text: string): Comment {
+function commentOf(text: string): ImportedComment {
   const [, time, author = '', body = ''] = /^([^;\n]{6,40});([^;\n]*);([\s\S]*)$/.exec(text) ?? [];
   const said = time === undefined ? '' : timeText(time);
   return time === undefined || !/^\d/.test(said)

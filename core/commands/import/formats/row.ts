@@ -37,9 +37,9 @@ export interface ImportRow {
   /** The step of that project. */
   readonly milestone?: Milestone;
   /** Of several, the last one that is here. */
-  readonly cycles?: readonly Cycle[];
-  readonly links: readonly Link[];
-  readonly comments: readonly Comment[];
+  readonly cycles?: readonly ImportedCycle[];
+  readonly links: readonly ImportedLink[];
+  readonly comments: readonly ImportedComment[];
   /** Another id that rows of the file name it by. */
   readonly alsoId?: string;
 }
@@ -51,7 +51,7 @@ export interface Milestone {
   readonly targetDate?: string;
 }
 
-export interface Cycle {
+export interface ImportedCycle {
   readonly name: string;
   /** ISO 8601; undefined where the file does not say. */
   readonly startsAt?: string;
@@ -59,7 +59,7 @@ export interface Cycle {
 }
 
 /** What the issue of a row is to another one. */
-export interface Link {
+export interface ImportedLink {
   readonly type: 'child_of' | 'parent_of' | RelationType;
   /** The other one: its external id, or another id of its row. */
   readonly to: string;
@@ -67,7 +67,7 @@ export interface Link {
 
 export type RelationType = 'blocks' | 'blocked_by' | 'duplicate_of' | 'duplicated_by' | 'relates_to';
 
-export interface Comment {
+export interface ImportedComment {
   /** Who said it when, as the file has it; empty where it does not say. */
   readonly said: string;
   readonly body: string;
@@ -76,7 +76,7 @@ export interface Comment {
 export type Priority = 'none' | 'low' | 'medium' | 'high' | 'urgent';
 
 /** Told of what does not become a part of an issue. */
-export interface Told {
+export interface RowReporter {
   /** What is no row: where it stands, and why. */
   bad(at: string, why: string): void;
   /** What a row says that nothing here takes, by what it is: `column Reporter`. */
@@ -92,7 +92,7 @@ export interface Format {
   read(
     file: string,
     options: { readonly teamFrom: string | undefined },
-    told: Told,
+    told: RowReporter,
   ): AsyncIterable<ImportRow>;
 }
 
@@ -142,13 +142,13 @@ const priorityWords: Readonly<Record<string, Priority>> = {
 };
 
 /** The value of a word; undefined for a word that the list does not have itself, such as `constructor`. */
-export function named<V>(list: Readonly<Record<string, V>>, word: string): V | undefined {
+export function ownValue<V>(list: Readonly<Record<string, V>>, word: string): V | undefined {
   return Object.hasOwn(list, word) ? list[word] : undefined;
 }
 
 /** Undefined for words that nobody knows. */
 export function priorityIn(word: string): Priority | undefined {
-  return named(priorityWords, word.trim().toLowerCase());
+  return ownValue(priorityWords, word.trim().toLowerCase());
 }
 
 /** Undefined for what is no number that an estimate can be. */
@@ -179,7 +179,7 @@ export function readAs<K extends string, V>(
   name: K,
   text: string,
   read: (text: string) => V | undefined,
-  { left }: Told,
+  { left }: RowReporter,
 ): { [P in K]?: V } {
   const value = read(text);
   if (value === undefined && text.trim() !== '') left(`${name} that cannot be read`);

@@ -1,7 +1,7 @@
 // What an attack is: a hostile plugin, a package that must be refused, or what takes more than one plugin and one caller. The suite and its
 // tests share one list of them.
 import type { PluginPackage } from '../../../../sdk/plugin/manifest.ts';
-import type { Found } from './judge.ts';
+import type { AttackVerdict } from './judge.ts';
 import type { Stage } from './stage.ts';
 
 /**
@@ -41,7 +41,7 @@ export interface Forged {
 export interface Scene {
   readonly group: number;
   readonly name: string;
-  play(stage: Stage): Promise<Found>;
+  play(stage: Stage): Promise<AttackVerdict>;
 }
 
 /** Begins the id of every install and the title of every issue of a suite. */

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { createExchange } from '../../../../sdk/client/exchange.ts';
 import { packageAround, type Scene } from './case.ts';
-import { gotThrough, held, notJudged, type Found } from './judge.ts';
+import { gotThrough, blocked, notJudged, type AttackVerdict } from './judge.ts';
 import type { Stage } from './stage.ts';
 
 const bodyMax = 1_000;
@@ -14,12 +14,12 @@ interface Opened {
   readonly secret: string;
 }
 
-interface Door extends Readonly<Record<Name, Opened>> {
+interface OpenedRoutes extends Readonly<Record<Name, Opened>> {
   /** By the clock of the server, in seconds since 1970. */
   readonly seconds: number;
 }
 
-interface Sent {
+interface ForgedRequest {
   readonly path: string;
   readonly body?: string;
   readonly signature?: string;
@@ -31,7 +31,7 @@ interface Forgery {
   /** The status that refuses it. */
   readonly status: number;
   /** In this order; all but the last are good. */
-  send(door: Door): readonly Sent[];
+  send(door: OpenedRoutes): readonly ForgedRequest[];
 }
 
 const body = JSON.stringify({ of: 'the suite' });
@@ -40,7 +40,7 @@ function signed(secret: string, text: string, seconds: number): string {
   return `v1=${createHmac('sha256', secret).update(`${seconds}.${text}`).digest('hex')},t=${seconds}`;
 }
 
-const good = ({ hook, seconds }: Door): Sent => ({
+const good = ({ hook, seconds }: OpenedRoutes): ForgedRequest => ({
   path: hook.path,
   signature: signed(hook.secret, body, seconds),
 });
@@ -93,7 +93,7 @@ const forgeries: readonly Forgery[] = [
   },
 ];
 
-async function open(stage: Stage, title: string): Promise<{ plugin: string; door: Door }> {
+async function open(stage: Stage, title: string): Promise<{ plugin: string; door: OpenedRoutes }> {
   const code = `const handle = () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: '{}' });
 export default { routes: { hook: { handle }, other: { handle } } };`;
   const facts = { method: 'POST', auth: 'hmac', maxBody: bodyMax, why: 'an attack of the suite' } as const;
@@ -114,7 +114,7 @@ export default { routes: { hook: { handle }, other: { handle } } };`;
   return { plugin, door: { hook, other, seconds: Math.floor(Date.parse(data[0]!.openedAt) / 1000) } };
 }
 
-async function play(stage: Stage, { name, status: refusal, send }: Forgery): Promise<Found> {
+async function play(stage: Stage, { name, status: refusal, send }: Forgery): Promise<AttackVerdict> {
   const { plugin, door } = await open(stage, name);
   const all = send(door);
   const exchange = createExchange(stage);
@@ -128,7 +128,7 @@ async function play(stage: Stage, { name, status: refusal, send }: Forgery): Pro
   const runs = await stage.runs([plugin], () => true);
   if (runs.length >= all.length) return gotThrough('the plugin ran for the forged request');
   if (runs.length < all.length - 1) return notJudged('the signed request did not run either');
-  return last === refusal ? held(`answered ${last}`) : notJudged(`answered ${last}, not ${refusal}`);
+  return last === refusal ? blocked(`answered ${last}`) : notJudged(`answered ${last}, not ${refusal}`);
 }
 
 export const forgedCalls: readonly Scene[] = forgeries.map((forgery) => ({

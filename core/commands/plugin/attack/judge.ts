@@ -1,21 +1,21 @@
 // What runs of hostile plugins say of the wall that they met.
 import { readAll } from '../../remote.ts';
 import type { Hostile } from './case.ts';
-import { isOver, type Issue, type RunError, type Runs, type Stage } from './stage.ts';
+import { isOver, type AttackIssue, type AttackRunError, type Runs, type Stage } from './stage.ts';
 
-export interface Found {
+export interface AttackVerdict {
   readonly verdict: 'held' | 'got through' | 'not judged';
   /** What it was stopped by, or what it got hold of. */
   readonly why: string;
 }
 
-export const held = (why: string): Found => ({ verdict: 'held', why });
-export const gotThrough = (why: string): Found => ({ verdict: 'got through', why });
-export const notJudged = (why: string): Found => ({ verdict: 'not judged', why });
+export const blocked = (why: string): AttackVerdict => ({ verdict: 'held', why });
+export const gotThrough = (why: string): AttackVerdict => ({ verdict: 'got through', why });
+export const notJudged = (why: string): AttackVerdict => ({ verdict: 'not judged', why });
 
 type Ending = Pick<Hostile, 'ends' | 'runs' | 'code' | 'isLoop'>;
 
-export function judgeRuns(hostile: Ending, runs: Runs): Found {
+export function judgeRuns(hostile: Ending, runs: Runs): AttackVerdict {
   const said = runs.flatMap(({ logs }) => logs.map(({ message }) => message));
   const through = said.find((message) => message.startsWith('found '));
   if (through !== undefined) return gotThrough(through);
@@ -28,18 +28,26 @@ export function judgeRuns(hostile: Ending, runs: Runs): Found {
 }
 
 /** Of a loop the one run that is cut counts, of everything else each. */
-function judgeStopped({ code, isLoop }: Ending, errors: readonly RunError[], runs: number): Found {
+function judgeStopped(
+  { code, isLoop }: Ending,
+  errors: readonly AttackRunError[],
+  runs: number,
+): AttackVerdict {
   const [error] = errors;
   if (!error || (!isLoop && errors.length < runs)) return gotThrough('the run was not stopped');
   if (code !== undefined && error.code !== code)
     return notJudged(`stopped by ${error.code}, not by ${code}: ${error.message}`);
-  return held(error.code);
+  return blocked(error.code);
 }
 
-function judgeEnded({ ends }: Ending, [error]: readonly RunError[], said: readonly string[]): Found {
-  if (ends === 'either') return held(error ? error.code : 'no access found');
+function judgeEnded(
+  { ends }: Ending,
+  [error]: readonly AttackRunError[],
+  said: readonly string[],
+): AttackVerdict {
+  if (ends === 'either') return blocked(error ? error.code : 'no access found');
   if (error) return notJudged(`${error.code}: ${error.message}`);
-  return said.includes('clean') ? held('no access found') : notJudged('the run did not complete');
+  return said.includes('clean') ? blocked('no access found') : notJudged('the run did not complete');
 }
 
 /** A log steers no terminal, and is at most 16 KiB long, but for what says that it was cut. */
@@ -62,9 +70,9 @@ export async function eventsBy({ call }: Stage, plugin: string, issue: string): 
 export async function unlessTouched(
   stage: Stage,
   plugin: string,
-  issues: readonly Issue[],
-  found: Found,
-): Promise<Found> {
+  issues: readonly AttackIssue[],
+  found: AttackVerdict,
+): Promise<AttackVerdict> {
   if (found.verdict === 'got through') return found;
   const events = await Promise.all(issues.map(({ id }) => eventsBy(stage, plugin, id)));
   const touched = issues.filter((_, at) => events[at]! > 0);

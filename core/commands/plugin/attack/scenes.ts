@@ -1,8 +1,16 @@
 // Attacks that take another caller, a second plugin, or a second look at a run: of groups 20, 28, 39 and 40.
 import { ApiCallError } from '../../../../sdk/client/index.ts';
 import { packageAround, writing, type Scene } from './case.ts';
-import { eventsBy, gotThrough, held, judgeRuns, notJudged, unlessTouched, type Found } from './judge.ts';
-import { isOver, type Run, type Runs, type Stage } from './stage.ts';
+import {
+  eventsBy,
+  gotThrough,
+  blocked,
+  judgeRuns,
+  notJudged,
+  unlessTouched,
+  type AttackVerdict,
+} from './judge.ts';
+import { isOver, type AttackRun, type Runs, type Stage } from './stage.ts';
 
 /** Does what the plugin may, and the caller may not: at once, and later through a schedule. */
 const borrowing = `
@@ -24,7 +32,7 @@ const actions = { borrow: { target: 'issue', handle: async ({ target }, ctx) => 
 const schedules = { later: { handle: (event, ctx) => attempt(event.data, ctx) } };
 export default { scopes: SCOPES, actions, schedules };`;
 
-async function borrowRights(stage: Stage): Promise<Found> {
+async function borrowRights(stage: Stage): Promise<AttackVerdict> {
   const title = 'tatami.attack-borrowed-rights';
   const code = borrowing
     .replace('TEAM', JSON.stringify(stage.team))
@@ -45,7 +53,7 @@ async function borrowRights(stage: Stage): Promise<Found> {
 }
 
 /** Each of two sets back what the other has set. */
-async function pingPong(stage: Stage): Promise<Found> {
+async function pingPong(stage: Stage): Promise<AttackVerdict> {
   const title = 'tatami.attack-ping-pong';
   const names = ['ping', 'pong'].map((name) => `attack: ${name}`);
   const plugins: string[] = [];
@@ -66,7 +74,7 @@ export default { scopes: ['issues:write'], on: { 'issue.created': handler, 'issu
   const cut = cutIn(runs);
   if (!cut) return gotThrough(`the loop was not cut in ${runs.length} runs`);
   return names.every((name) => cut.message.includes(name))
-    ? held(`${cut.code}: ${cut.message}`)
+    ? blocked(`${cut.code}: ${cut.message}`)
     : gotThrough(`the error does not name both plugins: ${cut.message}`);
 }
 
@@ -96,30 +104,30 @@ interface Replayed {
 const replayMs = 30_000;
 
 /** @returns the verdict, where there is nothing to look at */
-async function replay({ call }: Stage, { id }: Run, body: object): Promise<Replayed | Found> {
+async function replay({ call }: Stage, { id }: AttackRun, body: object): Promise<Replayed | AttackVerdict> {
   const signal = AbortSignal.timeout(replayMs);
   try {
     return await call<Replayed>('POST', `/runs/${id}/replay`, body, { signal });
   } catch (error) {
     if (signal.aborted) return gotThrough(`the replay did not end within ${replayMs / 1000} s`);
     if (!(error instanceof ApiCallError)) throw error;
-    if (error.status === 404) return held('no recording to replay');
+    if (error.status === 404) return blocked('no recording to replay');
     if (error.status === 503) return notJudged(error.message);
     throw error;
   }
 }
 
-async function replayLoop(stage: Stage): Promise<Found> {
+async function replayLoop(stage: Stage): Promise<AttackVerdict> {
   const { run } = await act(stage, 'a-loop-replayed', `await ctx.issues.get(target.id); for (;;);`);
   if (run?.error?.code !== 'cpu') return notJudged('the run was not stopped at its CPU limit');
   const replayed = await replay(stage, run, {});
   if ('verdict' in replayed) return replayed;
   const why = `${Math.round(replayed.cpuMs)} ms of CPU time, ${Math.round(run.cpuMs ?? 0)} ms in the original run`;
-  return replayed.cpuMs <= 2 * (run.cpuMs ?? 0) ? held(why) : gotThrough(why);
+  return replayed.cpuMs <= 2 * (run.cpuMs ?? 0) ? blocked(why) : gotThrough(why);
 }
 
 /** As it was, and with code that asks for more than was recorded. */
-async function replayWrites(stage: Stage): Promise<Found> {
+async function replayWrites(stage: Stage): Promise<AttackVerdict> {
   const writes = `await ctx.issues.update(target.id, { estimate: (target.estimate ?? 0) + 1 });
     await ctx.comments.create(target.id, { body: 'x' });
     await ctx.kv.increment('written');
@@ -140,7 +148,7 @@ async function replayWrites(stage: Stage): Promise<Found> {
   const { value } = await stage.call<{ value: number }>('GET', `/plugins/${plugin}/kv/written`);
   const after = await eventsBy(stage, plugin, issue.id);
   const isHeld = value === 1 && after === before;
-  return isHeld ? held('the replay wrote nothing') : gotThrough('the replay repeated the writes');
+  return isHeld ? blocked('the replay wrote nothing') : gotThrough('the replay repeated the writes');
 }
 
 export const callersAndReplays: readonly Scene[] = [

@@ -6,7 +6,7 @@ import { authority } from './authority.ts';
 import { ownPrefix, packageOf, type Forged, type Hostile, type Scene } from './case.ts';
 import { escapes } from './escape.ts';
 import { exhaustions } from './exhaustion.ts';
-import { gotThrough, held, judgeRuns, notJudged, unlessTouched, type Found } from './judge.ts';
+import { gotThrough, blocked, judgeRuns, notJudged, unlessTouched, type AttackVerdict } from './judge.ts';
 import { outside } from './outside.ts';
 import { forgedCalls } from './forged-calls.ts';
 import { callersAndReplays } from './scenes.ts';
@@ -14,7 +14,7 @@ import {
   allEnded,
   createStage,
   isOver,
-  type Issue,
+  type AttackIssue,
   type Runs,
   type Stage,
   type StageOptions,
@@ -31,7 +31,7 @@ const atOnce = 4;
 /** The plugin beside them is waited for so long. */
 const waitMs = 60_000;
 
-export interface Verdict extends Found {
+export interface SuiteVerdict extends AttackVerdict {
   readonly group: number;
   readonly name: string;
   readonly ms: number;
@@ -42,7 +42,7 @@ export interface SuiteOptions extends StageOptions {
   readonly hostiles?: readonly Hostile[];
   readonly scenes?: readonly Scene[];
   readonly forgeries?: readonly Forged[];
-  readonly onVerdict?: (verdict: Verdict) => void;
+  readonly onVerdict?: (verdict: SuiteVerdict) => void;
 }
 
 const beside: Hostile = {
@@ -53,10 +53,10 @@ const beside: Hostile = {
 };
 
 /** In the order in which they ended. @throws ApiCallError where the server does not let the suite itself do something */
-export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
+export async function runSuite(options: SuiteOptions): Promise<SuiteVerdict[]> {
   const { signal } = options;
   const stage = createStage(options);
-  const verdicts: Verdict[] = [];
+  const verdicts: SuiteVerdict[] = [];
   const judge = async ({ group, name, play }: Scene): Promise<void> => {
     if (signal?.aborted) return;
     const from = performance.now();
@@ -98,10 +98,10 @@ async function playAll(left: Scene[], judge: (scene: Scene) => Promise<void>): P
 
 const sceneOf = (hostile: Hostile): Scene => ({ ...hostile, play: (stage) => attack(stage, hostile) });
 
-async function attack(stage: Stage, hostile: Hostile): Promise<Found> {
+async function attack(stage: Stage, hostile: Hostile): Promise<AttackVerdict> {
   const title = ownPrefix + hostile.name;
   const plugin = await stage.install(packageOf(hostile, title, title, stage.stranger));
-  const issues: Issue[] = [];
+  const issues: AttackIssue[] = [];
   let runs: Runs = [];
   for (let count = 1; count <= (hostile.runs ?? 1); count++) {
     issues.push(await stage.createIssue(title));
@@ -117,7 +117,7 @@ async function attack(stage: Stage, hostile: Hostile): Promise<Found> {
 const areDone = ({ isLoop }: Hostile, runs: Runs, count: number): boolean =>
   runs.length >= count && runs.every(isOver) && (!isLoop || runs.some(({ status }) => status === 'dead'));
 
-async function tryForged(stage: Stage, document: unknown): Promise<Found> {
+async function tryForged(stage: Stage, document: unknown): Promise<AttackVerdict> {
   try {
     const { id } = await stage.call<{ id: string }>('POST', '/plugins', { package: document, grant: [] });
     stage.add(`/plugins/${id}`);
@@ -125,12 +125,12 @@ async function tryForged(stage: Stage, document: unknown): Promise<Found> {
     return gotThrough('the package was installed');
   } catch (error) {
     if (!(error instanceof ApiCallError)) throw error;
-    if (error.status >= 400 && error.status < 500) return held(error.code);
+    if (error.status >= 400 && error.status < 500) return blocked(error.code);
     return notJudged(`${error.status} ${error.message}`);
   }
 }
 
-async function judgePeer(stage: Stage, plugin: string): Promise<Found> {
+async function judgePeer(stage: Stage, plugin: string): Promise<AttackVerdict> {
   const look = async (): Promise<number> =>
     stage.call<{ value: number }>('GET', `/plugins/${plugin}/kv/met`).then(
       ({ value }) => value,
@@ -138,5 +138,5 @@ async function judgePeer(stage: Stage, plugin: string): Promise<Found> {
     );
   const met = await poll(0, look, (value) => value >= stage.issues, waitMs);
   const why = `processed ${met} of ${stage.issues} issues`;
-  return met === stage.issues ? held(why) : gotThrough(why);
+  return met === stage.issues ? blocked(why) : gotThrough(why);
 }

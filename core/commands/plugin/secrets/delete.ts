@@ -2,7 +2,7 @@
 import { printResult } from '../../output.ts';
 import { connect, type RemoteOptions } from '../../remote.ts';
 import { saying } from '../known.ts';
-import { secretsPath } from './shown.ts';
+import { secretsPath } from './secret.ts';
 
 export async function deleteSecret(plugin: string, name: string, options: RemoteOptions): Promise<void> {
   const call = connect(options);

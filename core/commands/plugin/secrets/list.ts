@@ -2,7 +2,7 @@
 import { printResult } from '../../output.ts';
 import { connect, type RemoteOptions } from '../../remote.ts';
 import { saying } from '../known.ts';
-import { secretLine, secretsPath, type Secret } from './shown.ts';
+import { secretLine, secretsPath, type Secret } from './secret.ts';
 
 export async function list(plugin: string, options: RemoteOptions): Promise<void> {
   const call = connect(options);

@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
 import { ask, CommandError, exitCodes, printResult, say } from '../../output.ts';
 import { connect, type RemoteOptions } from '../../remote.ts';
 import { saying } from '../known.ts';
-import { secretLine, secretsPath, type Secret } from './shown.ts';
+import { secretLine, secretsPath, type Secret } from './secret.ts';
 
 export async function set(plugin: string, name: string, options: RemoteOptions): Promise<void> {
   const call = connect(options);

@@ -11,7 +11,7 @@ import { isSigningSecret } from '../../../webhooks/signature.ts';
 import { usage } from '../../flags.ts';
 import { CommandError } from '../../output.ts';
 import { remoteOf, type Remote, type RemoteOptions } from '../../remote.ts';
-import { writeNamedFile } from '../../write-file.ts';
+import { writeOutputFile } from '../../write-file.ts';
 
 export interface SecretOptions extends RemoteOptions {
   secret?: string;
@@ -79,5 +79,5 @@ export function writeEnv(file: string, secret: string): void {
   const after = line.test(before)
     ? before.replace(line, `$1${secret}`)
     : `${before}${before === '' || before.endsWith('\n') ? '' : '\n'}${variable}=${secret}\n`;
-  if (after !== before) writeNamedFile(file, after, 0o600);
+  if (after !== before) writeOutputFile(file, after, 0o600);
 }

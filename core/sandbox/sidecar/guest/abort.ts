@@ -5,7 +5,7 @@ import { defineProperty, NativeError, NativeTypeError, numberOf } from './primor
 type Listener = ((event: object) => void) | { handleEvent(event: object): void };
 
 /** Returns an error with the name of a `DOMException`. */
-export function namedError(name: string, message: string): Error {
+export function errorWithName(name: string, message: string): Error {
   const error = new NativeError(message);
   defineProperty(error, 'name', { value: name, configurable: true });
   return error;
@@ -50,7 +50,7 @@ export class GuestAbortSignal {
   [fire](reason: unknown): void {
     if (this.#aborted) return;
     this.#aborted = true;
-    this.#reason = reason === undefined ? namedError('AbortError', 'The operation was aborted.') : reason;
+    this.#reason = reason === undefined ? errorWithName('AbortError', 'The operation was aborted.') : reason;
     const listeners = this.#listeners;
     this.#listeners = [];
     const event = { type: 'abort', target: this };
@@ -69,7 +69,7 @@ export class GuestAbortSignal {
 
   static timeout(ms: unknown): GuestAbortSignal {
     const signal = new GuestAbortSignal(ours);
-    const late = (): void => signal[fire](namedError('TimeoutError', 'The operation timed out.'));
+    const late = (): void => signal[fire](errorWithName('TimeoutError', 'The operation timed out.'));
     void sleep(currentRun(), numberOf(ms) || 0).then(late);
     return signal;
   }

@@ -1,11 +1,11 @@
 // `btoa` and `atob` (WHATWG Infra § forgiving-base64).
-import { namedError } from './abort.ts';
+import { errorWithName } from './abort.ts';
 import { charCodeAt, fromCharCode, indexOf, slice } from './primordials.ts';
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 function invalid(message: string): Error {
-  return namedError('InvalidCharacterError', message);
+  return errorWithName('InvalidCharacterError', message);
 }
 
 export function btoa(input: unknown): string {
@@ -44,8 +44,9 @@ export function atob(input: unknown): string {
   return out;
 }
 
-function withoutSpaces(given: string): string {
+function withoutSpaces(encoded: string): string {
   let text = '';
-  for (let i = 0; i < given.length; i++) if (indexOf(' \t\n\f\r', given[i] as string) < 0) text += given[i];
+  for (let i = 0; i < encoded.length; i++)
+    if (indexOf(' \t\n\f\r', encoded[i] as string) < 0) text += encoded[i];
   return text;
 }

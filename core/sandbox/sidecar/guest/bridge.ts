@@ -1,7 +1,7 @@
 // The guest's side of the host interface. No function crosses the boundary between host and guest: answers arrive through `step`,
 // and calls are written into the outbox that it returns. Limits are checked here to fail early; the core checks them again.
 import { textMaxOf } from '../../protocol.ts';
-import type { LogLevel } from '../../protocol.ts';
+import type { GuestLogLevel } from '../../protocol.ts';
 import { advanceTo } from './clock.ts';
 import { errorNameOf } from './error-names.ts';
 import {
@@ -33,7 +33,7 @@ interface Queued {
 }
 
 /** Output of the guest, in order. */
-export interface Outbox {
+export interface GuestOutbox {
   /** Comma-separated JSON lists, one per call and log line. */
   heads: string;
   /** Concatenated arguments and log lines; each head holds the length of its text. */
@@ -56,12 +56,12 @@ const timersMax = 64;
  * An entry returns this object at once and fills it until the last promise has settled; isolated-vm copies it after that. The plugin
  * cannot reach it, and writing to an own property does not consult the prototype.
  */
-const outbox: Outbox = { heads: '', texts: '', end: '' };
+const outbox: GuestOutbox = { heads: '', texts: '', end: '' };
 let pending = record<Pending>();
 let nextId = 1;
 let run = 0;
 let limits: GuestLimits = { calls: 0, concurrentCalls: 0, logBytes: 0, logLines: 0 };
-let callsMade = 0;
+let callCount = 0;
 let callsOpen = 0;
 let timersOpen = 0;
 let logBytes = 0;
@@ -71,10 +71,10 @@ let waitingHead = 0;
 let whenIdle: (() => void) | undefined;
 
 /** Resets the counters for a new run. Leftover callbacks of the previous run can no longer reach the host. */
-export function openRun(given: GuestLimits): number {
+export function openRun(runLimits: GuestLimits): number {
   pending = record<Pending>();
-  limits = given;
-  callsMade = callsOpen = timersOpen = logBytes = logLines = waitingHead = 0;
+  limits = runLimits;
+  callCount = callsOpen = timersOpen = logBytes = logLines = waitingHead = 0;
   waiting = [];
   whenIdle = undefined;
   return ++run;
@@ -112,10 +112,10 @@ export function callHost(ofRun: number, op: string, args: ArrayLike<unknown>): P
   const site = new NativeError();
   return new NativePromise((resolve, reject) => {
     if (ofRun !== run) throw hostError('run_ended', 'The run of this ctx has ended.');
-    if (++callsMade > limits.calls) {
+    if (++callCount > limits.calls) {
       // The run ends here. The promise never settles, which ends the entry; a rejection could be caught in a loop.
       const message = `The run made more than ${limits.calls} host calls.`;
-      if (callsMade === limits.calls + 1) end('["call_budget",' + stringify(message) + ']');
+      if (callCount === limits.calls + 1) end('["call_budget",' + stringify(message) + ']');
       return;
     }
     const text = argumentText(args);
@@ -173,7 +173,7 @@ export function sleep(ofRun: number, ms: number): Promise<unknown> {
   });
 }
 
-export function writeLog(level: LogLevel, message: string): void {
+export function writeLog(level: GuestLogLevel, message: string): void {
   if (logLines >= limits.logLines || logBytes >= limits.logBytes) return;
   logLines++;
   const text = clip(message, limits.logBytes - logBytes);
@@ -235,7 +235,7 @@ function releaseCall(): void {
 }
 
 /** Returns the emptied outbox for a new entry. */
-export function openOutbox(): Outbox {
+export function openOutbox(): GuestOutbox {
   outbox.heads = '';
   outbox.texts = '';
   outbox.end = '';

@@ -5,20 +5,20 @@ import { clip, isArray, keys, NativeTypeError, record, stringify } from './primo
 type Handler = (event: unknown, ctx: object) => unknown;
 type Shape = Record<string, unknown>;
 
-export interface Definition {
+export interface GuestDefinition {
   handlers: Record<string, Handler>;
   scopes: string[];
 }
 
 const kinds = keys(handlerMembers) as HandlerKind[];
 
-export function readDefinition(given: unknown): Definition {
-  if (!isObject(given))
+export function readDefinition(exported: unknown): GuestDefinition {
+  if (!isObject(exported))
     throw new NativeTypeError('The default export of a plugin must be definePlugin({…}).');
   const handlers = record<Handler>();
   for (const kind of kinds) {
     const member = handlerMembers[kind];
-    const entries = given[member];
+    const entries = exported[member];
     if (!isObject(entries)) continue;
     for (const name of keys(entries)) {
       const entry = entries[name];
@@ -28,19 +28,19 @@ export function readDefinition(given: unknown): Definition {
       handlers[`${kind}:${name}`] = handle as Handler;
     }
   }
-  const scopes = given.scopes;
+  const scopes = exported.scopes;
   return { handlers, scopes: isArray(scopes) ? (scopes as string[]) : isObject(scopes) ? keys(scopes) : [] };
 }
 
 /** Returns the sorted handler names as JSON text, because only text crosses to the host. */
-export function handlerNames(definition: Definition): string {
+export function handlerNames(definition: GuestDefinition): string {
   return stringify(keys(definition.handlers).sort());
 }
 
 /** Returns the definition without its functions, as JSON text. */
-export function staticManifest(given: unknown): string {
-  const definition = readDefinition(given);
-  const shape = { ...(given as Shape) };
+export function staticManifest(exported: unknown): string {
+  const definition = readDefinition(exported);
+  const shape = { ...(exported as Shape) };
   for (const kind of kinds) {
     const member = handlerMembers[kind];
     const entries = shape[member];

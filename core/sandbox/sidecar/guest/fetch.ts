@@ -1,5 +1,5 @@
 // `fetch` as a host call, with a minimal response object. The host decides which requests may be sent.
-import { namedError } from './abort.ts';
+import { errorWithName } from './abort.ts';
 import { callHost } from './bridge.ts';
 import { GuestHeaders, plainHeaders } from './headers.ts';
 import { NativePromise, NativeTypeError, parse, uncurry } from './primordials.ts';
@@ -51,10 +51,10 @@ class FetchedResponse {
 }
 
 /** Skips headers that a `Headers` object rejects. */
-function receivedHeaders(given: Answer['headers']): GuestHeaders {
+function receivedHeaders(raw: Answer['headers']): GuestHeaders {
   const headers = new GuestHeaders();
-  for (let i = 0; i < given.length; i++) {
-    const [name, value] = given[i] as readonly [string, string];
+  for (let i = 0; i < raw.length; i++) {
+    const [name, value] = raw[i] as readonly [string, string];
     try {
       headers.set(name, value);
     } catch {}
@@ -62,9 +62,9 @@ function receivedHeaders(given: Answer['headers']): GuestHeaders {
   return headers;
 }
 
-export function fetchIn(run: number, input: unknown, given?: unknown): Promise<unknown> {
+export function fetchIn(run: number, input: unknown, raw?: unknown): Promise<unknown> {
   return new NativePromise((resolve, reject) => {
-    const init = (given ?? {}) as Init;
+    const init = (raw ?? {}) as Init;
     const { signal } = init;
     if (signal?.aborted) throw signal.reason;
     const url = addressOf(input);
@@ -76,7 +76,7 @@ export function fetchIn(run: number, input: unknown, given?: unknown): Promise<u
       throw new NativeTypeError(`A ${method} request cannot have a body.`);
     // The host still completes and records the request; this run no longer waits for it.
     signal?.addEventListener('abort', () =>
-      reject(signal.reason ?? namedError('AbortError', 'The operation was aborted.')),
+      reject(signal.reason ?? errorWithName('AbortError', 'The operation was aborted.')),
     );
     const request = { url, method, headers: plainHeaders(headers), body };
     callHost(run, 'net.fetch', [request]).then(
@@ -91,10 +91,10 @@ function addressOf(input: unknown): string {
   return `${input as string}`;
 }
 
-function bodyOf(given: unknown): { body: string | null; type: string | null } {
-  if (given === undefined || given === null) return { body: null, type: null };
-  if (typeof given === 'string') return { body: given, type: 'text/plain;charset=UTF-8' };
-  if (given instanceof GuestUrlSearchParams)
-    return { body: given.toString(), type: 'application/x-www-form-urlencoded;charset=UTF-8' };
+function bodyOf(raw: unknown): { body: string | null; type: string | null } {
+  if (raw === undefined || raw === null) return { body: null, type: null };
+  if (typeof raw === 'string') return { body: raw, type: 'text/plain;charset=UTF-8' };
+  if (raw instanceof GuestUrlSearchParams)
+    return { body: raw.toString(), type: 'application/x-www-form-urlencoded;charset=UTF-8' };
   throw new NativeTypeError('A body must be text or URLSearchParams. Convert an object with JSON.stringify.');
 }

@@ -17,8 +17,8 @@ function nameOf(value: unknown): string {
   return lower(name);
 }
 
-function valueOf(given: unknown): string {
-  const value = replace(`${given as string}`, new RegExp(aroundPattern.source, 'g'), '');
+function valueOf(raw: unknown): string {
+  const value = replace(`${raw as string}`, new RegExp(aroundPattern.source, 'g'), '');
   if (!test(valuePattern, value))
     throw new NativeTypeError('A header value must be Latin-1 without line breaks.');
   return value;

@@ -1,6 +1,6 @@
 // `structuredClone` (HTML § 2.7) for plain objects, arrays, maps, sets, dates, regular expressions, errors and bytes, without
 // `transfer`.
-import { namedError } from './abort.ts';
+import { errorWithName } from './abort.ts';
 import { defineProperty, isArray, keys, stringOf } from './primordials.ts';
 
 const NativeMap = Map;
@@ -10,15 +10,15 @@ const NativeBuffer = ArrayBuffer;
 const { isView } = ArrayBuffer;
 const errorTypes = { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
 
-type Seen = Map<object, unknown>;
+type ClonedObjects = Map<object, unknown>;
 
 export function structuredClone(value: unknown): unknown {
   return clone(value, new NativeMap());
 }
 
-function clone(value: unknown, seen: Seen): unknown {
+function clone(value: unknown, seen: ClonedObjects): unknown {
   if (typeof value === 'function' || typeof value === 'symbol')
-    throw namedError('DataCloneError', `A ${typeof value} cannot be cloned.`);
+    throw errorWithName('DataCloneError', `A ${typeof value} cannot be cloned.`);
   if (typeof value !== 'object' || value === null) return value;
   if (seen.has(value)) return seen.get(value);
   const leaf = cloneLeaf(value);
@@ -38,11 +38,11 @@ function cloneLeaf(value: object): object | undefined {
   if (value instanceof Boolean || value instanceof Number || value instanceof String)
     return Object(value.valueOf()) as object;
   if (value instanceof Promise || value instanceof WeakMap || value instanceof WeakSet)
-    throw namedError('DataCloneError', 'This object cannot be cloned.');
+    throw errorWithName('DataCloneError', 'This object cannot be cloned.');
   return undefined;
 }
 
-function cloneView(view: ArrayBufferView, seen: Seen): ArrayBufferView {
+function cloneView(view: ArrayBufferView, seen: ClonedObjects): ArrayBufferView {
   const buffer = clone(view.buffer, seen) as ArrayBuffer;
   const View = view.constructor as new (buffer: ArrayBuffer, at: number, length: number) => ArrayBufferView;
   const length = 'length' in view ? (view.length as number) : view.byteLength;
@@ -51,7 +51,7 @@ function cloneView(view: ArrayBufferView, seen: Seen): ArrayBufferView {
   return copy;
 }
 
-function cloneWhole(value: object, seen: Seen): object {
+function cloneWhole(value: object, seen: ClonedObjects): object {
   if (value instanceof NativeMap) {
     const copy = new NativeMap();
     seen.set(value, copy);
@@ -76,9 +76,9 @@ function cloneWhole(value: object, seen: Seen): object {
   return copy;
 }
 
-function cloneError(error: Error, seen: Seen): Error {
-  const Made = (errorTypes as Record<string, ErrorConstructor>)[error.name] ?? Error;
-  const copy = new Made(stringOf(error.message));
+function cloneError(error: Error, seen: ClonedObjects): Error {
+  const ErrorType = (errorTypes as Record<string, ErrorConstructor>)[error.name] ?? Error;
+  const copy = new ErrorType(stringOf(error.message));
   seen.set(error, copy);
   defineProperty(copy, 'stack', { value: error.stack, writable: true, configurable: true });
   if ('cause' in error)

@@ -84,7 +84,7 @@ export class GuestUrl {
   }
 }
 
-interface GivenParts {
+interface ParsedParts {
   readonly protocol: string;
   readonly authority: string | undefined;
   readonly path: string;
@@ -96,7 +96,7 @@ interface GivenParts {
   readonly over: GuestUrl | undefined;
 }
 
-function partsOf(raw: string, parent: GuestUrl | undefined): GivenParts {
+function partsOf(raw: string, parent: GuestUrl | undefined): ParsedParts {
   const own = urlParts.exec(schemeOf(raw, parent) in defaultPorts ? raw.replace(/\\/g, '/') : raw);
   if (!own) throw invalid(raw);
   const [, scheme, authority, path = '', query, hash = ''] = own;
@@ -113,8 +113,8 @@ function invalid(raw: string): Error {
 }
 
 function schemeOf(raw: string, parent: GuestUrl | undefined): string {
-  const found = /^([a-zA-Z][a-zA-Z0-9+.-]*:)/.exec(raw);
-  return found ? (found[1] as string).toLowerCase() : (parent?.protocol ?? '');
+  const match = /^([a-zA-Z][a-zA-Z0-9+.-]*:)/.exec(raw);
+  return match ? (match[1] as string).toLowerCase() : (parent?.protocol ?? '');
 }
 
 function copyAuthority(url: GuestUrl, parent: GuestUrl): void {
@@ -131,10 +131,10 @@ function readAuthority(url: GuestUrl, authority: string, special: boolean): void
     url.username = encodeUserInfo(user);
     url.password = encodeUserInfo(password.join(':'));
   }
-  const found = /^(\[[0-9a-fA-F:.]+\]|[^:]*)(?::(\d*))?$/.exec(authority.slice(at + 1));
-  if (!found) throw new NativeTypeError('Invalid URL: bad host or port');
-  url.hostname = special ? checkHost(found[1] as string) : (found[1] as string);
-  const port = (found[2] ?? '').replace(/^0+(?=\d)/, '');
+  const match = /^(\[[0-9a-fA-F:.]+\]|[^:]*)(?::(\d*))?$/.exec(authority.slice(at + 1));
+  if (!match) throw new NativeTypeError('Invalid URL: bad host or port');
+  url.hostname = special ? checkHost(match[1] as string) : (match[1] as string);
+  const port = (match[2] ?? '').replace(/^0+(?=\d)/, '');
   if (Number(port) > 65535) throw new NativeTypeError('Invalid URL: bad port');
   url.port = port === defaultPorts[url.protocol] ? '' : port;
 }

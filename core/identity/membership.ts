@@ -1,0 +1,27 @@
+// Current name, role and rights of a member. Every token acts for a member and has at most the rights of that member.
+import { rightsOfRole, type Role, type Membership } from '../rights/roles.ts';
+import { tenantStatement } from '../store/statement.ts';
+import type { Scope, Store } from '../store/store.ts';
+
+const findMember = tenantStatement<{ name: string; role: Role; teams_json: string }>(
+  'members.standing',
+  'SELECT name, role, teams_json FROM members WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL',
+);
+const keysOfTeams = tenantStatement<{ key: string }>(
+  'teams.keys',
+  'SELECT key FROM teams WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))',
+);
+
+/** @returns null for an unknown or removed member */
+export async function membershipOf(
+  store: Pick<Store, 'readOne' | 'read'>,
+  scope: Scope,
+  memberId: string,
+): Promise<Membership | null> {
+  const row = await store.readOne(scope, findMember, { id: memberId });
+  if (!row) return null;
+  const { name, role, teams_json: ids } = row;
+  const teams = role === 'guest' ? await store.read(scope, keysOfTeams, { ids }) : [];
+  const keys = teams.map(({ key }) => key);
+  return { name, role, rights: rightsOfRole(role, keys) };
+}

@@ -1,0 +1,37 @@
+// Limited concurrency with a fair queue; a failure affects only its own account.
+import { expect, test } from 'bun:test';
+import type { BillingAccount } from '../billing-account.ts';
+import { createFairPool } from './fair-pool.ts';
+
+const accountOf = (workspaceId: string): BillingAccount => ({ workspaceId, billingAccount: 'key_1' });
+
+test('one who has much waiting lets others pass, and no more run at a time than there are lanes', async () => {
+  const charged = new Map<string, number>();
+  const fairPool = createFairPool(
+    2,
+    ({ workspaceId }) => void charged.set(workspaceId, (charged.get(workspaceId) ?? 0) + 1),
+  );
+  const done: string[] = [];
+  let running = 0;
+  let most = 0;
+  const work = (name: string) => async (): Promise<void> => {
+    most = Math.max(most, ++running);
+    await Promise.resolve();
+    running--;
+    done.push(name);
+  };
+  const loud = Array.from({ length: 20 }, (_, n) => fairPool.run(accountOf('loud'), work(`loud ${n}`)));
+  const failing = fairPool.run(accountOf('broken'), () => Promise.reject(new Error('broken')));
+  const quiet = fairPool.run(accountOf('quiet'), work('quiet'));
+  expect(await failing.catch((error: Error) => error.message)).toBe('broken');
+  await Promise.all([...loud, quiet]);
+  expect(done.indexOf('quiet')).toBeLessThan(6);
+  expect([done.length, most]).toEqual([21, 2]);
+  expect(charged).toEqual(
+    new Map([
+      ['loud', 20],
+      ['broken', 1],
+      ['quiet', 1],
+    ]),
+  );
+});

@@ -1,0 +1,53 @@
+// Records which events an install subscribed to when an upgrade or grant changes it while active, so that each event is matched against the
+// subscriptions at its time. Events from while the install was disabled lie in a gap (`catch-up/rows.ts`).
+import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
+import { sameValue } from '../../changes/change.ts';
+import { storeSubscriptionOp } from '../../events/past-subscriptions.ts';
+import type { Op, Scope } from '../../store/store.ts';
+
+/** Name of the consumer that turns events into runs. */
+export const consumerName = 'plugins';
+
+interface SubscriptionSource {
+  readonly manifest: PluginManifest;
+  readonly grant: readonly string[];
+}
+
+type Stored = SubscriptionSource & {
+  readonly id: string;
+  readonly state: string;
+  readonly deletedAt: number | null;
+};
+
+/** The part of an install that determines the events it receives. */
+export interface InstallSubscription {
+  readonly on: PluginManifest['on'] | null;
+  readonly scopes: PluginManifest['scopes'] | null;
+  readonly grant: readonly string[];
+}
+
+function subscriptionOf({ manifest, grant }: Stored): InstallSubscription {
+  return { on: manifest.on ?? null, scopes: manifest.scopes ?? null, grant };
+}
+
+/** Returns the install with earlier subscriptions. */
+export function withPastSubscription<I extends SubscriptionSource>(
+  install: I,
+  { on, scopes, grant }: InstallSubscription,
+): I {
+  const { on: _on, scopes: _scopes, ...manifest } = install.manifest;
+  return {
+    ...install,
+    manifest: { ...manifest, ...(on ? { on } : {}), ...(scopes ? { scopes } : {}) },
+    grant,
+  };
+}
+
+/** Returns the ops for the batch of a change, placed before its events. */
+export function storePastSubscription(scope: Scope, before: Stored, after: Stored): Op[] {
+  const isOn = [before, after].every(({ state, deletedAt }) => state === 'active' && deletedAt === null);
+  const [previous, subscription] = [subscriptionOf(before), subscriptionOf(after)];
+  return !isOn || sameValue(previous, subscription)
+    ? []
+    : [storeSubscriptionOp(scope, consumerName, before.id, previous)];
+}

@@ -1,0 +1,72 @@
+// Queues the run of a due one-time job in the batch that removes the job, so that it runs once, across restarts as well.
+import type { WorkItem, WorkQueue } from '../../events/work.ts';
+import { neverMs } from '../../events/work.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { idPrefixes, type Ids } from '../../lib/ids.ts';
+import type { Op, Store } from '../../store/store.ts';
+import { findCut } from '../loops.ts';
+import type { Registry } from '../registry.ts';
+import type { RunInput } from '../runs/input.ts';
+import { deadRunOp, queueRunOps, type NewRun } from '../runs/rows.ts';
+import { handlesOneTimeJob } from './handled.ts';
+import { findOneTimeJob, removeOneTimeJobOp, scheduleOf } from './entries.ts';
+import { effectiveMode } from '../installs/mode.ts';
+
+export interface OneTimeWorkerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly registry: Registry;
+  readonly runs: WorkQueue;
+}
+
+export function createOneTimeWorker(options: OneTimeWorkerOptions) {
+  const { store, clock, ids, registry, runs } = options;
+  return async (item: WorkItem, queue: WorkQueue): Promise<void> => {
+    const { scope } = item;
+    const job = await findOneTimeJob(store, scope, item.id);
+    if (!job) return void (await store.commit([queue.finish(item)]));
+    const install = await registry.active(scope, job.installId);
+    // The job waits until the plugin is enabled again (`oneOffsAfterOps`).
+    if (!install) return void (await store.commit([queue.defer(item, neverMs)]));
+    const input = JSON.parse(job.inputJson) as RunInput;
+    const schedule = scheduleOf(job.name);
+    const cause = input.cause ?? { rootEventId: null, parentRunId: null, depth: 0, path: [] };
+    const now = clock.nowMs();
+    const id = ids.next(idPrefixes.run);
+    const run: NewRun = {
+      id,
+      installId: install.id,
+      handler: { kind: 'schedule', name: schedule },
+      // A key of its own, so that a retried job blocks no other.
+      orderKey: id,
+      sequence: now,
+      eventId: null,
+      rootEventId: cause.rootEventId,
+      depth: cause.depth,
+      mode: effectiveMode(install),
+      inputJson: job.inputJson,
+    };
+    const step = { cause, subjectId: null, entityId: stepName(schedule) };
+    const error = handlesOneTimeJob(install.manifest, job.name)
+      ? await findCut(store, scope, step, install.id, () => 0)
+      : wrongSchedule(schedule);
+    const ops: readonly Op[] = error
+      ? [deadRunOp(scope, run, error, now)]
+      : queueRunOps(runs, scope, run, now);
+    // A job that was rescheduled in the meantime has another version, so this batch fails and the job stays pending.
+    await store.commit([queue.finish(item), removeOneTimeJobOp(scope, job), ...ops]);
+  };
+}
+
+/** Returns the step of a causation chain for a job, in place of an object. */
+export function stepName(schedule: string): string {
+  return `once ${schedule}`;
+}
+
+function wrongSchedule(schedule: string) {
+  return {
+    code: 'no_handler',
+    message: `The installed version of the plugin has no schedule ${schedule} without cron. Install a version that has one.`,
+  };
+}

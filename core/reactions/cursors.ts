@@ -1,0 +1,101 @@
+// Cursors of a reaction in the log of each workspace. A batch with changes moves the cursor in the same commit.
+// Events without changes move it soon after the log is read: they must not be read again, because a rule added later
+// could match them.
+import { moveCursor, readCursor } from '../events/consumer-positions.ts';
+import type { Clock } from '../lib/clock.ts';
+import { errorForLog } from '../lib/failures.ts';
+import type { Log } from '../lib/log.ts';
+import {
+  backgroundCommitDelayMs,
+  scopeOf,
+  tenantOp,
+  type Op,
+  type Scope,
+  type Store,
+} from '../store/store.ts';
+
+/** The cursor is stored after this delay once the log is read, and after this many events without changes. */
+const restMs = 1_000;
+const idleEvents = 2_000;
+
+/** Cursor in memory and in the database. */
+interface LogCursor {
+  at: number;
+  stored: number;
+}
+
+export interface ReactionCursors {
+  of(scope: Scope): Promise<Readonly<LogCursor>>;
+  /** Moves the cursor in the batch of a reaction's changes; guards that batch. */
+  moveOp(scope: Scope, to: number): Op;
+  /** @param isStored true if a batch has stored the new cursor */
+  moved(scope: Scope, to: number, isStored: boolean): Promise<void>;
+  /** Schedules storing of the cursor. */
+  rest(workspaceId: string): void;
+  /** Drops the cached cursor, because another process may have moved it. */
+  forget(workspaceId: string): void;
+  /** Stores all cursors if the store is writable. */
+  stop(): Promise<void>;
+}
+
+export function createReactionCursors(options: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly consumer: string;
+}): ReactionCursors {
+  const { store, clock, log, consumer } = options;
+  const cursors = new Map<string, LogCursor>();
+  const waiting = new Map<string, () => void>();
+
+  const moveOp = (scope: Scope, to: number): Op => {
+    const from = cursors.get(scope.workspaceId)?.stored ?? 0;
+    return tenantOp(scope, moveCursor, { consumer, from, to }, { expectRows: 1 });
+  };
+  const storeCursor = async (workspaceId: string): Promise<void> => {
+    waiting.get(workspaceId)?.();
+    waiting.delete(workspaceId);
+    const cursor = cursors.get(workspaceId);
+    if (!cursor || cursor.at === cursor.stored) return;
+    const { at } = cursor;
+    const { ok } = await store.commit([moveOp(scopeOf(workspaceId), at)], {
+      commitDelayMs: backgroundCommitDelayMs,
+    });
+    if (ok) cursor.stored = at;
+    else cursors.delete(workspaceId);
+  };
+  /** Events after the stored cursor are read again, and cause no changes the second time either. */
+  const tryToStoreCursor = (workspaceId: string): Promise<void> =>
+    storeCursor(workspaceId).catch((error: unknown) =>
+      log('warn', 'cursor not stored', { consumer, error: errorForLog(error) }),
+    );
+
+  return {
+    moveOp,
+    async of(scope) {
+      const known = cursors.get(scope.workspaceId);
+      if (known) return known;
+      const stored = (await store.readOne(scope, readCursor, { consumer }))?.sequence ?? 0;
+      const cursor = { at: stored, stored };
+      cursors.set(scope.workspaceId, cursor);
+      return cursor;
+    },
+    async moved({ workspaceId }, to, isStored) {
+      const cursor = cursors.get(workspaceId);
+      if (!cursor) return;
+      cursor.at = to;
+      if (isStored) cursor.stored = to;
+      else if (to - cursor.stored >= idleEvents) await storeCursor(workspaceId);
+    },
+    rest(workspaceId) {
+      const cursor = cursors.get(workspaceId);
+      if (waiting.has(workspaceId) || !cursor || cursor.at === cursor.stored) return;
+      const cancel = clock.after(restMs, () => void tryToStoreCursor(workspaceId));
+      waiting.set(workspaceId, cancel);
+    },
+    forget: (workspaceId) => void cursors.delete(workspaceId),
+    async stop() {
+      for (const workspaceId of [...cursors.keys()]) await tryToStoreCursor(workspaceId);
+    },
+  };
+}
