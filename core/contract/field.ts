@@ -50,7 +50,7 @@ export interface FieldOptions {
 export type FieldType =
   'text' | 'markdown' | 'choice' | 'number' | 'flag' | 'day' | 'time' | 'json' | 'reference' | 'actor';
 
-/** `Given`, `Shown` and `Kept` are the types of its value in requests, in responses and in the row, without null. */
+/** `RequestValue`, `ResponseValue` and `StoredValue` are the types of its value in requests, in responses and in the row, without null. */
 export interface Field<
   T extends FieldType = FieldType,
   RequestValue = unknown,
