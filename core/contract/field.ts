@@ -50,7 +50,7 @@ export interface FieldOptions {
 export type FieldType =
   'text' | 'markdown' | 'choice' | 'number' | 'flag' | 'day' | 'time' | 'json' | 'reference' | 'actor';
 
-/** `Given`, `Shown` and `Kept` are the types of its value in requests, in responses and in the row, without null. */
+/** `RequestValue`, `ResponseValue` and `StoredValue` are the types of its value in requests, in responses and in the row, without null. */
 export interface Field<
   T extends FieldType = FieldType,
   RequestValue = unknown,
@@ -71,7 +71,7 @@ export interface Field<
 }
 
 /**
- * Single-line text: line breaks in a request become spaces, and invisible characters and surrounding white space are removed. `asGiven`
+ * Single-line text: line breaks in a request become spaces, and invisible characters and surrounding white space are removed. `isVerbatim`
  * stores the text unchanged. The schema of the response has no bounds, so that texts written under other bounds stay valid.
  */
 export function text<const O extends FieldOptions>(

@@ -1,4 +1,4 @@
-// Sweeps of internal rows: idempotency keys, tokens, runs, deliveries, replays, backfills, and data of removed plugins.
+// Removal rules of operational rows: idempotency keys, runs, deliveries, replays, missed events, and data of uninstalled plugins.
 import { idPrefixes } from '../lib/ids.ts';
 import { systemStatement, tenantStatement, type Statement } from '../store/statement.ts';
 import type { RetentionSettings } from './retention.ts';
@@ -7,18 +7,18 @@ type Removal = Statement<{ removed: number }>;
 
 /** Statements that run as one batch until none of them removes anything. Each removes up to `:limit` rows. */
 export interface Sweep {
-  /** Setting with the retention of the rows; null to remove rows as soon as they are unused or expired. */
+  /** Setting with the maximum age; null for rows that are removed once they are of no use. */
   readonly retainedFor: keyof RetentionSettings | null;
-  /** If set, rows are found one workspace at a time by their ids, which start with the creation time. */
+  /** If set, rows are searched one workspace at a time, by ids that begin with their creation time. */
   readonly byId?: {
     readonly prefix: string;
-    /** Selects the first workspace after `:after` that has a row to remove. */
+    /** Finds the first workspace after `:after` with such a row. */
     readonly next: Statement<{ workspace_id: string }>;
   };
-  /** Statements that record the rows before they are removed, in the same batches. */
+  /** Statements that record facts about the removed rows, run before the removals in the same batch. */
   readonly notes?: readonly Statement<unknown>[];
   readonly removals: readonly Removal[];
-  /** Rows per step; fewer for tables whose rows may have megabytes. */
+  /** Rows per step; fewer if a row may have megabytes. */
   readonly rows: number;
 }
 
@@ -27,7 +27,7 @@ const longRows = 20;
 
 export const why = 'expired rows are removed in all workspaces';
 
-/** Condition for rows that ended before a time. Ids start with the creation time, so later rows need not be read. */
+/** Matches rows that ended before a time. `id < :until` bounds the scan, because an id begins with its creation time. */
 const ended = 'id < :until AND finished_at <= :before';
 const endedOf = (table: string): string =>
   `SELECT id FROM ${table} WHERE workspace_id = :ws AND ${ended} ORDER BY id LIMIT :limit`;
@@ -47,7 +47,7 @@ const removeOf = (table: string, column: string, of: string): Removal =>
     `DELETE FROM ${table} WHERE workspace_id = :ws AND ${column} IN (${endedOf(of)}) RETURNING 1 AS removed`,
   );
 
-/** Removes rows of all workspaces. @param rows SELECT of the keys to remove */
+/** Removes rows of all workspaces. @param rows SELECT of their keys */
 export const remove = (name: string, table: string, rows: string, key = 'workspace_id, id'): Removal =>
   systemStatement(
     name,

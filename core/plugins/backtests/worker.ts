@@ -53,11 +53,8 @@ export function createBacktestWork(
 
   /** Returns the end of a backtest; null if it was stopped. */
   const endOf = async (item: WorkItem, row: BacktestRow, signal: AbortSignal) => {
-    if (row.starts >= startsMax)
-      return {
-        status: 'failed' as const,
-        error: `The server stopped ${startsMax} times during this backtest.`,
-      };
+    const stopped = `The server stopped ${startsMax} times during this backtest.`;
+    if (row.starts >= startsMax) return { status: 'failed' as const, error: stopped };
     try {
       return { status: 'done' as const, report: await work(item, row, signal) };
     } catch (error) {
