@@ -7,13 +7,13 @@ import { isDay } from '../lib/time.ts';
 
 export type ExchangeCell = (value: unknown) => string | null;
 
-/** Length limit of a text without one of its own. */
+/** Length limit of texts that declare none. */
 const charsMax = 1024 * 1024;
-/** Deeper values are refused, because what reads JSON recursively ends there. */
+/** Deeper values are refused, because recursive JSON readers may overflow the stack. */
 const depthMax = 64;
-/** The last moment that JavaScript can express; rows use it for "never". */
+/** The latest time that JavaScript can express; rows use it for "never". */
 const lastMs = 8_640_000_000_000_000;
-/** The year 0: `readTime` takes nothing earlier. */
+/** The year 0: `readTime` accepts nothing earlier. */
 const firstMs = -62_167_219_200_000;
 
 const matching =
@@ -21,11 +21,11 @@ const matching =
   (value) =>
     isRight(value) ? null : what;
 
-/** Text that SQLite and UTF-8 can hold as it is. */
+/** Text that SQLite and UTF-8 can store unchanged. */
 const isText = (value: unknown, max = charsMax): value is string =>
   typeof value === 'string' && value.isWellFormed() && !value.includes('\0') && isWithin(value, max);
 
-/** Contracts count as TypeBox does, never more than there are code units. */
+/** TypeBox counts graphemes, which are never more than the code units. */
 const isWithin = (text: string, maxLength: number): boolean =>
   text.length <= maxLength || (text.length <= charsMax && Check({ type: 'string', maxLength }, text));
 
@@ -72,7 +72,7 @@ export const digest: ExchangeCell = matching(
   (value) => typeof value === 'string' && digestIn(value) !== null,
 );
 
-/** JSON as `JSON.stringify` writes it, so that every reader finds the same in it. @param schemas of its value: one must fit */
+/** JSON as `JSON.stringify` writes it, so that every reader parses the same value. @param schemas the value must match one of them */
 export function json(...schemas: readonly TSchema[]): ExchangeCell {
   return (value) => {
     const parsed = parse(value);
@@ -85,7 +85,7 @@ export function json(...schemas: readonly TSchema[]): ExchangeCell {
   };
 }
 
-/** An object of any shape, as JSON, written by whichever means. */
+/** JSON object of any shape and formatting. */
 export const object: ExchangeCell = (value) => {
   const parsed = parse(value)?.value;
   return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
@@ -103,7 +103,7 @@ function parse(text: unknown): { readonly value: unknown } | undefined {
   }
 }
 
-/** Brackets outside of texts, counted without recursion. */
+/** Returns the nesting depth of brackets outside strings, without recursion. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -118,7 +118,7 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-/** Faults of every text in a value, names of properties included. */
+/** Returns true if every text in a value is well-formed, property names included. */
 function isWhole(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
   if (value === null || typeof value !== 'object') return true;

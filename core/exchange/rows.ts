@@ -1,4 +1,4 @@
-// What each column of an exported row must hold, derived once from the schema of the database, the contracts and `tables.ts`.
+// Checks of the columns of an exported row, derived once from the schema of the database, the contracts and `tables.ts`.
 import type { TSchema } from 'typebox';
 import type { Field } from '../contract/field.ts';
 import type { Contract } from '../contract/contract.ts';
@@ -21,10 +21,10 @@ import {
 import type { RowLine } from './lines.ts';
 import { taken, type Table } from './tables.ts';
 
-/** What is wrong with a row, a sentence each; nothing where it may be written. */
+/** Returns the faults of a row, one sentence each; empty if it is valid. */
 export type CheckRow = (line: RowLine) => readonly string[];
 
-/** @param schema that the file was written with: its rows have all columns of that one, and no others */
+/** @param schema schema version of the file; its rows have exactly the columns of that version */
 export function rowChecks(schema: number): CheckRow {
   const now = columnsAt(latestSchema);
   const then = schema === latestSchema ? now : columnsAt(schema);
@@ -67,7 +67,7 @@ function checkOf(
   };
 }
 
-/** A column that is no more is passed over where rows are inserted. */
+/** Columns that no longer exist are skipped when rows are inserted. */
 function cellFor(table: Table, facts: ColumnFacts | undefined): ExchangeCell {
   if (!facts) return () => null;
   const cell =
@@ -103,7 +103,7 @@ function cellOfField(field: Field): ExchangeCell {
   if (type === 'choice') return oneOf(...(response as TSchema & { enum: string[] }).enum);
   if (type === 'number') return cellOfNumber(response);
   const isBounded = text(maxLength);
-  // `text` shows no pattern, because values of before it came stay readable; `string` does.
+  // `text` shows no pattern, because values from before the pattern stay readable; `string` does.
   const shape = 'pattern' in response && type === 'text' && source !== undefined ? pattern(source) : null;
   return (value) => isBounded(value) ?? shape?.(value) ?? null;
 }

@@ -1,5 +1,5 @@
-// What a workspace takes along when it moves to another server, and what it leaves behind. Every table that has rows of workspaces stands
-// here. docs/operations/export.md.
+// Tables that are exported with a workspace, and those that are not. Lists every table with rows of workspaces.
+// docs/operations/export.md.
 import { Type } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import { eventTypes } from '../events/catalogue.ts';
@@ -46,20 +46,20 @@ import {
 
 export interface Table {
   readonly name: string;
-  /** The contract of its objects, which says what most of its columns hold. */
+  /** Contract of the objects, from which most columns are checked. */
   readonly contract?: Contract;
-  /** Columns of which neither the contract, a foreign key nor a name that all tables share (`version`, `created_at`) says it. */
+  /** Checks of the columns that neither the contract, a foreign key nor a shared name (`version`, `created_at`) defines. */
   readonly cells?: Readonly<Record<string, ExchangeCell>>;
-  /** The column by which its rows refer to others of it, which come first. */
+  /** Column that references the same table; referenced rows come first. */
   readonly parent?: string;
-  /** Only these of its rows: SQL over its columns. */
+  /** SQL condition on the exported rows. */
   readonly where?: string;
-  /** Columns that it takes along; the others are, in SQL, as `arrives` says. */
+  /** Exported columns. `arrives` has SQL for the others. */
   readonly columns?: readonly string[];
   readonly arrives?: Readonly<Record<string, string>>;
 }
 
-/** Alarms of `due_work` that come along; all other work is of the server. An import that took other kinds would start work. */
+/** Exported timers of `due_work`; all other work belongs to the server, and importing it would start it. */
 const timers = ['cycles', 'inbox', 'sla', 'snooze'];
 const reactionCursor = '^reaction [a-z][a-z0-9-]*$';
 
@@ -76,14 +76,14 @@ const cause = Closed({
   path: Type.Array(Type.String()),
   onBehalfOf: Type.Optional(Closed(actor)),
 });
-/** Empty: the event is its own root. */
+/** Empty if the event is its own root. */
 const causeCell: ExchangeCell = (value) => (value === '' ? null : json(cause)(value));
 const memberIds = json(Type.Array(idOf(member.id)));
 
-/** In an order in which each row finds those that it refers to. */
+/** Exported tables, ordered so that referenced rows come first. */
 export const taken: readonly Table[] = [
   { name: 'workspaces', contract: workspace },
-  // Where reactions stand in the log, so that what was answered is not answered again; ahead of the events.
+  // Positions of reactions in the log, so that no event is processed again. Imported before the events.
   {
     name: 'cursors',
     where: "consumer LIKE 'reaction %'",
@@ -103,7 +103,7 @@ export const taken: readonly Table[] = [
       'updated_at',
       'deleted_at',
     ],
-    // Nobody has an account on the new server yet.
+    // Members have no account on the new server yet.
     arrives: { joined_at: 'NULL', email_key: "lower(trim(value->>'email'))" },
     cells: { teams_json: json(Type.Array(uuid)) },
   },

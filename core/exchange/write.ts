@@ -1,4 +1,4 @@
-// Writes a workspace out, from a database that a server may serve meanwhile: all of it is of one moment.
+// Exports a workspace from one snapshot of the database, which a running server may use meanwhile.
 import { unpack, distanceOf, fileOf, type Parts, type StoredParts } from '../events/packing.ts';
 import { partsIn } from '../events/archived.ts';
 import type { Archive } from '../store/archive.ts';
@@ -13,18 +13,17 @@ export interface Exported {
   readonly name: string;
 }
 
-/** The workspaces of a database. */
 export function workspacesIn(db: Connection): Exported[] {
   return db.prepare('SELECT id, name FROM workspaces ORDER BY created_at, id').all() as Exported[];
 }
 
-/** Where what lies beside the database is. */
+/** Locations of data outside the database. */
 export interface RowExtras {
   readonly archive: Archive;
   readonly pathOf: Blobs['pathOf'];
 }
 
-/** Its lines, without their ends; at last, how many rows it has. @throws ApiError for contents that are missing */
+/** Yields the lines of the export without line ends, and returns the number of rows. @throws ApiError for missing blobs */
 export async function* linesOf(
   db: Connection,
   { archive, pathOf }: RowExtras,
@@ -79,7 +78,7 @@ function keyOf(db: Connection, table: string): string {
   return (rows as { name: string }[]).map(({ name }) => `t.${name}`).join(', ');
 }
 
-/** By the key of the table; of rows that refer to others of it, by how many stand above them first. */
+/** Sorts by the key of the table; rows that reference their own table are sorted by depth first. */
 function selectOf(db: Connection, { name, parent, where }: Table, columns: readonly string[]): string {
   const list = columns.map((column) => `t.${column}`).join(', ');
   const those = where === undefined ? '' : ` AND ${where}`;
@@ -101,7 +100,7 @@ function cellOf(value: ExportRow[string]): LineCell {
   return value;
 }
 
-/** What events say, wherever that rests. */
+/** Returns a reader of event payloads, from the database or the archive. */
 function partsFrom(db: Connection, archive: Archive, workspaceId: string) {
   const stored = db.prepare(
     'SELECT sequence, cause_json, data_json, packed FROM events WHERE workspace_id = ?1 AND sequence = ?2',

@@ -1,18 +1,18 @@
-// How long each table keeps its rows: every table of the schema stands here, and what makes its rows go.
+// Retention of each table of the schema, and what removes its rows.
 // docs/spec/durability.md › Retention.
 import type { Config } from '../config.ts';
 
-/** A setting in days; those of this list that are null keep for ever. */
+/** Retention settings in days; null retains forever. */
 export type RetentionSettings = Config['retention'];
 
 type Bound =
-  /** Housekeeping removes them so long after they ended, were deleted or expired. */
+  /** Rows are removed this long after they ended, were deleted or expired. */
   | { readonly retainedFor: keyof RetentionSettings }
-  /** Housekeeping removes them as soon as nothing needs them. */
+  /** Rows are removed once nothing needs them. */
   | { readonly retainedWhile: string }
-  /** Something else bounds them. */
+  /** Rows are bounded by other means. */
   | { readonly boundBy: string }
-  /** They are what Tatami is for. */
+  /** Rows are user data without expiry. */
   | { readonly retainedForever: string };
 
 const few = 'people make them one by one, and issues, keys and history refer to them';

@@ -1,4 +1,4 @@
-// What is removed of the machinery's own rows: keys of requests, runs, deliveries, replays, gaps, and what removed plugins leave.
+// Removal of expired internal rows: idempotency keys, runs, deliveries, replays, missed ranges, and data of removed plugins.
 import { idPrefixes } from '../lib/ids.ts';
 import { systemStatement, tenantStatement, type Statement } from '../store/statement.ts';
 import type { RetentionSettings } from './retention.ts';
@@ -7,27 +7,27 @@ type Removal = Statement<{ removed: number }>;
 
 /** Statements that run as one batch until none of them removes anything. Each removes up to `:limit` rows. */
 export interface Sweep {
-  /** What is older than this setting; null: what is of no use any more. */
+  /** Setting after which rows expire; null if rows expire once they are unused. */
   readonly retainedFor: keyof RetentionSettings | null;
-  /** Where it is set, rows are sought one workspace after the other, by ids that begin with their time. */
+  /** If set, rows are searched workspace by workspace, by ids that begin with their time. */
   readonly byId?: {
     readonly prefix: string;
-    /** The first workspace after `:after` that has such a row. */
+    /** Selects the first workspace after `:after` that has such a row. */
     readonly next: Statement<{ workspace_id: string }>;
   };
-  /** What is noted of the rows that go, in the same batches and ahead of it. */
+  /** Statements that record the removed rows, executed before the removal in the same batch. */
   readonly notes?: readonly Statement<unknown>[];
   readonly removals: readonly Removal[];
-  /** Rows of one step; fewer where each may have megabytes. */
+  /** Rows per step; fewer for rows that may have megabytes. */
   readonly rows: number;
 }
 
 const usualRows = 250;
 const longRows = 20;
 
-export const why = 'what is too old is removed in all workspaces alike';
+export const why = 'expired rows are removed in all workspaces';
 
-/** What ended before a moment. Only rows made before it are looked at: an id begins with the time it was made. */
+/** Condition for rows that ended before a time. Ids begin with the creation time, so only older rows are read. */
 const ended = 'id < :until AND finished_at <= :before';
 const endedOf = (table: string): string =>
   `SELECT id FROM ${table} WHERE workspace_id = :ws AND ${ended} ORDER BY id LIMIT :limit`;
@@ -40,14 +40,14 @@ const nextWith = (table: string): Statement<{ workspace_id: string }> =>
      ORDER BY w.workspace_id LIMIT 1`,
   );
 
-/** Of one workspace. */
+/** Removes rows of one workspace. */
 const removeOf = (table: string, column: string, of: string): Removal =>
   tenantStatement(
     `${table}.sweep`,
     `DELETE FROM ${table} WHERE workspace_id = :ws AND ${column} IN (${endedOf(of)}) RETURNING 1 AS removed`,
   );
 
-/** Of all workspaces. @param rows a SELECT of their keys */
+/** Removes rows of all workspaces. @param rows SELECT of their keys */
 export const remove = (name: string, table: string, rows: string, key = 'workspace_id, id'): Removal =>
   systemStatement(
     name,
@@ -58,7 +58,7 @@ export const remove = (name: string, table: string, rows: string, key = 'workspa
 const removeFinished = (table: string): Removal =>
   remove(`${table}.sweep`, table, `SELECT workspace_id, id FROM ${table} WHERE finished_at <= :before`);
 
-/** Rows of a table that belong to an install which was removed. @param install the column that names it */
+/** Removes rows of a table that belong to a removed install. @param install column with the id of the install */
 const removeOfRemoved = (table: string, install: string, key = 'id'): Removal =>
   remove(
     `${table}.sweep`,
@@ -142,7 +142,7 @@ export const sweeps: readonly Sweep[] = [
     byId: { prefix: idPrefixes.run, next: nextWith('run_records') },
   },
   {
-    // In one batch both find the same deliveries.
+    // In one batch both statements select the same deliveries.
     ...sweep('deliveries', [
       removeOf('attempts', 'delivery_id', 'deliveries'),
       removeOf('deliveries', 'id', 'deliveries'),

@@ -1,5 +1,5 @@
-// What proposals say of issues that were purged goes: values, titles and the writes themselves. One that waits ends with it, since what it
-// would change is not there.
+// Removes the data of purged issues from proposals: values, titles and the writes themselves. A pending proposal ends, because its
+// target no longer exists.
 import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import { mentionsOf } from '../lib/mentions.ts';
@@ -11,14 +11,14 @@ import { proposalModel, type StoredEffect, type Proposal } from './kind.ts';
 import { targetOf } from './make.ts';
 import { sealWrites } from './writes.ts';
 
-/** Takes the place of the words that an inbox item quotes, too. */
-export const purgedReason = 'An issue that it is about was purged.';
+/** Also replaces the text quoted in inbox items. */
+export const purgedReason = 'An issue in this proposal was purged.';
 
 const page = tenantStatement<{ id: string; issue_ids_json: string; diff_json: string }>(
   'proposals.page',
   `SELECT id, issue_ids_json, diff_json FROM proposals WHERE workspace_id = :ws AND id > :after ORDER BY id LIMIT 50`,
 );
-/** What it says is no change of it: nobody hears of that. */
+/** Does not change the version and emits no event. */
 const forget = tenantStatement(
   'proposals.forget',
   `UPDATE proposals SET title = :title, diff_json = :diff, writes_sealed_json = :writes
@@ -82,7 +82,7 @@ async function forgetIn(ctx: Context, current: Proposal, isGone: (effect: Stored
   return { changes: [{ ...change, ...cause }, ...(await archiveItemsAbout(ctx, targetOf(current)))], ops };
 }
 
-/** What has no number yet is called by its title. */
+/** Issues without a number are identified by their title. */
 function withoutWords(effect: StoredEffect): StoredEffect {
   return {
     ...effect,

@@ -19,7 +19,7 @@ import { idPattern } from '../lib/schema.ts';
 import { plugin } from '../plugins/installs/contract.ts';
 import type { FilterColumn } from '../store/filter-sql.ts';
 import { entriesOf } from './directory.ts';
-import { snake } from '../lib/words.ts';
+import { capital, snake } from '../lib/words.ts';
 import { idsByName } from './names.ts';
 
 /** Filterable field, with the property that references are found by. */
@@ -203,8 +203,8 @@ export function referenceText({ to, ways, nullable, isPerson }: ReferenceField):
     .join(' or ');
   const relativeWords = ways.flatMap((way) => (way.by === 'turn' ? Object.keys(way.words ?? {}) : []));
   const words = [...(isPerson ? ['me'] : []), ...relativeWords, ...(nullable ? ['none'] : [])];
-  const also = words.length > 0 ? `; also ${words.map((word) => `\`${word}\``).join(' and ')}` : '';
-  return text(`The ${by} of the ${to.name}${also}.`);
+  const also = words.length > 0 ? `, or ${words.map((word) => `\`${word}\``).join(' or ')}` : '';
+  return text(`${capital(by)} of the ${to.name.replace('sla_', 'SLA ').replaceAll('_', ' ')}${also}.`);
 }
 
 const text = (description: string): TSchema => Type.String({ minLength: 1, maxLength: 200, description });

@@ -55,7 +55,7 @@ export interface BoardQuery {
   cursor?: string | undefined;
   /** Name of the board. Text that is not only white space. */
   name?: string | undefined;
-  /** The key or id of the team; also `none`. */
+  /** Key or id of the team, or `none`. */
   team?: string | undefined;
   /** Deleted objects: left out, listed as well, or listed alone. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;

@@ -42,7 +42,7 @@ export interface CycleQuery {
   number?: number | undefined;
   /** Name of the cycle; default `Cycle <number>`. Text that is not only white space. */
   name?: string | undefined;
-  /** The key or id of the team. */
+  /** Key or id of the team. */
   team?: string | undefined;
   /** An ISO 8601 time, or relative to now, such as `-P7D`. */
   startsAt?: string | undefined;

@@ -37,7 +37,7 @@ export interface MilestoneQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** The id or name of the project. */
+  /** Id or name of the project. */
   project?: string | undefined;
   /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;

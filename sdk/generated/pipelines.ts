@@ -34,7 +34,7 @@ export interface PipelineQuery {
   name?: string | undefined;
   /** Release type: `continuous` publishes work when it is done, `scheduled` collects it for a date. */
   type?: 'continuous' | 'scheduled' | undefined;
-  /** The key or id of the team; also `none`. */
+  /** Key or id of the team, or `none`. */
   team?: string | undefined;
   /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;

@@ -62,7 +62,7 @@ export interface ProjectQuery {
   status?: 'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled' | undefined;
   /** Health of the project; null until set. */
   health?: 'on_track' | 'at_risk' | 'off_track' | undefined;
-  /** The id or name of the member; also `me` and `none`. */
+  /** Id or name of the member, or `me` or `none`. */
   lead?: string | undefined;
   /** A date as YYYY-MM-DD, or relative to today, such as `-P7D`. */
   startDate?: string | undefined;

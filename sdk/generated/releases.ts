@@ -53,7 +53,7 @@ export interface ReleaseQuery {
   name?: string | undefined;
   /** Version tag such as 2.5.0; unique within the pipeline. Text that is not only white space. */
   tag?: string | undefined;
-  /** The id or name of the pipeline. */
+  /** Id or name of the pipeline. */
   pipeline?: string | undefined;
   /** Current stage in the pipeline. Text that is not only white space. */
   stage?: string | undefined;

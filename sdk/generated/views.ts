@@ -49,7 +49,7 @@ export interface ViewQuery {
   cursor?: string | undefined;
   /** Visibility of the view: `personal` for its owner only, `shared` for everyone who can read views. */
   visibility?: 'personal' | 'shared' | undefined;
-  /** The id of the member; also `me`. */
+  /** Id of the member, or `me`. */
   owner?: string | undefined;
   /** Deleted objects: left out, listed as well, or listed alone. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
@@ -101,21 +101,21 @@ export interface ViewIssuesQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** The id or key of the team. */
+  /** Id or key of the team. */
   team?: string | undefined;
-  /** The id or type or name of the state. */
+  /** Id or type or name of the state. */
   state?: string | undefined;
-  /** The id or name of the member; also `me` and `none`. */
+  /** Id or name of the member, or `me` or `none`. */
   assignee?: string | undefined;
-  /** The id or name of the label; also `none`. */
+  /** Id or name of the label, or `none`. */
   label?: string | undefined;
-  /** The id or identifier of the issue; also `none`. */
+  /** Id or identifier of the issue, or `none`. */
   parent?: string | undefined;
-  /** The id or name of the cycle; also `current` and `next` and `previous` and `none`. */
+  /** Id or name of the cycle, or `current` or `next` or `previous` or `none`. */
   cycle?: string | undefined;
-  /** The id or name of the project; also `none`. */
+  /** Id or name of the project, or `none`. */
   project?: string | undefined;
-  /** The id or name of the milestone; also `none`. */
+  /** Id or name of the milestone, or `none`. */
   milestone?: string | undefined;
   /** Priority of the issue. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
