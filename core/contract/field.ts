@@ -71,7 +71,7 @@ export interface Field<
 }
 
 /**
- * Single-line text: line breaks in a request become spaces, and invisible characters and surrounding white space are removed. `asGiven`
+ * Single-line text: line breaks in a request become spaces, and invisible characters and surrounding white space are removed. `isVerbatim`
  * stores the text unchanged. The schema of the response has no bounds, so that texts written under other bounds stay valid.
  */
 export function text<const O extends FieldOptions>(

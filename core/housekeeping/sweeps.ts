@@ -1,4 +1,4 @@
-// Removal of expired internal rows: idempotency keys, runs, deliveries, replays, missed ranges, and data of removed plugins.
+// Removal rules of operational rows: idempotency keys, runs, deliveries, replays, missed events, and data of uninstalled plugins.
 import { idPrefixes } from '../lib/ids.ts';
 import { systemStatement, tenantStatement, type Statement } from '../store/statement.ts';
 import type { RetentionSettings } from './retention.ts';
@@ -7,18 +7,18 @@ type Removal = Statement<{ removed: number }>;
 
 /** Statements that run as one batch until none of them removes anything. Each removes up to `:limit` rows. */
 export interface Sweep {
-  /** Setting after which rows expire; null if rows expire once they are unused. */
+  /** Setting with the maximum age; null for rows that are removed once they are of no use. */
   readonly retainedFor: keyof RetentionSettings | null;
-  /** If set, rows are searched workspace by workspace, by ids that begin with their time. */
+  /** If set, rows are searched one workspace at a time, by ids that begin with their creation time. */
   readonly byId?: {
     readonly prefix: string;
-    /** Selects the first workspace after `:after` that has such a row. */
+    /** Finds the first workspace after `:after` with such a row. */
     readonly next: Statement<{ workspace_id: string }>;
   };
-  /** Statements that record the removed rows, executed before the removal in the same batch. */
+  /** Statements that record facts about the removed rows, run before the removals in the same batch. */
   readonly notes?: readonly Statement<unknown>[];
   readonly removals: readonly Removal[];
-  /** Rows per step; fewer for rows that may have megabytes. */
+  /** Rows per step; fewer if a row may have megabytes. */
   readonly rows: number;
 }
 
@@ -27,7 +27,7 @@ const longRows = 20;
 
 export const why = 'expired rows are removed in all workspaces';
 
-/** Condition for rows that ended before a time. Ids begin with the creation time, so only older rows are read. */
+/** Matches rows that ended before a time. `id < :until` bounds the scan, because an id begins with its creation time. */
 const ended = 'id < :until AND finished_at <= :before';
 const endedOf = (table: string): string =>
   `SELECT id FROM ${table} WHERE workspace_id = :ws AND ${ended} ORDER BY id LIMIT :limit`;
