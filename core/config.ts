@@ -28,7 +28,7 @@ export interface Config {
   readonly port: number;
   readonly host: string;
   readonly keepAliveSeconds: number;
-  /** Null: derived from the listening socket. */
+  /** Derived from the listening socket if null. */
   readonly baseUrl: string | null;
   readonly egressAllow: readonly string[];
   readonly trustedProxy: readonly Cidr[];
@@ -55,7 +55,7 @@ export interface Config {
   };
   /** Maximum sizes of files attached to issues, in bytes. */
   readonly files: { readonly fileBytesMax: number; readonly workspaceBytesMax: number };
-  /** Null: no metrics. */
+  /** Metrics are off if null. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
   /** 0: no check. */
   readonly diskReserveMb: number;
@@ -67,16 +67,16 @@ export interface Config {
   readonly pluginTrust: PluginTrust;
   /** External OpenID providers for sign-in. */
   readonly identityProviders: readonly ProviderSettings[];
-  /** Null: no continuous copy. */
+  /** The continuous copy is off if null. */
   readonly copy: CopyConfig | null;
-  /** Null: no backups. */
+  /** Scheduled backups are off if null. */
   readonly backups: {
     readonly folder: string;
     readonly cron: string;
     /** In the format of `parseRetentionRule`. */
     readonly retentionRule: string;
   } | null;
-  /** Null: no mail. */
+  /** Mail is off if null. */
   readonly mail: { readonly url: string; readonly from: string } | null;
   readonly logLevel: LogLevel;
 }

@@ -1,5 +1,5 @@
-// Runs of the sandbox alone, with two host calls each that are answered at once, in 16 partitions, against bare isolates that are
-// entered as often in the same Node.
+// Measures sandbox runs without a server: 16 partitions, two host calls per run with immediate answers. The baseline is bare isolates
+// in the same Node, entered the same number of times.
 import { exchangeOf } from '../exchange.ts';
 import { touch } from '../plugins.ts';
 import { judged, median, type Findings, type Side } from '../report.ts';

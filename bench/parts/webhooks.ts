@@ -192,7 +192,7 @@ async function unloaded(
   };
 }
 
-/** Nine endpoints beside a tenth that accepts requests and never answers, against the nine alone. */
+/** Compares nine endpoints next to a tenth that accepts requests and never responds with the same nine alone. */
 function hanging(effort: Effort): Promise<Findings> {
   return withServers(async ({ load, start, tatami }) => {
     const receiver = start('servers/webhook-receiver.ts');

@@ -35,7 +35,7 @@ export interface ModelSpec<E extends Entity, W extends Wire> {
    * an object without a team; to write it takes the right to write in every team.
    */
   readonly team?: { of(entity: E): string | readonly string[]; isIn(list: string): string };
-  /** Name of an object beside its id. */
+  /** Name of an object, in addition to its id. */
   readonly alias?: Alias;
   /** Commit-assigned values of its events, and the id of their object; the entity itself is shown without them. */
   readonly commitAssigned?: { readonly what: CommitAssignedRule; of(entity: E): string | null };
@@ -51,7 +51,7 @@ export interface ModelSpec<E extends Entity, W extends Wire> {
    * @throws {ApiError} if it cannot be restored
    */
   comesBack?(ctx: Context, deleted: E): Promise<Change>;
-  /** Writes beside the row itself, such as join rows and counters. `first` precede the row, `last` follow it. */
+  /** Writes in addition to the row itself, such as join rows and counters. `first` precede the row, `last` follow it. */
   related?(scope: Scope, before: E | null, after: E): { first?: Op[]; last?: Op[] };
 }
 

@@ -22,7 +22,7 @@ interface ListOptions<E> {
   filter?(entity: E): boolean;
   /** In place of the cursor: sort values and id of the item that the page starts after. */
   readonly beyond?: readonly CursorValue[] | undefined;
-  /** Parameters beside those of the list: its parent. */
+  /** Parameters besides those of the list, such as the parent. */
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 

@@ -1,4 +1,4 @@
-// Read set of a plugin run, beside its staged changes, with which the commit checks in the same batch that nothing the run has read has
+// Read set of a plugin run, besides its staged changes, with which the commit checks in the same batch that nothing the run has read has
 // changed. docs/spec/plugins.md › Isolation.
 import type { Condition } from '../store/page.ts';
 import { composedStatement, tenantStatement, type Statement } from '../store/statement.ts';
@@ -24,7 +24,7 @@ const noEvent = tenantStatement<{ changed: number }>(
      AND (entity_kind IN (SELECT value FROM json_each(:kinds)) OR (:any = 1 AND type NOT LIKE 'automation.%')))`,
 );
 
-/** Tables that a list may use beside that of its entity: these change with its rows, or with the directory. */
+/** Tables that a list may use besides that of its entity: these change with its rows, or with the directory. */
 const tablesOfRows = new Set(['json_each', 'issue_labels', 'labels']);
 
 interface Rows {

@@ -28,7 +28,7 @@ export function theOne<T extends { readonly id: string }>(
   });
 }
 
-/** All that have the id, or else the name. */
+/** Returns all objects with the id, or if there are none, with the name. */
 export function findAll<T extends { readonly id: string }>(
   given: string,
   all: readonly T[],

@@ -7,7 +7,7 @@ import { cleanBunFlags, packageRoot } from '../lib/clean-bun.ts';
 import { isExecutable, typedIn } from '../lib/own-program.ts';
 
 export interface CleanStart {
-  /** Where the command was typed: paths among its arguments begin here. The process itself is elsewhere. */
+  /** Working directory of the user, which relative paths in arguments refer to. The process has another one. */
   readonly folder: string;
   readonly args: readonly string[];
 }

@@ -1,4 +1,4 @@
-// A workspace made on the spot, for `init` and for the first start: with the auto-triage plugin in it.
+// Creates a workspace with the auto-triage plugin, for `init` and for the first start.
 import { finishFirstStart } from '../setup/first-key.ts';
 import { createWorkspace, type FirstWorkspace } from '../setup/first-workspace.ts';
 import type { Tatami } from '../serve.ts';
@@ -8,11 +8,11 @@ const firstPlugin = 'auto-triage';
 
 export interface CreatedWorkspace {
   readonly workspace: FirstWorkspace;
-  /** False: the plugin could not be installed, which was said. The workspace and its only key exist all the same. */
+  /** False if the plugin could not be installed, which was reported. The workspace and its only key exist in either case. */
   readonly complete: boolean;
 }
 
-/** Its key counts as shown once `markFirstKeySeen` was called. */
+/** Creates the first workspace. Its key counts as shown once `markFirstKeySeen` was called. */
 export async function makeWorkspace(
   tatami: Tatami,
   input: { name: string; teamKey: string; teamName: string },

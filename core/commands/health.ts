@@ -6,7 +6,7 @@ import { CommandError, printResult } from './output.ts';
 
 export interface HealthOptions {
   server?: string;
-  /** Whether the process answers, in place of whether it is ready. */
+  /** Checks liveness instead of readiness. */
   live?: boolean;
   json?: boolean;
 }

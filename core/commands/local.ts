@@ -1,9 +1,9 @@
-// What commands that work on a data directory share.
+// Shared code of commands that work on a data directory.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandError } from './output.ts';
 
-/** For commands that change what is there: opening a directory would make one. @throws CommandError */
+/** Requires an existing database, because opening a data directory would create one. @throws CommandError */
 export function requireDatabase(dataDir: string): void {
   if (!existsSync(join(dataDir, 'tatami.db')))
     throw new CommandError(

@@ -1,5 +1,5 @@
-// What a command prints and how it ends: data on stdout, everything else on stderr; `--json` is exactly one JSON value. No command
-// writes by another way, so that nothing reaches a terminal but text and line ends of our own.
+// Output and exit of commands: data on stdout, everything else on stderr; `--json` is exactly one JSON value. All commands write through
+// this module, so that no control characters of others reach a terminal.
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { ApiCallError } from '../../sdk/client/index.ts';
@@ -69,7 +69,7 @@ export async function pourFile(path: string): Promise<void> {
     await pour(chunk as Uint8Array);
 }
 
-/** Whether somebody would see the data as text. */
+/** Returns true if stdout is a terminal. */
 export const isTerminal = (): boolean => process.stdout.isTTY;
 
 /** A message beside the data. What it quotes is made `printable` first where it might hold a line end. */
@@ -95,9 +95,9 @@ export function logHere(level: LogLevel): Log {
 }
 
 export interface CommandProgress {
-  /** How far it is; overwrites itself on a terminal, elsewhere a line is printed every few seconds. */
+  /** Prints progress: one updated line on a terminal, otherwise a line every few seconds. */
   show(text: string): void;
-  /** A line that stays. */
+  /** Prints a permanent line. */
   note(text: string): void;
   end(): void;
 }

@@ -1,4 +1,4 @@
-// What commands that talk to a server share: where it is, the key or the login, and word of waits.
+// Shared code of commands that call a server: its address, the key or login, and notices about waits.
 import { createCall, type Call } from '../../sdk/client/call.ts';
 import { ApiCallError } from '../../sdk/client/index.ts';
 import { readRemote } from '../config.ts';
@@ -16,11 +16,11 @@ export interface RemoteOptions {
 
 export interface Remote {
   readonly server: string;
-  /** The key, or what a login gives at this moment. */
+  /** The key, or a function that returns the current access token of a login. */
   readonly token: string | (() => Promise<string>);
-  /** Null where a key was given. */
+  /** Null if a key was given. */
   readonly access: Access | null;
-  /** What named the server, where that was not the command line. */
+  /** Source of the server address; null if it was given on the command line. */
   readonly named: string | null;
 }
 

@@ -1,4 +1,4 @@
-// What a person sees when the server is ready: where everything is, what it holds, where keys come from, and what to try first.
+// Message printed when the server is ready: addresses, content, keys and first steps.
 import { join, resolve } from 'node:path';
 import { counted } from '../lib/counted.ts';
 import { quoted } from '../lib/quoted.ts';
@@ -47,7 +47,7 @@ export function startBlock(started: StartFacts): string {
   return lines.join('\n');
 }
 
-/** What to do with a directory that nobody can ask for anything. */
+/** Returns instructions for a data directory without a workspace. */
 export function noWorkspace(dataDir: string): string {
   return [
     'The data directory has no workspace, so no API key works. Stop the server and create one:',

@@ -75,7 +75,7 @@ const requiredShown: HelpConfiguration = {
 function endWith(error: unknown, asJson: { json: boolean }): never {
   if (!(error instanceof CommanderError)) return fail(error, asJson);
   if (error.exitCode === 0) process.exit(exitCodes.ok);
-  // Commander has told people already.
+  // Commander has printed the error already.
   const message = error.code === 'commander.help' ? 'No command was given.' : error.message;
   if (asJson.json)
     printResult({ error: { code: 'usage', message: message.replace(/^error: /, '') } }, asJson, () => '');
@@ -139,7 +139,7 @@ function addDoctor(program: Command, folder: string): void {
     );
 }
 
-/** What it looks at depends on these settings of the server. */
+/** Server settings that affect the checks. */
 const doctorFlags = [
   '--data-dir',
   '--backup-dir',

@@ -265,7 +265,7 @@ export interface AuthorResponse {
   name: string;
 }
 
-/** Author of an action, with the name at that time; null before the action. Filtered by id. */
+/** Author of an action, with the name at that time; null until then. Filtered by id. */
 export function actor<
   const O extends { readonly filter?: true; readonly nullable?: true; readonly doc?: string },
 >(

@@ -64,7 +64,7 @@ function makeSchemas(contract: Contract): Schemas<Contract> {
   };
 }
 
-/** Returns the body of a creation with properties beside the writable fields. */
+/** Returns the body of a creation with properties in addition to the writable fields. */
 export function createBodyWith<C extends Contract, P extends TProperties>(
   contract: C,
   extra: P,
@@ -72,7 +72,7 @@ export function createBodyWith<C extends Contract, P extends TProperties>(
   return Type.Unsafe(Closed({ ...extra, ...inputsOf(contract, 'create') }));
 }
 
-/** Returns the body of an update with properties beside the writable fields. */
+/** Returns the body of an update with properties in addition to the writable fields. */
 export function updateBodyWith<C extends Contract, P extends TProperties>(
   contract: C,
   extra: P,

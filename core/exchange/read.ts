@@ -1,6 +1,5 @@
-// Imports an exported workspace; rows retain their ids. Reads the file twice: the first pass checks all of it before anything is written.
-// The second pass writes batches, each with its position, so that an interrupted import continues where it stopped. No server runs on
-// the directory meanwhile.
+// Imports an exported workspace; with its original ids. twice: the first pass twice, because all of it before anything is written.
+// Each batch stores its progress, so that an interrupted import resumes where it stopped. No server runs on the directory meanwhile.
 import { Type } from 'typebox';
 import { Check } from 'typebox/value';
 import { pack } from '../events/packing.ts';
@@ -19,7 +18,7 @@ import { taken, type Table } from './tables.ts';
 
 const batchRows = 500;
 const batchChars = 2 * 1024 * 1024;
-/** Name of the row of `cursors` that counts the imported rows; removed when the import is complete. */
+/** Consumer whose row in `cursors` stores the number of imported rows; removed at the end. */
 const consumer = 'exchange';
 
 const isThere = tenantStatement<{ id: string }>(
@@ -31,7 +30,7 @@ const finish = tenantStatement(
   'DELETE FROM cursors WHERE workspace_id = :ws AND consumer = :consumer',
 );
 
-/** Queues all searchable texts for indexing. */
+/** Statements that queue all searchable objects for indexing. */
 const toIndex = ['issues', 'comments'].map((table) =>
   tenantStatement(
     `exchange.${table}_to_index`,
@@ -43,7 +42,7 @@ export type Inserts = ReadonlyMap<string, Statement<unknown>>;
 
 let inserts: Inserts | undefined;
 
-/** Returns the statements that insert rows. Call it before the store is opened, because opening checks all statements. */
+/** Returns the statements that insert rows. Call it before opening the store, because opening checks all statements. */
 export function insertStatements(): Inserts {
   const columns = columnsAt(latestSchema);
   inserts ??= new Map(taken.map((table) => [table.name, insertOf(table, columns.get(table.name)!)]));
@@ -62,7 +61,7 @@ function insertOf(
       throw new Error(`Say what ${name}.${column.name} is on arrival.`);
     if (column.type === 'BLOB') return `unhex(value->'${column.name}'->>'hex')`;
     const value = `value->>'${column.name}'`;
-    // An older export lacks newer columns.
+    // An older export lacks newer that were added later.
     return column.default === null ? value : `coalesce(${value}, ${column.default})`;
   });
   const names = columns.map((column) => column.name).join(', ');
@@ -76,7 +75,7 @@ function insertOf(
 export interface TakenIn {
   readonly workspace: Head['workspace'];
   readonly rows: number;
-  /** Number of rows that an earlier, interrupted import had written. */
+  /** Number of these rows that an earlier attempt imported. */
   readonly before: number;
 }
 
@@ -88,7 +87,7 @@ export interface TakingIn {
 
 /**
  * @param open reads the lines of an exported workspace from the start, without line feeds
- * @throws ApiError if the file is no export, is truncated or invalid, or if the workspace already exists
+ * @throws ApiError if the file is no export, is truncated or does not match the schema, the if the workspace exists already
  */
 export async function takeIn(
   store: Store,
@@ -168,11 +167,11 @@ async function checkAll(
 
 interface RowFacts {
   readonly number: number;
-  /** Fault of the file content that the row names; null if there is none. */
+  /** Fault of the blob that the row references. */
   readonly fault: string | null;
 }
 
-/** @param take returns false to stop @returns the number of rows @throws ApiError */
+/** @param take returns false to stop stop @returns the number of rows @throws ApiError */
 async function eachRow(
   lines: AsyncGenerator<Line, undefined>,
   contents: Contents,
@@ -191,7 +190,7 @@ async function eachRow(
     line = (await lines.next()).value;
   }
   const end = line?.is as End | undefined;
-  // Throws if another line follows the end line.
+  // Reads past the end line and rejects a further line.
   if (end) await lines.next();
   if (!end)
     throw new ApiError(
@@ -205,7 +204,7 @@ async function eachRow(
   );
 }
 
-/** @returns the line after those of the content @throws ApiError */
+/** @returns the line after the blob @throws ApiError */
 async function takeContent(
   lines: AsyncGenerator<Line, undefined>,
   contents: Contents,
@@ -262,7 +261,7 @@ const lineShapes = [
   Closed({ end: Type.Literal(true), rows: Type.Integer() }),
 ];
 
-/** Commits rows of one table at a time, in one batch with the number of rows so far. */
+/** Collects batches of rows of one table, in one batch with the number of imported rows. */
 function createBatches(store: Store, scope: Scope, inserts: Inserts, before: number) {
   let table = '';
   let first = 0;
@@ -303,7 +302,7 @@ function createBatches(store: Store, scope: Scope, inserts: Inserts, before: num
   };
 }
 
-/** Returns the row of an event as the log stores it. */
+/** Returns an event row in the storage format of the log. */
 function packed(row: RowLine['row']): RowLine['row'] {
   const parts = pack({ cause: String(row.cause_json), data: String(row.data_json) });
   const bytes = parts.packed && { hex: Buffer.from(parts.packed).toString('hex') };

@@ -1,4 +1,4 @@
-// Exports a workspace from one snapshot of the database; a server may be running.
+// Exports a workspace from one snapshot of the database, which a running server may use meanwhile.
 import { unpack, distanceOf, fileOf, type Parts, type StoredParts } from '../events/packing.ts';
 import { partsIn } from '../events/archived.ts';
 import type { Archive } from '../store/archive.ts';
@@ -13,7 +13,6 @@ export interface Exported {
   readonly name: string;
 }
 
-/** Lists the workspaces of a database, oldest first. */
 export function workspacesIn(db: Connection): Exported[] {
   return db.prepare('SELECT id, name FROM workspaces ORDER BY created_at, id').all() as Exported[];
 }
@@ -24,7 +23,7 @@ export interface RowExtras {
   readonly pathOf: Blobs['pathOf'];
 }
 
-/** Yields the lines without line feeds. @returns the number of rows @throws ApiError if a content is missing */
+/** Yields the lines of the export without line ends, and returns the number of rows. @throws ApiError if missing blobs */
 export async function* linesOf(
   db: Connection,
   { archive, pathOf }: RowExtras,
@@ -79,7 +78,7 @@ function keyOf(db: Connection, table: string): string {
   return (rows as { name: string }[]).map(({ name }) => `t.${name}`).join(', ');
 }
 
-/** Orders rows by key; in a table with parents, by depth first. */
+/** Sorts by the rows by key; rows that reference their own table are sorted by depth first. */
 function selectOf(db: Connection, { name, parent, where }: Table, columns: readonly string[]): string {
   const list = columns.map((column) => `t.${column}`).join(', ');
   const those = where === undefined ? '' : ` AND ${where}`;
@@ -101,7 +100,7 @@ function cellOf(value: ExportRow[string]): LineCell {
   return value;
 }
 
-/** Returns a function that reads the parts of an event from its row, an earlier event or an archive file. */
+/** Returns a reader of event payloads, from the database or the archive. */
 function partsFrom(db: Connection, archive: Archive, workspaceId: string) {
   const stored = db.prepare(
     'SELECT sequence, cause_json, data_json, packed FROM events WHERE workspace_id = ?1 AND sequence = ?2',

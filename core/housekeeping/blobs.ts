@@ -5,12 +5,12 @@ import type { Store } from '../store/store.ts';
 
 const referencedBlobs = systemStatement<{ sha256: string }>(
   'attachments.blobs_named',
-  'a content is shared by all workspaces, and remains while one of them references it',
+  'a blob is shared by all workspaces, and stays while one of them references it',
   `SELECT DISTINCT sha256 FROM attachments INDEXED BY attachments_blob
    WHERE deleted_at IS NULL AND sha256 IS NOT NULL AND sha256 IN (SELECT value FROM json_each(:names))`,
 );
 
-/** @returns the number of removed contents */
+/** @returns the number of removed blobs */
 export function sweepBlobs(store: Store, blobs: Blobs): Promise<number> {
   return blobs.sweep(async (names) => {
     const rows = await store.readSystem(referencedBlobs, { names: JSON.stringify(names) });

@@ -1,18 +1,18 @@
-// Retention of each table of the schema, and the condition under which its rows are removed.
+// Retention of each table of the schema, and the condition removes its rows.
 // docs/spec/durability.md › Retention.
 import type { Config } from '../config.ts';
 
-/** Retention settings in days; null disables removal. */
+/** Retention settings in days; null retains forever. */
 export type RetentionSettings = Config['retention'];
 
 type Bound =
-  /** Housekeeping removes rows this long after they ended, were deleted or expired. */
+  /** Rows are removed this long after they ended, were deleted or expired. */
   | { readonly retainedFor: keyof RetentionSettings }
-  /** Housekeeping removes rows as soon as nothing needs them. */
+  /** Rows are removed once nothing needs them. */
   | { readonly retainedWhile: string }
-  /** Another rule bounds the number of rows. */
+  /** Rows are bounded by other means. */
   | { readonly boundBy: string }
-  /** Rows are never removed. */
+  /** Rows are user data without expiry. */
   | { readonly retainedForever: string };
 
 const few = 'people create them one by one, and issues, keys and history refer to them';

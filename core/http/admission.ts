@@ -18,7 +18,7 @@ function isOwn({ own }: Route, { actor }: Principal, params: Readonly<Record<str
 }
 
 /**
- * Enforces the table of effects, for effects that an operation has beside its writes. Scopes are checked separately.
+ * Enforces the table of effects, for effects that an operation has besides its writes. Scopes are checked separately.
  * @throws ApiError forbidden
  */
 function requireEffects({ name }: Pick<Route, 'name'>, principal: Principal): void {

@@ -22,7 +22,7 @@ export interface ApprovalCheck {
 /** `ops` are internal rows that are committed with a write that does not wait. */
 type ApprovalDecision = { readonly waits: true } | { readonly waits: false; readonly ops: readonly Op[] };
 
-/** Options of a request, beside its input. */
+/** Options of a request, apart from its input. */
 export interface Terms {
   /** Version that the object must have; null for any; -1, which no version equals, for a tag without a version. */
   readonly ifMatch: number | null;
@@ -75,7 +75,7 @@ export interface Call extends ParsedRequest {
   readonly principal: Principal;
 }
 
-/** @throws Error for a public route of a kind that needs a caller, because its declaration is wrong */
+/** @throws Error if a route is declared public although its kind requires a caller */
 export function requireCaller(request: ParsedRequest): asserts request is Call {
   if (!request.principal) throw new Error('A public route must be of the kind `raw` or `inbound`.');
 }

@@ -45,7 +45,7 @@ const taken = [
   '*',
 ].join(', ');
 
-/** Response headers that a page may read, beside those that are always readable. */
+/** Response headers that a page may read, besides those that are always readable. */
 const exposed = [
   'Accept-Encoding',
   'Accept-Ranges',

@@ -140,7 +140,7 @@ test('a member gets its reserved quota under any load, and nobody gets more than
         for (let n = 0; n < times; n++) ask(`attacker ${who}`, String(n % keys), app);
       for (let n = 0; n < victimAsks; n++) ask('victim', 'key', false);
       const members = new Set(bursts.filter(({ times }) => times > 0).map(({ who }) => who)).size;
-      // Apps count as a principal beside their member.
+      // Apps count as a principal in addition to their member.
       const principals = 2 * members + 1;
       const reserved = Math.min(rates.memberPerMinute / 2, Math.ceil(rates.workspacePerMinute / principals));
       expect(admitted.get('victim') ?? 0).toBeGreaterThanOrEqual(Math.min(victimAsks, reserved));

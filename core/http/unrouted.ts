@@ -50,7 +50,7 @@ function segmentsOf(path: string): string[] {
     .filter((segment) => segment !== '');
 }
 
-/** Finds the most similar route with as many segments; parameters match anything. */
+/** Finds the most similar route with the same number of segments; parameters match any segment. */
 function meantBy(requestedSegments: readonly string[], known: readonly KnownRoute[]): KnownRoute | undefined {
   if (requestedSegments.length === 0) return undefined;
   const alike = known.filter(({ segments }) => segments.length === requestedSegments.length);

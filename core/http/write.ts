@@ -223,7 +223,7 @@ function contendedOf({ changes }: ChangeSet): string | undefined {
   return order?.id ?? contends ?? changes.find(({ before }) => before !== null)?.id;
 }
 
-/** Returns the response with its text, and the guards that store it in the batch of the write. */
+/** Returns the response with its JSON, and the guards that store it under the idempotency key in the same batch. */
 function storeUnderKey(claim: KeyClaim, set: ChangeSet, planned: WrittenAnswer) {
   const stored = { ...planned, text: jsonOf(set.body) };
   return { stored, guards: claim.guards(stored, emittedObjects(set)) };

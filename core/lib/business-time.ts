@@ -20,9 +20,9 @@ export type Hours = readonly [from: number, to: number];
 
 export interface BusinessWeek {
   readonly timeZone: string;
-  /** Ascending and disjoint; a missing day is free. */
+  /** Ascending and disjoint; a missing day has no working hours. */
   readonly hours: Readonly<Partial<Record<Weekday, readonly Hours[]>>>;
-  /** Dates as YYYY-MM-DD that are free regardless of the weekday. */
+  /** Dates as YYYY-MM-DD without working hours, regardless of the weekday. */
   readonly holidays: ReadonlySet<string>;
 }
 

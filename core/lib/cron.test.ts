@@ -29,7 +29,9 @@ test.each([
 });
 
 test('what is no schedule, or never runs, is said to be so', () => {
-  expect(checkCron('0 0 30 2 *', undefined)).toBe('This schedule never runs.');
+  expect(checkCron('0 0 30 2 *', undefined)).toBe(
+    'This schedule never runs, because its date does not exist. Choose another day or month.',
+  );
   expect(checkCron('* * * *', undefined)).toContain('five cron fields');
   expect(checkCron('61 * * * *', undefined)).toContain('Invalid cron expression');
   expect(checkCron('0 3 * * *', 'Mars/Olympus')).toContain('Unknown time zone Mars/Olympus');

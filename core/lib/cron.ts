@@ -14,7 +14,7 @@ export function checkCron(expression: string, tz: string | undefined): string | 
   if (noZone !== null) return noZone;
   try {
     if (!new Cron(expression, { timezone: tz ?? 'UTC' }).nextRun(lookedAtFrom))
-      return 'This schedule never runs.';
+      return 'This schedule never runs, because its date does not exist. Choose another day or month.';
     return shortestMinutes(minutes, hours) < everyMinutesMin
       ? 'A schedule may run at most every five minutes.'
       : null;

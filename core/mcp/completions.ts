@@ -64,7 +64,7 @@ const projectId: Completer = async (typed) =>
 const projectName: Completer = async (typed) =>
   matching(await itemsOf(typed, 'projects.list', { limit: 100 }), typed.value, 'name');
 
-/** By URI template or prompt, then by argument. */
+/** Completers by URI template or prompt, then by argument. */
 const completers: Readonly<Record<string, Readonly<Record<string, Completer>>>> = {
   'tatami://issues/{identifier}': { identifier },
   'tatami://boards/{id}': { id: boardId },

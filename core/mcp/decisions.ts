@@ -22,7 +22,7 @@ interface Awaited extends Connected {
   readonly proposalId: string;
 }
 
-/** Decision in the data of the event. */
+/** Decision on a proposal, from the event data. */
 export interface Decided {
   readonly status: string;
   readonly reason: string | null;

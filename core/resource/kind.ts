@@ -14,7 +14,7 @@ import { rowAsItWas } from './as-of/rows.ts';
 import { entriesOf } from './directory.ts';
 import type { EventType } from '../events/catalogue.ts';
 
-/** Columns beside those of the fields in the contract. */
+/** Columns besides those of the fields in the contract. */
 export type ExtraColumns = Readonly<Record<string, Column>>;
 type Beside<X> = { readonly [K in keyof X]: X[K] extends Column<infer T> ? T : never };
 

@@ -9,7 +9,7 @@ export interface Authority {
   readonly grantId?: string;
 }
 
-/** Returns the authority of a caller: their own credential, unless they write in the name of somebody else. */
+/** Returns the authority of a caller: their own credential, unless they write on behalf of somebody else. */
 export function authorityOf(caller: {
   readonly actor: Actor;
   readonly authority?: Authority;

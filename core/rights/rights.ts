@@ -101,7 +101,7 @@ function grantedNarrowing({ scopes, narrowed }: Rights, scope: string): Narrowin
   return scopes.has(scope) ? whole : narrowed?.get(scope);
 }
 
-/** Null stands for all. */
+/** Returns the intersection; a null list contains everything. */
 function common(a: readonly string[] | null, b: readonly string[] | null): readonly string[] | null {
   if (a === null || b === null) return a ?? b;
   return a.filter((one) => b.includes(one));

@@ -19,7 +19,7 @@ type RightExtent = 'teams' | 'own' | readonly string[];
 
 interface Right {
   readonly to: 'read' | 'write';
-  /** Absent: everything. */
+  /** Limit of the right; unrestricted if absent. */
   readonly of?: RightExtent;
 }
 
@@ -69,7 +69,7 @@ export const roleTable: Readonly<Record<string, RoleRow>> = {
   'api-keys': { member: writeOwn, guest: writeOwn },
   grants: { member: writeOwn, guest: writeOwn },
   'oauth-apps': { member: read },
-  // Webhooks keep sending after their creator is gone, so only admins, and no apps, manage them.
+  // Webhooks keep sending after their creator leaves, so only admins, and no apps, manage them.
   webhooks: {},
   // Installing a plugin is consent to third-party code, which only a person can give.
   plugins: { member: read, app: read },
@@ -82,7 +82,7 @@ export const roleTable: Readonly<Record<string, RoleRow>> = {
   approvals: { member: write },
   events: { member: read, guest: read, app: read },
   audit: { app: read },
-  // Imports write in the name of others.
+  // Imports write on behalf of others.
   import: {},
   // Inboxes of other members.
   inboxes: {},

@@ -19,7 +19,7 @@ const special: Readonly<Record<string, string>> = {
   'automations:write':
     'Read events of plugin runs, proposals and undos, and call actions of plugins that send data to other servers.',
   'backtests:write': 'Backtest installed plugins on recorded events.',
-  'import:write': 'Import issues in the name of other members.',
+  'import:write': 'Import issues on behalf of other members.',
   'inbox:write': 'Read the inbox, and change its items and preferences.',
   'proposals:write': 'Read proposals, and propose changes for approval.',
 };

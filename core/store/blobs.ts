@@ -12,7 +12,7 @@ import { StoreError } from './store.ts';
 import { syncPathLater } from './whole-file.ts';
 
 declare const checked: unique symbol;
-/** Validated SHA-256 of a content. Paths of contents are built from this type only. */
+/** Validated SHA-256 of a blob. Paths of blobs are built from this type only. */
 export type Digest = string & { readonly [checked]: true };
 
 const digest = /^[0-9a-f]{64}$/;
@@ -43,9 +43,9 @@ export interface Blobs {
   take(source: AsyncIterable<Uint8Array>): Promise<ArrivedBlob>;
   pathOf(sha256: Digest): string;
   /**
-   * Removes contents that have had no reference for an hour, which leaves a running backup the time to copy them.
+   * Removes blobs without a reference for an hour; the delay lets a running backup copy them.
    * @param neededOf returns those of the given digests that rows reference
-   * @returns the number of removed contents
+   * @returns the number of removed blobs
    */
   sweep(neededOf: (names: readonly string[]) => Promise<ReadonlySet<string>>): Promise<number>;
 }
@@ -55,7 +55,7 @@ const incomingFolder = 'incoming';
 const unneededForMs = 3_600_000;
 const namesAtOnce = 500;
 
-/** Returns the path of a content in the folder. */
+/** Returns the path of a blob in the folder. */
 export const blobPath = (folder: string, sha256: Digest): string => join(folder, sha256.slice(0, 2), sha256);
 
 export function createBlobs(options: {
@@ -159,7 +159,7 @@ function refuse(error: unknown): never {
   throw isOfSystem && !(error instanceof StoreError) ? diskFaultOf(error) : error;
 }
 
-/** Returns the digests of all contents of a folder; files with other names are ignored. */
+/** Returns the digests of all blobs in a folder; files with other names are ignored. */
 export function blobsIn(folder: string): Digest[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)

@@ -101,7 +101,7 @@ export const readArchivedFiles = (path: string): ArchivedFile[] =>
     'SELECT workspace_id AS workspaceId, first_sequence AS first, last_sequence AS last, sha256 FROM event_files',
   );
 
-/** Returns the digests of the contents that a database references, ascending; rows with an invalid digest are skipped. */
+/** Returns the digests of the blobs that a database references, ascending; rows with an invalid digest are skipped. */
 export const readContents = (path: string): Digest[] =>
   rowsOf<{ sha256: string }>(
     path,

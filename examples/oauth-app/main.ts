@@ -28,7 +28,7 @@ export const sessions = new Map<string, Session>();
 const cookieOf = ({ headers }: Request): string =>
   /\bapp=([\w-]+)/.exec(headers.get('cookie') ?? '')?.[1] ?? '';
 
-/** Returns the session of a request; undefined for a form of another site. */
+/** Returns the session of a request; undefined for a form submitted from another site. */
 const sessionIn = (request: Request): Session | undefined =>
   request.method === 'GET' || request.headers.get('origin') === origin
     ? sessions.get(cookieOf(request))

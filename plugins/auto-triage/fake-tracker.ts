@@ -27,7 +27,7 @@ export class FakeTracker {
   labels = ['Bug', 'feature', 'question', 'urgent'];
   calls = 0;
   cpuLeftMs = 10_000;
-  /** CPU time of a slice of learning, in milliseconds. */
+  /** CPU time of one slice of training, in milliseconds. */
   sliceMs = 0;
   settings: Settings = { threshold: 0.5, suggest: false, rule: true };
 

@@ -8,7 +8,7 @@ export interface Calendar {
   readonly name: string;
   /** IANA name of the time zone of the hours and days, such as Europe/Berlin. */
   readonly timeZone: string;
-  /** Working hours. Map of day of the week → hours; omitted days are free. */
+  /** Working hours. Map of day of the week → hours; omitted days have no working hours. */
   readonly hours: {
     /** Working hours of the day, in order and without overlaps; empty on a free day. */
     readonly monday?: readonly {
@@ -88,7 +88,7 @@ export interface CalendarCreate {
   name: string;
   /** IANA name of the time zone of the hours and days, such as Europe/Berlin. Non-blank text. */
   timeZone: string;
-  /** Working hours. Map of day of the week → hours; omitted days are free. */
+  /** Working hours. Map of day of the week → hours; omitted days have no working hours. */
   hours: {
     /** Working hours of the day, in order and without overlaps; empty on a free day. */
     monday?:
@@ -164,7 +164,7 @@ export interface CalendarPatch {
   name?: string | undefined;
   /** IANA name of the time zone of the hours and days, such as Europe/Berlin. Non-blank text. */
   timeZone?: string | undefined;
-  /** Working hours. Map of day of the week → hours; omitted days are free. */
+  /** Working hours. Map of day of the week → hours; omitted days have no working hours. */
   hours?:
     | {
         /** Working hours of the day, in order and without overlaps; empty on a free day. */

@@ -46,7 +46,7 @@ export interface Issue {
   readonly team: {
     /** A UUID in lower case. */
     readonly id: string;
-    /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+    /** Up to 10 characters A–Z and 0–9, starting with a letter. */
     readonly key: string;
     /** Name of the team. */
     readonly name: string;
@@ -134,7 +134,7 @@ export interface IssueQuery {
   cursor?: string | undefined;
   /** Id or key of the team. */
   team?: string | undefined;
-  /** Id, type or name of the state. */
+  /** Id or type or name of the state. */
   state?: string | undefined;
   /** Id or name of the member, or `me` or `none`. */
   assignee?: string | undefined;
@@ -142,7 +142,7 @@ export interface IssueQuery {
   label?: string | undefined;
   /** Id or identifier of the issue, or `none`. */
   parent?: string | undefined;
-  /** Id or name of the cycle, or `current`, `next`, `previous` or `none`. */
+  /** Id or name of the cycle, or `current` or `next` or `previous` or `none`. */
   cycle?: string | undefined;
   /** Id or name of the project, or `none`. */
   project?: string | undefined;
@@ -196,7 +196,7 @@ export interface IssueCreate {
   number?: number | undefined;
   /** Time of creation in the other system, ISO 8601; needs the scope `import:write`. */
   createdAt?: string | undefined;
-  /** Creator of the issue in the other system; a removed member must be given by id. Needs the scope `import:write`. Id, e-mail address or name of a member, or `me`. */
+  /** Creator of the issue in the other system; a removed member must be given by id. Requires the scope `import:write`. Id, e-mail address or name of a member, or `me`. */
   creatorId?: string | undefined;
   /** Time, ISO 8601, allowed in states of type started, completed, canceled, duplicate; needs the scope `import:write`. Default: null if `createdAt` is given, otherwise as for other issues. */
   startedAt?: string | undefined;
@@ -501,7 +501,7 @@ export interface IssueTriageAccept {
 
 /** Decline an issue that is in triage, which cancels it. */
 export interface IssueTriageDecline {
-  /** Reason for declining, added as a comment on the issue. Needs the scope `comments:write`. */
+  /** Reason for declining, added as a comment on the issue. Requires the scope `comments:write`. */
   reason?: string | undefined;
 }
 

@@ -69,7 +69,7 @@ export interface Plugin {
     /** Time at which the secret was last set; null while unset. RFC 3339, UTC. */
     readonly setAt: string | null;
   }[];
-  /** Settings, with the defaults of the manifest for settings that are not set. Settings by their names in the manifest. */
+  /** Effective settings: unset ones have the default of the manifest. Keys are the names of the settings in the manifest. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** Mode of the writes of runs: `apply` commits them, `propose` requires approval, `simulate` records and drops them. */
   readonly mode: 'apply' | 'propose' | 'simulate';
@@ -158,7 +158,7 @@ export interface PluginInstall {
     | undefined;
   /** SHA-256 of the intended code. On a server with trusted publishers, it confirms a package that none of them signed. */
   sha256?: string | undefined;
-  /** Settings by their names in the manifest. */
+  /** Keys are the names of the settings in the manifest. */
   settings?: Readonly<Record<string, unknown>> | undefined;
   /** Mode of the writes of runs: `apply` commits them, `propose` requires approval, `simulate` records and drops them. */
   mode?: 'apply' | 'propose' | 'simulate' | undefined;
@@ -191,7 +191,7 @@ export interface PluginPreview {
 export interface PluginPatch {
   /** Granted scopes, out of those in the manifest. */
   grant?: readonly Scope[] | undefined;
-  /** Settings by their names in the manifest. */
+  /** Keys are the names of the settings in the manifest. */
   settings?: Readonly<Record<string, unknown>> | undefined;
   /** Mode of the writes of runs: `apply` commits them, `propose` requires approval, `simulate` records and drops them. */
   mode?: 'apply' | 'propose' | 'simulate' | undefined;
@@ -265,7 +265,7 @@ export interface PluginBacktest {
   until?: string | undefined;
   /** Maximum number of events to run on; default 10,000. */
   events?: number | undefined;
-  /** Settings by their names in the manifest. */
+  /** Keys are the names of the settings in the manifest. */
   settings?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -284,7 +284,7 @@ export interface PluginGate {
     | undefined;
   /** Number of last runs to compare; default 20. */
   runs?: number | undefined;
-  /** Settings by their names in the manifest. */
+  /** Keys are the names of the settings in the manifest. */
   settings?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -301,7 +301,7 @@ export interface PluginBeginShadow {
         signature: string;
       }
     | undefined;
-  /** Settings by their names in the manifest. */
+  /** Keys are the names of the settings in the manifest. */
   settings?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -720,9 +720,9 @@ export interface Backtest {
   readonly error: string | null;
   /** Time of the request. RFC 3339, UTC. */
   readonly createdAt: string;
-  /** Time of the start; null before. RFC 3339, UTC. */
+  /** Time at which the backtest started; null until then. RFC 3339, UTC. */
   readonly startedAt: string | null;
-  /** Time of the end; null before. RFC 3339, UTC. */
+  /** Time at which the backtest ended; null until then. RFC 3339, UTC. */
   readonly finishedAt: string | null;
   /** Report of a backtest; null for a gate, and until it is done. */
   readonly report: BacktestReport | null;

@@ -28,7 +28,7 @@ export interface SlaClock {
   readonly team: {
     /** A UUID in lower case. */
     readonly id: string;
-    /** A team key: up to 10 characters A–Z and 0–9, a letter first. */
+    /** Up to 10 characters A–Z and 0–9, starting with a letter. */
     readonly key: string;
     /** Name of the team. */
     readonly name: string;
@@ -74,7 +74,7 @@ export interface SlaClockQuery {
   kind?: 'first_response' | 'resolution' | undefined;
   /** State of the clock. A breached clock stays `breached`, even if the target is reached late. */
   state?: 'running' | 'paused' | 'at_risk' | 'breached' | 'met' | 'canceled' | undefined;
-  /** Id or name of the sla policy. */
+  /** Id or name of the SLA policy. */
   policy?: string | undefined;
   /** An ISO 8601 time, or relative to now, such as `-P7D`. */
   dueAt?: string | undefined;
@@ -94,7 +94,7 @@ export interface SlaClockClocksQuery {
   kind?: 'first_response' | 'resolution' | undefined;
   /** State of the clock. A breached clock stays `breached`, even if the target is reached late. */
   state?: 'running' | 'paused' | 'at_risk' | 'breached' | 'met' | 'canceled' | undefined;
-  /** Id or name of the sla policy. */
+  /** Id or name of the SLA policy. */
   policy?: string | undefined;
   /** An ISO 8601 time, or relative to now, such as `-P7D`. */
   dueAt?: string | undefined;

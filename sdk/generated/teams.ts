@@ -4,7 +4,7 @@
 export interface Team {
   /** A UUID in lower case. */
   readonly id: string;
-  /** Prefix of the identifiers of issues. A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  /** Prefix of the identifiers of issues. Up to 10 characters A–Z and 0–9, starting with a letter. */
   readonly key: string;
   /** Name of the team. */
   readonly name: string;
@@ -53,7 +53,7 @@ export interface TeamQuery {
 
 /** Create a team with its workflow states. */
 export interface TeamCreate {
-  /** Prefix of the identifiers of issues. A team key: up to 10 characters A–Z and 0–9, a letter first. */
+  /** Prefix of the identifiers of issues. Up to 10 characters A–Z and 0–9, starting with a letter. */
   key: string;
   /** Name of the team. Non-blank text. */
   name?: string | undefined;

@@ -182,7 +182,7 @@ export interface Delivery {
   readonly attempts: number;
   /** Time of creation. RFC 3339, UTC. */
   readonly createdAt: string;
-  /** Time of the first attempt; null before it. RFC 3339, UTC. */
+  /** Time of the first attempt; null until then. RFC 3339, UTC. */
   readonly firstAttemptAt: string | null;
   /** Time of the next attempt; null if none is planned. RFC 3339, UTC. */
   readonly nextAttemptAt: string | null;

@@ -64,7 +64,7 @@ const ownLimits = Type.Optional(
 );
 
 const schedule = closed({
-  /** Absent: the schedule runs only for one-time jobs of `ctx.schedule.once`. */
+  /** Five cron fields. Without it, the schedule runs only when requested by `ctx.schedule.once`. */
   cron: Type.Optional(line(100)),
   /** IANA time zone; default UTC. */
   timeZone: Type.Optional(line(60)),

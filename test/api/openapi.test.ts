@@ -144,7 +144,8 @@ test('every operation has its scope, its limits and its errors, and every exampl
     const operation = operationOf(route.name);
     expect(operation['x-required-scope'] ?? null).toBe(route.scope);
     expect(operation.security).toEqual(needsCaller(route) ? [{ bearer: [] }] : []);
-    if (route.scope !== null) expect(operation.description).toContain(`Needs the scope \`${route.scope}\``);
+    if (route.scope !== null)
+      expect(operation.description).toContain(`Requires the scope \`${route.scope}\``);
     for (const response of Object.values<Json>(operation.responses).map(follow))
       expect(Object.keys(response.headers)).toEqual(
         expect.arrayContaining(['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']),

@@ -1,4 +1,4 @@
-// How a backup is shown to people and scripts. The key that it may hold is not part of it.
+// Output of backup commands for people and scripts, without the key that the backup may contain.
 import { statSync } from 'node:fs';
 import type { Backup } from '../../backup/make.ts';
 import { keyPart, type Manifest } from '../../backup/manifest.ts';

@@ -23,7 +23,7 @@ export interface TakeInOptions {
 
 const headBytes = 4_096;
 
-/** Whether a file begins as an exported workspace does. */
+/** Returns true if the file begins like an exported workspace. */
 export function isWorkspace(file: string): boolean {
   const bytes = Buffer.alloc(headBytes);
   const fd = openSync(file, 'r');
@@ -53,7 +53,7 @@ export async function takeInWorkspace(file: string, options: TakeInOptions, fold
   insertStatements();
   const { store, close } = openOffline(dataDir, addressOf(config), systemClock.nowMs);
   const progress = createProgress();
-  // What its own server let it have is not refused.
+  // Everything that the original server accepted is imported.
   const limits = { fileBytesMax: Infinity, workspaceBytesMax: Infinity };
   const blobs = createBlobs({ folder: join(dataDir, 'blobs'), limits, nowMs: systemClock.nowMs });
   try {

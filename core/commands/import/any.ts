@@ -1,4 +1,4 @@
-// What `tatami import` does with a file, by what it holds: issues of another tracker go to a server, a workspace of ours into a data directory.
+// Selects the import by the content of the file: issues of another tracker go to a server, an exported workspace into a data directory.
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

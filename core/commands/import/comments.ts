@@ -1,5 +1,5 @@
-// What was said of an issue elsewhere, as comments of whoever imports: who said it when stands in their first line. They have no id of
-// elsewhere; a second run knows them by that line, and by their order where several have the same.
+// Imports comments as comments of the importing member; the first line names the original author and time. Comments have no external id,
+// so a repeated import recognizes them by that line, and by their order if several have the same line.
 import { readAll } from '../remote.ts';
 import { fitBytes } from './fit.ts';
 import type { ImportedComment, ImportRow } from './formats/row.ts';
@@ -47,7 +47,7 @@ function textOf({ said, body }: ImportedComment): string {
   return fitBytes(head === '' ? text : `*${head}:*\n\n${text}`, commentBytesMax);
 }
 
-/** As code, so that nobody is told of what was said to them years ago. Lines with code are left as they are. */
+/** Quotes mentions as code, so that old comments notify nobody. Lines with code are unchanged. */
 function withoutMentions(text: string): string {
   let isFenced = false;
   return text

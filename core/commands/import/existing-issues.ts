@@ -1,18 +1,18 @@
-// The issues that the server has already of those that a file names.
+// Finds the issues of a file that already exist on the server.
 import type { Call } from '../../../sdk/client/index.ts';
 
-/** As many external ids as one filter holds. */
+/** Maximum number of external ids in one filter. */
 const idsAtOnceMax = 90;
 
 export interface ExistingIssue {
   readonly id: string;
   readonly externalId: string;
   readonly parent: { readonly id: string } | null;
-  /** Null while it is there. */
+  /** Null unless deleted. */
   readonly deletedAt: string | null;
 }
 
-/** By external id, also deleted ones: an import does not make those again. */
+/** Returns issues by external id, including deleted ones, which an import does not create again. */
 export async function findIssues(
   call: Call,
   source: string,

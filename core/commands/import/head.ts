@@ -1,4 +1,4 @@
-// What a file begins with: enough to tell what it is, and by what its columns are separated.
+// Detects the format and the column separator from the start of a file.
 import { closeSync, openSync, readSync } from 'node:fs';
 
 const headBytes = 64 * 1024;

@@ -56,7 +56,7 @@ export async function importIssues(file: string, options: ImportOptions): Promis
   if (report.failed > 0) process.exitCode = exitCodes.failed;
 }
 
-/** Where nothing was made and the same would happen again, the error says all. */
+/** Adds no note if nothing was created and a retry would fail again: the error alone is enough. */
 function noteStop({ created, skipped }: Report, error: unknown, note: CommandProgress['note']): void {
   const passes = mayPass(error);
   if (created === 0 && !passes) return;
@@ -143,7 +143,7 @@ const leftIn =
   (what, rows = 1) =>
     void (left[what] = (left[what] ?? 0) + rows);
 
-/** What is wrong with a file is told when it is read first. */
+/** Faults of the file are reported in the first pass only. */
 const untold: RowReporter = { bad: () => {}, left: () => {} };
 
 function paceOf({ created, skipped, failed }: Report, total: number, tookMs: number): string {
@@ -170,7 +170,7 @@ async function* withMore(rows: AsyncIterable<ImportRow>): AsyncGenerator<ImportR
   for await (const row of rows) if (hasMore(row)) yield row;
 }
 
-/** Of times that cannot be read as many are named: there may be one in each row. */
+/** Maximum number of reported unreadable times, because every row may have one. */
 const undatedNamedMax = 20;
 
 /** Says what of a row does not arrive as it is. */
@@ -238,7 +238,7 @@ async function refusedLabel(
   return null;
 }
 
-/** What a file of our own plain format does not say. */
+/** Resolves the values of a row whose file names states and people as text. */
 async function valuesOf(
   { priority, status = '', assignee = '', creator = '', estimate, dueDate, ...times }: ImportRow,
   team: string,

@@ -32,7 +32,7 @@ export async function linkRows(linking: Linking, rows: readonly ImportRow[]): Pr
   };
   for (const row of rows) {
     const issue = here(row.externalId);
-    // It was refused, or deleted since: told already, or meant.
+    // The issue was rejected, which is already reported, or deleted on purpose.
     if (!issue) continue;
     for (const link of row.links) await add(linking, row, issue, link, here(externalIdOf(link.to)));
     if (row.comments.length > 0) await addComments(linking, row, issue.id);
@@ -78,7 +78,7 @@ function reasonOf({ details }: ApiCallError): string {
 
 const hasAnother = Symbol('has another parent');
 
-/** What somebody put elsewhere since stays there. */
+/** Sets the parent of an issue that has none; an existing parent is not replaced. */
 async function adopt(
   { call, made }: Linking,
   issue: ExistingIssue,

@@ -1,4 +1,4 @@
-// How far a long piece of work is: n of m, how fast, and how long it will still take.
+// Progress of a long operation: n of m, rate and remaining time.
 
 /** A pace is told from here on (milliseconds): before, it says more of the start than of the work. */
 const settledMs = 1_000;

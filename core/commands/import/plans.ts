@@ -1,5 +1,5 @@
-// What issues are planned in: projects and their milestones, made where missing, and cycles that are not over. What cannot be had here,
-// for want of a scope or because a cycle has passed, is said once and left out.
+// Resolves projects and milestones, which are created if missing, and cycles that have not ended. Those that cannot be used, because a
+// scope is missing or the cycle has ended, are reported once and omitted.
 import type { Call } from '../../../sdk/client/index.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { foldName } from '../../lib/case-folding.ts';
@@ -27,7 +27,7 @@ export interface Planning {
   readonly left: (what: string) => void;
 }
 
-/** What the row is planned in, as a creation names it. */
+/** Returns the project, milestone and cycle of a row for the create request. */
 export type Plan = (row: ImportRow, team: string) => Promise<Planned>;
 
 export function createPlan(planning: Planning): Plan {

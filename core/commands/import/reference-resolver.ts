@@ -1,4 +1,4 @@
-// Where imported issues go: teams and labels, made where missing; states and people as they are here.
+// Resolves teams and labels, which are created if missing, and existing states and members.
 import { ApiCallError, type Call } from '../../../sdk/client/index.ts';
 import { foldName } from '../../lib/case-folding.ts';
 import { readAll } from '../remote.ts';

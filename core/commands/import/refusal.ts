@@ -1,4 +1,4 @@
-// What a server says no to, where that costs only what was asked for and not the import.
+// Server errors that skip a single object instead of ending the import.
 import { ApiCallError } from '../../../sdk/client/index.ts';
 
 /** The answer, or why the request as such is refused. @throws ApiCallError that is not about the request */

@@ -1,4 +1,4 @@
-// What an import did: what it made, and what of the file it did not take, by reason. Nothing of a file goes missing without a count.
+// Report of an import: created objects, and omitted data by reason. Every omission is counted.
 import { counted } from '../../lib/counted.ts';
 
 export interface Report {
@@ -8,11 +8,11 @@ export interface Report {
   failed: number;
   /** Rows of which title or body was shortened to what an issue holds. */
   cut: number;
-  /** Rows of which `created_at` is no time that has passed: their issues get the time of the import. */
+  /** Rows whose `created_at` is invalid or in the future; their issues get the time of the import. */
   undated: number;
-  /** Issues that got another number than they had, because something here has that one. */
+  /** Issues that got another number because their own is taken. */
   renumbered: number;
-  /** What was made beside issues. */
+  /** Created objects other than issues. */
   teams: number;
   labels: number;
   projects: number;
@@ -21,7 +21,7 @@ export interface Report {
   parents: number;
   relations: number;
   comments: number;
-  /** What was not taken → how often. */
+  /** Number of omissions by description. */
   left: Record<string, number>;
 }
 

@@ -36,14 +36,14 @@ export interface ImportOutcome {
   created(count: number): void;
   skipped(count: number): void;
   refused(at: string, why: string): void;
-  /** It goes in under another number. */
+  /** Counts an issue that gets another number. */
   renumbered(): void;
 }
 
-/** Makes issues. @throws ApiCallError */
+/** Creates issues. @throws ApiCallError */
 type Post = (issues: readonly NewIssue[]) => Promise<void>;
 
-/** What needs a scope of its own. */
+/** Resets the fields that require the scope `import:write`. */
 const unsaid = {
   createdAt: undefined,
   creatorId: undefined,
@@ -72,7 +72,7 @@ export function createPost(call: Call, untimed: () => void): Post {
   };
 }
 
-/** For want of the scope, or by a server that is older than the field. */
+/** Returns true if the scope is missing, or the server is older than the field. */
 function refusesTimes(error: unknown): boolean {
   if (!(error instanceof ApiCallError)) return false;
   if (error.status === 403) return error.message.includes('import:write');
@@ -112,7 +112,7 @@ async function refusalOf(post: Post, rows: readonly Outgoing[]): Promise<ApiCall
   }
 }
 
-/** What is sent again: rows that are not named, and those whose number is taken, without it. */
+/** Returns the rows to send again: those without a fault, and those whose number is taken, without the number. */
 function restOf(rows: readonly Outgoing[], named: FaultsByIndex, outcome: ImportOutcome): Outgoing[] {
   return rows.flatMap((row, index) => {
     const why = named.get(index);

@@ -1,4 +1,4 @@
-// How keys are shown to people, and lists of scopes in a few words.
+// Output format of keys and lists of scopes.
 import { allScopes } from '../../rights/scopes.ts';
 import type { CreatedKey } from '../../setup/keys/rpc-schemas.ts';
 import { firstOf } from '../table.ts';

@@ -1,5 +1,5 @@
-// Takes an order of the operator to whoever may write the data directory: the server that holds it, by the door it keeps there, or this
-// process where nobody does. What is typed and what comes back is the same.
+// Sends an operator RPC to the server that has the data directory open, through its socket, or executes it in this process if no server
+// runs. Arguments and results are the same.
 import { lstatSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { addressOf, readConfig } from '../../config.ts';

@@ -1,4 +1,4 @@
-// `tatami keys roll KEY`: a successor takes over, and the old key goes on for a while.
+// `tatami keys roll KEY`: creates a new key; the old one stays valid for a grace period.
 import { systemClock } from '../../lib/clock.ts';
 import { programName } from '../../lib/own-program.ts';
 import { quoted } from '../../lib/quoted.ts';

@@ -5,7 +5,7 @@ import { isFresh } from './tokens.ts';
 export interface Access {
   /** The login as it is known here. */
   current(): Login;
-  /** One that is good for a while. @throws CommandError where the login has ended */
+  /** Returns an access token that does not expire soon. @throws CommandError if the login has ended */
   token(): Promise<string>;
   /** Gets another token, in place of one that a server refused. @throws CommandError where the login has ended */
   renew(): Promise<void>;

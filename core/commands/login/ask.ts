@@ -54,7 +54,7 @@ async function tooLate(): Promise<never> {
   throw new CommandError('The login was not allowed within 15 minutes. Run the command again.');
 }
 
-/** By a code that is typed into any browser (RFC 8628). @throws CommandError */
+/** Logs in with a device code that the user enters in any browser (RFC 8628). @throws CommandError */
 export async function askByCode(from: AuthorizationServer, scopes: readonly string[]): Promise<LoginTokens> {
   const { server, config, resource } = from;
   try {

@@ -13,9 +13,9 @@ const answerWithinSeconds = 20;
 export interface AuthorizationServer {
   readonly server: string;
   readonly config: client.Configuration;
-  /** What the tokens are for (RFC 8707). */
+  /** Resource of the tokens (RFC 8707). */
   readonly resource: string;
-  /** All that can be asked for. */
+  /** Supported scopes. */
   readonly scopes: readonly string[];
 }
 

@@ -15,7 +15,7 @@ export function openBrowser(url: string): boolean {
 
 function start(command: string[]): boolean {
   try {
-    // It goes on by itself, and says nothing into this terminal.
+    // The browser is detached and writes nothing to this terminal.
     Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' }).unref();
     return true;
   } catch {

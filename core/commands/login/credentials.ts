@@ -1,5 +1,5 @@
-// Who is logged in where: one file in the folder of settings, for its user alone. It is replaced whole, so that a command which reads it
-// beside one that writes sees the old or the new; whoever changes it holds the lock beside it (lock.ts).
+// Stores logins in one file in the configuration folder, readable only by its user. The file is replaced atomically, so that a concurrent
+// reader sees the old or the new version. Writers hold the lock (lock.ts).
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfigDir } from '../../config.ts';
@@ -8,7 +8,7 @@ import { CommandError } from '../output.ts';
 
 /** A member of a workspace, for whom commands act at a server. */
 export interface Login {
-  /** Its base address, without a slash at the end. */
+  /** Base URL without a trailing slash. */
   readonly server: string;
   readonly workspace: { readonly id: string; readonly name: string };
   readonly member: { readonly id: string; readonly name: string };
@@ -16,7 +16,7 @@ export interface Login {
   readonly accessToken: string;
   /** Good once: each use gives another. */
   readonly refreshToken: string;
-  /** When the access token ends, ISO 8601 in UTC. */
+  /** Expiry of the access token, ISO 8601 in UTC. */
   readonly expiresAt: string;
 }
 
@@ -26,7 +26,7 @@ const others = 0o077;
 export const lockFile = (): string => join(readConfigDir(), 'credentials.lock');
 const credentialsFile = (): string => join(readConfigDir(), 'credentials.json');
 
-/** All logins; the first is the one that commands use. @throws CommandError where the file is not its user's alone, or is none of ours */
+/** Returns all logins; commands use the first. @throws CommandError if others can read the file, or it is invalid */
 export function readLogins(): Login[] {
   const file = credentialsFile();
   const text = readOwn(file);
@@ -49,7 +49,7 @@ export async function writeLogins(logins: readonly Login[]): Promise<void> {
   writeWholeFile(credentialsFile(), `${JSON.stringify({ version, logins }, null, 2)}\n`);
 }
 
-/** Whether two are for the same workspace: it has one login. */
+/** Returns true if two logins are for the same workspace, which has at most one. */
 export function isSameWorkspace(
   one: Pick<Login, 'server' | 'workspace'>,
   other: Pick<Login, 'server' | 'workspace'>,

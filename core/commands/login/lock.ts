@@ -1,5 +1,5 @@
-// One command at a time changes the logins: a refresh token is good once, and a second use of it ends the login. The lock is flock(2),
-// which ends with its process, so that no killed command leaves one behind.
+// Serializes changes of logins, because a second use of a refresh token revokes the login. The lock is flock(2), which the kernel releases
+// when its process ends.
 import { readConfigDir } from '../../config.ts';
 import { tryLock } from '../../store/data-dir.ts';
 import { makePrivateDir } from '../../store/private.ts';

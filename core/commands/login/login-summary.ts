@@ -1,4 +1,4 @@
-// How a login is shown: never with its tokens.
+// Output format of a login, without tokens.
 import type { Login } from './credentials.ts';
 
 export type LoginSummary = Pick<Login, 'server' | 'workspace' | 'member' | 'scopes'>;

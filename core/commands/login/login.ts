@@ -60,13 +60,13 @@ async function describe({ server }: AuthorizationServer, tokens: LoginTokens): P
   };
 }
 
-/** As the current one. What it takes the place of is ended at the server, so that nothing is left there that nobody uses. */
+/** Stores a login as the current one, and revokes the login that it replaces. */
 async function keep({ config }: AuthorizationServer, made: Login): Promise<void> {
   const replaced = await withLogins(async () => {
     const logins = readLogins();
     await writeLogins([made, ...logins.filter((login) => !isSameWorkspace(login, made))]);
     return logins.find((login) => isSameWorkspace(login, made));
   });
-  // Where that fails, it ends by itself when nobody has used it for long enough.
+  // If the revocation fails, the grant expires after a period without use.
   if (replaced) await client.tokenRevocation(config, replaced.refreshToken).catch(() => undefined);
 }

@@ -1,5 +1,5 @@
-// Where the browser brings the code of a login: a port of this machine that is open until it has come (RFC 8252 §7.3). Whatever else
-// knocks there is turned away, and the wait goes on.
+// Loopback redirect URI of a login (RFC 8252 §7.3): a local port that is open until the browser delivers the code. Other requests are
+// rejected.
 
 const path = '/callback';
 
@@ -19,7 +19,7 @@ export function listen(state: string): Loopback {
     port: 0,
     fetch: (request) => {
       const url = new URL(request.url);
-      // By another name than the address, a page of elsewhere would have been given this port for its own (DNS rebinding).
+      // A host name other than the address indicates DNS rebinding by another site.
       const isOurs =
         request.method === 'GET' && url.pathname === path && url.host === `127.0.0.1:${server.port}`;
       if (!isOurs) return page(404, 'Page not found.');

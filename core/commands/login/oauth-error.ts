@@ -1,16 +1,16 @@
-// What went wrong between a command and an authorization server, in words that say what to do.
+// Error messages for failures of an authorization server, with the solution.
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
 import { ApiCallError, unreachable } from '../../../sdk/client/error.ts';
 import { CommandError, exitCodes } from '../output.ts';
 
-/** By the error codes of RFC 6749 §4.1.2.1 and §5.2, and RFC 8628 §3.5. */
+/** Messages by the error codes of RFC 6749 §4.1.2.1 and §5.2, and RFC 8628 §3.5. */
 const sentences: Readonly<Record<string, string>> = {
   access_denied: 'The login was denied in the browser.',
   expired_token: 'The login was not allowed in time. Run `tatami login` again.',
   invalid_grant: 'The authorization is no longer valid. Run `tatami login` again.',
 };
 
-/** Whether a server says that a refresh token is good no more. */
+/** Returns true if the server rejects the refresh token. */
 export function isEnded(error: unknown): boolean {
   return error instanceof ResponseBodyError && error.error === 'invalid_grant';
 }

@@ -9,7 +9,7 @@ export type LoginTokens = Pick<Login, 'accessToken' | 'refreshToken' | 'expiresA
 /** Shorter than any life of a token, longer than a request is on its way. */
 const renewBeforeMs = 60_000;
 
-/** Whether the access token is good for a while. */
+/** Returns true if the access token does not expire soon. */
 export function isFresh({ expiresAt }: Pick<LoginTokens, 'expiresAt'>): boolean {
   return Date.parse(expiresAt) - systemClock.nowMs() > renewBeforeMs;
 }

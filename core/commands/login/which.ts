@@ -1,4 +1,4 @@
-// Which of the logins somebody means, by the name or id of a workspace, or by a server.
+// Selects a login by the name or id of a workspace, or by a server.
 import { programName } from '../../lib/own-program.ts';
 import { CommandError, exitCodes } from '../output.ts';
 import type { Login } from './credentials.ts';
@@ -23,7 +23,7 @@ export function theLogin(logins: readonly Login[], named?: string): Login {
       `There is no login for ${named}. Use one of: ${logins.map(where).join('; ')}.`,
       exitCodes.loginNeeded,
     );
-  // Of a server, the one that was used last.
+  // Among several logins to one server, the most recently used one is selected.
   if (another && found.some(({ server }) => server !== only.server))
     throw new CommandError(
       `${named} matches several logins: ${found.map((login) => `${where(login)} (${login.workspace.id})`).join('; ')}. Use the id of one.`,

@@ -14,9 +14,9 @@ interface WhoamiOutput {
   workspace: { id: string; name: string };
   member: { id: string; name: string; role: string };
   by: 'login' | 'key';
-  /** What it may do now. */
+  /** Effective scopes. */
   scopes: string[];
-  /** Of a login, that of its access token, which is renewed by itself. */
+  /** Expiry of the key, or of the access token of a login, which is renewed automatically. */
   expiresAt: string | null;
 }
 

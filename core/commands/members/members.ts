@@ -21,7 +21,7 @@ export interface TeamsOptions extends RemoteOptions {
   teams?: string;
 }
 
-/** As the body of a request has them; of what is not given, nothing. */
+/** Returns the request body, without options that were not given. */
 export const teamsOf = ({ teams }: TeamsOptions): { teams?: string[] } =>
   teams === undefined ? {} : { teams: teams.split(',').map((key) => key.trim()) };
 

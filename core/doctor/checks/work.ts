@@ -2,7 +2,7 @@ import { note, warning, type Check, type Finding } from '../check.ts';
 
 /** Due work normally starts within seconds. */
 const lateMs = 600_000;
-/** Due times from here on mean that the work waits for something other than time; see core/events/work-rows.ts. */
+/** Lowest sentinel due time: such work waits for other work or for capacity. See core/events/work-rows.ts. */
 const neverMs = 8_640_000_000_000_000;
 /** Above 2,000, because cursors of idle workspaces are stored only every 2,000 events. */
 const behindMin = 3_000;

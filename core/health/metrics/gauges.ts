@@ -152,7 +152,7 @@ function gauges(registry: Registry): Define {
   };
 }
 
-/** Defines metrics that only grow. */
+/** Defines counters. */
 function counters(registry: Registry): Define {
   return (name, help, label, read) => {
     const counter: Counter = new Counter({

@@ -13,7 +13,7 @@ const always = ['X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateL
 export function describeOperation(route: Route, components: Components, proposal: TSchema): JsonObject {
   const { scope, description, body } = route;
   const also = route.also === undefined ? '' : ` and ${route.also.words}`;
-  const needs = scope === null ? openTo(route) : `Needs the scope \`${scope}\`${also}.`;
+  const needs = scope === null ? openTo(route) : `Requires the scope \`${scope}\`${also}.`;
   return {
     operationId: route.name,
     tags: [tagOf(route)],
@@ -57,7 +57,7 @@ const fileBody = {
 };
 
 function openTo(route: Route): string {
-  return needsCaller(route) ? 'Needs a key with any scopes.' : 'Public.';
+  return needsCaller(route) ? 'Requires authentication, but no scope.' : 'Public.';
 }
 
 export function tagOf(route: Route): string {

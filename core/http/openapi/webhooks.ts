@@ -62,7 +62,7 @@ export function describeWebhooks(
           responses: {
             '2XX': { description: 'Received.' },
             '410': { description: 'Gone. The endpoint is disabled.' },
-            default: { description: 'Not received. The delivery is retried later.' },
+            default: { description: 'Any other status. The delivery is retried.' },
           },
         },
       },

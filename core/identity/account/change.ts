@@ -36,7 +36,7 @@ export function changeRoute(
     const who = await sessions.find(request.headers);
     if (!who) return leadToSignIn(baseUrl, '/account');
     const form = await readSignedForm(request, baseUrl, who);
-    // The account page explains the situation to a person without a workspace.
+    // A person without a workspace has nothing to change; the account page explains why.
     if (who.seats.length === 0) return leadTo(baseUrl, '/account');
     if (isSensitive && !isFresh(who, nowMs())) return leadToProof(baseUrl, '/account');
     const came = await work(who, form, request);

@@ -171,7 +171,7 @@ export function newAccount(
 ): { id: string; op: Op } {
   const id = ids.next(accountPrefix);
   const key = addressKey(email);
-  if (key === null) throw new Error('An account needs an address that has a normal form.');
+  if (key === null) throw new Error('The address is not a valid e-mail address.');
   const now = nowMs();
   const row = { id, name, email: email.trim(), key, verified: isProven ? now : null, password: passwordHash };
   return { id, op: systemOp(insertAccount, { ...row, now }, { expectRows: 1 }) };

@@ -15,7 +15,7 @@ export interface PasskeyRow {
 
 const ofAccount = 'an account belongs to the installation, and so do its passkeys';
 
-/** Maximum per account. */
+/** Maximum number of passkeys per account. */
 export const passkeysMax = 20;
 
 export const insertPasskey = systemStatement(

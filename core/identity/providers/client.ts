@@ -18,9 +18,9 @@ const proofSeconds = proofMs / 1000;
 export interface OutsidePerson {
   readonly issuer: string;
   readonly subject: string;
-  /** Null if the provider sends none. */
+  /** Display name; null if the provider sends none. */
   readonly name: string | null;
-  /** Null if the provider sends none, or has not verified it. */
+  /** Null if the provider sends no address, or has not verified it. */
   readonly verifiedEmail: string | null;
   /** Label of the account at the provider, for its owner. */
   readonly displayName: string;

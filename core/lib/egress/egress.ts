@@ -57,7 +57,7 @@ export interface Egress {
   send: (request: EgressRequest) => Promise<EgressResponse>;
   /**
    * Checks a URL at registration: refuses an ambiguous URL, an address that `send` would refuse, and http outside the allow-list.
-   * An https host that does not resolve at the moment passes. @throws EgressError
+   * An https host that currently does not resolve passes. @throws EgressError
    */
   checkUrl: (url: string) => Promise<void>;
   /** Connects without sending a request, with TLS for https. @throws EgressError */

@@ -1,4 +1,4 @@
-// Section of the account page that lists the grants of a person and revokes them, through the API in the name of the person.
+// Section of the account page that lists the grants of a person and revokes them, through the API on behalf of the person.
 import { html, type Html } from '../../html/html.ts';
 import type { App } from '../../http/app.ts';
 import type { Route } from '../../http/route.ts';

@@ -1,5 +1,5 @@
 // The page of a proposal. Members of its workspace can read it, and members with the right to approve can decide on it. Both call the API
-// in the name of the person.
+// on behalf of the person.
 import type { App, Caller } from '../../http/app.ts';
 import type { Principal } from '../../http/principal.ts';
 import { defineRoute, type RawRequest, type RawAnswer, type Route } from '../../http/route.ts';

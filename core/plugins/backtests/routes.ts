@@ -36,7 +36,7 @@ const backtestVisibility: AlsoNeeded = {
 
 /** The installed code has consent; other code requires the scope to install it. */
 const visibilityOrInstall: AlsoNeeded = {
-  words: `${pluginVisibility.words}, and plugins:write to try another package`,
+  words: `${pluginVisibility.words}, and \`plugins:write\` to test another package`,
   async scopes(ctx, input) {
     const { package: brought } = (input.body ?? {}) as { package?: unknown };
     return [

@@ -89,8 +89,8 @@ const facts = {
   ),
   error: nullable(Type.String({ description: 'Error message; null unless the backtest failed.' })),
   createdAt: described(time, 'Time of the request.'),
-  startedAt: nullable(described(time, 'Time of the start; null before.')),
-  finishedAt: nullable(described(time, 'Time of the end; null before.')),
+  startedAt: nullable(described(time, 'Time at which the backtest started; null until then.')),
+  finishedAt: nullable(described(time, 'Time at which the backtest ended; null until then.')),
 };
 
 export const BacktestListed = namedSchema('BacktestListed', Closed(facts));

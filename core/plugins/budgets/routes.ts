@@ -122,7 +122,7 @@ export function budgetRoutes(usage: Usage): Route[] {
       name: 'plugins.costs-of-issue',
       summary: 'Get the cost of the plugin runs that events of an issue triggered',
       scope: 'plugins:read',
-      also: { words: 'the right to read issues', scopes: () => Promise.resolve(['issues:read']) },
+      also: { words: '`issues:read`', scopes: () => Promise.resolve(['issues:read']) },
       limit: 'read',
       params: Closed({ id: nameOf(issue) }),
       responses: { 200: CostsOfIssue },

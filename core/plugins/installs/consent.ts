@@ -135,7 +135,7 @@ function scopesOf({ scopes = {} }: PluginManifest, before: Before | null): Conse
   });
 }
 
-/** True if the previous version requested as much; a write scope covers its read scope. */
+/** True if the previous version already requested this access; a write scope covers its read scope. */
 function isRequested(scope: string, request: Narrowed, before: Requests): boolean {
   const [own, implying] = [before[scope], before[scope.replace(/:read$/, ':write')]];
   if (own && isWithin(own.fields, request.fields) && isWithinRows(own.where, request.where)) return true;

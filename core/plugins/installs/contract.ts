@@ -36,7 +36,7 @@ export const installModesInput = Type.Record(
 
 export const installSettings = Type.Record(Type.String(), Type.Unknown(), {
   maxProperties: 100,
-  description: 'Settings by their names in the manifest.',
+  description: 'Keys are the names of the settings in the manifest.',
 });
 
 /** Limits of the host, far above any normal use, so that only runaway plugins reach them. */
@@ -191,7 +191,7 @@ export const plugin = defineContract({
     }),
     settings: json(installSettings, {
       ...computedField,
-      doc: 'Settings, with the defaults of the manifest for settings that are not set.',
+      doc: 'Effective settings: unset ones have the default of the manifest.',
     }),
     mode: choice(installModes, {
       ...never,

@@ -47,7 +47,7 @@ export function sendsOutside({ manifest: { net = [], secrets = {} } }: Pick<Inst
 
 /** For calls that make a plugin act for the caller. */
 export const sendingOutside: AlsoNeeded = {
-  words: `${effectTable['outside-requests'].scope}, if the plugin can send requests to other servers`,
+  words: `\`${effectTable['outside-requests'].scope}\`, if the plugin can send requests to other servers`,
   scopes: (ctx, { params }) =>
     scopesOfInstall(ctx, (params as { id: string }).id, (install) =>
       sendsOutside(install) ? [effectTable['outside-requests'].scope] : [],

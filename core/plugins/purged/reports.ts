@@ -1,11 +1,10 @@
-// Reports of backtests, gates and shadows tell what runs would have done, entry by entry: those about some objects are taken out. What is
-// counted stays.
+// Removes entries about given objects from the reports of backtests, gates and shadows. Totals are unchanged.
 import type { Mentions } from '../../lib/mentions.ts';
 
-/** Members whose entries are each about one event or one object. */
+/** Report fields whose entries are each about one event or one object. */
 const entries: ReadonlySet<string> = new Set(['effects', 'samples', 'differences']);
 
-/** @returns the same value where nothing of it is about them */
+/** @returns the same value if no entry is about the objects */
 export function withoutEntries<T>(report: T, isAbout: Mentions): T {
   return isAbout(JSON.stringify(report)) ? (pruned(report, isAbout) as T) : report;
 }

@@ -86,7 +86,7 @@ export function createTryRun(options: TryOptions): TryRun {
     );
   };
 
-  /** Ends an attempt that lost every repeat to concurrent changes. */
+  /** Ends an attempt whose repeats all conflicted with concurrent changes. */
   const giveWay = async (leased: LeasedRun, tried: RunAttempt): Promise<void> => {
     const { attempt, handler_kind: kind } = leased.run;
     if (traitsOf[kind].isRetried) return later.retry(leased, tried, overtaken);

@@ -93,7 +93,10 @@ export const UndoResponse = namedSchema(
 export const AutomationUndone = namedSchema(
   'AutomationUndone',
   Closed({
-    undo: Closed({ id: idOf(idPrefixes.undo, 'Id of the undo.') }, { description: 'Undo that was made.' }),
+    undo: Closed(
+      { id: idOf(idPrefixes.undo, 'Id of the undo.') },
+      { description: 'Undo that the request created.' },
+    ),
     undid: Type.Array(Type.String(), { description: 'Ids of the undone runs, proposals or undos.' }),
     plugin: nullable(
       Closed(

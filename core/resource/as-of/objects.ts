@@ -83,7 +83,7 @@ export function lastEventsOfParts(
   return eventsBy(ctx, lastOfParts, ids, { kind, at });
 }
 
-/** Returns the events whose sequences a statement finds, for some of the ids at a time. */
+/** Returns the events whose sequences the statement selects. Processes the ids in chunks. */
 async function eventsBy(
   { store, scope }: Context,
   statement: Statement<{ sequence: number | null }>,

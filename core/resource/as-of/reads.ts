@@ -30,7 +30,7 @@ export function asOfQueryOf({ asOf }: Contract): TObject['properties'] {
   return asOf ? asOfQuery : {};
 }
 
-/** Returns the schemas of responses that name the moment which they show, if it is not now. */
+/** Returns the response schemas with `asOf`, the time of the shown state; omitted for the current state. */
 export function withMoment(contract: Contract): { response: TSchema; page: TSchema } {
   const asOf = { asOf: Type.Optional(AsOf) };
   const schemas = schemasOf(contract);

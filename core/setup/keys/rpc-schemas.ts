@@ -38,7 +38,7 @@ export const keyRpcSchemas = {
   roll: Closed({
     key,
     graceMs: Type.Integer({ minimum: 0, maximum: graceMsMax }),
-    allScopes: Type.Boolean({ description: 'True to give the successor all scopes.' }),
+    allScopes: Type.Boolean({ description: 'True to grant the new key all scopes.' }),
     expiresAt,
   }),
 };

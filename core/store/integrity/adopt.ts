@@ -1,4 +1,4 @@
-// Makes a database file the own one of a data directory: checkpoints its log, and recreates log head, page checksums and identity from its
+// Adopts a database file into a data directory: checkpoints its log, and recreates log head, page checksums and identity from its
 // content. Used at the end of a restore, and when the operator accepts a copy. The caller holds the lock of `openDataDir`, so no server has
 // the directory open.
 import Database from 'libsql';

@@ -13,7 +13,7 @@ export interface DataDirectory extends IdentityFiles {
 
 export type Recognised = 'own' | 'new' | 'earlier' | 'moved';
 
-/** First schema whose data directory has an identity. */
+/** First schema version with an identity file in the data directory. */
 export const identitySchema = 7;
 
 const wayBack =

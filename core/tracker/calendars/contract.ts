@@ -20,7 +20,7 @@ const ofDay = Type.Array(
 );
 const byDay = Object.fromEntries(weekdays.map((day) => [day, Type.Optional(ofDay)]));
 const hours = Type.Unsafe<Partial<Record<Weekday, Static<typeof ofDay>>>>(
-  Closed(byDay, { description: 'Map of day of the week → hours; omitted days are free.' }),
+  Closed(byDay, { description: 'Map of day of the week → hours; omitted days have no working hours.' }),
 );
 
 export const calendar = defineContract({

@@ -84,7 +84,7 @@ async function earlierValues(
 const valuesIn = (event: EventRow): FieldValuesByKey | null =>
   (renderData(event) as { fields?: FieldValuesByKey }).fields ?? null;
 
-/** Returns the fields that existed at the moment. @param lifecycle creations, deletions and restorations of all fields, in order */
+/** Returns the fields that existed at that time. @param lifecycle creations, deletions and restorations of all fields, in order */
 async function fieldsOf(
   ctx: Context,
   lifecycle: readonly { readonly id: string; readonly type: string; readonly sequence: number }[],

@@ -69,7 +69,7 @@ export async function listIssuesAt(
   const then = await contextAt(ctx, moment);
   const keys = issueKeys(query.sort, then);
   const requested = await withParentIds(ctx, [...viewFilters, ...requestedFilters(query)]);
-  // Key that the cursors are bound to.
+  // Cursors are bound to this query.
   const list = { ...query, ...(viewFilters.length > 0 && { kept: JSON.stringify(viewFilters) }) };
   const { changed, still } = await unchanged(then, moment, (others) =>
     tabled(then, { list, requested, order: issueOrder(query.sort, then.directory, ctx.directory) }, others),
@@ -88,7 +88,7 @@ export async function listIssuesAt(
   return { ...page, data: shaped as ListedThen['data'], asOf: toMomentResponse(moment) };
 }
 
-/** Replaces identifiers of parents by ids, since a parent may have had another identifier at the moment. */
+/** Replaces identifiers of parents by ids, since a parent may have had another identifier at that time. */
 async function withParentIds(ctx: Context, requested: readonly FilterRequest[]): Promise<FilterRequest[]> {
   const idsIn = async (value: unknown, ofParent: boolean): Promise<unknown> => {
     if (typeof value === 'string' && ofParent)
@@ -239,7 +239,7 @@ async function issuesAt(ctx: Context, ids: readonly string[], moment: Moment): P
   return issues;
 }
 
-/** Returns the earliest due time among the clocks of each issue that were counting at the moment. */
+/** Returns the earliest due time among the clocks of each issue that were counting at that time. */
 async function dueAt(
   ctx: Context,
   ids: readonly string[],
@@ -255,7 +255,7 @@ async function dueAt(
   return due;
 }
 
-/** Adds names as they were at the moment. */
+/** Adds names as they were at that time. */
 async function withNamesAt(ctx: Context, moment: Moment, issues: readonly Was[]): Promise<Was[]> {
   const referred = issues.flatMap((was) => [
     ...referredIn(issue, was),
@@ -268,7 +268,7 @@ async function withNamesAt(ctx: Context, moment: Moment, issues: readonly Was[])
 
 const labelIds = ({ labels }: Was): string[] => (labels as { id: string }[]).map(({ id }) => id);
 
-/** Sorts labels by name, and omits labels that were deleted at the moment. */
+/** Sorts labels by name, and omits labels that were deleted at that time. */
 function known(was: Was, { directory }: Pick<Context, 'directory'>): Was {
   const labels = labelIds(was).flatMap((id) => {
     const label = directory.labels.get(id);
@@ -281,7 +281,7 @@ function known(was: Was, { directory }: Pick<Context, 'directory'>): Was {
   };
 }
 
-/** Sets the identifiers of parents as of the moment; a parent had none yet if its child was created in the same batch. */
+/** Sets the identifiers of parents as of that time; a parent had none yet if its child was created in the same batch. */
 export async function parentsAt(ctx: Context, moment: Moment, issues: readonly Was[]): Promise<Was[]> {
   const parentOf = ({ parent }: Was): string | undefined => (parent as { id: string } | null)?.id;
   const ids = [...new Set(issues.flatMap((was) => parentOf(was) ?? []))];

@@ -122,7 +122,7 @@ export const issueFiltering = createFiltering({
   },
 });
 
-/** Returns the id of an issue that existed at the moment, even if it was deleted or purged since. */
+/** Returns the id of an issue that existed at the given event, even if it was deleted or purged since. */
 async function idAsOf(ctx: Context, name: string, sequence: number): Promise<string | undefined> {
   const id = (await issueModel.idsOf(ctx, [name])).get(name) ?? name;
   const was = (await objectsAt(ctx, issue, [id], { sequence })).get(id);

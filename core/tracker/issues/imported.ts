@@ -51,7 +51,7 @@ export const importedInputs = {
   creatorId: Type.Optional(
     described(
       idOrName(member),
-      'Creator of the issue in the other system; a removed member must be given by id. Needs the scope `import:write`.',
+      'Creator of the issue in the other system; a removed member must be given by id. Requires the scope `import:write`.',
     ),
   ),
   startedAt: timeInput('startedAt'),
@@ -63,7 +63,7 @@ const givesAny = (entry: object): boolean => Object.keys(importedInputs).some((n
 
 /** Extra scope of operations whose body takes `importedInputs`, directly or in a list `issues`. */
 export const importing: AlsoNeeded = {
-  words: 'import:write to give number, createdAt, creatorId, startedAt, completedAt or canceledAt',
+  words: '`import:write` to set number, createdAt, creatorId, startedAt, completedAt or canceledAt',
   scopes: async (_, { body }) => {
     const { issues } = body as { issues?: readonly object[] };
     return (issues?.some(givesAny) ?? givesAny(body as object)) ? ['import:write'] : [];

@@ -9,7 +9,7 @@ import type { Issue } from './kind.ts';
 const [reading, writing] = ['issues:read', 'issues:write'];
 
 const needs = (scope: string): AlsoNeeded => ({
-  words: scope,
+  words: `\`${scope}\``,
   scopes: async ({ narrowed }) => (narrowed?.has(scope) ? [] : [scope]),
 });
 

@@ -8,7 +8,7 @@ import { Closed, enumeration, idOf, namedSchema, nameOf } from '../../lib/schema
 
 export const teamKey = Type.String({
   pattern: teamKeyPattern,
-  description: 'A team key: up to 10 characters A–Z and 0–9, a letter first.',
+  description: 'Up to 10 characters A–Z and 0–9, starting with a letter.',
 });
 const stateId = idOf('wfs');
 const transitions = Type.Record(stateId, Type.Array(stateId, { maxItems: 50 }), {

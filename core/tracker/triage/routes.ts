@@ -6,7 +6,7 @@ import { issue } from '../issues/contract.ts';
 import { acceptIssue, declineIssue, snoozeIssue, TriageDecline, TriageSnooze } from './triage.ts';
 
 const saying: AlsoNeeded = {
-  words: 'comments:write to give a reason',
+  words: '`comments:write` to give a reason',
   scopes: async (_, { body }) => ('reason' in (body as object) ? ['comments:write'] : []),
 };
 

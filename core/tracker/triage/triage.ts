@@ -21,7 +21,7 @@ export const TriageDecline = namedSchema(
     reason: Type.Optional(
       text(
         65_536,
-        'Reason for declining, added as a comment on the issue. Needs the scope `comments:write`.',
+        'Reason for declining, added as a comment on the issue. Requires the scope `comments:write`.',
       ),
     ),
   }),

@@ -32,7 +32,7 @@ const deliveryFields = {
   status: deliveryStatus,
   attempts: Type.Integer({ description: 'Number of attempts made.' }),
   createdAt: described(time, 'Time of creation.'),
-  firstAttemptAt: at('Time of the first attempt; null before it.'),
+  firstAttemptAt: at('Time of the first attempt; null until then.'),
   nextAttemptAt: at('Time of the next attempt; null if none is planned.'),
   finishedAt: at('Time at which it was delivered, failed or was canceled; null until then.'),
 };

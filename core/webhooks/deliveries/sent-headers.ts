@@ -1,4 +1,4 @@
-// Compact storage of attempt headers: values that follow from the delivery and the time are omitted and restored
+// Compact storage of attempt headers: values that can be derived from the delivery and the time are omitted and restored
 // exactly. Headers that would not restore exactly are stored in full, as earlier versions did.
 
 export type SentHeaders = Readonly<Record<string, string>>;

@@ -38,7 +38,7 @@ const Issue = Type.Object({
   createdAt: Type.Optional(Type.String()),
   closed_at: text,
   closedAt: text,
-  // Of the API, and of `gh`.
+  // Field names of the API and of `gh`.
   user: Person,
   author: Person,
   html_url: Type.Optional(Type.String()),
@@ -175,7 +175,7 @@ function commentsOf({ comments }: Issue): ImportRow['comments'] {
   }));
 }
 
-/** What it says that has no place here, or is not in such a file. */
+/** Reports data that has no equivalent, or that the file does not contain. */
 function leftOf({ assignees = [], comments, reactions, reactionGroups }: Issue): string[] {
   return [
     ...(assignees.length > 1 ? ['further assignees'] : []),

@@ -75,10 +75,10 @@ function contentOf(
   };
 }
 
-/** Of one project there, which is a team here: its parts and versions are labels. */
+/** Components and versions of a Jira project become labels of the team. */
 const labelColumns = ['Component/s', 'Components', 'Fix Version/s', 'Fix versions'];
 
-/** What stands in all columns of these names. */
+/** Returns the values of all columns with these names. */
 const valuesOf = ({ all }: CsvRecord, columns: readonly string[]): string[] =>
   columns.flatMap((column) => all(column).map((value) => value.trim())).filter((value) => value !== '');
 
@@ -89,7 +89,7 @@ const kinds: Readonly<Record<string, string>> = {
   improvement: 'feature',
 };
 
-/** What of its types is a label here. */
+/** Returns the label for a Jira issue type. */
 function kindOf(given: string, { left }: RowReporter): string[] {
   const type = given.trim();
   const label = ownValue(kinds, type.toLowerCase());
@@ -103,14 +103,14 @@ const pointsOf = ({ one }: CsvRecord): string =>
 
 const parentColumns = ['Parent key', 'Parent', 'Parent id', 'Epic Link', 'Custom field (Epic Link)'];
 
-/** At most one: Jira writes the same one as key, as id, and to some issues as their epic. */
+/** Returns at most one parent, because Jira may write the same parent as key, id and epic. */
 function parentsOf(record: CsvRecord): ImportedLink[] {
   return valuesOf(record, parentColumns)
     .slice(0, 1)
     .map((to) => ({ type: 'child_of', to }));
 }
 
-/** By the name of the type of link there: what the issue is to the one in a column of its outward, and of its inward side. */
+/** Relation types by the Jira link type, for its outward and its inward columns. */
 const linkTypes: Readonly<Record<string, readonly [outward: RelationType, inward: RelationType]>> = {
   blocks: ['blocks', 'blocked_by'],
   duplicate: ['duplicate_of', 'duplicated_by'],
@@ -129,7 +129,7 @@ function relationsOf(record: CsvRecord): ImportedLink[] {
   });
 }
 
-/** Of the form `21/Nov/23 10:12 AM;Ana;It hangs`. */
+/** Parses a comment such as `21/Nov/23 10:12 AM;Ana;It hangs`. */
 function commentOf(text: string): ImportedComment {
   const [, time, author = '', body = ''] = /^([^;\n]{6,40});([^;\n]*);([\s\S]*)$/.exec(text) ?? [];
   const said = time === undefined ? '' : timeText(time);
@@ -140,7 +140,7 @@ function commentOf(text: string): ImportedComment {
 
 const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 
-/** Of the form `21/Nov/23 10:12 AM`, as Jira writes it unless told otherwise, or ISO 8601. */
+/** Parses a time such as `21/Nov/23 10:12 AM`, the default format of Jira, or ISO 8601. */
 function timeText(text: string): string {
   const [, day, month = '', year, hour, minute, half] =
     /^(\d{1,2})\/(\w{3})\/(\d{2,4}) (\d{1,2}):(\d{2})(?: ([AP]M))?$/i.exec(text.trim()) ?? [];

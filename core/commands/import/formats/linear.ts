@@ -84,7 +84,7 @@ function timeOf(text: string): string | undefined {
   return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 }
 
-/** Of the form `Tue Nov 21 2023 10:00:00 GMT+0000 (GMT)`, or ISO 8601. */
+/** Parses a time such as `Tue Nov 21 2023 10:00:00 GMT+0000 (GMT)`, or ISO 8601. */
 function timeText(text: string): string {
   const words = /^\w{3} \w{3} \d{2} \d{4} [\d:]{8} GMT[+-]\d{4}/.exec(text)?.[0];
   return words === undefined ? text : new Date(Date.parse(words)).toISOString();

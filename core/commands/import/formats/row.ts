@@ -11,36 +11,36 @@ export interface ImportRow {
   readonly labels: readonly string[];
   readonly title: string;
   readonly body: string;
-  /** When it was made there; null where the file says nothing of it. */
+  /** Creation time in the source; null if the file has none. */
   readonly createdAt: string | null;
   readonly startedAt?: string;
-  /** When it was completed or canceled there: the state says which. */
+  /** Time of completion or cancelation in the source, depending on the state. */
   readonly endedAt?: string;
-  /** What the file says in place of a time that has passed. */
+  /** Invalid or future creation time as written in the file; null if there is none. */
   readonly noTime: string | null;
-  /** The same for the same issue in every export. */
+  /** Stable across exports of the same issue. */
   readonly externalId: string;
   readonly priority?: Priority;
-  /** What its state is called there. */
+  /** Name of the state in the source. */
   readonly status?: string;
-  /** Name or e-mail address of who works on it. */
+  /** Name or e-mail address of the assignee. */
   readonly assignee?: string;
-  /** Name or e-mail address of who made it. */
+  /** Name or e-mail address of the creator. */
   readonly creator?: string;
   readonly estimate?: number;
   /** YYYY-MM-DD. */
   readonly dueDate?: string;
-  /** What its identifier counts there, where it stands for the team as well. */
+  /** Number in the identifier of the source, if the identifier names the team. */
   readonly number?: number;
-  /** What its project is called. */
+  /** Name of the project. */
   readonly project?: string;
-  /** The step of that project. */
+  /** Milestone of the project. */
   readonly milestone?: Milestone;
-  /** Of several, the last one that is here. */
+  /** The last one that exists on the server is used. */
   readonly cycles?: readonly ImportedCycle[];
   readonly links: readonly ImportedLink[];
   readonly comments: readonly ImportedComment[];
-  /** Another id that rows of the file name it by. */
+  /** Another id by which rows of the file reference the issue. */
   readonly alsoId?: string;
 }
 
@@ -53,38 +53,38 @@ export interface Milestone {
 
 export interface ImportedCycle {
   readonly name: string;
-  /** ISO 8601; undefined where the file does not say. */
+  /** ISO 8601; undefined if the file has none. */
   readonly startsAt?: string;
   readonly endsAt?: string;
 }
 
-/** What the issue of a row is to another one. */
+/** Link from the issue of a row to another issue. */
 export interface ImportedLink {
   readonly type: 'child_of' | 'parent_of' | RelationType;
-  /** The other one: its external id, or another id of its row. */
+  /** External id of the other issue, or another id of its row. */
   readonly to: string;
 }
 
 export type RelationType = 'blocks' | 'blocked_by' | 'duplicate_of' | 'duplicated_by' | 'relates_to';
 
 export interface ImportedComment {
-  /** Who said it when, as the file has it; empty where it does not say. */
+  /** Author and time as written in the file; empty if it has neither. */
   readonly said: string;
   readonly body: string;
 }
 
 export type Priority = 'none' | 'low' | 'medium' | 'high' | 'urgent';
 
-/** Told of what does not become a part of an issue. */
+/** Receives everything in a file that is not imported. */
 export interface RowReporter {
-  /** What is no row: where it stands, and why. */
+  /** Reports an invalid row, its position and the reason. */
   bad(at: string, why: string): void;
-  /** What a row says that nothing here takes, by what it is: `column Reporter`. */
+  /** Counts a value that has no equivalent, by its description, such as `column Reporter`. */
   left(what: string, rows?: number): void;
 }
 
 export interface Format {
-  /** `externalSource` of its issues. */
+  /** `externalSource` of the issues. */
   readonly source: string;
   /** Number of records, for files that are not CSV. @throws CommandError */
   count?(file: string): number;
