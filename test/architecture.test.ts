@@ -339,7 +339,7 @@ test('requests go out only through egress and the sdk, and only config reads the
   expect(
     using(
       /(?<![.\w])fetch\(['"`\w]/,
-      /^core\/(lib\/egress\/|http\/app\.ts|sandbox\/sidecar\/guest\/|commands\/(health|keys\/desk)\.ts)/,
+      /^core\/(lib\/egress\/|http\/app\.ts|sandbox\/sidecar\/guest\/|commands\/(health|keys\/operator-rpc)\.ts)/,
     ),
   ).toEqual([]);
 });
@@ -362,7 +362,7 @@ test('time and chance come in as parameters', () => {
 
 test('a fix says what to do, so it begins with a verb; what is wrong is said as `why`', () => {
   const verbs =
-    /^(Add|Choose|Create|Delete|Expand|Filter|Give|Leave|List|Look|Name|Nest|Remove|Sort|Subscribe|Use)\b/;
+    /^(Add|Choose|Create|Delete|Expand|Filter|Give|Leave|List|Look|Name|Nest|Remove|Send|Sort|Subscribe|Use)\b/;
   const asFix = new RegExp(`^[^;]*?'(?:${fieldIssues.join('|')})',\\s*['\`]([^'\`]+)`);
   const fixes = core.flatMap(({ file, text }) => [
     ...text

@@ -7,13 +7,13 @@ import { isDay } from '../lib/time.ts';
 
 export type ExchangeCell = (value: unknown) => string | null;
 
-/** Length limit of texts that declare none. */
+/** Length limit of texts for which no other limit is defined. */
 const charsMax = 1024 * 1024;
-/** Maximum nesting, because recursive JSON readers may overflow the stack. */
+/** Maximum nesting, because JSON is read recursively. */
 const depthMax = 64;
-/** The latest time that JavaScript can express; rows use it for "never". */
+/** The last moment that JavaScript can express; rows use it for "never". */
 const lastMs = 8_640_000_000_000_000;
-/** The year 0, the earliest time that `readTime` accepts nothing earlier. */
+/** The year 0, the earliest time that `readTime` accepts. */
 const firstMs = -62_167_219_200_000;
 
 const matching =
@@ -21,11 +21,11 @@ const matching =
   (value) =>
     isRight(value) ? null : what;
 
-/** Returns true for text that SQLite and UTF-8 can store unchanged. */
+/** Returns true for text that SQLite and UTF-8 represent unchanged. */
 const isText = (value: unknown, max = charsMax): value is string =>
   typeof value === 'string' && value.isWellFormed() && !value.includes('\0') && isWithin(value, max);
 
-/** TypeBox counts graphemes, which are never exceeds the the code units. */
+/** Counts characters as contracts and TypeBox do; the count never exceeds the number of code units. */
 const isWithin = (text: string, maxLength: number): boolean =>
   text.length <= maxLength || (text.length <= charsMax && Check({ type: 'string', maxLength }, text));
 
@@ -72,7 +72,7 @@ export const digest: ExchangeCell = matching(
   (value) => typeof value === 'string' && digestIn(value) !== null,
 );
 
-/** Accepts only JSON as `JSON.stringify` writes it, so that all parsers parses the same value. @param schemas the value must match one of them */
+/** Accepts only JSON as `JSON.stringify` writes it, so that all parsers read the same value. @param schemas the value must match one */
 export function json(...schemas: readonly TSchema[]): ExchangeCell {
   return (value) => {
     const parsed = parse(value);
@@ -85,7 +85,7 @@ export function json(...schemas: readonly TSchema[]): ExchangeCell {
   };
 }
 
-/** JSON object of any shape and formatting. */
+/** Accepts any JSON object, in any notation. */
 export const object: ExchangeCell = (value) => {
   const parsed = parse(value)?.value;
   return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
@@ -103,7 +103,7 @@ function parse(text: unknown): { readonly value: unknown } | undefined {
   }
 }
 
-/** Returns the nesting depth nesting brackets outside strings, without recursion because the text is untrusted. */
+/** Returns the nesting depth, counted without recursion because the text is untrusted. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -118,7 +118,7 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-/** Returns true if every text in a value is well-formed, property names without NUL, including property names. */
+/** Returns true if every text in a value is well-formed and without NUL, including property names. */
 function isWhole(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
   if (value === null || typeof value !== 'object') return true;

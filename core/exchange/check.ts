@@ -9,12 +9,12 @@ import type { Head, RowLine } from './lines.ts';
 import { rowChecks } from './rows.ts';
 import { leftBehind, taken } from './tables.ts';
 
-/** Maximum number of reported lines. */
+/** Maximum number of bad lines that an error lists, each with all its faults. */
 const faultyLinesMax = 20;
 
-/** Error that lists the invalid lines of a file. */
+/** Error for a file with invalid rows. */
 export class BadRows extends ApiError {
-  /** One or more sentences per invalid line. */
+  /** One or more sentences per bad line. */
   readonly lines: readonly string[];
   constructor(lines: readonly string[]) {
     const [first = ''] = lines;
@@ -31,7 +31,7 @@ export class BadRows extends ApiError {
 export type Examine = (db: Connection) => readonly string[];
 
 export interface Checking {
-  /** Checks one row. @param fault fault of the blob that the row references @returns true if the next row should be read */
+  /** Checks one row. @param fault fault of the file content that the row names @returns false once enough faults are found */
   row(line: RowLine, at: number, fault: string | null): boolean;
   /** Checks all rows together. @throws BadRows */
   end(): void;
@@ -52,7 +52,7 @@ export function createChecking(
     row(line, at, fault) {
       const wrong = [...wrongIn(line)];
       if (wrong.length === 0 && fault !== null) wrong.push(fault);
-      // After an invalid row, rows that reference it nothing is inserted, because rows that refer to it would be reported by mistake.
+      // After a bad row nothing is inserted, because rows that refer to it would be reported as well.
       if (wrong.length === 0 && bad.length === 0) wrong.push(...insert(line));
       if (wrong.length > 0) bad.push(`Line ${at}: ${wrong.join(' ')}`);
       return bad.length < faultyLinesMax;
@@ -103,7 +103,7 @@ const isThere = (db: Connection, table: string, id: unknown): boolean =>
 
 type FaultRow = Readonly<Record<string, string | number | null>>;
 
-/** Rules that span rows: SQL that selects the violations, and the sentence for each. */
+/** Rules that span rows: SQL that selects violations, and the sentence for each. */
 const rules: readonly { readonly sql: string; says(row: FaultRow): string }[] = [
   {
     sql: "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM members WHERE role = 'owner' AND deleted_at IS NULL)",
@@ -160,7 +160,7 @@ function wholeFaults(db: Connection, { workspace }: Head): string[] {
   ];
 }
 
-/** Rejects different spellings of one address, because two members with the same mailbox. */
+/** Rejects different spellings of one address, because two members would share one mailbox. */
 function addressFaults(members: readonly FaultRow[]): string[] {
   const first = new Map<string, string>();
   return members.flatMap(({ id, email }) => {

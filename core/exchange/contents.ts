@@ -1,4 +1,4 @@
-// Blobs of an exported workspace: written in pieces, before the attachments that reference them.
+// File contents in an exported workspace: written in pieces, before the attachments that name them.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -7,12 +7,12 @@ import { digestIn, type ArrivedBlob, type Blobs } from '../store/blobs.ts';
 import type { Connection } from '../store/looking.ts';
 import type { BlobLine, RowLine } from './lines.ts';
 
-/** Table whose rows reference blobs by SHA-256, until the rows are deleted. */
+/** Table whose rows name contents by SHA-256, until the rows are deleted. */
 export const naming = 'attachments';
 /** 1 MiB in base64. */
 const pieceBytes = 768 * 1024;
 
-/** @throws ApiError if a missing or damaged blob */
+/** @throws ApiError if a content is missing or damaged */
 export async function* contentsOf(
   db: Connection,
   pathOf: Blobs['pathOf'],
@@ -42,7 +42,7 @@ export async function* contentsOf(
   }
 }
 
-/** Yields at least one piece, so that an empty blob has a line. */
+/** Yields at least one piece, so that an empty content has a line. */
 async function* piecesOf(path: string): AsyncGenerator<Buffer> {
   if (!existsSync(path)) return yield Buffer.of();
   const file = await open(path, 'r');
@@ -61,8 +61,8 @@ async function* piecesOf(path: string): AsyncGenerator<Buffer> {
 export type Contents = ReturnType<typeof createContents>;
 
 /**
- * Receives blobs. Each is complete on disk before a row that references it is accepted.
- * @param blobs null to only verify the digests, without writing
+ * Imports contents: each is on disk, complete and under its name, before a row that names it is accepted.
+ * @param blobs null: contents are compared with their names, and nothing is written
  */
 export function createContents(blobs: Pick<Blobs, 'take'> | null) {
   const arrived = new Map<string, number>();
@@ -79,7 +79,7 @@ export function createContents(blobs: Pick<Blobs, 'take'> | null) {
     return { sha256, bytes, persist: async () => undefined, release: () => undefined };
   };
   return {
-    /** @param pieces all pieces of one blob @throws ApiError, StoreError */
+    /** @param pieces all pieces of one content @throws ApiError, StoreError */
     async take(sha256: string, pieces: AsyncIterable<Uint8Array>, line: number): Promise<void> {
       const content = await (blobs ? blobs.take(pieces) : compared(pieces));
       try {
@@ -94,7 +94,7 @@ export function createContents(blobs: Pick<Blobs, 'take'> | null) {
         content.release();
       }
     },
-    /** Rejects content that reference only blobs of the same file; such a row disclose blobs of other workspaces. @returns the fault, or null */
+    /** Rejects content that is not in the same file: such a row would disclose contents of other workspaces. @returns the fault */
     faultOf({ table, row }: RowLine): string | null {
       if (table !== naming || row.sha256 === null || row.deleted_at !== null) return null;
       const bytes = arrived.get(String(row.sha256));

@@ -1,5 +1,5 @@
-// Line format of an exported workspace, one JSON value per line: head, rows by table, blobs, and an end line whose absence reveals a
-// truncated file.
+// Lines of an exported workspace, in JSON: a head, the rows table by table, the contents of files, and an end line, without which the file
+// was truncated.
 import { Type } from 'typebox';
 import { Check } from 'typebox/value';
 import { ApiError } from '../lib/errors.ts';
@@ -10,23 +10,23 @@ export const formatVersion = 1;
 export interface Head {
   readonly tatami: 'workspace';
   readonly format: number;
-  /** Schema version of the source database. */
+  /** Schema version of the exported database. */
   readonly schema: number;
   readonly workspace: { readonly id: string; readonly name: string };
 }
 
-/** Value of a column; bytes are written of a column; bytes are `{"hex": …}`. */
+/** Value of a column; bytes are `{"hex": …}`. */
 export type LineCell = string | number | null | { readonly hex: string };
 
 export interface RowLine {
   readonly table: string;
-  /** Columns without the workspace id, which is in the head. */
+  /** Columns of the row, without the id of the workspace, which is in the head. */
   readonly row: Readonly<Record<string, LineCell>>;
 }
 
-/** Piece of a blob. The pieces of one blob are consecutive. */
+/** Piece of the content of a file; the pieces of one content are consecutive. */
 export interface BlobLine {
-  /** SHA-256 of the whole blob, in hex. */
+  /** The SHA-256 of the whole content, in hexadecimal. */
   readonly blob: string;
   /** Base64. */
   readonly data: string;
@@ -44,7 +44,7 @@ export const headOf = (schema: number, workspace: Head['workspace']): Head => ({
   workspace,
 });
 
-/** Returns true for the first line of an exported workspace. */
+/** Returns true if the first line of a file is that of an exported workspace. */
 export const isHead = (line: string): boolean => line.startsWith('{"tatami":"workspace"');
 
 const headShape = Type.Object({
@@ -53,7 +53,7 @@ const headShape = Type.Object({
   workspace: Type.Object({ id: uuid, name: Type.String({ minLength: 1, maxLength: 1_000 }) }),
 });
 
-/** Returns the head of a file; undefined if the line is not a head write as a head. */
+/** Returns the head of a file; undefined for any line that Tatami would not write as a head. */
 export function readHead(line: string): Head | undefined {
   try {
     const head: unknown = isHead(line) ? JSON.parse(line) : undefined;
@@ -63,10 +63,10 @@ export function readHead(line: string): Head | undefined {
   }
 }
 
-/** Maximum line length in characters; Tatami writes no longer lines. */
+/** Maximum length of a line in characters; Tatami writes no longer ones. */
 const lineCharsMax = 64 * 1024 * 1024;
 
-/** Splits text at line feeds only, because JSON may contain other line separators. @throws ApiError for a line that is too long */
+/** Splits at line feeds only, because JSON may contain other line separators. @throws ApiError for a line that is too long */
 export async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   let pending: string[] = [];
   let pendingChars = 0;

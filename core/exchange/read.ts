@@ -1,5 +1,6 @@
-// Imports an exported workspace; with its original ids. twice: the first pass twice, because all of it before anything is written.
-// Each batch stores its progress, so that an interrupted import resumes where it stopped. No server runs on the directory meanwhile.
+// Imports an exported workspace; rows retain their ids. Reads the file twice: the first pass checks all of it before anything is written.
+// The second pass writes batches, each with its position, so that an interrupted import continues where it stopped. No server runs on
+// the directory meanwhile.
 import { Type } from 'typebox';
 import { Check } from 'typebox/value';
 import { pack } from '../events/packing.ts';
@@ -18,7 +19,7 @@ import { taken, type Table } from './tables.ts';
 
 const batchRows = 500;
 const batchChars = 2 * 1024 * 1024;
-/** Consumer whose row in `cursors` stores the number of imported rows; removed at the end. */
+/** Name of the row of `cursors` that counts the imported rows; removed when the import is complete. */
 const consumer = 'exchange';
 
 const isThere = tenantStatement<{ id: string }>(
@@ -30,7 +31,7 @@ const finish = tenantStatement(
   'DELETE FROM cursors WHERE workspace_id = :ws AND consumer = :consumer',
 );
 
-/** Statements that queue all searchable objects for indexing. */
+/** Queues all searchable texts for indexing. */
 const toIndex = ['issues', 'comments'].map((table) =>
   tenantStatement(
     `exchange.${table}_to_index`,
@@ -42,7 +43,7 @@ export type Inserts = ReadonlyMap<string, Statement<unknown>>;
 
 let inserts: Inserts | undefined;
 
-/** Returns the statements that insert rows. Call it before opening the store, because opening checks all statements. */
+/** Returns the statements that insert rows. Call it before the store is opened, because opening checks all statements. */
 export function insertStatements(): Inserts {
   const columns = columnsAt(latestSchema);
   inserts ??= new Map(taken.map((table) => [table.name, insertOf(table, columns.get(table.name)!)]));
@@ -61,7 +62,7 @@ function insertOf(
       throw new Error(`Say what ${name}.${column.name} is on arrival.`);
     if (column.type === 'BLOB') return `unhex(value->'${column.name}'->>'hex')`;
     const value = `value->>'${column.name}'`;
-    // An older export lacks newer that were added later.
+    // An older export lacks newer columns.
     return column.default === null ? value : `coalesce(${value}, ${column.default})`;
   });
   const names = columns.map((column) => column.name).join(', ');
@@ -75,7 +76,7 @@ function insertOf(
 export interface TakenIn {
   readonly workspace: Head['workspace'];
   readonly rows: number;
-  /** Number of these rows that an earlier attempt imported. */
+  /** Number of rows that an earlier, interrupted import had written. */
   readonly before: number;
 }
 
@@ -87,7 +88,7 @@ export interface TakingIn {
 
 /**
  * @param open reads the lines of an exported workspace from the start, without line feeds
- * @throws ApiError if the file is no export, is truncated or does not match the schema, the if the workspace exists already
+ * @throws ApiError if the file is no export, is truncated or invalid, or if the workspace already exists
  */
 export async function takeIn(
   store: Store,
@@ -167,11 +168,11 @@ async function checkAll(
 
 interface RowFacts {
   readonly number: number;
-  /** Fault of the blob that the row references. */
+  /** Fault of the file content that the row names; null if there is none. */
   readonly fault: string | null;
 }
 
-/** @param take returns false to stop stop @returns the number of rows @throws ApiError */
+/** @param take returns false to stop @returns the number of rows @throws ApiError */
 async function eachRow(
   lines: AsyncGenerator<Line, undefined>,
   contents: Contents,
@@ -190,7 +191,7 @@ async function eachRow(
     line = (await lines.next()).value;
   }
   const end = line?.is as End | undefined;
-  // Reads past the end line and rejects a further line.
+  // Throws if another line follows the end line.
   if (end) await lines.next();
   if (!end)
     throw new ApiError(
@@ -204,7 +205,7 @@ async function eachRow(
   );
 }
 
-/** @returns the line after the blob @throws ApiError */
+/** @returns the line after those of the content @throws ApiError */
 async function takeContent(
   lines: AsyncGenerator<Line, undefined>,
   contents: Contents,
@@ -261,7 +262,7 @@ const lineShapes = [
   Closed({ end: Type.Literal(true), rows: Type.Integer() }),
 ];
 
-/** Collects batches of rows of one table, in one batch with the number of imported rows. */
+/** Commits rows of one table at a time, in one batch with the number of rows so far. */
 function createBatches(store: Store, scope: Scope, inserts: Inserts, before: number) {
   let table = '';
   let first = 0;
@@ -302,7 +303,7 @@ function createBatches(store: Store, scope: Scope, inserts: Inserts, before: num
   };
 }
 
-/** Returns an event row in the storage format of the log. */
+/** Returns the row of an event as the log stores it. */
 function packed(row: RowLine['row']): RowLine['row'] {
   const parts = pack({ cause: String(row.cause_json), data: String(row.data_json) });
   const bytes = parts.packed && { hex: Buffer.from(parts.packed).toString('hex') };

@@ -1,4 +1,4 @@
-// Checks of the columns of the columns row, derived from the database schema, the contracts and `tables.ts`.
+// Checks of the columns of exported rows, derived from the database schema, the contracts and `tables.ts`.
 import type { TSchema } from 'typebox';
 import type { Field } from '../contract/field.ts';
 import type { Contract } from '../contract/contract.ts';
@@ -21,7 +21,7 @@ import {
 import type { RowLine } from './lines.ts';
 import { taken, type Table } from './tables.ts';
 
-/** Returns the faults of a row, one sentence each; empty if it is valid. */
+/** Returns the faults of a row, one sentence each; empty for a valid row. */
 export type CheckRow = (line: RowLine) => readonly string[];
 
 /** @param schema schema version of the file; its rows must have exactly the columns of that version */
@@ -67,7 +67,7 @@ function checkOf(
   };
 }
 
-/** Columns any no longer exist are skipped when insert skips it. */
+/** Accepts any value for a removed column, because the insert skips it. */
 function cellFor(table: Table, facts: ColumnFacts | undefined): ExchangeCell {
   if (!facts) return () => null;
   const cell =
@@ -103,7 +103,7 @@ function cellOfField(field: Field): ExchangeCell {
   if (type === 'choice') return oneOf(...(response as TSchema & { enum: string[] }).enum);
   if (type === 'number') return cellOfNumber(response);
   const isBounded = text(maxLength);
-  // The response schema of `text` has no pattern, because values from that the pattern stay readable; that of `string` has.
+  // The response schema of `text` has no pattern, so that older values stay readable; that of `string` has.
   const shape = 'pattern' in response && type === 'text' && source !== undefined ? pattern(source) : null;
   return (value) => isBounded(value) ?? shape?.(value) ?? null;
 }

@@ -1,5 +1,4 @@
-// Tables that are exported with a workspace, and those that are not. Lists every table with rows of workspaces.
-// docs/operations/export.md.
+// Tables that are exported with a workspace, and tables that are not. Lists every table with rows of workspaces. docs/operations/export.md.
 import { Type } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import { eventTypes } from '../events/catalogue.ts';
@@ -46,20 +45,20 @@ import {
 
 export interface Table {
   readonly name: string;
-  /** Contract of the objects, from which most columns are checked. */
+  /** Contract of the objects, which defines most columns. */
   readonly contract?: Contract;
-  /** Checks of the columns that neither by the contract, a foreign key nor a shared name (`version`, `created_at`) defines. */
+  /** Checks of columns that are defined neither by the contract, a foreign key nor a common name (`version`, `created_at`). */
   readonly cells?: Readonly<Record<string, ExchangeCell>>;
-  /** Column that references the same table; referenced rows are exported first. */
+  /** Column that refers to another row of the same table; referenced rows are exported first. */
   readonly parent?: string;
-  /** SQL condition on the exported rows. */
+  /** SQL condition for the exported rows; default all. */
   readonly where?: string;
-  /** Exported columns. `arrives` has SQL for the others. */
+  /** Exported columns; an import sets the others to the SQL expressions in `arrives`. */
   readonly columns?: readonly string[];
   readonly arrives?: Readonly<Record<string, string>>;
 }
 
-/** Exported timers of `due_work`; All other work belongs to the server, and importing it would start it. */
+/** Timers of `due_work` that are exported. All other work belongs to the server; importing it would start work. */
 const timers = ['cycles', 'inbox', 'sla', 'snooze'];
 const reactionCursor = '^reaction [a-z][a-z0-9-]*$';
 
@@ -76,14 +75,14 @@ const cause = Closed({
   path: Type.Array(Type.String()),
   onBehalfOf: Type.Optional(Closed(actor)),
 });
-/** Empty if the event is its own root. */
+/** An empty text means that the event is its own root. */
 const causeCell: ExchangeCell = (value) => (value === '' ? null : json(cause)(value));
 const memberIds = json(Type.Array(idOf(member.id)));
 
-/** Exported tables, ordered so that referenced rows come first. */
+/** Exported tables, in an order in which referenced rows come first. */
 export const taken: readonly Table[] = [
   { name: 'workspaces', contract: workspace },
-  // Positions of reactions in the log, so that no event the processed again. Imported before runs again.
+  // Positions of the reactions in the log, ahead of the events, so that no reaction runs again.
   {
     name: 'cursors',
     where: "consumer LIKE 'reaction %'",

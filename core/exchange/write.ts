@@ -1,4 +1,4 @@
-// Exports a workspace from one snapshot of the database, which a running server may use meanwhile.
+// Exports a workspace from one snapshot of the database; a server may be running.
 import { unpack, distanceOf, fileOf, type Parts, type StoredParts } from '../events/packing.ts';
 import { partsIn } from '../events/archived.ts';
 import type { Archive } from '../store/archive.ts';
@@ -13,6 +13,7 @@ export interface Exported {
   readonly name: string;
 }
 
+/** Lists the workspaces of a database, oldest first. */
 export function workspacesIn(db: Connection): Exported[] {
   return db.prepare('SELECT id, name FROM workspaces ORDER BY created_at, id').all() as Exported[];
 }
@@ -23,7 +24,7 @@ export interface RowExtras {
   readonly pathOf: Blobs['pathOf'];
 }
 
-/** Yields the lines of the export without line ends, and returns the number of rows. @throws ApiError if missing blobs */
+/** Yields the lines without line feeds. @returns the number of rows @throws ApiError if a content is missing */
 export async function* linesOf(
   db: Connection,
   { archive, pathOf }: RowExtras,
@@ -78,7 +79,7 @@ function keyOf(db: Connection, table: string): string {
   return (rows as { name: string }[]).map(({ name }) => `t.${name}`).join(', ');
 }
 
-/** Sorts by the rows by key; rows that reference their own table are sorted by depth first. */
+/** Orders rows by key; in a table with parents, by depth first. */
 function selectOf(db: Connection, { name, parent, where }: Table, columns: readonly string[]): string {
   const list = columns.map((column) => `t.${column}`).join(', ');
   const those = where === undefined ? '' : ` AND ${where}`;
@@ -100,7 +101,7 @@ function cellOf(value: ExportRow[string]): LineCell {
   return value;
 }
 
-/** Returns a reader of event payloads, from the database or the archive. */
+/** Returns a function that reads the parts of an event from its row, an earlier event or an archive file. */
 function partsFrom(db: Connection, archive: Archive, workspaceId: string) {
   const stored = db.prepare(
     'SELECT sequence, cause_json, data_json, packed FROM events WHERE workspace_id = ?1 AND sequence = ?2',

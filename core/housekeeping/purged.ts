@@ -1,4 +1,4 @@
-// Removes copies a the data of purged issues: soon after the purge, and again once all runs of that time have ended.
+// Removes stored data about a purged issue: soon after the purge, and again once all work that was in progress then has ended.
 import type { ForgetIssues } from '../plugins/purged/forget.ts';
 import { forgetInProposals } from '../proposals/purged.ts';
 import { timerOp, type DueTimer } from '../reactions/due-timer.ts';
@@ -6,10 +6,10 @@ import { tenantStatement } from '../store/statement.ts';
 import { tenantOp } from '../store/store.ts';
 import { purgedTimerName } from '../tracker/issues/purged.ts';
 
-/** Delay of the second pass, longer than any attempt of a run. */
+/** Longer than any attempt of a run. */
 const againMs = 15 * 60_000;
 
-/** Maximum number of issues per pass. */
+/** Maximum number of issues handled at once. */
 const issuesAtOnce = 1_000;
 
 const due = tenantStatement<{ id: string; created_at: number; again_at: number }>(
@@ -33,7 +33,7 @@ const done = tenantStatement(
 export function createPurgedTimer(forgetIssues: ForgetIssues): DueTimer {
   return {
     name: purgedTimerName,
-    // Only a purge has the same and before and after.
+    // Only a purge has the same object before and after the change.
     isSetBy: ({ kind, before, after }) => kind === 'issue' && before === after,
     async fire(ctx, workspaceId) {
       const now = ctx.nowMs();

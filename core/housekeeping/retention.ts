@@ -1,18 +1,18 @@
-// Retention of each table of the schema, and the condition removes its rows.
+// Retention of each table of the schema, and the condition under which its rows are removed.
 // docs/spec/durability.md › Retention.
 import type { Config } from '../config.ts';
 
-/** Retention settings in days; null retains forever. */
+/** Retention settings in days; null disables removal. */
 export type RetentionSettings = Config['retention'];
 
 type Bound =
-  /** Rows are removed this long after they ended, were deleted or expired. */
+  /** Housekeeping removes rows this long after they ended, were deleted or expired. */
   | { readonly retainedFor: keyof RetentionSettings }
-  /** Rows are removed once nothing needs them. */
+  /** Housekeeping removes rows as soon as nothing needs them. */
   | { readonly retainedWhile: string }
-  /** Rows are bounded by other means. */
+  /** Another rule bounds the number of rows. */
   | { readonly boundBy: string }
-  /** Rows are user data without expiry. */
+  /** Rows are never removed. */
   | { readonly retainedForever: string };
 
 const few = 'people create them one by one, and issues, keys and history refer to them';

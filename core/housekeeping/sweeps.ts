@@ -58,7 +58,7 @@ export const remove = (name: string, table: string, rows: string, key = 'workspa
 const removeFinished = (table: string): Removal =>
   remove(`${table}.sweep`, table, `SELECT workspace_id, id FROM ${table} WHERE finished_at <= :before`);
 
-/** Removes rows of a rows that belong to a removed install. @param install column with the id of the install */
+/** Removes rows that belong to a removed install. @param install column with the id of the install */
 const removeOfRemoved = (table: string, install: string, key = 'id'): Removal =>
   remove(
     `${table}.sweep`,
@@ -142,7 +142,7 @@ export const sweeps: readonly Sweep[] = [
     byId: { prefix: idPrefixes.run, next: nextWith('run_records') },
   },
   {
-    // Both statements run in one batch, so they statements select the same deliveries.
+    // Both statements run in one batch, so they select the same deliveries.
     ...sweep('deliveries', [
       removeOf('attempts', 'delivery_id', 'deliveries'),
       removeOf('deliveries', 'id', 'deliveries'),

@@ -1,20 +1,20 @@
-// Purges deleted objects after their retention, until which they can be restored. Objects stays a retained row references stay. History is
-// in the event log does not need the rows.
+// Purges deleted objects after the retention period; until then they can be restored. An object stays while a retained row refers to it.
+// The event log does not need the rows.
 import { systemStatement } from '../store/statement.ts';
 import { purgedTimerName } from '../tracker/issues/purged.ts';
 import { remove, type Sweep, why } from './sweeps.ts';
 
-/** Objects per step; each may have many dependent rows. */
+/** Objects per step: each may have many dependent rows. */
 const issuesAtOnce = 50;
 const rows = 250;
 
-/** Deleted issues without sub-issues. Parents follow once their sub-issues are purged. */
+/** Deleted issues without sub-issues. A parent is removed after its sub-issues. */
 const goneIssues = `SELECT i.workspace_id, i.id, i.created_at FROM issues AS i WHERE i.deleted_at <= :before AND NOT EXISTS
   (SELECT 1 FROM issues AS s WHERE s.workspace_id = i.workspace_id AND s.parent_id = i.id) ORDER BY i.deleted_at LIMIT ${issuesAtOnce}`;
 
 const withoutReplies = `NOT EXISTS (SELECT 1 FROM comments AS r WHERE r.workspace_id = c.workspace_id AND r.parent_id = c.id)`;
 
-/** Key columns with rows that are purged with their issue, and the key columns of these rows. */
+/** Key columns of the tables whose rows belong to an issue and are removed with it. */
 const partsOfIssues: Readonly<Record<string, string>> = {
   attachments: 'id',
   issue_labels: 'issue_id, label_id',
@@ -39,7 +39,7 @@ const without = (table: string, column = 'issue_id'): string =>
   `NOT EXISTS (SELECT 1 FROM ${table} AS r WHERE r.workspace_id = gone.workspace_id AND r.${column} = gone.id)`;
 const withoutParts = [...Object.keys(partsOfIssues), 'comments', 'relations'].map((table) => without(table));
 
-/** Records the purged issues, so that copies purged issues, so that data stored elsewhere about their data are removed too. */
+/** Statements that record purged issues, so that data stored elsewhere about them is removed too. */
 const noteGone = [
   systemStatement(
     'former_identifiers.note_gone',
@@ -62,7 +62,7 @@ const noteGone = [
   ),
 ];
 
-/** Deleted endpoints without retained deliveries or replays. */
+/** An endpoint is retained as long as its deliveries and replays. */
 const goneEndpoints = `SELECT e.workspace_id, e.id FROM endpoints AS e WHERE e.deleted_at <= :before
   AND NOT EXISTS (SELECT 1 FROM deliveries AS d WHERE d.workspace_id = e.workspace_id AND d.endpoint_id = e.id)
   AND NOT EXISTS (SELECT 1 FROM replays AS r WHERE r.workspace_id = e.workspace_id AND r.endpoint_id = e.id)`;

@@ -1,5 +1,5 @@
-// Removes the data purged purged issues from proposals: values, titles and the writes themselves. A pending proposal ends, because its
-// target no longer exists.
+// Removes data about purged issues from proposals: values, titles and the writes themselves. Rejects open proposals, because the issue
+// that they would change no longer exists.
 import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import { mentionsOf } from '../lib/mentions.ts';
@@ -11,14 +11,14 @@ import { proposalModel, type StoredEffect, type Proposal } from './kind.ts';
 import { targetOf } from './make.ts';
 import { sealWrites } from './writes.ts';
 
-/** Also replaces the text quoted in inbox items. */
-export const purgedReason = 'An issue in this proposal was purged.';
+/** Also replaces the text that an inbox item quotes. */
+export const purgedReason = 'An issue that it is about was purged.';
 
 const page = tenantStatement<{ id: string; issue_ids_json: string; diff_json: string }>(
   'proposals.page',
   `SELECT id, issue_ids_json, diff_json FROM proposals WHERE workspace_id = :ws AND id > :after ORDER BY id LIMIT 50`,
 );
-/** Does not change the version and emits no event. */
+/** Removing texts is no change of the proposal, so no event is emitted. */
 const forget = tenantStatement(
   'proposals.forget',
   `UPDATE proposals SET title = :title, diff_json = :diff, writes_sealed_json = :writes
@@ -82,7 +82,7 @@ async function forgetIn(ctx: Context, current: Proposal, isGone: (effect: Stored
   return { changes: [{ ...change, ...cause }, ...(await archiveItemsAbout(ctx, targetOf(current)))], ops };
 }
 
-/** Issues without a name, are identified by their title. */
+/** Also removes the name, because an issue without a number is named by its title. */
 function withoutWords(effect: StoredEffect): StoredEffect {
   return {
     ...effect,

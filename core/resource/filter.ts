@@ -19,7 +19,7 @@ import { idPattern } from '../lib/schema.ts';
 import { plugin } from '../plugins/installs/contract.ts';
 import type { FilterColumn } from '../store/filter-sql.ts';
 import { entriesOf } from './directory.ts';
-import { capital, snake } from '../lib/words.ts';
+import { snake } from '../lib/words.ts';
 import { idsByName } from './names.ts';
 
 /** Filterable field, with the property that references are found by. */
@@ -202,10 +202,10 @@ export function referenceText({ to, ways, nullable, isPerson }: ReferenceField):
     .map((way) => (way.by === 'word' ? way.property : way.by));
   const relativeWords = ways.flatMap((way) => (way.by === 'turn' ? Object.keys(way.words ?? {}) : []));
   const words = [...(isPerson ? ['me'] : []), ...relativeWords, ...(nullable ? ['none'] : [])];
-  const also = words.length > 0 ? `, or ${either(words.map((word) => `\`${word}\``).join(' or ')}` : '';
+  const also = words.length > 0 ? `, or ${either(words.map((word) => `\`${word}\``))}` : '';
   const named = either(by);
   return text(
-    `${capital(by)} of the ${to.name.replace('sla_', 'SLA ').replaceAll('_', ' ')}${also}.`,
+    `${named.charAt(0).toUpperCase()}${named.slice(1)} of the ${to.name.replace('sla_', 'SLA ').replaceAll('_', ' ')}${also}.`,
   );
 }
 

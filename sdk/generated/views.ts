@@ -103,7 +103,7 @@ export interface ViewIssuesQuery {
   cursor?: string | undefined;
   /** Id or key of the team. */
   team?: string | undefined;
-  /** Id or type or name of the state. */
+  /** Id, type or name of the state. */
   state?: string | undefined;
   /** Id or name of the member, or `me` or `none`. */
   assignee?: string | undefined;
@@ -111,7 +111,7 @@ export interface ViewIssuesQuery {
   label?: string | undefined;
   /** Id or identifier of the issue, or `none`. */
   parent?: string | undefined;
-  /** Id or name of the cycle, or `current` or `next` or `previous` or `none`. */
+  /** Id or name of the cycle, or `current`, `next`, `previous` or `none`. */
   cycle?: string | undefined;
   /** Id or name of the project, or `none`. */
   project?: string | undefined;

@@ -1,6 +1,5 @@
-// Removes the data of purged issues that the plugin host stored: recordings, run results, changes for undo, responses of other servers,
-// and
-// reports. Reads page by page, because requests run at that same time, and writes each row once.
+// Removes data about purged issues that plugins stored: recordings, texts of runs, changes stored for undo, responses of other servers, and
+// reports. Rows are read a page at a time, so that requests are not blocked; each row is written once.
 import { firstIdOf, idPrefixes } from '../../lib/ids.ts';
 import { mentionsOf, type Mentions } from '../../lib/mentions.ts';
 import { tenantStatement, type Statement } from '../../store/statement.ts';
@@ -11,7 +10,7 @@ import { withoutEntries } from './reports.ts';
 
 interface Purged {
   readonly ids: ReadonlySet<string>;
-  /** Creation time of the oldest purged issue, in Unix milliseconds; older rows cannot mention it. */
+  /** Creation time of the oldest purged issue in Unix milliseconds; no older row can mention one. */
   readonly sinceMs: number;
 }
 
@@ -21,7 +20,7 @@ interface Forgetting {
   readonly store: Store;
   readonly scope: Scope;
   readonly purged: Purged;
-  /** Ids of the events of the issues; runs and changes that they caused are about the issue. */
+  /** Ids of the events of the issues; a run caused by one of them is about the issue. */
   readonly events: ReadonlySet<string>;
   readonly isAbout: Mentions;
 }
@@ -78,7 +77,7 @@ const runs = tenantStatement<RunTexts>(
   `SELECT id, event_id, effects_json, logs_json || coalesce(result_json, '') || coalesce(input_json, '') AS texts, error_json
    FROM runs WHERE workspace_id = :ws AND id > :after ORDER BY id LIMIT 200`,
 );
-/** Retains the input of a run that has ended and whose pending proposal is run a retry again. */
+/** The input of a run is retained until the run has ended and its proposal is decided, because a retry needs it. */
 const forgetRun = tenantStatement(
   'runs.forget',
   `UPDATE runs SET effects_json = :effects, logs_json = '[]', result_json = NULL, error_json = :error,
@@ -115,7 +114,7 @@ async function forgetInRuns(on: Forgetting): Promise<void> {
   if (answers.length > 0) await write(on, [tenantOp(on.scope, dropAnswers, { ids })]);
 }
 
-/** Returns the error without its message, which may quote the issue. */
+/** Removes the message, because the thrown error may quote the issue. */
 function plainError(json: string | null): string | null {
   if (json === null) return null;
   return JSON.stringify({
@@ -133,7 +132,7 @@ const updateChanges = tenantStatement(
   'UPDATE kept_changes SET changes = :changes WHERE workspace_id = :ws AND id = :id',
 );
 
-/** The other changes of the changes can still be undone. */
+/** Removes only the changes of purged issues, so that the other changes of a run can still be undone. */
 async function forgetChanges(on: Forgetting): Promise<void> {
   const isAbout = mentionsOf(on.purged.ids);
   await throughPages(on, storedChanges, '', async ({ id, changes }) => {
@@ -187,7 +186,7 @@ function prunedText<T extends string | null>(report: T, isAbout: Mentions): stri
 
 const firstRun = ({ purged }: Forgetting): string => firstIdOf(idPrefixes.run, purged.sinceMs);
 
-/** @param after id after which to start; ids are ordered by time */
+/** @param after id before the first page; ids increase with time */
 async function throughPages<R extends { readonly id: string }>(
   on: Forgetting,
   page: Statement<R>,
