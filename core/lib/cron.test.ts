@@ -24,18 +24,18 @@ test.each([
   ['0 3 * * *', 'Australia/Lord_Howe'],
   ['0,33 2 * * *', 'Europe/Berlin'],
   ['0 0 29 2 *', undefined],
-])('%s in %p is taken', (expression, tz) => {
+])('%s in %p is accepted', (expression, tz) => {
   expect(checkCron(expression, tz)).toBeNull();
 });
 
-test('what is no schedule, or never runs, is said to be so', () => {
+test('an invalid schedule, or one that never runs, is rejected with its reason', () => {
   expect(checkCron('0 0 30 2 *', undefined)).toBe('This schedule never runs.');
   expect(checkCron('* * * *', undefined)).toContain('five cron fields');
   expect(checkCron('61 * * * *', undefined)).toContain('Invalid cron expression');
   expect(checkCron('0 3 * * *', 'Mars/Olympus')).toContain('Unknown time zone Mars/Olympus');
 });
 
-test('what is taken runs at most every five minutes, also where the clocks are changed', () => {
+test('an accepted schedule runs at most every five minutes, also across clock changes', () => {
   const some = (max: number) =>
     fc.oneof(
       fc.constant('*'),

@@ -176,7 +176,7 @@ test('what cannot be is refused at its path, by a list, a webhook and a plugin a
     ]);
 });
 
-test('a name that is nearly known is named, to those who may read it', async () => {
+test('a misspelled name is answered with a suggestion, to callers who may read it', async () => {
   const fixOf = ({ json }: Reply): string => json.error.details[0].fix;
   expect(fixOf(await hooks.call('GET', '/api/v1/issues?label=bgu'))).toContain('Did you mean bug?');
   expect(fixOf(await hooks.call('GET', '/api/v1/issues?assignee=Anna'))).toContain('Did you mean Ana?');
