@@ -278,7 +278,7 @@ test('a misspelled name is answered with a suggestion', () => {
     expect(() => parseFilter(filter, fields)).toThrow(fix);
 });
 
-test(`me` is the caller: a member, and for filters that need no member, a plugin, () => {
+test('`me` is the caller: a member, and for filters that need no member, a plugin', () => {
   const me = { id: 'usr_1', memberId: 'usr_1' };
   expect(passes({ person: 'me' }, issue, { me })).toBe(true);
   expect(passes({ person: { nin: ['me'] } }, issue, { me })).toBe(false);

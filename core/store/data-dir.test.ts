@@ -110,7 +110,7 @@ test.each([
   ['tatami.db', 0o604],
   ['snapshots', 0o755],
   ['snapshots/schema-1.db', 0o644],
-])("%s" with access for other users is rejected, with the command that fixes it, async (name, mode) => {
+])('"%s" with access for other users is rejected, with the command that fixes it', async (name, mode) => {
   const dir = fresh();
   await openStore(dir, Date.now).close();
   mkdirSync(join(dir, 'snapshots'), { mode: 0o700 });
