@@ -13,7 +13,7 @@ test.each([
   ['0-59/4 5 * * 1', undefined],
   // The first run is isolated; those of later hours are not.
   ['*/30,41,44 0,7 1 1 *', 'Europe/Berlin'],
-])('%s in %p is refused', (expression, tz) => {
+])('%s in %p is rejected', (expression, tz) => {
   expect(checkCron(expression, tz)).toBe(tooOften);
 });
 

@@ -24,7 +24,7 @@ test('a sealed text opens only for its purpose and key, and never contains its p
     expect(() => sealing.open(sealed.slice(0, length), one)).toThrow();
 });
 
-test('a master key of another length is refused', () => {
+test('a master key of another length is rejected', () => {
   for (const length of [0, 16, 31, 33])
     expect(() => createSealing(new Uint8Array(length))).toThrow('32 bytes');
 });

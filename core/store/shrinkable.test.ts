@@ -12,7 +12,7 @@ import { makeShrinkable } from './shrinkable.ts';
 const dir = mkdtempSync(join(tmpdir(), 'tatami-shrinkable-'));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-/** Makes a file as an earlier version did, with deleted rows after the first `kept` ones. */
+/** Creates a file as an earlier version did, with deleted rows after the first `retained` ones. */
 function oldFile(name: string, rows = 2_000, retained = 10): string {
   const temporary = join(dir, `${name}.made`);
   const path = join(dir, name);

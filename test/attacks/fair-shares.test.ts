@@ -166,7 +166,7 @@ test('a response with an idempotency key, and its replay, show a guest only what
 });
 
 test('the keys of one member cannot open all streams of a workspace', async () => {
-  // Keeps a reference to each response: a garbage-collected response ends its stream.
+  // A garbage-collected response ends its stream, so each one is referenced.
   const opened: Response[] = [];
   const open = async (token: string): Promise<number> => {
     const headers = { authorization: `Bearer ${token}` };

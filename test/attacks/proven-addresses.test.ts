@@ -260,7 +260,7 @@ test('an invitation ends with the address and with the role that it was created 
   for (const link of [sent, addressed.path]) expect((await createVisitor(app).get(link)).status).toBe(404);
 });
 
-test('signing out everywhere revokes the grants of apps, and the page says so', async () => {
+test('signing out everywhere revokes the grants of apps, and the page states it', async () => {
   const email = 'noor@acme.example';
   const { visitor: noor, memberId } = await squatter(email);
   const grant = await makeGrant(app, { memberId });

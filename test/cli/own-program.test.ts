@@ -1,4 +1,3 @@
-// Tatami as a child process of Tatami.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

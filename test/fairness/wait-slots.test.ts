@@ -28,7 +28,6 @@ test('a workspace that waits for a thousand runs leaves other workspaces slots',
   expect(await overOf([own])).toBe(1);
   clock.advance(1_000);
   expect(await overOf(flood)).toBe(1_000);
-  // Every slot is free again.
   expect(await overOf([ends.wait({ workspaceId: 'a', billingAccount: 'plg_0' }, 'run_again', 1_000)])).toBe(
     0,
   );

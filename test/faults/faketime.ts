@@ -15,7 +15,7 @@ export const fakeTimeLibrary: string | null =
 export const ownOffsetSeconds = Number(process.env.FAKETIME ?? 0);
 
 /**
- * Additional environment of a process. Timers keep the real monotonic clock, as when a clock is set.
+ * Additional environment of a process. As when a clock is set, timers follow the real monotonic clock.
  * @param time a constant offset in seconds, because a start moment would begin anew in each process; or a file that
  * contains an offset
  */

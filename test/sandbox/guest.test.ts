@@ -71,7 +71,7 @@ describe('host calls', () => {
     );
   });
 
-  test('without their scope in the manifest are refused with the missing scope, in every namespace', async () => {
+  test('without their scope in the manifest fail with the missing scope, in every namespace', async () => {
     const all = surface.flatMap(({ name, scope, reads, writes, earlier }) => [
       ...reads.map((method) => [name, method, `${scope}:read`]),
       ...writes.map((method) => [name, method, `${scope}:write`]),

@@ -1,5 +1,5 @@
-// Three regular plugins that keep working beside a fault. Each pings the host, pauses and starts over; an interrupted
-// run is repeated, and any result other than success is recorded for the test.
+// Three regular plugins that work beside a fault. Each pings the host, pauses and starts over; an interrupted run is
+// repeated, and any result other than success is recorded for the test.
 import { expect } from 'bun:test';
 import { eventLimits, jobOf, pluginOf, until } from './harness.ts';
 import type { Sandbox } from '../../core/sandbox/supervisor.ts';

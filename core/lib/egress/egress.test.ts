@@ -351,7 +351,7 @@ test('a name without addresses fails with code dns; registration accepts it for 
   }
 });
 
-test('a refused connection is reported as refused', async () => {
+test('a refused connection fails with the code connect', async () => {
   const error = await fail(build().send(ask('http://127.0.0.1:1/')));
   expect([error.code, error.sent]).toEqual(['connect', false]);
   expect(error.message).toContain('ECONNREFUSED');
