@@ -41,7 +41,7 @@ const answer = ({ status, json }: { status: number; json: Json }) => [
   json.error.details,
 ];
 
-test('a guest gets the same response for a hidden issue, a visible issue and no issue with an external id', async () => {
+test('a guest gets the same response for the external id of a hidden issue, of a visible issue and of no issue', async () => {
   await create('/issues', { team: 'ENG', title: 'Seen', externalSource: 'jira', externalId: 'PRJ-2' });
   const before = await app.lastSequence();
   const ways = [

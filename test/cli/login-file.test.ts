@@ -157,7 +157,7 @@ test.each(impostors)('a code %s is not exchanged', async (_, pretend) => {
   expect(existsSync(file)).toBe(false);
 });
 
-test('a server that delegates its token endpoint to another server is rejected', async () => {
+test('a server whose metadata name another server is rejected', async () => {
   server.behaviour.metadata = { token_endpoint: `${other.url}/oauth/token` };
   const { code, err } = await logIn();
   expect([code, err]).toEqual([1, expect.stringContaining('another server')]);

@@ -102,7 +102,7 @@ async function run(task: Task): Promise<void> {
     const isChanged = damage.apply(dir);
     const right = task.right[damage.base] ?? {};
     const first = await startOn(dir, task, right);
-    // A supervisor restarts an ended server; a server that continues is restarted in some cases only.
+    // A supervisor restarts an ended server, which is simulated in some cases only.
     const isOnce = first.start === 'goes on' || seed % task.startsAgain !== 0;
     const again = isOnce ? first : await startOn(dir, task, right);
     // A page that is in the log is not read from the file, and only a killed server leaves such pages.
