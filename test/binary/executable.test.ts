@@ -242,6 +242,6 @@ test('an executable that cannot unpack names the setting', async () => {
   });
   expect([code, json.error.message]).toEqual([
     1,
-    expect.stringMatching(/unpacked to .*file\/cache: .*TATAMI_CACHE_DIR/),
+    expect.stringMatching(/Cannot unpack .*file\/cache: .*TATAMI_CACHE_DIR/),
   ]);
 });

@@ -56,7 +56,7 @@ const guards: readonly Guard[] = [
     name: 'scripts are heard from pages of this server alone',
     suite: 'test/identity/passkeys.test.ts',
     file: 'core/html/script-call.ts',
-    guarding: '  requireOwnPage(arrival, baseUrl);\n',
+    guarding: '  requireOwnPage(request, baseUrl);\n',
     broken: '',
   },
   {
@@ -136,13 +136,13 @@ const guards: readonly Guard[] = [
   {
     name: 'a return is of the provider that the browser left for',
     ...at('outside', 'providers/outside.ts'),
-    guarding: 'ceremony.details.key !== key ||',
+    guarding: 'challenge.details.key !== key ||',
     broken: '',
   },
   {
     name: 'a link is made for who is signed in',
     ...at('outside', 'providers/outside.ts'),
-    guarding: '(ceremony.accountId !== null && ceremony.accountId !== now.who?.accountId)',
+    guarding: '(challenge.accountId !== null && challenge.accountId !== now.who?.accountId)',
     broken: 'false',
   },
   {
@@ -185,13 +185,13 @@ const guards: readonly Guard[] = [
   {
     name: 'the nonce of the ID token is checked',
     ...at('outside', 'providers/client.ts'),
-    guarding: "expectedNonce: ceremony.secret('nonce')",
+    guarding: "expectedNonce: challenge.secret('nonce')",
     broken: 'expectedNonce: undefined as any',
   },
   {
     name: 'the state is checked',
     ...at('outside', 'providers/client.ts'),
-    guarding: "expectedState: ceremony.secret('state')",
+    guarding: "expectedState: challenge.secret('state')",
     broken: "expectedState: query.get('state')!",
   },
   {

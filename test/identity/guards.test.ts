@@ -76,14 +76,14 @@ const guards: readonly Guard[] = [
   {
     name: 'a common password is refused',
     ...at('invitations', 'identity/accounts/password-rules.ts'),
-    guarding: 'if (isCommon(folded))',
-    broken: 'if (isCommon(folded) && false)',
+    guarding: 'if (isCommon(lowerCased))',
+    broken: 'if (isCommon(lowerCased) && false)',
   },
   {
     name: 'signing in leads to this server alone',
     ...at('sign-in', 'identity/sign-in/destination.ts'),
-    guarding: '!/^\\/(?![/\\\\])[^\\\\\\p{Cc}]*$/u.test(given)',
-    broken: 'given === ""',
+    guarding: '!/^\\/(?![/\\\\])[^\\\\\\p{Cc}]*$/u.test(requested)',
+    broken: 'requested === ""',
   },
   {
     name: 'a session that was there ends where somebody signs in',
@@ -191,7 +191,7 @@ const guards: readonly Guard[] = [
   {
     name: 'passwords are compared few at a time',
     ...at('crowd', 'identity/accounts/passwords.ts'),
-    guarding: 'if (!places.hasRoomFor(sender, 1))',
+    guarding: 'if (!slots.hasCapacityFor(sender, 1))',
     broken: 'if (placesMax < 0)',
   },
   {

@@ -12,8 +12,8 @@ const guards: readonly Guard[] = [
   {
     name: 'redirects are compared letter by letter',
     ...at('attacks', 'oauth/engine/engine.ts'),
-    guarding: '  keepNames(provider);\n',
-    broken: '  keepNames(provider);\n  provider.Client.prototype.redirectUriAllowed = () => true;\n',
+    guarding: '  preserveNames(provider);\n',
+    broken: '  preserveNames(provider);\n  provider.Client.prototype.redirectUriAllowed = () => true;\n',
   },
   {
     name: 'a code takes PKCE',
@@ -36,7 +36,7 @@ const guards: readonly Guard[] = [
   {
     name: 'a token is for one resource',
     ...at('attacks', 'oauth/engine/configuration.ts'),
-    guarding: ' || (Array.isArray(asked) && asked.length > 1)',
+    guarding: ' || (Array.isArray(requested) && requested.length > 1)',
     broken: '',
   },
   {
@@ -108,7 +108,7 @@ const guards: readonly Guard[] = [
   {
     name: 'what is used at the same time by several ends the grant',
     ...at('flow', 'oauth/engine/adapter.ts'),
-    guarding: 'if (kept?.grant) await grants.revoke(kept.grant);',
+    guarding: 'if (stored?.grant) await grants.revoke(stored.grant);',
     broken: '',
   },
   {
@@ -126,13 +126,13 @@ const guards: readonly Guard[] = [
   {
     name: 'an app does no more than the role of its member',
     ...at('pages', 'oauth/find-token.ts'),
-    guarding: '...commonRights(granted, standing.rights),',
+    guarding: '...commonRights(granted, membership.rights),',
     broken: '...granted,',
   },
   {
     name: 'what was not asked for, or the role lacks, is not given',
     ...at('pages', 'oauth/consent/decide.ts'),
-    guarding: 'scopes.filter(({ scope, isHeld }) => isHeld && chosen.has(scope))',
+    guarding: 'scopes\n    .filter(({ scope, isGrantable }) => isGrantable && chosen.has(scope))',
     broken: '[...chosen].map((scope) => ({ scope }))',
   },
   {
@@ -156,7 +156,7 @@ const guards: readonly Guard[] = [
   {
     name: 'one peer registers so many clients',
     ...at('registration', 'oauth/clients/registration.ts'),
-    guarding: '      requireRoom(peer);\n',
+    guarding: '      requirePeerQuota(peer);\n',
     broken: '',
   },
   {
@@ -174,8 +174,8 @@ const guards: readonly Guard[] = [
   {
     name: 'a document is of the address where it is',
     ...at('documents', 'oauth/clients/documents.ts'),
-    guarding: 'if (given.client_id !== id)',
-    broken: 'if (given.client_id === null)',
+    guarding: 'if (metadata.client_id !== id)',
+    broken: 'if (metadata.client_id === null)',
   },
 ];
 

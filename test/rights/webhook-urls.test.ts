@@ -72,6 +72,6 @@ test('an address as it is shown cannot be given back for the whole one', async (
   for (const url of [(await call('GET', path)).json.url, encodeURI(`${receiver.url}?token=…`)])
     expect(await call('PATCH', path, { url })).toMatchObject({
       status: 422,
-      json: { error: { details: [{ path: 'url', fix: expect.stringContaining('whole address') }] } },
+      json: { error: { details: [{ path: 'url', fix: expect.stringContaining('full address') }] } },
     });
 });
