@@ -160,7 +160,7 @@ test('replaying a run with external requests requires automations:write, and a s
     expect(refused.json.error.message).toContain('automations:write');
     const simulated = await decide(app.call, proposal, what, simulate);
     expect([what, simulated.status, simulated.json.error.code]).toEqual([what, 409, 'conflict']);
-    expect(simulated.json.error.message).toContain('Leave Tatami-Mode out');
+    expect(simulated.json.error.message).toContain('Repeat the request without Tatami-Mode');
   }
   expect(sent).toEqual([]);
   const whole = await person('member', [...baseScopes, 'automations:write']);
