@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
-test('no backup is made where a file is missing or damaged', async () => {
+test('a backup fails if an archive file is missing or damaged', async () => {
   await expect(makeBackup(options)).rejects.toThrow('archive/ws_1/1-500.jsonl.zst');
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, 'what old events sai');
@@ -38,7 +38,7 @@ test('no backup is made where a file is missing or damaged', async () => {
   expect(await findDeepProblem(path)).toBeNull();
 });
 
-test('a backup that lacks one is told from a good one', async () => {
+test('a backup without an archive file is reported as damaged', async () => {
   const path = join(parent, 'lacking.backup');
   writeFileSync(path, '');
   await packBackup(

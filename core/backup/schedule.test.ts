@@ -61,14 +61,15 @@ function start(from = dataDir): void {
 async function until(isSo: () => boolean): Promise<void> {
   const endMs = Date.now() + 20_000;
   while (!isSo()) {
-    if (Date.now() > endMs) throw new Error(`It does not come so: ${JSON.stringify(problems.list())}`);
+    if (Date.now() > endMs)
+      throw new Error(`The condition was not reached: ${JSON.stringify(problems.list())}`);
     clock.advanceToNext(30_000);
     await Bun.sleep(5);
   }
 }
 const isRaised = (): boolean => problems.list().length > 0;
 
-test('a folder that could not be read once is forgiven when it can be, without another backup', async () => {
+test('the problem of an unreadable folder is cleared once the folder is readable, without another backup', async () => {
   await make();
   renameSync(folder, `${folder}-away`);
   writeFileSync(folder, 'no folder');
@@ -81,7 +82,7 @@ test('a folder that could not be read once is forgiven when it can be, without a
   expect(await listBackups(folder)).toHaveLength(1);
 });
 
-test('a backup made by hand mends what a failed one raised', async () => {
+test('a manual backup clears the problem of a failed one', async () => {
   await make();
   clock.advance(24 * 3_600_000);
   start(join(parent, 'missing'));
@@ -90,7 +91,7 @@ test('a backup made by hand mends what a failed one raised', async () => {
   await until(() => !isRaised());
 });
 
-test('an empty folder in the place of a disk that is not mounted is told, and no backup is made in it', async () => {
+test('an empty folder in place of an unmounted disk is reported, and receives no backup', async () => {
   await make();
   start();
   const marker = join(dataDir, 'backed-up-to');

@@ -14,7 +14,7 @@ const dataDir = join(parent, 'data');
 const database = join(dataDir, 'tatami.db');
 const snapshot = join(dataDir, 'snapshots', 'schema-1-2026-11-22T101502.113Z.db');
 const noCopy = (): never => {
-  throw new Error('No continuous copy is restored here.');
+  throw new Error('The source is a snapshot, not a continuous copy.');
 };
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
-test('the database of a server is no snapshot, with or without a log beside it', async () => {
+test('the database of a server is rejected as a snapshot, with or without a log beside it', async () => {
   await expect(openSource(database, null, noCopy)).rejects.toThrow('Start a server on the directory');
   expect((await openSource(snapshot, null, noCopy)).schema).toBeNull();
   writeFileSync(`${snapshot}-wal`, 'what was written last');
@@ -38,7 +38,7 @@ test('the database of a server is no snapshot, with or without a log beside it',
   rmSync(`${snapshot}-wal`);
 });
 
-test('a snapshot brings the files of old events that it names, and is refused where one is missing or damaged', async () => {
+test('a snapshot restores the archive files that it references, and is rejected if one is missing or damaged', async () => {
   const file = join(dataDir, 'archive', 'ws_1', '1-500.jsonl.zst');
   mkdirSync(dirname(file), { recursive: true });
   const bring = async (name: string): Promise<string> => {

@@ -41,18 +41,18 @@ const after = (week: BusinessWeek, from: string, hours: number): string | null =
 };
 
 describe('business time', () => {
-  test('waits for the next working day, over weekends and holidays', () => {
+  test('the clock skips to the next working day, over weekends and holidays', () => {
     expect(after(nineToFive, '2026-11-20T14:00:00Z', 4)).toBe('2026-11-23T10:00:00.000Z');
     expect(after(nineToFive, '2026-12-24T15:00:00Z', 2)).toBe('2026-12-28T09:00:00.000Z');
     expect(after(nineToFive, '2026-11-21T10:00:00Z', 8)).toBe('2026-11-23T16:00:00.000Z');
   });
 
-  test('ends with a working day, not with the beginning of the next', () => {
+  test('a deadline at the end of a working day does not move to the start of the next one', () => {
     expect(after(nineToFive, '2026-11-20T15:00:00Z', 1)).toBe('2026-11-20T16:00:00.000Z');
     expect(after(nineToFive, '2026-11-21T15:00:00Z', 0)).toBe('2026-11-21T15:00:00.000Z');
   });
 
-  test('a day on which the clocks are set has 23 or 25 hours', () => {
+  test('a day with a clock change has 23 or 25 hours', () => {
     expect(after(allDay, '2027-03-27T23:00:00Z', 23)).toBe('2027-03-28T22:00:00.000Z');
     expect(after(allDay, '2026-10-24T22:00:00Z', 25)).toBe('2026-10-25T23:00:00.000Z');
     const night: BusinessWeek = { ...allDay, hours: { sunday: [[60, 240]] } };
@@ -60,17 +60,17 @@ describe('business time', () => {
     expect(businessMsBetween(night, at('2026-10-24T00:00Z'), at('2026-10-26T00:00Z'))).toBe(4 * hourMs);
   });
 
-  test('hours that begin in a leap of the clocks begin behind it', () => {
+  test('hours that begin inside a skipped hour begin after it', () => {
     const leapt: BusinessWeek = { ...allDay, hours: { sunday: [[150, 240]] } };
     expect(businessMsBetween(leapt, at('2027-03-28T00:00Z'), at('2027-03-29T00:00Z'))).toBe(hourMs);
   });
 
-  test('what would take more than five years never ends', () => {
+  test('a deadline more than five years away is never reached', () => {
     expect(after({ ...nineToFive, hours: { monday: [[0, 1]] } }, '2026-11-20T12:00Z', 24)).toBe(null);
     expect(after({ ...nineToFive, hours: {} }, '2026-11-20T12:00Z', 1)).toBe(null);
   });
 
-  test('years of many short hours ask the clocks of the zone a few times a day, however many pieces a day has', () => {
+  test('a range of years with many short periods formats the zone clock a few times a day, regardless of the periods per day', () => {
     const scattered: BusinessWeek = {
       ...nineToFive,
       hours: Object.fromEntries(
@@ -86,7 +86,7 @@ describe('business time', () => {
     ).toBeLessThan(3 * days);
   });
 
-  test('agrees with a model that goes minute by minute', () => {
+  test('the result equals that of a minute-by-minute model', () => {
     fc.assert(
       fc.property(weekOf, start, fc.integer({ min: 1, max: 3_000 }), (week, from, minutes) => {
         const due = addBusinessMs(week, from, minutes * minuteMs);

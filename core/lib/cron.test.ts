@@ -13,7 +13,7 @@ test.each([
   ['0-59/4 5 * * 1', undefined],
   // The first run is isolated; those of later hours are not.
   ['*/30,41,44 0,7 1 1 *', 'Europe/Berlin'],
-])('%s in %p is refused', (expression, tz) => {
+])('%s in %p is rejected', (expression, tz) => {
   expect(checkCron(expression, tz)).toBe(tooOften);
 });
 
@@ -24,11 +24,11 @@ test.each([
   ['0 3 * * *', 'Australia/Lord_Howe'],
   ['0,33 2 * * *', 'Europe/Berlin'],
   ['0 0 29 2 *', undefined],
-])('%s in %p is taken', (expression, tz) => {
+])('%s in %p is accepted', (expression, tz) => {
   expect(checkCron(expression, tz)).toBeNull();
 });
 
-test('what is no schedule, or never runs, is said to be so', () => {
+test('an invalid schedule, or one that never runs, is rejected with its reason', () => {
   expect(checkCron('0 0 30 2 *', undefined)).toBe(
     'This schedule never runs, because its date does not exist. Choose another day or month.',
   );
@@ -37,7 +37,7 @@ test('what is no schedule, or never runs, is said to be so', () => {
   expect(checkCron('0 3 * * *', 'Mars/Olympus')).toContain('Unknown time zone Mars/Olympus');
 });
 
-test('what is taken runs at most every five minutes, also where the clocks are changed', () => {
+test('an accepted schedule runs at most every five minutes, also across clock changes', () => {
   const some = (max: number) =>
     fc.oneof(
       fc.constant('*'),

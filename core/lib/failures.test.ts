@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { ApiError } from './errors.ts';
 import { errorForLog } from './failures.ts';
 
-test('an error is told with its code, its stack and all its causes, to the first', () => {
+test('an error is logged with its code, its stack and all its causes, down to the first', () => {
   const first = Object.assign(new Error('connection reset'), { code: 'ECONNRESET' });
   const second = new TypeError('no answer', { cause: first });
   const text = errorForLog(new ApiError('unavailable', 'try later', { cause: second }));
@@ -14,7 +14,7 @@ test('an error is told with its code, its stack and all its causes, to the first
   expect(text).toContain('failures.test.ts');
 });
 
-test('what is thrown may be anything', () => {
+test('any thrown value can be logged', () => {
   expect(errorForLog('words')).toBe('words');
   expect(errorForLog(null)).toBe('null');
   expect(errorForLog(new Error('x', { cause: 'words' }))).toEndWith('caused by words');
@@ -29,7 +29,7 @@ test('what is thrown may be anything', () => {
   expect(errorForLog(unreadable)).toBe('A value was thrown that cannot be converted to text.');
 });
 
-test('its length is bounded, however long the chain, the messages and the stack are', () => {
+test('the logged length is bounded, regardless of the chain, the messages and the stack', () => {
   const circular = new Error('round');
   circular.cause = circular;
   expect(errorForLog(circular).split('round').length - 1).toBe(6);

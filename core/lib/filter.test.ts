@@ -85,7 +85,7 @@ const issue = {
 const passes = (filter: unknown, object: object = issue, options: ReadingOptions = {}): boolean =>
   passesOf(parseFilter(filter, fields, 'filter', options), fields)(object, createSearched(), now);
 
-test('each test of the language', () => {
+test('every operator of the language is evaluated', () => {
   const rows: [filter: object, passes: boolean][] = [
     [{}, true],
     [{ priority: 'high' }, true],
@@ -155,7 +155,7 @@ test('each test of the language', () => {
   for (const [filter, expected] of rows) expect([filter, passes(filter)]).toEqual([filter, expected]);
 });
 
-test('a missing value is null: every test of it is false but null, and every negation true', () => {
+test('a missing value is null: every test of it is false except `null`, and every negation is true', () => {
   const empty = { labels: [], estimate: null, person: null };
   for (const [filter, expected] of [
     [{ estimate: { null: true } }, true],
@@ -178,7 +178,7 @@ test('a missing value is null: every test of it is false but null, and every neg
     expect([filter, passes(filter, empty)]).toEqual([filter, expected]);
 });
 
-test('an empty text is missing for `null`, and nothing else that is false in JavaScript is', () => {
+test('an empty text counts as missing for `null`; other falsy values do not', () => {
   const empty = { title: '', estimate: 0, done: false };
   for (const [filter, expected] of [
     [{ title: null }, true],
@@ -193,7 +193,7 @@ test('an empty text is missing for `null`, and nothing else that is false in Jav
     expect([filter, passes(filter, empty)]).toEqual([filter, expected]);
 });
 
-test('what is no filter is refused at its place', () => {
+test('an invalid filter is rejected with its position', () => {
   const rows: [filter: unknown, place: string][] = [
     [null, 'filter invalid_type'],
     [[], 'filter invalid_type'],
@@ -256,7 +256,7 @@ test('what is no filter is refused at its place', () => {
   expect(() => parseFilter(deep, fields)).toThrow('Nest at most 8');
 });
 
-test('days and times are those of the calendar', () => {
+test('days and times follow the calendar', () => {
   for (const day of ['2026-02-28', '2028-02-29', '0001-01-01'])
     expect([day, isDay(day)]).toEqual([day, true]);
   for (const day of ['2026-02-29', '2026-02-30', '2026-13-01', '2026-00-10', '2026-1-1', '20261120', ''])
@@ -269,7 +269,7 @@ test('days and times are those of the calendar', () => {
     expect([time, isTime(time)]).toEqual([time, false]);
 });
 
-test('a name that is nearly known is named', () => {
+test('a misspelled name is answered with a suggestion', () => {
   for (const [filter, fix] of [
     [{ titel: 'x' }, 'Did you mean title?'],
     [{ title: { startWith: 'x' } }, 'Did you mean startsWith?'],
@@ -278,7 +278,7 @@ test('a name that is nearly known is named', () => {
     expect(() => parseFilter(filter, fields)).toThrow(fix);
 });
 
-test('`me` is whoever asks: a member, and of what needs no member a plugin', () => {
+test('`me` is the caller: a member, and for filters that need no member, a plugin', () => {
   const me = { id: 'usr_1', memberId: 'usr_1' };
   expect(passes({ person: 'me' }, issue, { me })).toBe(true);
   expect(passes({ person: { nin: ['me'] } }, issue, { me })).toBe(false);
@@ -287,7 +287,7 @@ test('`me` is whoever asks: a member, and of what needs no member a plugin', () 
   );
 });
 
-test('what a filter names is told, with its place', () => {
+test('names referenced by a filter are reported with their position', () => {
   const mentions: Mention[] = [];
   const filter = { not: { label: ['Bug', 'l1', 'none'] }, team: 'eng', person: { neq: 'me' } };
   parseFilter(filter, fields, '', { mentions, me: { id: 'usr_1', memberId: 'usr_1' } });
@@ -298,7 +298,7 @@ test('what a filter names is told, with its place', () => {
   ]);
 });
 
-test('what was taken once is read on: a value that would be refused now matches nothing', () => {
+test('a stored filter stays readable: a value that would be rejected now matches nothing', () => {
   const taken = { wasTaken: true };
   for (const [filter, expected] of [
     [{ or: [{ due: 'tomorrow' }, { priority: 'high' }] }, true],
@@ -313,7 +313,7 @@ test('what was taken once is read on: a value that would be refused now matches 
   expect(() => passes({ colour: 'red' }, issue, taken)).toThrow('colour');
 });
 
-test('what can never pass is known for it', () => {
+test('a filter that can never match is recognized', () => {
   for (const [filter, never] of [
     [{ label: [] }, true],
     [{ and: [{ priority: 'high' }, { label: [] }] }, true],
@@ -324,7 +324,7 @@ test('what can never pass is known for it', () => {
     expect([filter, isNever(parseFilter(filter, fields))]).toEqual([filter, never]);
 });
 
-test('names fold in all letters, however they are composed', () => {
+test('names are case-folded in all scripts, regardless of their composition', () => {
   for (const [a, b] of [
     ['ÄRGER', 'ärger'],
     ['A\u0308rger', 'Ärger'],
@@ -335,7 +335,7 @@ test('names fold in all letters, however they are composed', () => {
   expect(foldName('bug')).not.toBe(foldName('bugs'));
 });
 
-test('letters fold as SQLite folds them: A to Z and no others', () => {
+test('letters are folded as in SQLite: A to Z only', () => {
   // U+212A, the Kelvin sign, is not a K to SQLite.
   expect(foldCase('ÄbC ẞ İ \u212a')).toBe('Äbc ẞ İ \u212a');
 });

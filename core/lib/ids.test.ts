@@ -8,7 +8,7 @@ const seeded = (): ((bytes: Uint8Array) => void) => {
   };
 };
 
-test('ids of one process rise strictly, however many fall into a millisecond and wherever the clock jumps', () => {
+test('ids of one process strictly increase, also within a millisecond and when the clock jumps', () => {
   let now = Date.parse('2026-11-20T12:00:00Z');
   const ids = createIds(() => now, seeded());
   let last = '';
@@ -21,7 +21,7 @@ test('ids of one process rise strictly, however many fall into a millisecond and
   }
 });
 
-test('every kind has its own prefix and a pattern that takes its ids and nobody else’s', () => {
+test('every entity has its own prefix and a pattern that accepts only its ids', () => {
   const ids = createIds(() => 1_700_000_000_000);
   const prefixes = Object.values(idPrefixes);
   expect(new Set(prefixes).size).toBe(prefixes.length);

@@ -4,7 +4,7 @@ import { findJsonFault, positionText } from './json-fault.ts';
 
 const long = process.env.TATAMI_LONG === '1';
 
-test('the place of a fault is the first character that no JSON could have there', () => {
+test('the position of a fault is the first character that cannot occur there in JSON', () => {
   const rows: [text: string, place: string, expected: string][] = [
     ['', 'line 1, column 1', 'a value'],
     ['{', 'line 1, column 2', 'a name in double quotes or }'],
@@ -33,7 +33,7 @@ test('the place of a fault is the first character that no JSON could have there'
   }
 });
 
-test('a text has a fault exactly where JSON.parse refuses it', () => {
+test('a text has a fault exactly if JSON.parse rejects it', () => {
   const seed = long ? Date.now() : 20261120;
   const mutated = fc
     .tuple(

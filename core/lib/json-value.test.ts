@@ -16,7 +16,7 @@ const refusalOf = (value: unknown): string | null => {
 };
 const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
 
-test('a value is taken, or refused, as its JSON would be', () => {
+test('a value is accepted or rejected as its JSON would be', () => {
   const anything = fc.anything({ maxDepth: 3, withNullPrototype: true });
   fc.assert(
     fc.property(fc.oneof(fc.jsonValue({ stringUnit: 'binary' }), anything), (value) => {
@@ -37,7 +37,7 @@ test('a value is taken, or refused, as its JSON would be', () => {
   );
 });
 
-test('what no honest client sends as JSON is refused', () => {
+test('a value that is not plain JSON is rejected', () => {
   const cycle: Record<string, unknown> = {};
   cycle.self = cycle;
   const rows: [unknown, string | null][] = [
@@ -72,7 +72,7 @@ test('what no honest client sends as JSON is refused', () => {
   for (const [at, [value, code]] of rows.entries()) expect([at, refusalOf(value)]).toEqual([at, code]);
 });
 
-test('what is taken is a copy to the last', () => {
+test('an accepted value is copied deeply', () => {
   const input = { list: [{ a: 1 }], object: { b: 'x' } };
   const { value } = takeJson(input, limits);
   input.list[0]!.a = 2;

@@ -6,7 +6,7 @@ import { threadMs } from './cpu.ts';
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
-test('what an honest client writes reads as JSON.parse reads it', () => {
+test('valid JSON is parsed as by JSON.parse', () => {
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: 'grapheme' }), fc.nat(3), (value, indent) => {
       const text = JSON.stringify(value, null, indent);
@@ -28,7 +28,7 @@ test('what an honest client writes reads as JSON.parse reads it', () => {
   expect(parseJson('[{"a":{"a":1}},{"a":"a"}]')).toEqual([{ a: { a: 1 } }, { a: 'a' }]);
 });
 
-test('what two parsers could read differently is refused', () => {
+test('JSON that two parsers could read differently is rejected', () => {
   for (const text of [
     '',
     '{',
@@ -57,7 +57,7 @@ test('what two parsers could read differently is refused', () => {
   }
 });
 
-test('objects, lists and properties are counted before anything is made of them; what a list holds is not', () => {
+test('objects, lists and properties are counted before anything is allocated; items of a list are not counted', () => {
   const list = (item: string, count: number): string =>
     `[${Array.from({ length: count }, () => item).join()}]`;
   expect(parseJson(list('{}', jsonPartsMax - 1))).toBeArrayOfSize(jsonPartsMax - 1);
@@ -74,7 +74,7 @@ test('objects, lists and properties are counted before anything is made of them;
     expect(() => parseJson(text)).toThrow(`more than ${jsonPartsMax} objects`);
 });
 
-test('its time grows with the length of the text, whatever is in it', () => {
+test('parsing time grows linearly with the length of the text, regardless of its content', () => {
   const took = (text: string): number => {
     const times = [1, 2].map(() => {
       const from = threadMs();

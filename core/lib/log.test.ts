@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { createLog } from './log.ts';
 
-test('the same error again and again is written three times, and then counted with the requests that met it', () => {
+test('a repeated error is logged three times, and then counted with the affected requests', () => {
   const lines: { msg: string; error?: string; repeated?: number; requestIds?: string[] }[] = [];
   const timers: (() => void)[] = [];
   const log = createLog({

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { isMasked, maskedUrl } from './masked-url.ts';
 
-test('values of a query are masked, names and the rest are shown, and masking twice changes nothing', () => {
+test('query values are masked, names and the rest stay visible, and masking twice changes nothing', () => {
   for (const [url, masked] of [
     ['https://h.example/x', 'https://h.example/x'],
     ['https://h.example/x?token=s3cret', 'https://h.example/x?token=…'],

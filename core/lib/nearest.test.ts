@@ -3,14 +3,14 @@ import { nearest } from './nearest.ts';
 
 const known = ['issue.created', 'issue.updated', 'comment.added', 'bug'];
 
-test('a slip of the hand finds what was meant, in any case', () => {
+test('a typo finds the intended name, case-insensitively', () => {
   expect(nearest('issue.craeted', known)).toBe('issue.created');
   expect(nearest('Comment.Add', known)).toBe('comment.added');
   expect(nearest('bugs', known)).toBe('bug');
   expect(nearest('bgu', known)).toBe('bug');
 });
 
-test('what resembles nothing finds nothing, nor does what is too long to compare', () => {
+test('a dissimilar name finds nothing, and neither does a name that is too long to compare', () => {
   expect(nearest('release.published', known)).toBeUndefined();
   expect(nearest('x', ['y', 'z'])).toBeUndefined();
   expect(nearest('nope', ['not', 'name'])).toBeUndefined();

@@ -23,23 +23,23 @@ test.each([
   ['a0', 'a01', 'a00V'],
   ['a0z', 'a1', 'a0zV'],
   ['a1', 'a2', 'a1V'],
-] as const)('between %p and %p lies %p', (before, after, rank) => {
+] as const)('a rank between %p and %p is %p', (before, after, rank) => {
   expect(rankBetween(before, after)).toBe(rank);
 });
 
-test('what is not in order has nothing between', () => {
+test('no rank is returned between unordered bounds', () => {
   expect(() => rankBetween('a1', 'a0')).toThrow(RangeError);
   expect(() => rankBetween('a1', 'a1')).toThrow(RangeError);
 });
 
-test('both ends of all ranks still have room outside', () => {
+test('ranks exist before the first and after the last rank', () => {
   const first = `A${'0'.repeat(26)}`;
   const last = `z${'z'.repeat(26)}`;
   expect(rankBetween(last, null) > last).toBeTrue();
   expect(rankBetween(null, `${first}V`)).toBe(first);
 });
 
-test('an order stays one under ten thousand moves to any place', () => {
+test('an order stays consistent under ten thousand moves to any position', () => {
   const seed = Number(process.env.TATAMI_SEED ?? 20261122);
   let state = seed;
   const below = (count: number) => (state = (state * 48271) % 2147483647) % count;
@@ -69,7 +69,7 @@ test('ranks stay short at both ends, and grow slowly in one gap', () => {
   expect(insertions).toBeGreaterThan(300);
 });
 
-test('a rank with a tail lies in its gap, and the same gap with another tail has another rank', () => {
+test('a rank with a tail is inside its gap, and another tail gives another rank in the same gap', () => {
   const ends = [null, 'Zz', 'a0', 'a0V', 'a1', 'a11', 'a1V', 'm0123456789abc', 'm0123456789abcV'];
   for (const [at, before] of ends.entries())
     for (const after of [...ends.slice(at + 1), null]) {
@@ -82,7 +82,7 @@ test('a rank with a tail lies in its gap, and the same gap with another tail has
     }
 });
 
-test('ranks below a beginning are in order, and between what is before and behind it', () => {
+test('ranks below a prefix are ordered, and lie between their neighbors', () => {
   const ranks = ranksBelow('a0', 5_000);
   expect(['a0', ...ranks, 'a1']).toEqual([...new Set(['a0', ...ranks, 'a1'])].sort());
   expect(ranksBelow('a0', 0)).toEqual([]);

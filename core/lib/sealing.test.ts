@@ -8,7 +8,7 @@ const sealing = createSealing(new Uint8Array(32).fill(7));
 const one = sealedFor('webhook-secret', 'ws', 'whe_1');
 const other = createSealing(new Uint8Array(32).fill(8));
 
-test('a sealed text opens for its purpose and key alone, and never reads like itself', () => {
+test('a sealed text opens only for its purpose and key, and never contains its plain text', () => {
   const sealed = sealing.seal('whsec_tell-nobody', one);
   expect(sealing.open(sealed, one)).toBe('whsec_tell-nobody');
   expect(Buffer.from(sealed).includes('tell-nobody')).toBe(false);
@@ -24,12 +24,12 @@ test('a sealed text opens for its purpose and key alone, and never reads like it
     expect(() => sealing.open(sealed.slice(0, length), one)).toThrow();
 });
 
-test('a master key of another length is refused', () => {
+test('a master key of another length is rejected', () => {
   for (const length of [0, 16, 31, 33])
     expect(() => createSealing(new Uint8Array(length))).toThrow('32 bytes');
 });
 
-test('a cursor reads back as it was, for its list alone', () => {
+test('a cursor is decoded unchanged, and only for its own list', () => {
   for (const values of [[], ['a', 1, 2.5, null], ['Ärger 💥 "quoted"', -0.1]]) {
     const cursor = encodeCursor(sealing, 'list 1', values);
     expect(decodeCursor(sealing, 'list 1', cursor)).toEqual(values);

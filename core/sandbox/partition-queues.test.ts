@@ -11,7 +11,7 @@ const takeAll = (
   return taken;
 };
 
-test('a lane gives one item at a time and in order', () => {
+test('a partition releases one item at a time and in order', () => {
   const queues = createPartitionQueues<string>(16);
   for (const item of ['one', 'two']) queues.push('a/0', owner('ws', 'a'), item);
   expect(takeAll(queues)).toEqual(['one']);
@@ -22,7 +22,7 @@ test('a lane gives one item at a time and in order', () => {
   expect(takeAll(queues)).toEqual([]);
 });
 
-test('a workspace with forty lanes that never end leaves slots to others, and to its other installs', () => {
+test('a workspace with forty endless partitions leaves slots to others, and to its other installs', () => {
   const queues = createPartitionQueues<string>(16);
   for (let partition = 0; partition < 40; partition++)
     queues.push(`a/${partition}`, owner('ws1', 'a'), `a${partition}`);
@@ -32,7 +32,7 @@ test('a workspace with forty lanes that never end leaves slots to others, and to
   expect(takeAll(queues).toSorted()).toEqual(['b', 'c']);
 });
 
-test('workspaces take turns, and who is not accepted keeps waiting', () => {
+test('workspaces alternate, and a rejected item stays queued', () => {
   const queues = createPartitionQueues<string>(64);
   for (let partition = 0; partition < 3; partition++)
     queues.push(`a/${partition}`, owner('ws1', 'a'), `a${partition}`);

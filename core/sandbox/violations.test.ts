@@ -18,7 +18,7 @@ test('an install is in quarantine for an hour after a crash, and while it is a s
   expect(areIn('a')).toEqual([false]);
 });
 
-test('code that burned is in quarantine for ten minutes, whatever becomes of its install; other code is not', () => {
+test('code that exhausts the CPU is in quarantine for ten minutes, independent of its install; other code is not', () => {
   let now = 0;
   const violations = createViolations(() => now);
   violations.burned('a', 'code');
@@ -31,7 +31,7 @@ test('code that burned is in quarantine for ten minutes, whatever becomes of its
   expect(violations.quarantined('a', 'code')).toBe(false);
 });
 
-test('of more installs than are remembered, the one that was looked at longest ago is forgotten', () => {
+test('the least recently checked install is forgotten when the limit is exceeded', () => {
   for (const kind of ['crashed', 'suspect'] as const) {
     const violations = createViolations(() => 0, 2);
     for (const install of ['a', 'b', 'c']) violations[kind](install);

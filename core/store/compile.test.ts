@@ -20,7 +20,7 @@ const declared = (reach: Statement['reach'], sql: string): Statement => ({
   ...{ name: 'declared', reach },
 });
 
-test('a statement that is not SQL, or names what is not there, is refused before it is used', () => {
+test('a statement that is not SQL, or references a missing table or column, is rejected before it is used', () => {
   const compile = createCompiler(db, planner);
   for (const reach of ['tenant', 'system'] as const)
     for (const sql of [
@@ -30,7 +30,7 @@ test('a statement that is not SQL, or names what is not there, is refused before
       expect(() => compile(declared(reach, sql))).toThrow(/syntax error|no such table/);
 });
 
-test('what a tenant may not ask is refused before it is used, and what it may is prepared at its first use', () => {
+test('a forbidden tenant statement is rejected before it is used, and an allowed one is prepared at its first use', () => {
   const compile = createCompiler(db, planner);
   expect(() => compile(declared('tenant', 'SELECT id FROM notes WHERE :ws = :ws'))).toThrow(
     'across workspaces',
@@ -40,7 +40,7 @@ test('what a tenant may not ask is refused before it is used, and what it may is
   expect(columns.names).toEqual(['id']);
 });
 
-test('a plan of one schema is not taken for that of another', () => {
+test('a plan of one schema is not reused for another', () => {
   const statement = declared('tenant', 'SELECT id FROM notes WHERE workspace_id = :ws');
   const other = new Database(':memory:');
   other.exec('CREATE TABLE notes (workspace_id TEXT, id TEXT)');

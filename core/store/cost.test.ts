@@ -35,7 +35,7 @@ function scans(table: string, terms: readonly string[], order: string, beyond = 
 const live = 'deleted_at IS NULL';
 const newest = 'created_at desc, id desc';
 
-test('lists that an index finds and orders are for the loop', () => {
+test('lists that an index filters and orders run on the event loop', () => {
   expect(scans('issues', [live], newest)).toBe(false);
   expect(scans('issues', [live], newest, '(created_at, id) < (:k0, :k1)')).toBe(false);
   expect(scans('issues', [live], 'updated_at asc, id asc')).toBe(false);
@@ -54,7 +54,7 @@ test('lists that an index finds and orders are for the loop', () => {
   expect(scans('deliveries', ['created_at >= :since', 'created_at < :until'], newest)).toBe(false);
 });
 
-test('lists that may look at every row are not', () => {
+test('lists that may scan every row do not run on the event loop', () => {
   for (const term of [
     'instr(lower(title), :f0) > 0',
     '(estimate IN (:f0))',

@@ -29,7 +29,7 @@ afterEach(() => {
   for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
 });
 
-test('files half made by a start that was killed do not bar the next one', async () => {
+test('partial files of a killed start do not block the next one', async () => {
   const dir = fresh();
   for (const name of ['master.key.new', 'log-head.new', 'lock'])
     writeFileSync(join(dir, name), 'half', { mode: 0o600 });
@@ -40,7 +40,7 @@ test('files half made by a start that was killed do not bar the next one', async
   expect(readdirSync(dir).filter((name) => name.endsWith('.new'))).toEqual([]);
 });
 
-test('a log head or master key that was cut short is refused, never made anew over a database', async () => {
+test('a truncated log head or master key is rejected, and never recreated over a database', async () => {
   const dir = fresh();
   await openStore(dir, Date.now).close();
   const head = readFileSync(join(dir, 'log-head'));
@@ -57,7 +57,7 @@ test('a log head or master key that was cut short is refused, never made anew ov
   expect(existsSync(join(dir, 'master.key'))).toBe(false);
 });
 
-test('a refused start lets go of the directory', async () => {
+test('a rejected start releases the directory', async () => {
   const dir = fresh();
   await openStore(dir, Date.now).close();
   const key = readFileSync(join(dir, 'master.key'));
@@ -110,7 +110,7 @@ test.each([
   ['tatami.db', 0o604],
   ['snapshots', 0o755],
   ['snapshots/schema-1.db', 0o644],
-])('"%s" that others may open is refused, with the way out', async (name, mode) => {
+])('"%s" with access for other users is rejected, with the command that fixes it', async (name, mode) => {
   const dir = fresh();
   await openStore(dir, Date.now).close();
   mkdirSync(join(dir, 'snapshots'), { mode: 0o700 });
@@ -125,7 +125,7 @@ test.each([
   await openStore(dir, Date.now).close();
 });
 
-test('a directory that holds no database is refused with a new one below it, and nothing else', () => {
+test('a directory without a database is rejected with a new one below it, and nothing else is', () => {
   const dir = fresh();
   chmodSync(dir, 0o755);
   writeFileSync(join(dir, 'other'), '', { mode: 0o600 });
@@ -136,7 +136,7 @@ test('a directory that holds no database is refused with a new one below it, and
   expect(readdirSync(dir)).toEqual(['other']);
 });
 
-test('a link is not followed: the files of a folder that it leads to are not looked at', async () => {
+test('a symbolic link is not followed: the files of its target folder are not inspected', async () => {
   const [dir, other] = [fresh(), fresh()];
   await openStore(dir, Date.now).close();
   symlinkSync(other, join(dir, 'snapshots'));
@@ -151,7 +151,7 @@ test('a link is not followed: the files of a folder that it leads to are not loo
   expect(start).not.toThrow('chmod');
 });
 
-test('an empty directory that was made for it is made private; one that holds anything is left alone', async () => {
+test('an empty directory is made private; a directory with files is left unchanged', async () => {
   const dir = fresh();
   chmodSync(dir, 0o777);
   writeFileSync(join(dir, 'planted'), '', { mode: 0o600 });

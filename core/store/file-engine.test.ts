@@ -108,7 +108,7 @@ const fate = (promise: Promise<unknown>): Promise<string> =>
     (error: Error) => error.message,
   );
 
-test('the writer syncs every commit and checks foreign keys; the loop never waits inside SQLite, and writes nothing', async () => {
+test('the writer syncs every commit and checks foreign keys; the event loop never waits inside SQLite, and writes nothing', async () => {
   const { store } = open();
   const outcome = await store.commit([systemOp(pragmas, {})]);
   expect(outcome).toMatchObject({
@@ -132,23 +132,26 @@ test.each([
   ['an integer past 64 bits', { consumer: 2n ** 63n }, ':consumer does not fit 64 bits'],
   ['an extra one', { consumer: 'a', color: 'red' }, 'has no parameter color'],
   ['a workspace of its own', { consumer: 'a', ws: 'ws_b' }, 'has no parameter ws'],
-])('%s as a parameter is refused by name and hurts nobody else of its group', async (_, params, message) => {
-  const { store } = open();
-  const bad = tenantOp(scope, put, { sequence: 1, ...params } as never);
-  const fates = await Promise.all([
-    fate(store.commit([putOp('first')])),
-    fate(store.commit([putOp('half'), bad])),
-    fate(store.commit([putOp('last')])),
-  ]);
-  expect(fates[1]).toContain('test.kv_put');
-  expect(fates[1]).toContain(message);
-  expect([fates[0], fates[2]]).toEqual(['{"ok":true,"rows":[[]]}', '{"ok":true,"rows":[[]]}']);
-  expect(await consumers(store)).toEqual(['first', 'last']);
-  await expect(store.read(scope, one, params as never)).rejects.toThrow('test.kv_one');
-  expect(store.status().writable).toBe(true);
-});
+])(
+  '%s as a parameter is rejected by name and affects no other job of its group',
+  async (_, params, message) => {
+    const { store } = open();
+    const bad = tenantOp(scope, put, { sequence: 1, ...params } as never);
+    const fates = await Promise.all([
+      fate(store.commit([putOp('first')])),
+      fate(store.commit([putOp('half'), bad])),
+      fate(store.commit([putOp('last')])),
+    ]);
+    expect(fates[1]).toContain('test.kv_put');
+    expect(fates[1]).toContain(message);
+    expect([fates[0], fates[2]]).toEqual(['{"ok":true,"rows":[[]]}', '{"ok":true,"rows":[[]]}']);
+    expect(await consumers(store)).toEqual(['first', 'last']);
+    await expect(store.read(scope, one, params as never)).rejects.toThrow('test.kv_one');
+    expect(store.status().writable).toBe(true);
+  },
+);
 
-test('a statement that fails as it runs fails its job alone', async () => {
+test('a statement that fails at run time fails only its own job', async () => {
   const { store } = open();
   await store.commit([putOp('a')]);
   const broken = (json: string, path: string): Op => tenantOp(scope, explode, { consumer: 'a', json, path });
@@ -167,7 +170,7 @@ test('a statement that fails as it runs fails its job alone', async () => {
   expect(store.status()).toEqual({ writable: true, reason: null });
 });
 
-test('once a sync failed, nothing that waits is written, and nothing later is acknowledged', async () => {
+test('after a failed sync no waiting job is written, and no later job is acknowledged', async () => {
   let fail = false;
   const { store } = openHere(() => {
     if (fail) throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
@@ -186,7 +189,7 @@ test('once a sync failed, nothing that waits is written, and nothing later is ac
   expect(store.status()).toEqual({ writable: false, reason: 'EIO: i/o error, fdatasync' });
 });
 
-test('closing waits for what is queued, whether that succeeds or fails', async () => {
+test('closing waits for queued jobs, regardless of their success', async () => {
   const good = open();
   const firstCommit = fate(good.store.commit([putOp('a')]));
   await good.store.close();
@@ -204,7 +207,7 @@ test('closing waits for what is queued, whether that succeeds or fails', async (
   expect(await lost).toBe('no disk');
 });
 
-test('closing ends although another process holds the lock, and the waiting job is told', async () => {
+test('closing ends although another process holds the lock, and the waiting job is rejected', async () => {
   const { store, path } = open();
   const other = new Database(path);
   other.exec('BEGIN IMMEDIATE');
@@ -215,7 +218,7 @@ test('closing ends although another process holds the lock, and the waiting job 
   expect(await waiting).toContain('locked by another process');
 });
 
-test('a clean stop leaves everything in the one database file', async () => {
+test('a clean stop leaves all data in the database file', async () => {
   const { store, path } = open();
   await store.commit([putOp('a')]);
   expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
@@ -223,7 +226,7 @@ test('a clean stop leaves everything in the one database file', async () => {
   expect(existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0).toBe(0);
 });
 
-test('a group that changes nothing is not synced', async () => {
+test('a group without changes is not synced', async () => {
   const { store, heads } = openHere();
   await store.commit([putOp('a')]);
   const before = heads.length;
@@ -234,7 +237,7 @@ test('a group that changes nothing is not synced', async () => {
   expect(heads.length).toBe(before + 1);
 });
 
-test('a lost race and a broken constraint undo their own batch, and say which op it was', async () => {
+test('a lost race and a violated constraint roll back their own batch and report the op', async () => {
   const { store } = open();
   await store.commit([putOp('a')]);
   const outcomes = await Promise.all([
@@ -258,7 +261,7 @@ const systemNull = systemStatement(
   "INSERT INTO cursors (workspace_id, consumer, sequence) VALUES ('ws_a', 'z', NULL)",
 );
 
-test('a composed statement is judged by its own text, whatever ran before it', async () => {
+test('a composed statement is checked by its own text, regardless of earlier statements', async () => {
   const { store } = open();
   await store.commit([putOp('a')]);
   const mine = composedStatement('SELECT consumer FROM cursors WHERE workspace_id = :ws');

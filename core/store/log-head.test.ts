@@ -88,14 +88,14 @@ test('undamaged files start', async () => {
   expect(await start(() => undefined)).toBe('complete');
 });
 
-test('a log cut at any 512 bytes is refused', async () => {
+test('a log cut at any 512 bytes is rejected', async () => {
   const all = Array.from({ length: Math.ceil(wal.length / 512) }, (_, n) => n * 512);
   // A frame is longer than 512 bytes, so most cuts within one are equivalent. An odd step cuts each frame at other offsets.
   const cuts = all.filter((_, n) => long || n % 7 === 0);
   expect(await verdicts(cuts.map(cutAt))).toEqual({ complete: 0, refused: cuts.length, 'silent loss': 0 });
 }, 60_000);
 
-test('a log with one flipped bit is refused, or nothing is missing', async () => {
+test('a log with one flipped bit is rejected, or nothing is missing', async () => {
   const flips = spread(long ? 100 : 50, wal.length);
   const counts = await verdicts(flips.map((at) => flip('tatami.db-wal', wal, at)));
   expect(counts['silent loss']).toBe(0);
@@ -109,12 +109,12 @@ test('a flipped bit in the log head itself loses nothing', async () => {
   expect(counts).toEqual({ complete: flips.length, refused: 0, 'silent loss': 0 });
 });
 
-test('without its log head a directory is refused: the losses would be silent', async () => {
+test('a directory without its log head is rejected: losses would be silent', async () => {
   const half = cutAt(Math.floor(wal.length / 2));
   expect(await start((dir) => (half(dir), rmSync(join(dir, 'log-head'))))).toBe('refused');
 });
 
-test('a refused start leaves the files as they are, for whoever rescues them', () => {
+test('a rejected start leaves the files unchanged for recovery', () => {
   const dir = copy('killed', 'refused');
   cutAt(Math.floor(wal.length / 2))(dir);
   const before = ['tatami.db', 'tatami.db-wal', 'log-head'].map((name) => readFileSync(join(dir, name)));
@@ -126,7 +126,7 @@ test('a refused start leaves the files as they are, for whoever rescues them', (
   expect(after.map((bytes, index) => bytes.equals(before[index]!))).toEqual([true, true, true]);
 });
 
-test('the head is the newest whole slot', () => {
+test('the head is the newest intact slot', () => {
   const path = join(parent, 'slots');
   const file = openLogHead(path);
   for (const position of [1, 2, 3]) file.write({ position, hash: String(position) });

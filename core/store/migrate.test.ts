@@ -69,7 +69,7 @@ function look(path: string): Look {
 }
 
 test.skipIf(!hasStrace)(
-  'killed at any write, a migration is whole or absent, and runs to its end next time (needs strace)',
+  'a migration that is killed at any write is complete or absent, and completes on the next start (needs strace)',
   async () => {
     const versions = [current, current + 1, current + 2].map((version) => {
       const at = copy(`v${version}`);
@@ -98,7 +98,7 @@ test.skipIf(!hasStrace)(
             wrong.push(`${call} ${when}: ${name} is no snapshot`);
         migrate(at, newerSteps);
         if (!Bun.deepEquals(look(at.path), versions[2]))
-          wrong.push(`${call} ${when}: the next run fell short`);
+          wrong.push(`${call} ${when}: the next run was incomplete`);
         rmSync(at.dir, { recursive: true, force: true });
       }
     };
@@ -113,7 +113,7 @@ test.skipIf(!hasStrace)(
   60_000,
 );
 
-test('before the first change a snapshot is made, even when one of the same moment lies there', () => {
+test('a snapshot is made before the first change, even if one of the same moment exists', () => {
   const at = copy('snapshot');
   const first = migrate(at, newerSteps.slice(0, current + 1));
   expect(look(first.snapshot ?? '')).toMatchObject({ version: current, integrity: 'ok' });
@@ -129,7 +129,7 @@ test('before the first change a snapshot is made, even when one of the same mome
   expect(readdirSync(again.snapshots).filter((name) => name.endsWith('.new'))).toEqual([]);
 });
 
-test('a step that fails says why, also when SQLite has already rolled back', () => {
+test('a failing step reports its cause, also when SQLite has already rolled back', () => {
   const at = copy('cause');
   const before = look(at.path);
   const failing = [
@@ -147,7 +147,7 @@ test('a step that fails says why, also when SQLite has already rolled back', () 
   expect(look(at.path)).toEqual(before);
 });
 
-test('of a new database the steps are all there or none, and the next start makes it', () => {
+test('the steps of a new database are applied completely or not at all, and the next start applies them', () => {
   const dir = join(parent, 'new');
   mkdirSync(dir);
   const at = { path: join(dir, 'tatami.db'), snapshots: join(dir, 'snapshots'), nowMs };
@@ -160,7 +160,7 @@ test('of a new database the steps are all there or none, and the next start make
   expect(look(at.path)).toMatchObject({ version: current, applied: current, integrity: 'ok' });
 });
 
-test('an older build refuses a newer database by name of the remedy, and changes no byte', () => {
+test('an older build rejects a newer database with the remedy, and changes no byte', () => {
   const at = copy('newer');
   migrate(at, newerSteps);
   const files = (): string =>

@@ -60,7 +60,7 @@ const long = counting('LIMIT 20000000');
 /** Each row is expensive to find. */
 const slow = `SELECT id FROM texts WHERE ${Array.from({ length: 30 }, (_, n) => `instr(lower(text), 'z${n}') = 0`).join(' AND ')} ORDER BY id LIMIT 30`;
 
-test('rows come in order, and a read only reads', async () => {
+test('rows arrive in order, and a read cannot write', async () => {
   const { readers, charged } = readersOf();
   expect(await readers.read(me, quick, [3n])).toEqual([[40], [39], [38]]);
   await Bun.sleep(1);
@@ -92,14 +92,14 @@ async function standstill(): Promise<number> {
   return longestMs / tookMs;
 }
 
-test('the loop goes on while rows are found, the first as well as the others', async () => {
+test('the event loop runs while rows are searched, the first as well as later ones', async () => {
   // A busy machine may delay the loop in some runs; a read on the loop would delay it in every run.
   let least = 1;
   for (let tries = 0; tries < 5 && least >= 0.5; tries++) least = Math.min(least, await standstill());
   expect(least).toBeLessThan(0.5);
 });
 
-test('a read over its budget is stopped and says so; the reader goes on', async () => {
+test('a read over its budget is stopped with an error, and the reader continues', async () => {
   const { readers } = readersOf(50);
   expect(await refusal(readers.read(me, endless, []))).toMatchObject({
     code: 'budget_exceeded',
@@ -108,7 +108,7 @@ test('a read over its budget is stopped and says so; the reader goes on', async 
   expect(await readers.read(me, quick, [1n])).toEqual([[40]]);
 });
 
-test('statements that are forgotten never make the loop wait for a reader', async () => {
+test('finalized statements never make the event loop wait for a reader', async () => {
   const { readers } = readersOf();
   for (let n = 1; n <= 150; n++) await readers.read(me, `${quick} OFFSET ${n % 30} + ${n}`, [1n]);
   const reading = refusal(readers.read(me, long, []));
@@ -120,7 +120,7 @@ test('statements that are forgotten never make the loop wait for a reader', asyn
   expect(await reading).toMatchObject({ name: 'StoreError' });
 });
 
-test('one payer has one reader, one workspace leaves one to the others, and turns go round', async () => {
+test('one account uses one reader, one workspace leaves one to the others, and readers rotate', async () => {
   const { readers } = readersOf(200);
   const order: string[] = [];
   const ask = (name: string, of: BillingAccount, text: string): Promise<unknown> =>
@@ -137,7 +137,7 @@ test('one payer has one reader, one workspace leaves one to the others, and turn
   expect(order).toHaveLength(25);
 });
 
-test('what waits is bounded, in words', async () => {
+test('the queue is bounded, with an error message', async () => {
   const { readers } = readersOf(100);
   const reads = Array.from({ length: 60 }, () =>
     readers.read(me, endless, []).catch((error: unknown) => error),
@@ -151,7 +151,7 @@ test('what waits is bounded, in words', async () => {
   await Promise.all(reads);
 });
 
-test('keys of one member wait in one place, and a member who waits for nothing finds a place in a full workspace', async () => {
+test('keys of one member share one queue, and a member without queued reads is accepted in a full workspace', async () => {
   const { readers } = readersOf(100);
   const keyOf = (member: number, key: number): BillingAccount => ({
     ...{ workspaceId: 'ws_a', billingAccount: `key_${member}_${key}`, party: `mem_${member}` },
@@ -168,7 +168,7 @@ test('keys of one member wait in one place, and a member who waits for nothing f
   await Promise.all(outcomes);
 });
 
-test('closing stops what runs and refuses what waits', async () => {
+test('closing stops running reads and rejects queued ones', async () => {
   const { readers } = readersOf();
   const reads = [endless, quick].map((text) =>
     readers.read(me, text, text === quick ? [1n] : []).catch((error: Error) => error.name),

@@ -12,7 +12,7 @@ import { makeShrinkable } from './shrinkable.ts';
 const dir = mkdtempSync(join(tmpdir(), 'tatami-shrinkable-'));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-/** Makes a file as an earlier version did, with deleted rows after the first `kept` ones. */
+/** Creates a file as an earlier version did, with deleted rows after the first `retained` ones. */
 function oldFile(name: string, rows = 2_000, retained = 10): string {
   const temporary = join(dir, `${name}.made`);
   const path = join(dir, name);
@@ -40,7 +40,7 @@ const modeOf = (path: string): unknown => {
   return { mode, count, ...(version as object) };
 };
 
-test('an old file is made smaller, and able to become so again, with its schema and its rows', () => {
+test('an old file is rewritten smaller and shrinkable, with its schema and its rows', () => {
   const path = oldFile('old.db');
   const before = statSync(path).size;
   const { user_version: version } = modeOf(path) as { user_version: number };
@@ -50,7 +50,7 @@ test('an old file is made smaller, and able to become so again, with its schema 
   expect(makeShrinkable(path)).toBe('already');
 });
 
-test('where the disk has no room for it the file stays, and somebody says how much is wanted', () => {
+test('a disk without enough space leaves the file unchanged, and the message states the required space', () => {
   const path = oldFile('tight.db');
   const before = statSync(path).size;
   expect(makeShrinkable(path, { freeBytes: () => 1024 * 1024 })).toMatchObject({
@@ -62,7 +62,7 @@ test('where the disk has no room for it the file stays, and somebody says how mu
   ]);
 });
 
-test('where the log is put aside before it is folded in, that needs room as well', () => {
+test('the WAL archive needs space as well, if the log is archived before it is checkpointed', () => {
   const path = oldFile('copied.db');
   const freeBytes = (): number => 2.5 * statSync(path).size + 64 * 1024 * 1024;
   expect(makeShrinkable(path, { freeBytes, beforeCheckpoint: () => undefined })).toMatchObject({
@@ -71,7 +71,7 @@ test('where the log is put aside before it is folded in, that needs room as well
   expect(makeShrinkable(path, { freeBytes })).toBe('made');
 });
 
-test('killed while the file is written anew, it is as it was, and the next start does it', async () => {
+test('a process that is killed during the rewrite leaves the file unchanged, and the next start completes it', async () => {
   const path = oldFile('killed.db', 20_000, 20_000);
   const before = modeOf(path);
   const program = `const { makeShrinkable } = await import(${JSON.stringify(join(import.meta.dir, 'shrinkable.ts'))});
@@ -92,7 +92,7 @@ test('killed while the file is written anew, it is as it was, and the next start
   db.close();
 });
 
-test('a start does it to a directory of an earlier version', async () => {
+test('a start rewrites the file of an earlier version', async () => {
   const data = join(dir, 'data');
   const packed = join(import.meta.dir, '../../test/upgrade/directories/schema-6.json.zst');
   unpack(readPacked(packed), data);

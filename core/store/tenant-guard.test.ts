@@ -75,7 +75,7 @@ test.each([
 test.each([
   ['no workspace at all', 'SELECT * FROM issues WHERE id = :id'],
   [':ws in the select list only', 'SELECT :ws, title FROM issues WHERE id = :id'],
-  ['a condition that holds for everybody', 'SELECT * FROM issues WHERE :ws = :ws'],
+  ['a condition that is always true', 'SELECT * FROM issues WHERE :ws = :ws'],
   [
     'a forgotten join side',
     'SELECT i.id, t.name FROM issues i JOIN teams t ON t.id = i.team_id WHERE i.workspace_id = :ws',
@@ -96,7 +96,7 @@ test.each([
   ['an unscoped EXISTS', 'SELECT 1 FROM teams WHERE workspace_id = :ws AND EXISTS (SELECT 1 FROM issues)'],
   ['one arm of a union', 'SELECT id FROM issues WHERE workspace_id = :ws UNION ALL SELECT id FROM issues'],
   ['another parameter', 'SELECT :ws FROM issues WHERE workspace_id = :other'],
-  ['another parameter, turned round', 'SELECT :ws FROM issues WHERE :other = workspace_id'],
+  ['another parameter, operands swapped', 'SELECT :ws FROM issues WHERE :other = workspace_id'],
   ['another parameter beside :ws', 'SELECT id FROM issues WHERE workspace_id IN (:ws, :other)'],
   ['another parameter in a row value', 'SELECT :ws FROM issues WHERE (workspace_id, id) = (:other, :id)'],
   ['a literal', "SELECT :ws FROM issues WHERE workspace_id = 'ws_b'"],
@@ -109,11 +109,11 @@ test.each([
     'SELECT :ws, i.id FROM (SELECT value AS workspace_id FROM json_each(:list)) j JOIN issues i ON i.workspace_id = j.workspace_id',
   ],
   [
-    'a derived table that wears the name of a table',
+    'a derived table with the name of a table',
     'WITH issues AS MATERIALIZED (SELECT * FROM main.issues) SELECT :ws, id FROM issues',
   ],
   [
-    'a table that wears the name of a derived table',
+    'a table with the name of a derived table',
     'WITH j AS MATERIALIZED (SELECT id FROM issues WHERE workspace_id = :ws) SELECT (SELECT count(*) FROM issues AS j) FROM j',
   ],
   [
@@ -163,7 +163,7 @@ test.each([
   ],
   ['an UPDATE of everything', 'UPDATE issues SET title = :ws'],
   ['a DELETE of everything', 'WITH x AS (SELECT :ws) DELETE FROM issues'],
-])('%s is refused', (_, sql) => {
+])('%s is rejected', (_, sql) => {
   expect(breach(sql)).not.toBeNull();
 });
 
@@ -184,14 +184,14 @@ test.each([
   ['the best of all hits', bestHits],
   ['hits in their order', `${ownHits} AND d.id > :after ORDER BY bm25(search_index, 2.0) LIMIT :limit`],
   [
-    'hits with what else they must be',
+    'hits with further conditions',
     `WITH hits AS MATERIALIZED (${ownHits}) SELECT title FROM hits CROSS JOIN issues ON workspace_id = :ws AND issues.id = hits.id`,
   ],
   [
-    'the removal of words',
+    'the removal of a document',
     'DELETE FROM search_index WHERE rowid = (SELECT doc FROM search_documents WHERE workspace_id = :ws AND id = :id)',
   ],
-])('the full-text index lets through %s', (_, sql) => {
+])('the full-text index accepts %s', (_, sql) => {
   expect(breach(sql)).toBeNull();
 });
 
@@ -206,7 +206,10 @@ test.each([
     'a second, free read',
     `${ownHits} AND EXISTS (SELECT 1 FROM search_index AS s WHERE s.title MATCH :match)`,
   ],
-  ['an arm beside it', `${ownHits} UNION ALL SELECT rowid FROM search_index WHERE search_index MATCH :match`],
+  [
+    'a union arm beside the hits',
+    `${ownHits} UNION ALL SELECT rowid FROM search_index WHERE search_index MATCH :match`,
+  ],
   ['a quoted name', ownHits.replace('FROM search_index', 'FROM "search_index"')],
   [
     'its own tables',
@@ -217,22 +220,22 @@ test.each([
   ['the best by a left join', bestHits.replace('CROSS JOIN', 'LEFT JOIN')],
   ['the best by a join widened by OR', bestHits.replace('ranked.doc\n', 'ranked.doc OR 1\n')],
   [
-    'the best and an arm beside it',
+    'the best hits and a union arm after them',
     bestHits.replace(/ORDER BY ranked.*/s, 'UNION ALL SELECT doc, score FROM ranked'),
   ],
   [
-    'the best and an arm before it',
+    'the best hits and a union arm before them',
     bestHits.replace('SELECT d.id', 'SELECT doc, score FROM ranked UNION ALL SELECT d.id'),
   ],
   [
-    'the best and what else is among them',
+    'the best hits and a read of the others',
     bestHits.replace('d.id AS hit', '(SELECT group_concat(doc) FROM ranked) AS hit'),
   ],
-  ['the removal of any words', 'DELETE FROM search_index WHERE rowid = :doc AND :ws = :ws'],
+  ['the removal of any document', 'DELETE FROM search_index WHERE rowid = :doc AND :ws = :ws'],
   [
-    'the removal of more',
+    'the removal of more documents',
     'DELETE FROM search_index WHERE rowid = (SELECT doc FROM search_documents WHERE workspace_id = :ws AND id = :id) OR rowid > 0',
   ],
-])('the full-text index refuses %s', (_, sql) => {
+])('the full-text index rejects %s', (_, sql) => {
   expect(breach(sql)).not.toBeNull();
 });

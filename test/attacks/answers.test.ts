@@ -1,4 +1,4 @@
-// Answers that wait, and codes that were given out: what they give when they come is what the caller may have then.
+// A delayed response and an issued code grant only the permissions that the caller has when they take effect.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
@@ -32,7 +32,10 @@ async function createObject(path: string, body: object, headers: Record<string, 
   return json;
 }
 
-/** A call of a tool that waits for the decision on a proposal. @param taking what happens meanwhile */
+/**
+ * Calls a tool that waits for the decision on a proposal.
+ * @param taking runs while the call waits
+ */
 async function waited(
   taking: (someone: { memberId: string; keyId: string }) => Promise<unknown>,
 ): Promise<string> {
@@ -42,14 +45,14 @@ async function waited(
   const propose = { 'tatami-mode': 'propose' };
   const { id } = await createObject('/issues', { team: 'ENG', title: 'Hidden from guests' }, propose);
   const waiting = post(app, toolCall('proposals_get', { id, wait: 60 }), bearer(key));
-  // Once later calls are answered, it has read the proposal and waits.
+  // Once later calls are answered, the tool has read the proposal and waits.
   for (let n = 0; n < 3; n++) await post(app, toolCall('proposals_get', { id }), bearer(key));
   await taking({ memberId, keyId });
   expect((await app.call('POST', `${v1}/proposals/${id}/reject`, { reason: 'No' })).status).toBe(200);
   return (await waiting).text;
 }
 
-test('a tool that waits shows nothing once its key was revoked or its member demoted', async () => {
+test('a waiting tool returns nothing once its key is revoked or its member demoted', async () => {
   expect(await waited(() => Promise.resolve())).toContain('Hidden from guests');
   for (const taking of [
     ({ keyId }: { keyId: string }) => app.call('DELETE', `${v1}/api-keys/${keyId}`),
@@ -62,7 +65,7 @@ test('a tool that waits shows nothing once its key was revoked or its member dem
   }
 });
 
-test('a code that was allowed before signing out everywhere gives no token after it', async () => {
+test('a code that was approved before signing out everywhere yields no token after it', async () => {
   const client = await registerApp(app);
   const { visitor } = await join(app);
   await visitor.get('/account');
@@ -87,7 +90,7 @@ test('a code that was allowed before signing out everywhere gives no token after
   expect([polled.status, polled.json.error]).toEqual([400, 'invalid_grant']);
 });
 
-test('somebody who is added again with the same address has none of the seat, keys and streams from before', async () => {
+test('a member who is added again with the same address has none of the earlier access, keys and streams', async () => {
   const { visitor, email, memberId } = await join(app);
   const { key } = await createObject('/api-keys', {
     name: 'k',
@@ -101,7 +104,7 @@ test('somebody who is added again with the same address has none of the seat, ke
   expect((await before('GET', `${v1}/issues`)).status).toBe(401);
   await stream.text();
   expect((await visitor.get('/account')).status).toBe(403);
-  // The account takes the new seat by an invitation of it, and by nothing else.
+  // The account joins again only with an invitation.
   const { url } = await createObject(`/members/${again.id}/invitation`, {});
   const other = createVisitor(app);
   await other.post('/sign-in', { email, password });
@@ -117,7 +120,7 @@ async function admin(): Promise<Client> {
 }
 const propose = { 'tatami-mode': 'propose' };
 
-test('the undo of a creation removes nobody who has taken the seat since', async () => {
+test('undoing a creation removes no member who has joined since', async () => {
   const approver = await admin();
   const { json: proposed } = await app.call('POST', `${v1}/members`, { name: 'Uri' }, propose);
   const approved = await approver('POST', `${v1}/proposals/${proposed.id}/approve`, {});
@@ -132,7 +135,7 @@ test('the undo of a creation removes nobody who has taken the seat since', async
   expect((await app.call('GET', `${v1}/members/${uri.id}`)).json.joinedAt).not.toBeNull();
 });
 
-test('a narrowed consent replays no write, a new consent writes anew, and a secret that a demoted admin replays opens nothing', async () => {
+test('a narrowed consent replays no write, a new consent writes again, and a secret replayed by a demoted admin is revoked', async () => {
   const client = await registerApp(app, { name: 'Replayer' });
   const browser = await browserOf(app);
   const create = (token: string): Promise<Reply> =>
@@ -161,7 +164,7 @@ test('a narrowed consent replays no write, a new consent writes anew, and a secr
   const handed = await hand();
   expect([handed.status, (await hand()).json.key]).toEqual([201, handed.json.key]);
   expect((await app.call('PATCH', `${v1}/members/${memberId}`, { role: 'member' })).status).toBe(200);
-  // The same credential was given it before, and it has ended with the right to hand it out.
+  // The replay returns the same credential, which ended with the right to issue it.
   const replayed = (await hand()).json.key;
   expect(replayed).toBe(handed.json.key);
   expect((await app.clientOf(replayed)('GET', `${v1}/me`)).status).toBe(401);

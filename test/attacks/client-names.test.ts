@@ -1,4 +1,4 @@
-// Names on the consent page: no client passes for a part of Tatami, however it comes to be known.
+// Names on the consent page: no client can pose as part of Tatami, regardless of how it is registered.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createDocuments } from '../../core/oauth/clients/documents.ts';
 import { isLikeOurs } from '../../core/lib/display-name.ts';
@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test('a name that looks like one of Tatami is known as such, and no other', () => {
+test('a name that resembles Tatami is recognized, and no other is', () => {
   expect(imitations.filter((name) => !isLikeOurs(name))).toEqual([]);
   expect(others.filter((name) => isLikeOurs(name))).toEqual([]);
 });
@@ -59,7 +59,7 @@ test('a name that looks like one of Tatami is known as such, and no other', () =
 const register = (name: string) =>
   app.clientOf(null)('POST', '/oauth/register', { client_name: name, redirect_uris: redirectUris });
 
-test('no client registers itself, or renames itself, to look like a part of Tatami', async () => {
+test('no client can register or rename itself to resemble Tatami', async () => {
   const { json: mine } = await register('Agent');
   for (const name of imitations.slice(0, 6)) {
     const { status, json } = await register(name);
@@ -76,7 +76,7 @@ test('no client registers itself, or renames itself, to look like a part of Tata
   expect((await register('Acme for Tatami')).status).toBe(201);
 });
 
-test('no OAuth app of a workspace is registered or renamed to look like a part of Tatami', async () => {
+test('no OAuth app of a workspace can be registered or renamed to resemble Tatami', async () => {
   const before = await app.lastSequence();
   const { json: mine } = await app.call('POST', '/api/v1/oauth-apps', { name: 'Reports', redirectUris });
   for (const name of imitations) {
@@ -88,7 +88,7 @@ test('no OAuth app of a workspace is registered or renamed to look like a part o
   expect(await app.eventTypes(before)).toEqual(['oauth_app.created']);
 });
 
-test('no client document passes for a part of Tatami', async () => {
+test('no client metadata document can resemble Tatami', async () => {
   for (const [index, name] of imitations.slice(0, 6).entries()) {
     const id = `https://client.example/${index}`;
     const body = JSON.stringify({ client_id: id, client_name: name, redirect_uris: redirectUris });

@@ -1,4 +1,4 @@
-// Effects that are no objects: requests to other servers, what plugins keep and log, and purging.
+// Effects other than objects: requests to other servers, stored values and logs of plugins, and purging.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
@@ -11,14 +11,14 @@ let receiver: Bun.Server<undefined>;
 let owner: Browser;
 const seen: (string | null)[] = [];
 const of = '/api/v1/plugins/test.sender';
-/** Of a member of the workspace, with everything that their role may hold. */
+/** Key of a member with the given role, with every scope of the role by default. */
 const keyFor = async (role: string, scopes: readonly string[] = allScopes): Promise<Client> => {
   const teams = role === 'guest' ? { teams: ['ENG'] } : {};
   const { id: memberId } = (await app.call('POST', '/api/v1/members', { name: role, role, ...teams })).json;
   const { key } = (await app.call('POST', '/api/v1/api-keys', { name: role, memberId, scopes })).json;
   return app.clientOf(key);
 };
-/** Of an app that the owner consented to. */
+/** Client of an app with the consent of the owner. */
 const appWith = async (scope: string): Promise<Client> => {
   const client = await registerApp(app);
   const { access_token: token } = await tokensOf(app, client, { browser: owner, params: { scope } });
@@ -68,7 +68,7 @@ afterAll(async () => {
   await receiver.stop(true);
 });
 
-test('a guest, an app and a key without automations:write have no plugin send its secret to other servers', async () => {
+test('a guest, an app and a key without automations:write cannot make a plugin send its secret to other servers', async () => {
   const before = await app.lastSequence();
   const callers = [
     await keyFor(
@@ -95,7 +95,7 @@ test('a guest, an app and a key without automations:write have no plugin send it
   expect((await app.eventTypes(before)).filter((type) => type.startsWith('automation.'))).toEqual([]);
 });
 
-test('an app that was granted automations:write, a member and an admin have it sent', async () => {
+test('an app with automations:write, a member and an admin can make a plugin send its secret', async () => {
   const member = await keyFor('member', ['automations:write']);
   for (const call of [app.call, member, await appWith('automations:write')]) {
     const { json } = await call('POST', `${of}/actions/send`, {});
@@ -104,7 +104,7 @@ test('an app that was granted automations:write, a member and an admin have it s
   expect(seen.splice(0)).toEqual(['sk_live_1', 'sk_live_1', 'sk_live_1']);
 });
 
-test('a one-off run sends nothing once the scope of whoever asked for it was taken away', async () => {
+test('a one-time run sends nothing once its requester has lost the scope', async () => {
   const { id: other } = (await app.call('POST', '/api/v1/members', { name: 'Ole', role: 'member' })).json;
   const { key, id: keyId } = (
     await app.call('POST', '/api/v1/api-keys', { name: 'k', memberId: other, scopes: ['automations:write'] })
@@ -121,7 +121,7 @@ test('a one-off run sends nothing once the scope of whoever asked for it was tak
   expect(seen.splice(0)).toEqual([]);
 });
 
-test('what a plugin keeps, logs and records takes plugins:write; how its runs ended takes plugins:read', async () => {
+test('reading the stored values, logs and records of a plugin requires plugins:write; reading run results requires plugins:read', async () => {
   const member = await keyFor('member');
   const reader = await appWith('plugins:read issues:read');
   const { json: sent } = await app.call('POST', `${of}/actions/send`, {});
@@ -162,7 +162,7 @@ test('what a plugin keeps, logs and records takes plugins:write; how its runs en
   });
 });
 
-test('the run of an action is shown to the member who called it, and not to another who uses the same app', async () => {
+test('the run of an action is visible to the member who called it, and not to another member with the same app', async () => {
   const client = await registerApp(app);
   const params = { scope: 'automations:write' };
   const tokenOf = async (role: string): Promise<Client> => {
@@ -176,7 +176,7 @@ test('the run of an action is shown to the member who called it, and not to anot
   expect((await ole('GET', `${of}/actions/send/runs/${id}`)).status).toBe(404);
 });
 
-test('only an admin with a key or a session purges: an app deletes and restores', async () => {
+test('only an admin with a key or a session can purge: an app can delete and restore', async () => {
   const agent = await appWith('issues:write proposals:write');
   const { id } = (await agent('POST', '/api/v1/issues', { team: 'ENG', title: 'To go' })).json;
   expect((await agent('DELETE', `/api/v1/issues/${id}`)).status).toBe(204);

@@ -1,5 +1,6 @@
-// Every operation × every indirect way to it × role × credential: nobody reaches by approval, undo, an action, a one-off run or an agent
-// what the direct request refuses to them. Roles and credentials are drawn by a seed, which is printed; `TATAMI_LONG=1` tries all.
+// Every operation × every indirect path to it × role × credential: approval, undo, actions, one-time runs and agents
+// grant nothing that the direct request refuses. A seed selects roles and credentials and is printed; `TATAMI_LONG=1`
+// tries all.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Principal } from '../../core/http/principal.ts';
 import type { Route } from '../../core/http/route.ts';
@@ -22,8 +23,8 @@ const isLong = process.env.TATAMI_LONG !== undefined;
 const v1 = '/api/v1';
 const hookUrl = 'http://127.0.0.1:1/';
 /**
- * What only its author may do: an approval lets the author do it, and an undo gives the author back what they had written. Neither needs
- * the approver to be the author.
+ * Operations reserved for the author: an approval lets the author perform it, and an undo restores the author's text.
+ * Neither requires the approver to be the author.
  */
 const ofAuthors = [
   'comments.update',
@@ -34,11 +35,11 @@ const ofAuthors = [
 ];
 const roles: readonly Role[] = ['owner', 'admin', 'member', 'guest'];
 
-/** Somebody who may try: a key of a role with all scopes, or an app of an owner with all that apps may hold. */
+/** A caller: a key of a role with all scopes, or an app of an owner with all scopes for apps. */
 interface Caller {
   readonly name: string;
   readonly principal: Principal;
-  /** Of the key; null of an app. */
+  /** Token of the key; null for an app. */
   readonly token: string | null;
   /** Ends the key or the grant. */
   readonly end: readonly [method: string, path: string];
@@ -119,7 +120,7 @@ const routeOf = (name: string): Route => app.app.route(name);
 const direct = (caller: Caller, route: Route): Promise<Outcome> => ask(caller, route, ...at(route));
 const isDenied = ({ status }: Outcome): boolean => status === 403 || status === 401;
 
-/** A proposal of the operation by an owner; null where it cannot be proposed. */
+/** Proposal of the operation by an owner; null if it cannot be proposed. */
 async function proposalOf(route: Route, by: Pick<Caller, 'principal'>): Promise<string | null> {
   const { status, body } = await ask(by, route, ...at(route), 'propose');
   return status === 202 && body?.effects ? body.id : null;
@@ -129,7 +130,7 @@ const owner = async (): Promise<Pick<Caller, 'principal'>> => ({
   principal: (await keyAuthenticateOf(app)(app.workspace.apiKey))!,
 });
 
-test('approval: who is refused an operation is refused the approval of it, with the same code', async () => {
+test('approval: a caller without the operation cannot approve it, with the same error code', async () => {
   const by = await owner();
   let tried = 0;
   for (const route of writes) {
@@ -141,7 +142,7 @@ test('approval: who is refused an operation is refused the approval of it, with 
       tried++;
       if (isDenied(refused))
         expect([route.name, caller.name, isDenied(approval)]).toEqual([route.name, caller.name, true]);
-      // The table of roles lets no app and no guest approve at all; of the others the refusal is that of the request.
+      // The role table lets no app and no guest approve; for the others the error is that of the direct request.
       if (
         isDenied(refused) &&
         ['admin', 'member'].includes(caller.name) &&
@@ -153,7 +154,7 @@ test('approval: who is refused an operation is refused the approval of it, with 
   expect(tried).toBeGreaterThan(40);
 });
 
-test('approval: nothing is approved of a key or an app that has ended since', async () => {
+test('approval: no proposal of an ended key or app is approved', async () => {
   let tried = 0;
   for (const route of writes) {
     for (const caller of isLong ? callers : [callers[draw(callers.length)]!]) {
@@ -169,7 +170,7 @@ test('approval: nothing is approved of a key or an app that has ended since', as
         `${v1}/proposals/${id}/approve`,
         {},
       );
-      // Refused, or closed by now: that follows on the end of the credential.
+      // The end of the credential rejects or closes the proposal.
       expect([route.name, caller.name, [403, 409].includes(approval.status)]).toEqual([
         route.name,
         caller.name,
@@ -181,7 +182,7 @@ test('approval: nothing is approved of a key or an app that has ended since', as
   expect(tried).toBeGreaterThan(10);
 });
 
-/** The calls of plugins that write, with what each is made with. */
+/** The write calls of plugins, each with its arguments. */
 function hostWrites(): { route: Route; call: string; args: unknown[] }[] {
   return [...hostCallsOf(app.app.routes)].flatMap(([call, { route, takes, isRead }]) => {
     if (isRead) return [];
@@ -192,7 +193,7 @@ function hostWrites(): { route: Route; call: string; args: unknown[] }[] {
   });
 }
 
-test('actions and one-off runs: a plugin does for somebody only what they may do, and nothing once their credential has ended', async () => {
+test('actions and one-time runs: a plugin does only what its caller may do, and nothing once the credential has ended', async () => {
   const scopes = [...new Set(hostWrites().map(({ route }) => route.scope!))];
   const plugin = await install(
     app.call,
@@ -274,7 +275,7 @@ test('agents: a tool does only what the direct request of the same key does', as
   }
 });
 
-test('undo: who is refused an operation is refused the undo of it', async () => {
+test('undo: a caller without the operation cannot undo it, with the same error code', async () => {
   let tried = 0;
   const approver = callers.find(({ name }) => name === 'owner')!;
   const by = await owner();

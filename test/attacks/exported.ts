@@ -1,4 +1,5 @@
-// A workspace with rows in every table that is exported, its file, and directories that hostile versions of it are imported into.
+// A workspace with rows in every exported table, its export file, and directories into which hostile versions of it are
+// imported.
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { examineRows } from '../../core/doctor/rows.ts';
@@ -58,14 +59,17 @@ interface Refusal {
 
 export interface Target {
   readonly dataDir: string;
-  /** @returns what the file is refused for, a sentence for each bad line first; null where it was imported */
+  /** @returns the reason of the rejection, with one sentence per bad line first; null if the file was imported */
   import(lines: readonly string[]): Promise<Refusal | null>;
-  /** How many rows of workspaces there are, in all tables. */
+  /** Number of workspace rows in all tables. */
   rows(): number;
   close(): Promise<void>;
 }
 
-/** Directories without a workspace. @param folder where they are made */
+/**
+ * Data directories without a workspace.
+ * @param folder parent of the directories
+ */
 export function createTargets(folder: string) {
   let created = 0;
   const first = join(folder, 'empty');
@@ -115,7 +119,7 @@ function targetOf({ store, close }: Offline, dataDir: string): Target {
   };
 }
 
-/** The first line of a table, or the first one that `isIt`, changed. */
+/** Changes the first row of a table, or the first one that satisfies `isIt`. */
 export function changed(
   lines: readonly string[],
   table: string,
@@ -129,7 +133,7 @@ export function changed(
   return lines.with(at, JSON.stringify(line));
 }
 
-/** Further rows of a table, behind the last one that it has or before the end. */
+/** Appends rows to a table, after its last row or before the end of the file. */
 export function added(lines: readonly string[], table: string, ...rows: readonly object[]): string[] {
   const last = lines.findLastIndex((line) => line.startsWith(`{"table":"${table}"`));
   const end = JSON.parse(lines.at(-1)!);

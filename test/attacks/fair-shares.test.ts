@@ -1,5 +1,5 @@
-// Shares of rate limits, waiting places and connections: a principal or an address exhausts its own share only, and a renewed token is
-// the same principal.
+// Shares of rate limits, wait slots and connections: a principal or an address exhausts only its own share, and a
+// renewed token is the same principal.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { createFindKey } from '../../core/identity/api-keys/find.ts';
 import type { FindToken } from '../../core/identity/authenticate.ts';
@@ -14,7 +14,7 @@ import { browserOf, refresh, registerApp, tokensOf, type Browser } from '../oaut
 const v1 = '/api/v1';
 const workspaceMax = 300;
 let app: TestApp;
-/** In which the owner is signed in. */
+/** Browser session of the owner. */
 let browser: Browser;
 beforeAll(async () => {
   app = await startApp({
@@ -49,7 +49,7 @@ async function memberWithKeys(keys: number, fields: object = {}): Promise<{ id: 
 const guestOf = { role: 'guest', teams: ['ENG'] };
 const routes = ['issues', 'issues/iss_1', 'issues/iss_1/trail', 'issues/iss_1/comments', 'me', 'search?q=x'];
 
-/** Asks every route as often as the limit of the route admits, with every key. */
+/** Calls every route up to its limit, with every key. */
 async function storm(calls: readonly Client[]): Promise<Reply[]> {
   const replies: Reply[] = [];
   for (const call of calls)
@@ -61,7 +61,7 @@ async function storm(calls: readonly Client[]): Promise<Reply[]> {
 const admittedOf = (replies: readonly Reply[]): number =>
   replies.filter(({ status }) => status !== 429).length;
 
-test('a guest who storms six routes with several keys exhausts the share of the guest, and others are admitted', async () => {
+test('a guest who floods six routes with several keys exhausts only the share of the guest', async () => {
   const guest = await memberWithKeys(3, guestOf);
   const quiet = await memberWithKeys(1);
   nextWindow();
@@ -74,7 +74,7 @@ test('a guest who storms six routes with several keys exhausts the share of the 
     for (let n = 0; n < 40; n++) expect((await call('GET', `${v1}/issues`)).status).toBe(200);
 });
 
-test('two members who use up the total leave a third its reserved share, whose headers count down to its end', async () => {
+test('two members who exhaust the total leave a third its reserved share, and the headers count down to its end', async () => {
   const loud = [await memberWithKeys(2), await memberWithKeys(2)];
   nextWindow();
   for (const { calls } of loud) expect(admittedOf(await storm(calls))).toBe(workspaceMax / 2);
@@ -86,13 +86,13 @@ test('two members who use up the total leave a third its reserved share, whose h
       statuses.push(status);
       remaining.push(Number(headers.get('ratelimit-remaining')));
     }
-  // A third of the total, now that three are active.
+  // A third of the total, because three members are active.
   expect(statuses.filter((status) => status === 200)).toHaveLength(workspaceMax / 3);
   expect(remaining[workspaceMax / 3 - 1]).toBe(0);
   expect(admittedOf(await storm(loud[0]!.calls))).toBe(0);
 });
 
-test('an app exhausts its part of the limit of its member, who goes on with keys of their own', async () => {
+test("an app exhausts its part of the limit of its member, and the member's own keys continue", async () => {
   const client = await registerApp(app);
   const params = { scope: 'issues:read' };
   const { access_token: token } = await tokensOf(app, client, { browser, params });
@@ -102,7 +102,7 @@ test('an app exhausts its part of the limit of its member, who goes on with keys
   expect((await app.call('GET', `${v1}/issues`)).status).toBe(200);
 });
 
-test('a rolled key gets no fresh limit', async () => {
+test('a rolled key does not reset its limit', async () => {
   const { id } = await create('/members', { name: 'Roller' });
   const first = await keyOf(id);
   nextWindow();
@@ -112,7 +112,7 @@ test('a rolled key gets no fresh limit', async () => {
   expect((await app.clientOf(key)('GET', `${v1}/issues`)).status).toBe(429);
 });
 
-test('a write that is retried with a rolled key or a refreshed token is replayed, and a stranger who repeats it writes anew', async () => {
+test('a write retried with a rolled key or a refreshed token is replayed, and another principal with the same key writes again', async () => {
   const body = { team: 'ENG', title: 'Once' };
   const create = (token: string): Promise<Reply> =>
     app.clientOf(token)('POST', `${v1}/issues`, body, { 'idempotency-key': 'retry-1' });
@@ -147,7 +147,7 @@ test('a write that is retried with a rolled key or a refreshed token is replayed
   expect(types.filter((type) => type === 'issue.created')).toHaveLength(3);
 });
 
-test('an answer with an idempotency key, and its replay, show a guest no more than the guest may see now', async () => {
+test('a response with an idempotency key, and its replay, show a guest only what the guest may read now', async () => {
   await create('/teams', { key: 'SEC', name: 'Secret' });
   const hidden = await create('/issues', { team: 'SEC', title: 'Hidden' });
   const issue = await create('/issues', { team: 'ENG', title: 'Open', parentId: hidden.id });
@@ -165,8 +165,8 @@ test('an answer with an idempotency key, and its replay, show a guest no more th
   expect((await rename('Keyed', { 'idempotency-key': 'guest-1' })).status).toBe(404);
 });
 
-test('keys of one member cannot open all streams of a workspace', async () => {
-  // Referenced until the end: a response that is garbage ends its stream.
+test('the keys of one member cannot open all streams of a workspace', async () => {
+  // A garbage-collected response ends its stream, so each one is referenced.
   const opened: Response[] = [];
   const open = async (token: string): Promise<number> => {
     const headers = { authorization: `Bearer ${token}` };
@@ -184,7 +184,7 @@ test('keys of one member cannot open all streams of a workspace', async () => {
   await Promise.all(opened.map(({ body }) => body?.cancel()));
 });
 
-test('keys of one member take turns as one party in fair queues, and apps that act for the member as another', async () => {
+test('the keys of one member share one place in fair queues, and the apps of the member share another', async () => {
   const { store } = app.services;
   const uses = { note: () => undefined };
   const { id } = await create('/members', { name: 'Many keys' });
@@ -199,12 +199,12 @@ test('keys of one member take turns as one party in fair queues, and apps that a
   expect(await partyIn(findAccess, token)).toBe(`${app.workspace.userId} apps`);
 });
 
-test('an address that keeps public triage busy is told to wait, and every other address is answered', async () => {
+test('an address that floods public triage is rate-limited, and every other address is served', async () => {
   const issues = [{ title: 'App crashes when I save', description: 'it fails. '.repeat(300) }];
   const ask = (address: string): Promise<Reply> =>
     app.clientOf(null)('POST', `${v1}/triage`, { issues }, { 'x-forwarded-for': address });
   expect((await ask('203.0.113.1')).status).toBe(200);
-  // All addresses of one IPv6 network are one sender.
+  // All addresses of one IPv6 network count as one client.
   const busy = Array.from({ length: 40 }, (_, n) => ask(`2001:db8:1:2::${n + 1}`));
   const others = await Promise.all(Array.from({ length: 6 }, (_, n) => ask(`198.51.100.${n + 1}`)));
   expect(others.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
@@ -215,7 +215,7 @@ test('an address that keeps public triage busy is told to wait, and every other 
     expect([status, json.error.code, headers.get('retry-after')]).toEqual([429, 'rate_limited', '1']);
 });
 
-test('an address that has slow client documents fetched leaves places to fetch those of others, and known clients are found', async () => {
+test('an address with slow client documents leaves slots for other addresses, and known clients are found', async () => {
   const clock = createClock();
   const slow: (() => void)[] = [];
   const documentOf = (url: string): EgressResponse => ({
@@ -254,13 +254,13 @@ test('an address that has slow client documents fetched leaves places to fetch t
   expect(messages.filter((message) => String(message).includes('Try again in a minute')).length).toBe(36);
 });
 
-test('a locked account stays locked, however many other accounts and addresses are tried meanwhile', () => {
+test('a locked account stays locked, regardless of the other accounts and addresses that are tried', () => {
   const clock = createClock();
   const limits = createSignInLimits(clock.monotonicMs);
   const victim = { subject: 'victim', peer: '203.0.113.1', device: null };
   for (let n = 0; n < 10; n++) expect(limits.take(victim)).toBe(true);
   expect(limits.take(victim)).toBe(false);
-  // Attempts that were refused by the address of the guesser, and attempts from ever new addresses.
+  // Attempts that the limit of the address rejects, and attempts from new addresses.
   for (let n = 0; n < 60_000; n++)
     limits.waitOf({ subject: `made up ${n}`, peer: '203.0.113.2', device: null });
   for (let n = 0; n < 60_000; n++)
@@ -269,7 +269,7 @@ test('a locked account stays locked, however many other accounts and addresses a
   expect(limits.waitOf({ ...victim, peer: '203.0.113.3' })).toBe(360);
 });
 
-test('what is counted of sign-ins is forgotten once it makes no difference', () => {
+test('sign-in counters are removed once they no longer affect a decision', () => {
   const clock = createClock();
   const limits = createSignInLimits(clock.monotonicMs);
   for (let n = 0; n < 1_000; n++) limits.take({ subject: `account ${n}`, peer: `peer ${n}`, device: null });

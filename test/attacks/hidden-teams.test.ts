@@ -1,4 +1,4 @@
-// What a guest learns and does about teams that are hidden from them: by the ids that issues have elsewhere, and by issues that moved.
+// Guests and hidden teams: external ids and moved issues neither reveal hidden issues nor give access to them.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
@@ -41,7 +41,7 @@ const answer = ({ status, json }: { status: number; json: Json }) => [
   json.error.details,
 ];
 
-test('a guest is answered alike whether a hidden issue, an issue of theirs or none has an external id', async () => {
+test('a guest gets the same response for the external id of a hidden issue, of a visible issue and of no issue', async () => {
   await create('/issues', { team: 'ENG', title: 'Seen', externalSource: 'jira', externalId: 'PRJ-2' });
   const before = await app.lastSequence();
   const ways = [
@@ -68,14 +68,14 @@ test('a guest is answered alike whether a hidden issue, an issue of theirs or no
   expect(await app.eventTypes(before)).toEqual([]);
 });
 
-test('a guest changes an issue of theirs by its external id, and takes none from a sync', async () => {
+test('a guest updates a visible issue by its external id, and cannot take an issue from a sync', async () => {
   const path = `${v1}/issues/external/jira/PRJ-2`;
   expect((await guest('PUT', path, { title: 'Changed' })).status).toBe(200);
   const synced = await app.call('PUT', `${v1}/issues/external/jira/PRJ-3`, { team: 'OUT', title: 'Synced' });
   expect(synced.status).toBe(201);
 });
 
-test('an external id that is taken is a conflict that names no issue, for every caller', async () => {
+test('a taken external id is a conflict that names no issue, for every caller', async () => {
   const own = await app.call('POST', `${v1}/issues`, { team: 'ENG', title: 'Twice', ...external });
   expect(answer(own).slice(0, 2)).toEqual([409, 'conflict']);
   expect(own.text).not.toContain(hidden.id);
@@ -98,7 +98,7 @@ test('an external id that is taken is a conflict that names no issue, for every 
   expect((await askAs(app, rights, 'POST', `${v1}/issues`, free, null)).status).toBe(201);
 });
 
-test('no reading of an issue that moved shows a guest what it was in the hidden team', async () => {
+test('no request shows a guest the state that a moved issue had in the hidden team', async () => {
   const at = `${v1}/issues/${moved.id}`;
   const moment = '2026-11-20T12:00:00.000Z';
   const paths = [
@@ -117,7 +117,7 @@ test('no reading of an issue that moved shows a guest what it was in the hidden 
       expect([path, (await guest('GET', at + path)).text.includes(id)]).toEqual([path, false]);
 });
 
-test('nothing that was written of an issue in a hidden team reaches a guest who is concerned, once it comes to a team of theirs', async () => {
+test('events of an issue in a hidden team do not reach a guest after the issue moves to a visible team', async () => {
   const { id: guestId } = (await guest('GET', `${v1}/me`)).json.member;
   const [out] = (await app.call('GET', `${v1}/workflows?limit=100`)).json.data.filter(
     ({ name }: Json) => name === 'canary state',
@@ -144,7 +144,7 @@ test('nothing that was written of an issue in a hidden team reaches a guest who 
   expect(titles).toEqual([expect.stringContaining('priority none → urgent')]);
 });
 
-test('the trail still shows a guest what happened in their team, and a member all of it', async () => {
+test('the trail shows a guest the events of their team, and a member all events', async () => {
   const at = `${v1}/issues/${moved.id}/trail`;
   const { json: seen } = await guest('GET', at);
   const nodes: Json[] = seen.data.flatMap(({ nodes: some }: Json) => some);
@@ -156,7 +156,7 @@ test('the trail still shows a guest what happened in their team, and a member al
   expect([set.data, set.pageInfo.setBy]).toEqual([[], { field: 'title', eventId: null, chain: [] }]);
 });
 
-test('an identifier of a hidden team finds nothing for a guest, also after its issue moved to a team of theirs', async () => {
+test('an identifier of a hidden team finds nothing for a guest, also after its issue moved to a visible team', async () => {
   const none = await guest('GET', `${v1}/issues/OUT-99`);
   const former = await guest('GET', `${v1}/issues/${moved.identifier}`);
   expect([former.status, former.json.error.message]).toEqual([404, none.json.error.message]);

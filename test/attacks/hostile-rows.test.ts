@@ -1,4 +1,4 @@
-// Rows of a database that name files beside it by something else than a SHA-256, as an import of an earlier version could write them.
+// Database rows whose file reference is not a SHA-256, as an import of an earlier version could write them.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-test('an attachment whose row names a path answers an error, and no file of the server', async () => {
+test('an attachment whose row contains a path is answered with an error, and never with a file of the server', async () => {
   for (const { id } of attachments.slice(0, 2)) {
     const answer = await app.call('GET', `/api/v1/attachments/${id}/content`);
     expect([answer.status, answer.json.error.code]).toEqual([500, 'internal_error']);
@@ -49,7 +49,7 @@ test('an attachment whose row names a path answers an error, and no file of the 
   expect([whole.status, whole.text]).toEqual([200, 'third']);
 });
 
-test('a backup of a database with such rows holds the true contents and not the master key, and is restored', async () => {
+test('a backup of a database with such rows contains the true contents but not the master key, and can be restored', async () => {
   const { path, manifest } = await makeBackup({
     ...{ dataDir: app.dataDir, folder: dir.path('backups'), withKey: false, version: 'test' },
     nowMs: app.clock.now,
@@ -63,7 +63,7 @@ test('a backup of a database with such rows holds the true contents and not the 
   expect((await unpackBackup(path, null)).key).toBeNull();
 });
 
-test('the doctor names such rows, and an export refuses them', async () => {
+test('the doctor reports such rows, and an export rejects them', async () => {
   const copy = copyAsKilled(app.dataDir, dir.path('copy'));
   const { json } = await tatami(['doctor', '--data-dir', copy, '--json']);
   const { findings } = json.checks.find(({ check }: Json) => check === 'files');
@@ -73,14 +73,14 @@ test('the doctor names such rows, and an export refuses them', async () => {
   expect(exported.out).toContain('has an invalid SHA-256');
 });
 
-test('housekeeping looks at nothing in the folder of contents that is not named like one', async () => {
+test('housekeeping ignores files in the content folder whose name is not a SHA-256', async () => {
   const folder = join(app.dataDir, 'blobs');
   await Bun.write(join(folder, 'ab', 'master.key'), '');
   await Bun.write(join(folder, 'ab', 'c'.repeat(64)), '');
   expect(blobsIn(folder).filter((name) => !attachments.some(({ sha256 }) => sha256 === name))).toEqual([]);
 });
 
-test('a file of old events is looked for under ids and numbers alone', async () => {
+test('an archive file is looked up only by ids and numbers', async () => {
   for (const workspaceId of ['../../x', '..', 'a/b', ''])
     expect(() => archivedName({ workspaceId, first: 1, last: 2 })).toThrow('not written by Tatami');
   const archive = createArchive(join(app.dataDir, 'archive'), () => undefined);

@@ -1,4 +1,4 @@
-// Exported workspaces that somebody changed: nothing of them is written, and the error names the line.
+// Manipulated exports of workspaces: nothing of them is written, and the error names the line.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { leftBehind, taken } from '../../core/exchange/tables.ts';
@@ -30,7 +30,7 @@ async function refused(lines: readonly string[]): Promise<string> {
 }
 
 type TableRowJson = Record<string, Json>;
-/** A change of the first row of a table, and what the error says of it. */
+/** A change of the first row of a table, and the expected error message. */
 const changes: readonly [title: string, table: string, change: (row: TableRowJson) => void, says: string][] =
   [
     [
@@ -49,7 +49,7 @@ const changes: readonly [title: string, table: string, change: (row: TableRowJso
     ['an id is a path', 'projects', (row) => (row.id = '../../x'), 'projects.id is "../../x"'],
     ['a reference has another prefix', 'issues', (row) => (row.state_id = row.id), 'issues.state_id'],
     [
-      'a reference leads outside of the file',
+      'a reference points outside the file',
       'issues',
       (row) => (row.state_id = `wfs_${'0'.repeat(26)}`),
       'issues.state_id refers to a row of states',
@@ -68,81 +68,81 @@ const changes: readonly [title: string, table: string, change: (row: TableRowJso
     ],
     ['JSON is broken', 'workspaces', (row) => (row.guarded_json = '["delete"'), 'workspaces.guarded_json'],
     [
-      'JSON has another shape',
+      'JSON has an unexpected shape',
       'workspaces',
       (row) => (row.guarded_json = '{"delete":true}'),
       'matches the schema of this column',
     ],
     [
-      'JSON names a member twice',
+      'JSON contains a member twice',
       'workspaces',
       (row) => (row.public_triage_json = '{"a":1,"a":2}'),
       'a name that occurs twice',
     ],
     ['JSON is deep', 'views', (row) => (row.filter_json = '{"and":['.repeat(5_000)), 'at most 64 levels'],
     [
-      'JSON holds half a character',
+      'JSON contains half a surrogate pair',
       'fields',
       (row) => (row.options_json = '[{"value":"a","name":"\\ud800"}]'),
       'fields.options_json',
     ],
-    ['a text holds half a character', 'issues', (row) => (row.title = 'x\ud800'), 'issues.title'],
-    ['a text holds NUL', 'comments', (row) => (row.body = 'x\0'), 'comments.body'],
+    ['a text contains half a surrogate pair', 'issues', (row) => (row.title = 'x\ud800'), 'issues.title'],
+    ['a text contains NUL', 'comments', (row) => (row.body = 'x\0'), 'comments.body'],
     ['a text is longer than its field', 'teams', (row) => (row.name = 'x'.repeat(100_000)), 'teams.name'],
-    ['a time is none', 'issues', (row) => (row.created_at = 1e300), 'issues.created_at'],
+    ['a time is invalid', 'issues', (row) => (row.created_at = 1e300), 'issues.created_at'],
     ['a number is too large', 'issues', (row) => (row.number = 2 ** 60), 'issues.number'],
     ['a number is a text', 'issues', (row) => (row.version = '1'), 'issues.version'],
-    ['a day is none', 'projects', (row) => (row.target_date = '2027-02-30'), 'projects.target_date'],
-    ['a flag is none', 'sla_policies', (row) => (row.enabled = 2), 'sla_policies.enabled'],
+    ['a date is invalid', 'projects', (row) => (row.target_date = '2027-02-30'), 'projects.target_date'],
+    ['a flag is invalid', 'sla_policies', (row) => (row.enabled = 2), 'sla_policies.enabled'],
     [
-      'a team has given fewer numbers than its issues have',
+      'the issue counter of a team is below its issue numbers',
       'teams',
       (row) => (row.issue_count = 0),
       'teams.issue_count',
     ],
     [
-      'files take less than nothing',
+      'the total size of files is negative',
       'attachment_usage',
       (row) => (row.bytes = -1e12),
       'attachment_usage.bytes',
     ],
     [
-      'a row is not as the log says',
+      'a row contradicts the event log',
       'labels',
       (row) => (row.name = 'other'),
       'Rows differ from the event log in labels',
     ],
     [
-      'the workspace has another name than the first line says',
+      'the workspace name differs from the first line',
       'workspaces',
       (row) => (row.name = 'Other'),
       'first line',
     ],
+    ['an event refers to an archive file', 'events', (row) => (row.data_json = '@1'), 'events.data_json'],
+    ['an event contains packed bytes', 'events', (row) => (row.packed = { hex: '00' }), 'no column "packed"'],
     [
-      'an event points to a file of old events',
-      'events',
-      (row) => (row.data_json = '@1'),
-      'events.data_json',
-    ],
-    ['an event brings packed bytes', 'events', (row) => (row.packed = { hex: '00' }), 'no column "packed"'],
-    [
-      'an event has another place in the log',
+      'an event has the wrong sequence number',
       'events',
       (row) => (row.sequence = 9_000_000),
       'lines are missing',
     ],
-    ['an event is of no known type', 'events', (row) => (row.type = 'root.granted'), 'events.type'],
+    ['an event has an unknown type', 'events', (row) => (row.type = 'root.granted'), 'events.type'],
     [
-      'a place of a reaction is beyond the log',
+      'the sequence of a reaction is beyond the log',
       'cursors',
       (row) => (row.sequence = 9_000_000),
       'beyond the end',
     ],
-    ['a place is of the import itself', 'cursors', (row) => (row.consumer = 'exchange'), 'cursors.consumer'],
+    [
+      'a sequence belongs to the import itself',
+      'cursors',
+      (row) => (row.consumer = 'exchange'),
+      'cursors.consumer',
+    ],
     ['work of a plugin is due', 'due_work', (row) => (row.kind = 'run'), 'due_work.kind'],
   ];
 
-test('a row that is not as its table wants it is refused by its line, and nothing is written', async () => {
+test('a row that violates its table schema is rejected with its line number, and nothing is written', async () => {
   for (const [title, table, change, says] of changes) {
     const said = await refused(changed(file.lines, table, change));
     expect(`${title}: ${said}`).toContain(says);
@@ -152,7 +152,7 @@ test('a row that is not as its table wants it is refused by its line, and nothin
   }
 }, 60_000);
 
-test('a SHA-256 that is a path is refused, also of an attachment that says nothing of its deletion', async () => {
+test('a SHA-256 that is a path is rejected, also for an attachment without deletion columns', async () => {
   const isFile = (row: TableRowJson): boolean => row.kind === 'file';
   for (const sha256 of ['./../master.key', './../tatami.db', 'A'.repeat(64), 'a'.repeat(63), 1]) {
     const said = await refused(changed(file.lines, 'attachments', (row) => (row.sha256 = sha256), isFile));
@@ -173,7 +173,7 @@ test('a SHA-256 that is a path is refused, also of an attachment that says nothi
   );
 });
 
-test('a workspace is named by a UUID, every bad line is named, and a command to type is quoted', async () => {
+test('a workspace id must be a UUID, every bad line is reported, and a suggested command is quoted', async () => {
   const ids = ['../../x', '$(touch x)', `${file.workspaceId}; rm -rf /`, '', file.workspaceId.toUpperCase()];
   for (const id of ids) {
     const head = JSON.parse(file.lines[0]!);
@@ -196,7 +196,7 @@ test('a workspace is named by a UUID, every bad line is named, and a command to 
   expect(out).toContain(`--data-dir '${strange.replaceAll("'", `'\\''`)}' --workspace ${file.workspaceId}`);
 }, 30_000);
 
-test('no row of a table that holds keys, grants, tokens, invitations, webhooks or plugins is ever taken in', async () => {
+test('no row of a table with keys, grants, tokens, invitations, webhooks or plugins is imported', async () => {
   const others = ['accounts', 'sessions', 'passkeys', 'sqlite_schema', '__proto__', 'constructor'];
   const tables = [...Object.keys(leftBehind), ...others];
   for (let at = 0; at < tables.length; at += 20) {
@@ -213,7 +213,7 @@ test('no row of a table that holds keys, grants, tokens, invitations, webhooks o
   }
 });
 
-test('no column that is taken along holds a secret, or a hash of one', () => {
+test('no exported column contains a secret or the hash of one', () => {
   const known = new Set(['teams.key', 'fields.key', 'attachments.sha256']);
   const secrets = taken.flatMap(({ name, columns }) =>
     columnsAt(latestSchema)
@@ -226,7 +226,7 @@ test('no column that is taken along holds a secret, or a hash of one', () => {
   expect(secrets.filter((column) => !known.has(column))).toEqual([]);
 });
 
-test('an address in another spelling makes no second member', async () => {
+test('an address in another spelling creates no second member', async () => {
   const isAna = (row: TableRowJson): boolean => row.email === 'ana@acme.example';
   const ana = JSON.parse(file.lines.find((line) => line.includes('"email":"ana@acme.example"'))!).row;
   const spelled = [
@@ -249,7 +249,7 @@ test('an address in another spelling makes no second member', async () => {
   );
 });
 
-test('a workspace without an owner is refused', async () => {
+test('a workspace without an owner is rejected', async () => {
   const nobody = changed(
     file.lines,
     'members',
@@ -259,7 +259,7 @@ test('a workspace without an owner is refused', async () => {
   expect(await refused(nobody)).toContain('no owner');
 });
 
-test('an export of an earlier version has the columns of that one, and no others', async () => {
+test('an export of an earlier version has exactly the columns of that version', async () => {
   const head = JSON.parse(file.lines[0]!);
   const earlier = file.lines
     .with(0, JSON.stringify({ ...head, schema: 30 }))

@@ -1,4 +1,4 @@
-// Undo and approval are no way around a rule: what is refused to a direct request is refused on every indirect way to the same write.
+// Undo and approval bypass no rule: an operation that a direct request refuses is refused on every indirect path.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { membershipOf } from '../../core/identity/membership.ts';
 import { composedStatement } from '../../core/store/statement.ts';
@@ -28,7 +28,7 @@ const create = async (path: string, body: object, call: Client = app.call): Prom
   return json;
 };
 
-/** A key for a member with these scopes; by default with all that the role holds. */
+/** Key of a member with these scopes; by default with all scopes of the role. */
 async function keyFor(memberId: string, scopes: readonly string[], by: Client = app.call): Promise<Json> {
   return create('api-keys', { name: 'key', memberId, scopes }, by);
 }
@@ -47,7 +47,7 @@ async function person(role: string, scopes: readonly string[] = adminScopes): Pr
   return { id, call: app.clientOf((await keyFor(id, scopes)).key) };
 }
 
-/** @returns the id of the proposal */
+/** @returns id of the proposal */
 async function proposed(call: Client, method: string, path: string, body?: object): Promise<string> {
   const { status, json } = await call(method, `${v1}/${path}`, body, propose);
   expect({ status, error: json.error }).toEqual({ status: 202, error: undefined });
@@ -61,10 +61,10 @@ const undo = (by: Client, id: string) => by('POST', `${v1}/proposals/${id}/undo`
 const roleOf = async (id: string): Promise<string> =>
   (await app.call('GET', `${v1}/members/${id}`)).json.role;
 
-/** The status and the code of an answer. */
+/** Status and error code of a response. */
 const refusal = ({ status, json }: Awaited<ReturnType<Client>>) => ({ status, code: json?.error?.code });
 
-test('an admin does not undo the demotion of an owner, and nobody undoes their own', async () => {
+test('an admin cannot undo the demotion of an owner, and nobody can undo their own demotion', async () => {
   const [olga, ada] = [await person('owner'), await person('admin')];
   const second = await person('owner');
   const demotion = await proposed(second.call, 'PATCH', `members/${olga.id}`, { role: 'admin' });
@@ -80,7 +80,7 @@ test('an admin does not undo the demotion of an owner, and nobody undoes their o
   expect(await app.eventTypes(since)).toEqual([]);
 });
 
-test('an owner who undoes a demotion ends the keys that an admin made for the member meanwhile', async () => {
+test('an owner who undoes a demotion revokes the keys that an admin created for the member in between', async () => {
   const [olga, ada] = [await person('owner'), await person('admin')];
   const demotion = await proposed(app.call, 'PATCH', `members/${olga.id}`, { role: 'member' });
   const boss = await person('owner');
@@ -95,7 +95,7 @@ test('an owner who undoes a demotion ends the keys that an admin made for the me
   expect(types).toContain('automation.undone');
 });
 
-test('the end of a key, a grant or an app is final: no undo makes it live again', async () => {
+test('the end of a key, a grant or an app is final: no undo restores it', async () => {
   const victim = await person('owner');
   const { id: keyId, key } = await keyFor(victim.id, ['members:write']);
   const grantId = await makeGrant(app, { memberId: victim.id, scopes: ['issues:read', 'issues:write'] });
@@ -127,7 +127,7 @@ test('the end of a key, a grant or an app is final: no undo makes it live again'
   expect((await app.call('GET', `${v1}/oauth-apps/${oauthApp.id}`)).status).toBe(404);
 });
 
-test('the database itself refuses a statement that would make an ended credential live again', async () => {
+test('the database rejects a statement that would restore an ended credential', async () => {
   const { id } = await keyFor(app.workspace.userId, ['issues:read']);
   await app.call('DELETE', `${v1}/api-keys/${id}`);
   const revive = composedStatement(
@@ -148,7 +148,7 @@ test('no undo leaves a workspace without an owner', async () => {
   const other = await app.addWorkspace('Small', 'SML');
   const scope = scopeOf(other.workspaceId);
   const owner = app.clientOf(other.apiKey);
-  /** Somebody who is signed in: keys that others made would end with the right of these to make them. */
+  /** Adds a member who is signed in: keys that others created would end with the rights of their creators. */
   const join = async (role: string) => {
     const { id } = await create('members', { name: role, role }, owner);
     const call = async (method: string, path: string, body?: object) => {
@@ -175,7 +175,7 @@ test('no undo leaves a workspace without an owner', async () => {
   expect(await second.call('POST', `${v1}/proposals/${rise}/undo`)).toEqual(direct);
 });
 
-test('the role of whoever approves decides, not that of whoever proposed', async () => {
+test('the role of the approver decides, not that of the proposer', async () => {
   const ada = await person('admin');
   const ben = await person('member', ['approvals:write', 'proposals:write', 'issues:write']);
   const rise = await proposed(app.call, 'PATCH', `members/${ada.id}`, { role: 'owner' });
@@ -192,7 +192,7 @@ test('the role of whoever approves decides, not that of whoever proposed', async
   expect(refusal(await ben.call('POST', `${v1}/proposals/${purge}/approve`, {}))).toEqual(refusal(purgeNow));
   expect(purgeNow.status).toBe(403);
   expect((await app.call('GET', `${v1}/issues?deleted=only`)).json.data).toHaveLength(1);
-  // Both are still open: somebody who may decides.
+  // Both proposals are still open for an authorized approver.
   await approved(purge, app.call);
 });
 
@@ -216,7 +216,7 @@ async function proposedByApp(
   return JSON.parse(body).id;
 }
 
-test('what a removed member, a revoked key or a withdrawn app proposed is closed with them, and nobody approves it', async () => {
+test('proposals of a removed member, a revoked key or a withdrawn app are closed and cannot be approved', async () => {
   const issue = await create('issues', { team: 'ENG', title: 'Untouched' });
   const scopes = ['issues:read', 'proposals:write'];
   const ends: Record<string, () => Promise<{ proposal: string; end: [string, string] }>> = {
@@ -248,7 +248,7 @@ test('what a removed member, a revoked key or a withdrawn app proposed is closed
     const since = await app.lastSequence();
     expect((await app.call(end[0], `${v1}/${end[1]}`)).status).toBe(204);
     const now = await app.call('POST', `${v1}/proposals/${proposal}/approve`, {});
-    // The reaction that closes the proposal may be quicker than this request.
+    // The reaction that closes the proposal may run before this request.
     expect([
       { what, status: 403, code: 'forbidden' },
       { what, status: 409, code: 'conflict' },
@@ -264,7 +264,7 @@ test('what a removed member, a revoked key or a withdrawn app proposed is closed
   expect((await app.call('GET', `${v1}/issues/${issue.id}`)).json.title).toBe('Untouched');
 });
 
-test('the audit log names who proposed, who approved and who undid, in the requests by which they did', async () => {
+test('the audit log names the proposer, the approver and the undoing principal, each with their request', async () => {
   const [ana, boss, ada] = [await person('member'), await person('owner'), await person('admin')];
   const issue = await create('issues', { team: 'ENG', title: 'Audited' });
   const since = await app.lastSequence();

@@ -1,4 +1,4 @@
-// Authority at the moment of the commit: credentials that end while an approval or a run is under way, and runs that somebody repeats.
+// Authority at commit time: credentials that end during an approval or a run, and repeated runs.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
@@ -64,7 +64,9 @@ afterAll(async () => {
   await receiver.stop(true);
 });
 
-/** Installs a plugin that asks another server about an issue, with its secret, and writes what it is answered. */
+/**
+ * Installs a plugin that sends a request about an issue to another server, with its secret, and writes the response.
+ */
 async function installSender(mode: 'apply' | 'propose'): Promise<void> {
   const origin = `http://127.0.0.1:${receiver.port}`;
   const source = await packSource(
@@ -111,7 +113,7 @@ test('a key that ends while its proposal is being approved writes nothing', asyn
   expect(await app.eventTypes(since)).not.toContain('automation.approved');
 });
 
-test('a run writes nothing once the key of whoever asked for it ends while it runs', async () => {
+test('a run writes nothing once the key of its requester ends during the run', async () => {
   await installSender('apply');
   const ana = await person('member');
   const one = await issue('asked');
@@ -124,7 +126,7 @@ test('a run writes nothing once the key of whoever asked for it ends while it ru
   expect(run).toMatchObject({ status: 'dead', error: { code: 'unauthorized' }, events: [] });
 });
 
-test('a proposal of a run is neither approved nor worked out anew once the key of whoever asked for the run has ended', async () => {
+test("a proposal of a run is neither approved nor recomputed once the key of the run's requester has ended", async () => {
   await installSender('propose');
   const ana = await person('member');
   const one = await issue('proposed');
@@ -143,7 +145,7 @@ test('a proposal of a run is neither approved nor worked out anew once the key o
   expect(await descriptionOf(one)).toBe('');
 });
 
-test('a run is repeated with its requests to other servers only for automations:write, and never by a simulation', async () => {
+test('replaying a run with external requests requires automations:write, and a simulation never sends them', async () => {
   await installSender('propose');
   const one = await issue('event');
   await app.settled();
@@ -158,7 +160,7 @@ test('a run is repeated with its requests to other servers only for automations:
     expect(refused.json.error.message).toContain('automations:write');
     const simulated = await decide(app.call, proposal, what, simulate);
     expect([what, simulated.status, simulated.json.error.code]).toEqual([what, 409, 'conflict']);
-    expect(simulated.json.error.message).toContain('Leave Tatami-Mode out');
+    expect(simulated.json.error.message).toContain('Repeat the request without Tatami-Mode');
   }
   expect(sent).toEqual([]);
   const whole = await person('member', [...baseScopes, 'automations:write']);
@@ -166,7 +168,7 @@ test('a run is repeated with its requests to other servers only for automations:
   expect(sent).toEqual(['/chosen']);
 });
 
-test('the values of a proposal are shown to whoever may read the objects, whether they read, reject or approve it', async () => {
+test('the values of a proposal are visible only to callers who may read the objects, when they read, reject or approve it', async () => {
   const ada = await person('admin');
   await ada.call('POST', `${v1}/webhooks`, { url: 'https://hooks.example/', events: ['issue.*'] });
   const removal = (await app.call('DELETE', `${v1}/members/${ada.id}`, undefined, propose)).json;

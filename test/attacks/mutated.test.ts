@@ -1,5 +1,6 @@
-// A valid export that is changed at random is refused with a sentence, or arrives whole: the doctor finds nothing, and every list answers.
-// TATAMI_SEED repeats a run. TATAMI_MUTATIONS makes it longer, and then every workspace that arrives is served, not only the first ones.
+// A valid export with random changes is rejected with an error, or imported completely: the doctor finds nothing, and
+// every list is served. TATAMI_SEED repeats a run. TATAMI_MUTATIONS makes it longer, and then every imported workspace
+// is served, not only the first ones.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { fillPath } from '../api/seeds.ts';
 import { createSystemClock, startApp, type Json } from '../app.ts';
@@ -43,7 +44,7 @@ const values: readonly (() => unknown)[] = [
 ];
 const rowLines = (): string[] => file.lines.filter((line) => line.startsWith('{"table"'));
 
-/** One change: of a cell, a column, a line, the order, or a few characters. */
+/** Changes a cell, a column, a line, the order, or a few characters. */
 function mutated(lines: readonly string[]): string[] {
   const at = 1 + Math.floor(random() * (lines.length - 1));
   const line = lines[at]!;
@@ -69,7 +70,7 @@ function recounted(lines: readonly string[]): string[] {
   return lines.map((line) => (line.startsWith('{"end"') ? JSON.stringify({ end: true, rows }) : line));
 }
 
-/** @returns what is wrong with a workspace that was imported; the target is a new one after it */
+/** @returns the faults of an imported workspace; afterwards the target is a new one */
 async function faultsOf({ dataDir, close }: Target): Promise<string[]> {
   await close();
   const looked = await tatami(['doctor', '--data-dir', dataDir, '--json']);
@@ -97,7 +98,7 @@ async function faultsOf({ dataDir, close }: Target): Promise<string[]> {
   return faults;
 }
 
-test(`an export that was changed at random is refused whole, or arrives whole (seed ${seed})`, async () => {
+test(`a randomly changed export is rejected completely or imported completely (seed ${seed})`, async () => {
   expect(await target.import(file.lines)).toBeNull();
   expect(await faultsOf(target)).toEqual([]);
   let served = 0;

@@ -1,4 +1,5 @@
-// The operator names keys, members and workspaces at the operator socket; names that members chose take the place of no id or address.
+// References to keys, members and workspaces at the operator socket: a name chosen by a member never matches as an id
+// or address.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +27,7 @@ const makeKey = async (call: TestApp['call'], name: string): Promise<Json> => {
   return json;
 };
 
-test('a key is revoked by its id or prefix whatever keys of any workspace are named like it', async () => {
+test('a key is revoked by its id or prefix, regardless of equally named keys of any workspace', async () => {
   const other = app.clientOf((await app.addWorkspace('Other', 'OTH')).apiKey);
   for (const part of ['id', 'prefix']) {
     const stolen = await makeKey(app.call, 'stolen');
@@ -37,7 +38,7 @@ test('a key is revoked by its id or prefix whatever keys of any workspace are na
   }
 });
 
-test('a member whose name is the address or id of another gets no key in their place', async () => {
+test('a member who is named like the address or id of another member gets no key in their place', async () => {
   const ana = (await app.call('POST', '/api/v1/members', { name: 'Ana', email: 'ana@acme.example' })).json;
   for (const name of ['ana@acme.example', ana.id, 'nobody@acme.example'])
     await app.call('POST', '/api/v1/members', { name });
@@ -51,7 +52,7 @@ test('a member whose name is the address or id of another gets no key in their p
   expect(error.message).toContain('There is no member nobody@acme.example');
 });
 
-test('a workspace that is named as the id of another does not take its place', async () => {
+test('a workspace that is named like the id of another one is not selected in its place', async () => {
   const { workspaceId } = app.workspace;
   await app.addWorkspace(workspaceId, 'TWO');
   const { answer, error } = await order('create', {

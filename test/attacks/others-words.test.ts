@@ -1,4 +1,5 @@
-// What somebody said or attached is taken away by its author and by admins, whatever way the request comes, and a comment comes back.
+// Comments and attachments are deleted only by their author and by admins, on every path, and a comment can be
+// restored.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
@@ -41,7 +42,7 @@ const commentEvents = async (after: number): Promise<string[]> =>
 const say = (who: Who): Promise<Json> =>
   create(as[who], `/issues/${issue.id}/comments`, { body: `By ${who}` });
 
-test('a comment is deleted by its author and by admins, and by nobody else', async () => {
+test('a comment is deleted only by its author and by admins', async () => {
   const comment = await say('member');
   const path = `${v1}/comments/${comment.id}`;
   const before = await app.lastSequence();
@@ -60,7 +61,7 @@ test('a comment is deleted by its author and by admins, and by nobody else', asy
   expect(await commentEvents(before)).toEqual(['comment.deleted', 'comment.added', 'comment.deleted']);
 });
 
-test('a deleted comment is listed to whoever may delete it, and comes back with its thread by them alone', async () => {
+test('a deleted comment is listed for its author and admins, and only they restore it, with its thread', async () => {
   const comment = await say('member');
   const path = `${v1}/comments/${comment.id}`;
   await as.member('DELETE', path);
@@ -85,12 +86,12 @@ test('a deleted comment is listed to whoever may delete it, and comes back with 
   expect([back.status, back.json.body, back.json.deletedAt]).toEqual([200, 'By member', null]);
   expect(await commentEvents(before)).toEqual(['comment.restored']);
   expect((await listed('')).includes(comment.id)).toBe(true);
-  // A second time nothing happens.
+  // A second restore changes nothing.
   expect((await as.member('POST', `${path}/restore`)).status).toBe(200);
   expect(await commentEvents(before)).toEqual(['comment.restored']);
 });
 
-test('nobody is told a second time of a comment that comes back', async () => {
+test('restoring a comment sends no second notification', async () => {
   const comment = await say('member');
   await app.settled();
   const inbox = async (): Promise<unknown> => (await app.call('GET', `${v1}/inbox?limit=100`)).json.data;
@@ -102,7 +103,7 @@ test('nobody is told a second time of a comment that comes back', async () => {
   expect(await inbox()).toEqual(before);
 });
 
-test('the comment of an issue that is deleted, hidden or not there does not come back', async () => {
+test('a comment of a deleted, hidden or missing issue cannot be restored', async () => {
   const gone = await create(app.call, '/issues', { team: 'ENG', title: 'Gone' });
   const comment = await create(app.call, `/issues/${gone.id}/comments`, { body: 'x' });
   await app.call('DELETE', `${v1}/comments/${comment.id}`);
@@ -119,7 +120,7 @@ test('the comment of an issue that is deleted, hidden or not there does not come
     expect((await as.guest(method, v1 + path)).status).toBe(404);
 });
 
-test('a guest takes away no attachment of somebody else, and members go on as before', async () => {
+test('a guest cannot delete attachments of others; members can', async () => {
   const attach = (who: Who): Promise<Json> =>
     create(as[who], `/issues/${issue.id}/attachments`, { title: who, url: 'https://example.com/' });
   const [own, members, guests] = [await attach('guest'), await attach('member'), await attach('guest')];

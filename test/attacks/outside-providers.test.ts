@@ -1,5 +1,5 @@
-// A real OpenID provider as an attacker would use it: one that is not trusted with addresses, a person who is signed in there already,
-// addresses that change, and keys that rotate.
+// Attacks with a real OpenID provider: a provider that is not trusted with addresses, a person who is already signed in
+// there, changed addresses, and rotated keys.
 import { afterAll, beforeAll, beforeEach, expect, setSystemTime, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,9 +11,9 @@ import { createVisitor, type PageResponse, type Visitor } from '../identity/visi
 
 const secret = 'secret of both';
 let folder: string;
-/** Trusted with addresses. */
+/** Provider that is trusted with addresses. */
 let north: OutsideProvider;
-/** Anybody has any address there. */
+/** Provider at which anyone can claim any address. */
 let south: OutsideProvider;
 let app: TestApp;
 /** An owner of another workspace. */
@@ -74,12 +74,12 @@ const signIn = (visitor: Visitor, key = 'north'): Promise<PageResponse> =>
 const linkSouth = (visitor: Visitor): Promise<PageResponse> => goes(visitor, '/account/linked/south', south);
 const accountOf = async (visitor: Visitor): Promise<string> => (await visitor.get('/account')).text;
 
-test('an address counts as verified by a provider that is trusted with addresses, and by no other', async () => {
+test('only a provider that is trusted with addresses verifies an address', async () => {
   const { visitor: squat, email } = await join(app);
   south.person = { ...south.person, email, email_verified: true };
   await squat.get('/account');
   expect((await linkSouth(squat)).to).toBe('/account?done=linked');
-  // Somebody joins by a link as a person whose address South says they have.
+  // A person with an address that South claims joins by a link.
   const other = 'held@acme.example';
   const { link } = await invite(app, 'guest@acme.example');
   const newcomer = createVisitor(app);
@@ -87,7 +87,7 @@ test('an address counts as verified by a provider that is trusted with addresses
   south.person = { sub: 'newcomer', email: other, email_verified: true };
   expect((await signIn(newcomer, 'south')).to).toBe('/docs');
 
-  // Neither keeps the holder out of the seat in another workspace, or gets it.
+  // Neither claim keeps the holder out of the other workspace or joins it in their place.
   for (const [sub, address] of [
     ['holder-1', email],
     ['holder-2', other],
@@ -102,7 +102,7 @@ test('an address counts as verified by a provider that is trusted with addresses
   for (const visitor of [squat, newcomer]) expect(await accountOf(visitor)).not.toContain('Beta');
 });
 
-test('a proof by a provider takes a recent sign-in there, also where the browser drops the prompt for it', async () => {
+test('a confirmation through a provider requires a recent sign-in there, also if the browser removes the prompt', async () => {
   const { visitor, email } = await join(app);
   const browser = new Map<string, string>();
   await visitor.get('/account');
@@ -140,9 +140,9 @@ test('one subject at two providers is two people', async () => {
   }
 });
 
-test('another address at the provider changes nothing here, and neither does another signing key', async () => {
+test('a changed address or signing key at the provider changes no account', async () => {
   for (const claimsInIdToken of [false, true]) {
-    // This rotates the key. The keys of a provider are fetched anew once they are a minute old.
+    // `register` rotates the key. Provider keys are refetched once they are a minute old.
     north.register({ ...clientOf('north'), claimsInIdToken });
     setSystemTime(Date.now() + 61_000);
     const first = `first-${claimsInIdToken}@acme.example`;
@@ -150,25 +150,25 @@ test('another address at the provider changes nothing here, and neither does ano
     north.person = { sub: first, email: first, email_verified: true };
     await invite(app, first);
     expect((await signIn(createVisitor(app))).to).toBe('/docs');
-    // A seat waits for the new address, and the account of the old one does not get it.
+    // An invitation exists for the new address, and the account of the old one cannot accept it.
     const { memberId } = await invite({ call: callB }, second);
     north.person = { sub: first, email: second, email_verified: true };
     const visitor = createVisitor(app);
     expect((await signIn(visitor)).to).toBe('/docs');
     expect(await accountOf(visitor)).toContain(first);
     expect((await callB('GET', `/api/v1/members/${memberId}`)).json.joinedAt).toBeNull();
-    // Whoever has the old address now is a stranger.
+    // The present holder of the address is another person.
     north.person = { sub: `heir of ${first}`, email: first, email_verified: true };
     expect((await signIn(createVisitor(app))).status).toBe(403);
   }
 });
 
-test('an aborted sign-in, and one whose browser has signed in as somebody else meanwhile, leave nothing behind', async () => {
+test('an aborted sign-in, and one whose browser has signed in as another person meanwhile, leave nothing behind', async () => {
   const { visitor, email } = await join(app);
   await visitor.get('/account');
   const left = await visitor.post('/account/linked/north');
   const back = pathOf(await north.visit(addressIn(left)));
-  // The session that asked ends at the provider's page.
+  // The requesting session ends at the provider's page.
   await visitor.post('/account/end-sessions');
   expect((await visitor.get(back)).status).toBe(403);
   expect((await signIn(createVisitor(app))).status).toBe(403);
@@ -177,7 +177,7 @@ test('an aborted sign-in, and one whose browser has signed in as somebody else m
   expect((await signIn(createVisitor(app))).status).toBe(403);
 });
 
-test('no account is linked by a session that ends while the provider answers', async () => {
+test('no account is linked by a session that ends before the provider responds', async () => {
   const { visitor } = await join(app);
   const { cookies } = visitor;
   const elsewhere = createVisitor(app);

@@ -1,4 +1,5 @@
-// Passwords: no request that is under way while another one is set outlives it, and another account with the address helps nobody guess.
+// Passwords: a request that is in flight during a password change does not outlive it, and another account with the
+// same address does not help to guess the password.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { newReset } from '../../core/identity/resets/resets.ts';
 import { accountsByEmail } from '../../core/identity/accounts/accounts.ts';
@@ -13,7 +14,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** @returns sets another password by a link. Passwords are hashed one at a time: what is sent after it waits for its turn. */
+/**
+ * @returns a function that sets another password by a link. Passwords are hashed one at a time: later requests wait in
+ * the queue.
+ */
 async function resetOf(email: string): Promise<() => Promise<void>> {
   const { store } = app.services;
   const [account] = await accountsByEmail(store, email);
@@ -27,7 +31,7 @@ async function resetOf(email: string): Promise<() => Promise<void>> {
 
 const isIn = async (visitor: Visitor): Promise<boolean> => (await visitor.get('/account')).status === 200;
 
-test('a sign-in with the old password that waits while another password is set begins no session', async () => {
+test('a queued sign-in with the old password starts no session after the password is changed', async () => {
   const { email } = await join(app);
   const thieves = Array.from({ length: 8 }, () => createVisitor(app));
   const reset = (await resetOf(email))();
@@ -36,7 +40,7 @@ test('a sign-in with the old password that waits while another password is set b
   expect(await Promise.all(thieves.map(isIn))).toEqual(thieves.map(() => false));
 });
 
-test('a change of the password that waits while another password is set changes nothing', async () => {
+test('a queued password change fails after another password is set', async () => {
   const { visitor: thief, email } = await join(app);
   await thief.get('/account');
   const reset = (await resetOf(email))();
@@ -51,7 +55,7 @@ test('a change of the password that waits while another password is set changes 
   expect(await isIn(holder)).toBe(true);
 });
 
-test('devices of an account do not help to guess the password of another one with the same address', async () => {
+test('trusted devices of an account do not help to guess the password of another account with the same address', async () => {
   const { visitor: holder, email } = await join(app);
   const other = await app.addWorkspace('Beta', 'BET');
   const { link } = await invite({ call: app.clientOf(other.apiKey) }, email);

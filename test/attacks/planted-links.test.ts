@@ -1,4 +1,4 @@
-// Symbolic links and files that somebody planted where Tatami writes, removes or changes modes lead it to nothing outside.
+// Planted symbolic links and files cannot make Tatami write, remove or change modes outside its directories.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import {
   chmodSync,
@@ -53,7 +53,7 @@ beforeEach(() => {
 });
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
-/** Content and mode of what no command may touch. */
+/** Content and mode of the files that no command may change. */
 const untouched = (): unknown[] => [
   readdirSync(outside),
   readFileSync(secret, 'utf8'),
@@ -65,7 +65,7 @@ const subjectOf = () => openSubject(readConfig({ dataDir: dir }, {}), Date.now()
 const plain = { backup: null, yes: false, altered: false };
 const failure = (work: Promise<unknown>): Promise<string> => work.then(String, String);
 
-test('doctor fix changes no mode and removes no file that a link in the data directory leads to', async () => {
+test('doctor fix changes no mode and removes no file through a link in the data directory', async () => {
   mkdirSync(join(dir, 'blobs/ab'), { recursive: true, mode: 0o700 });
   symlinkSync(outside, join(dir, 'blobs/ab/cd'));
   symlinkSync(outside, join(dir, 'archive'));
@@ -83,7 +83,7 @@ test('doctor fix changes no mode and removes no file that a link in the data dir
   expect(lstatSync(join(dir, 'archive')).isSymbolicLink()).toBe(true);
 });
 
-test('doctor fix takes no copy for a way back that holds links instead of files', async () => {
+test('doctor fix rejects a backup that contains links instead of files', async () => {
   const aside = mkdtempSync(join(parent, 'aside-'));
   symlinkSync(outside, join(dir, 'archive'));
   const consent = { backup: aside, yes: true, altered: true };
@@ -92,7 +92,7 @@ test('doctor fix takes no copy for a way back that holds links instead of files'
 });
 
 test.each(['tatami.db', 'tatami.db-wal', 'log-head', 'identity', 'lock'])(
-  'doctor fix writes through no link in the place of %s',
+  'doctor fix writes through no link in place of %s',
   async (name) => {
     const target = join(outside, 'target');
     if (existsSync(join(dir, name))) cpSync(join(dir, name), target);
@@ -120,7 +120,7 @@ test('credentials, keys and copies replace a planted file, and never write into 
     writeWholeFile(path, 'token');
     expect([readFileSync(path, 'utf8'), lstatSync(path).isFile()]).toEqual(['token', true]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    // Another user's file of that name, which they hold open.
+    // A file of that name belongs to another user, who has it open.
     writeFileSync(`${path}.new`, '', { mode: 0o666 });
     const fd = openSync(`${path}.new`, 'r');
     writeWholeFile(path, 'token');
@@ -132,7 +132,7 @@ test('credentials, keys and copies replace a planted file, and never write into 
   expect(untouched()).toEqual(asItWas);
 });
 
-test('a backup and its restore neither empty nor fill a folder that was planted beside their target', async () => {
+test('backup and restore neither empty nor fill a folder that was planted beside their target', async () => {
   const shared = mkdtempSync(join(parent, 'shared-'));
   symlinkSync(outside, join(shared, '.unfinished'));
   const backup = await makeBackup({
@@ -170,7 +170,7 @@ test('a backup and its restore neither empty nor fill a folder that was planted 
   expect((await restore(join(shared, 'new'))).workspaces).toBe(1);
 });
 
-test('a backup takes in no file that a link in the archive leads to', async () => {
+test('a backup includes no file that a link in the archive points to', async () => {
   mkdirSync(join(dir, 'archive'), { mode: 0o700 });
   writeFileSync(join(outside, 'private.events'), 'words from outside');
   symlinkSync(outside, join(dir, 'archive/elsewhere'));
@@ -181,7 +181,7 @@ test('a backup takes in no file that a link in the archive leads to', async () =
   expect(readFileSync(backup.path).includes('archive/elsewhere')).toBe(false);
 });
 
-test('orders of the operator go to no socket that another user, or a link, put in the place of the server’s', async () => {
+test('operator commands go to no socket that another user, or a link, put in place of the server’s', async () => {
   const fake = join(outside, 'fake.sock');
   const requestedUrls: string[] = [];
   const server = Bun.serve({
@@ -198,7 +198,7 @@ test('orders of the operator go to no socket that another user, or a link, put i
   await server.stop(true);
 });
 
-test('an export is readable by its user alone, whatever file of its name was there before', async () => {
+test('an export is readable only by its user, regardless of an existing file of its name', async () => {
   const out = join(dir, 'out.jsonl');
   symlinkSync(secret, `${out}.part`);
   const exported = async (...more: string[]) =>

@@ -1,4 +1,4 @@
-// What a person reviewed is what runs, and what a plugin answers steers no proxy.
+// Only the reviewed version of a plugin runs, and response headers of a plugin cannot control a proxy.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { newKey, signPackage } from '../../core/plugins/signature.ts';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test('consent switches to the version whose hash it names, and to no other that was uploaded since', async () => {
+test('consent activates the version with the given hash, and no version that was uploaded later', async () => {
   await install(app.call, await version('1.0.0', reads));
   const [reviewed, later] = [await version('1.1.0'), await version('1.2.0')];
   const upload = (document: PluginPackage) => app.call('POST', '/api/v1/plugins', { package: document });
@@ -38,7 +38,7 @@ test('consent switches to the version whose hash it names, and to no other that 
   expect((await app.call('POST', `${of}/consent`, { grant, sha256 })).json.pluginVersion).toBe('1.2.0');
 });
 
-test('a consent with the hash of reviewed code switches to no other manifest around that code', async () => {
+test('a consent with the hash of reviewed code activates no other manifest for that code', async () => {
   const upload = (document: PluginPackage) => app.call('POST', '/api/v1/plugins', { package: document });
   const asking = `{ ...${writes}, 'labels:read': { why: 'test' } }`;
   const reviewed = await version('2.0.0', asking);
@@ -65,7 +65,7 @@ test('a consent with the hash of reviewed code switches to no other manifest aro
   expect((await app.call('POST', `${of}/consent`, { grant, digest })).json.pluginVersion).toBe('2.0.0');
 });
 
-test('where only signed packages are taken, neither a rollback, a consent nor a trial runs unsigned code', async () => {
+test('if only signed packages are allowed, no rollback, consent or backtest runs unsigned code', async () => {
   const acme = newKey();
   const trust = `acme=${acme.publicKey}`;
   const flags: Record<string, string> = { pluginTrust: trust };
@@ -127,7 +127,7 @@ const steering = [
   ...['content-encoding', 'content-disposition', 'strict-transport-security', 'clear-site-data', 'alt-svc'],
 ];
 
-test('of a route of a plugin only headers on the list reach whoever sent, and names that nobody steers by', async () => {
+test('only allowed response headers of a plugin route reach the client, and no header that controls proxies', async () => {
   await install(
     app.call,
     await packSource(`{
@@ -142,7 +142,7 @@ test('of a route of a plugin only headers on the list reach whoever sent, and na
     const answer = await get(name, '/etc/passwd');
     expect([name, answer.status]).toEqual([name, 502]);
     expect([name, [...answer.headers].some(([, value]) => value.includes('passwd'))]).toEqual([name, false]);
-    // A plugin whose runs nearly all fail is switched off.
+    // A plugin is disabled if nearly all of its runs fail.
     expect((await get('x-plugin-ok', '1')).status).toBe(200);
   }
   for (const [name, value] of [

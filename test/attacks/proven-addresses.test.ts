@@ -1,4 +1,4 @@
-// An address counts as its holder's only once a mailbox has shown it: until then it blocks nobody, and gives nobody a seat.
+// An address belongs to an account only after verification by mail: until then it blocks nobody, and gives no access.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Secret, TOTP } from 'otpauth';
 import { newAccount, takeSeatOp } from '../../core/identity/accounts/accounts.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
   mailbox.close();
 });
 
-/** The mail to an address, past those to others and past notices. */
+/** Link in the mail to an address; mail to others and notifications are skipped. */
 async function linkTo(email: string, path: string): Promise<string> {
   for (;;) {
     const mail = await mailbox.next();
@@ -48,7 +48,7 @@ async function invited(
 const joins = (visitor: Visitor, path: string, email: string, more: object = {}): Promise<PageResponse> =>
   visitor.post(path, { name: 'Vic', email, password, ...more });
 
-/** A guest of the first workspace who gives an address that is not theirs. */
+/** A guest of the first workspace who enters an address of another person. */
 async function squatter(email: string): Promise<{ visitor: Visitor; memberId: string }> {
   const { id, path } = await invited(app.call, { role: 'guest' });
   const visitor = createVisitor(app);
@@ -95,7 +95,7 @@ const signIn = (visitor: Visitor, email: string, word = password): Promise<PageR
 const revokedAt = async (id: string): Promise<string | null> =>
   (await app.call('GET', `/api/v1/grants/${id}`)).json.revokedAt;
 
-/** The workspaces of which an invitation says that the account is a member already. */
+/** The workspaces whose invitation reports that the account is already a member. */
 async function membershipsOf(visitor: Visitor, calls = [app.call, callB]): Promise<string[]> {
   const pageTexts = await Promise.all(
     calls.map(async (call) => saidBy(await visitor.get((await invited(call, {})).path))),
@@ -103,7 +103,7 @@ async function membershipsOf(visitor: Visitor, calls = [app.call, callB]): Promi
   return pageTexts.flatMap((text) => /is a member of (\w+) already/.exec(text)?.[1] ?? []);
 }
 
-test('the first proof of a mailbox ends passkeys, codes, grants and sessions from before it', async () => {
+test('the first verification of a mailbox ends earlier passkeys, codes, grants and sessions', async () => {
   const email = 'vic@acme.example';
   const { visitor: squat, memberId } = await squatter(email);
   const authenticator = await addPasskey(squat);
@@ -117,7 +117,7 @@ test('the first proof of a mailbox ends passkeys, codes, grants and sessions fro
   const after = await app.lastSequence();
   const vic = await resetByMail(email, another);
   expect(await app.eventTypes(after)).toEqual(['grant.revoked']);
-  // No code is asked for that its owner could not give.
+  // No code is requested that the owner of the address does not have.
   expect((await signIn(vic, email, another)).to).toBe('/account');
   await vic.get(link);
   expect((await vic.post(link)).to).toBe('/account');
@@ -127,7 +127,7 @@ test('the first proof of a mailbox ends passkeys, codes, grants and sessions fro
   expect(await revokedAt(grant)).not.toBeNull();
 });
 
-test('a second reset by mail leaves the passkeys and codes of a proven account alone', async () => {
+test('a second reset by mail preserves the passkeys and codes of a verified account', async () => {
   const email = 'pia@acme.example';
   await squatter(email);
   const pia = await resetByMail(email, another);
@@ -139,27 +139,27 @@ test('a second reset by mail leaves the passkeys and codes of a proven account a
   expect(await signsIn(authenticator)).toBe(200);
 });
 
-test('an address that nobody has proven does not block its holder, who opens the link in the mail', async () => {
+test('an unverified address does not block its holder, who opens the link in the mail', async () => {
   const email = 'rita@acme.example';
   const { visitor: squat } = await squatter(email);
   await invited(callB, { email, role: 'owner' });
   const rita = createVisitor(app);
   expect((await joins(rita, await linkTo(email, 'join'), email, { password: another })).to).toBe('/account');
   expect([await membershipsOf(squat), await membershipsOf(rita)]).toEqual([['Acme'], ['Beta']]);
-  // Each signs in to their own.
+  // Each person signs in to their own account.
   const [one, two] = [createVisitor(app), createVisitor(app)];
   expect([(await signIn(one, email)).status, (await signIn(two, email, another)).status]).toEqual([303, 303]);
   expect([await membershipsOf(one), await membershipsOf(two)]).toEqual([['Acme'], ['Beta']]);
-  // Once it is proven, it is one account's alone.
+  // After verification the address belongs to one account only.
   const third = await invited(app.call, { role: 'guest' });
   const late = await joins(createVisitor(app), third.path, email, { another: 'yes' });
   expect([late.status, saidBy(late)]).toEqual([422, expect.stringContaining('Sign in to it')]);
 });
 
-test('a link that is handed over proves no mailbox, though the account gives the address it was made for', async () => {
+test('a link that is handed over verifies no mailbox, even if the account has the address of the link', async () => {
   const email = 'sam@acme.example';
   const { path } = await invited(callB, { email, role: 'admin' });
-  // Who made it has it as well.
+  // The creator of the link knows it as well.
   expect(await linkTo(email, 'join')).not.toBe(path);
   const inviter = createVisitor(app);
   expect((await joins(inviter, path, email)).to).toBe('/account');
@@ -168,7 +168,7 @@ test('a link that is handed over proves no mailbox, though the account gives the
   expect(await signsIn(authenticator)).toBe(403);
 });
 
-test('a link in a mail proves the address that it was sent to, and no other', async () => {
+test('a mailed link verifies only the address that it was sent to', async () => {
   const email = 'tom@acme.example';
   await invited(callB, { email });
   const tom = createVisitor(app);
@@ -178,7 +178,7 @@ test('a link in a mail proves the address that it was sent to, and no other', as
   expect(await signsIn(authenticator)).toBe(403);
 });
 
-test('an address is confirmed by a mailed link, in a session of the account that asked for it alone', async () => {
+test('an address is confirmed by a mailed link only in a session of the account that requested it', async () => {
   const email = 'vera@acme.example';
   const { visitor: squat } = await squatter(email);
   const authenticator = await addPasskey(squat);
@@ -187,7 +187,7 @@ test('an address is confirmed by a mailed link, in a session of the account that
   expect((await squat.get('/account')).text).toContain('Confirm your address');
   expect((await squat.post('/account/confirm-address')).to).toBe('/account?done=confirm-sent');
   const link = await linkTo(email, 'confirm');
-  // The holder of the mailbox confirms nothing for somebody else.
+  // The holder of the mailbox confirms nothing for another account.
   const vera = createVisitor(app);
   expect([(await vera.get(link)).to, (await vera.post(link)).to]).toEqual([
     expect.stringContaining('/sign-in'),
@@ -208,7 +208,7 @@ test('an address is confirmed by a mailed link, in a session of the account that
   expect(await signsIn(authenticator)).toBe(403);
 });
 
-test('another address has to be proven anew', async () => {
+test('a changed address has to be verified again', async () => {
   const email = 'uma@acme.example';
   await squatter(email);
   const uma = await resetByMail(email, another);
@@ -221,7 +221,7 @@ test('another address has to be proven anew', async () => {
   expect(await signsIn(authenticator)).toBe(403);
 });
 
-test('a link to reset ends with the password and with the address that it was sent for', async () => {
+test('a reset link ends with the password and with the address that it was sent for', async () => {
   const email = 'wim@acme.example';
   const { visitor: wim } = await squatter(email);
   const asks = async (of: string) => {
@@ -246,7 +246,7 @@ test('a link to reset ends with the password and with the address that it was se
   expect((await signIn(createVisitor(app), 'new-wim@acme.example', another)).status).toBe(303);
 });
 
-test('an invitation ends with the address and with the role that it was made for', async () => {
+test('an invitation ends with the address and with the role that it was created for', async () => {
   const { id, path } = await invited(app.call, { role: 'member' });
   const status = async (): Promise<number> => (await createVisitor(app).get(path)).status;
   expect(await status()).toBe(200);
@@ -260,7 +260,7 @@ test('an invitation ends with the address and with the role that it was made for
   for (const link of [sent, addressed.path]) expect((await createVisitor(app).get(link)).status).toBe(404);
 });
 
-test('signing out everywhere ends what was granted to apps, and the page says so', async () => {
+test('signing out everywhere revokes the grants of apps, and the page states it', async () => {
   const email = 'noor@acme.example';
   const { visitor: noor, memberId } = await squatter(email);
   const grant = await makeGrant(app, { memberId });
@@ -273,7 +273,7 @@ test('signing out everywhere ends what was granted to apps, and the page says so
   expect(await app.eventTypes(after)).toEqual(['grant.revoked']);
 });
 
-test('a reset by mail ends what was granted to apps, also of an account that is proven', async () => {
+test('a reset by mail revokes the grants of apps, also for a verified account', async () => {
   const email = 'otto@acme.example';
   const { memberId } = await squatter(email);
   await resetByMail(email, another);
@@ -287,7 +287,7 @@ test('a reset by mail ends what was granted to apps, also of an account that is 
   expect(await revokedAt(grant)).not.toBeNull();
 });
 
-test('one workspace cannot fill the places of the accounts that are tried with a password', async () => {
+test('one workspace cannot use up the account candidates of a password sign-in', async () => {
   const email = 'wanda@acme.example';
   await squatter(email);
   const { store, ids, nowMs } = app.services;
@@ -302,7 +302,7 @@ test('one workspace cannot fill the places of the accounts that are tried with a
   expect(await membershipsOf(again, [app.call])).toEqual(['Acme']);
 });
 
-test('without a mail server an address blocks nobody and reaches no seat elsewhere', async () => {
+test('without a mail server an address blocks nobody and gives no access elsewhere', async () => {
   const silent = await startApp();
   try {
     const email = 'vic@acme.example';

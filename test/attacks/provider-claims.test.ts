@@ -1,4 +1,4 @@
-// What an outside provider says of an address counts as it says it, and of nobody without a subject.
+// Address claims of an outside provider count only if explicit, and only for a person with a subject.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ let folder: string;
 let app: TestApp;
 let provider: Bun.Server<undefined>;
 let nonce = '';
-/** What the provider says where. */
+/** Claims of the provider, by location. */
 let idToken: Json = {};
 let userinfo: Json = {};
 let subjects = 0;
@@ -69,7 +69,7 @@ afterAll(async () => {
 });
 beforeEach(() => says({}));
 
-/** The same subject on both ways, and on each what is given. */
+/** Sets the same subject in both locations, and further claims in each. */
 function says(inIdToken: Json, inUserinfo: Json = {}): void {
   const sub = `subject-${++subjects}`;
   idToken = { sub, ...inIdToken };
@@ -85,7 +85,7 @@ async function back(visitor: Visitor, path = '/sign-in/with/one'): Promise<PageR
 }
 const comesIn = async (): Promise<boolean> => (await back(createVisitor(app))).to === '/docs';
 
-test('an address counts as verified only where what names it verifies it, and nothing denies it', async () => {
+test('an address counts as verified only if the source of the address verifies it and nothing denies it', async () => {
   const email = 'claims@acme.example';
   await invite(app, email);
   const [yes, no] = [{ email_verified: true }, { email_verified: false }];
@@ -113,7 +113,7 @@ test('an address counts as verified only where what names it verifies it, and no
   expect(await comesIn()).toBe(true);
 });
 
-test('a person without a subject is nobody', async () => {
+test('a person without a subject is rejected', async () => {
   await invite(app, 'nobody@acme.example');
   for (const sub of ['', ' ', '\t'])
     for (const claims of [{ email: 'nobody@acme.example', email_verified: true }, {}]) {
@@ -122,7 +122,7 @@ test('a person without a subject is nobody', async () => {
     }
 });
 
-test('a verified address that only looks like the invited one takes no seat', async () => {
+test('a verified address that only resembles the invited one cannot accept the invitation', async () => {
   const { memberId } = await invite(app, 'mike@acme.example');
   for (const email of ['mi\u212ae@acme.example', 'm\u0456ke@acme.example', 'mike@\u0430cme.example']) {
     says({ email, email_verified: true });
@@ -133,7 +133,7 @@ test('a verified address that only looks like the invited one takes no seat', as
   expect(await comesIn()).toBe(true);
 });
 
-test('an account with an address that it has not proven does not keep its holder out, nor get their seat', async () => {
+test('an account with an unverified address neither blocks its holder nor takes over their membership', async () => {
   const { visitor: squat, email } = await join(app);
   const other = await app.addWorkspace('Other', 'OTH');
   const { memberId } = await invite({ call: app.clientOf(other.apiKey) }, email);
@@ -142,14 +142,14 @@ test('an account with an address that it has not proven does not keep its holder
   const { json: seat } = await app.clientOf(other.apiKey)('GET', `/api/v1/members/${memberId}`);
   expect(seat.joinedAt).not.toBeNull();
   expect((await squat.get('/account')).text).not.toContain('Other');
-  // Now it is proven: a stranger with the same address finds it taken.
+  // The address is verified now: another account cannot claim it.
   const third = await app.addWorkspace('Third', 'THI');
   await invite({ call: app.clientOf(third.apiKey) }, email);
   says({ email, email_verified: true });
   expect(await comesIn()).toBe(false);
 });
 
-test('linking with a verified address is its first proof: passkeys from before it end', async () => {
+test('linking with a verified address is its first verification: earlier passkeys end', async () => {
   const { visitor, email } = await join(app);
   const authenticator = createAuthenticator(app.url);
   const form_token = await formTokenOf(visitor);

@@ -1,4 +1,4 @@
-// Quotas at their edge: of many parallel requests exactly those that fit are admitted, whichever way they take.
+// Quotas under concurrency: of parallel requests exactly those that fit are admitted, on every path.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { installBytesMax, valueBytesMax } from '../../core/plugins/kv/entries.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
@@ -26,7 +26,7 @@ const statusesOf = (replies: readonly { readonly status: number }[]): Record<num
 const times = <T>(count: number, make: (n: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => make(n)));
 
-test('parallel registrations and switches never leave more webhooks switched on than the quota', async () => {
+test('parallel registrations and activations never exceed the quota of enabled webhooks', async () => {
   const register = (n: number): Promise<Reply> =>
     call('POST', '/webhooks', { url: `https://hooks.example/${n}`, events: ['issue.created'] });
   const [first, ...others] = (await times(12, register)).map(({ json }) => json as Json);
@@ -36,7 +36,7 @@ test('parallel registrations and switches never leave more webhooks switched on 
     201: webhooksMax - 8,
   });
   const after = await app.lastSequence();
-  // Two places are left.
+  // Two slots are left.
   const racing = await Promise.all([
     ...off.map(({ id }) => call('PATCH', `/webhooks/${id}`, { enabled: true })),
     times(6, (n) => register(n + 300)),
@@ -55,7 +55,7 @@ test('parallel registrations and switches never leave more webhooks switched on 
   expect(await app.eventTypes(after)).toHaveLength(2);
 });
 
-test('parallel uploads never take more bytes than the quota of the workspace', async () => {
+test('parallel uploads never exceed the storage quota of the workspace', async () => {
   const { json: issue } = await call('POST', '/issues', { team: 'ENG', title: 'With files' });
   const replies = await times(8, async (n) =>
     fetch(`${app.url}${v1}/issues/${issue.id}/attachments/upload?name=${n}.txt`, {
@@ -71,7 +71,7 @@ test('parallel uploads never take more bytes than the quota of the workspace', a
   expect(json.data.map(({ bytes }: Json) => bytes)).toEqual([mib, mib, mib]);
 });
 
-test('parallel writes never store more bytes for a plugin than its quota', async () => {
+test('parallel writes never exceed the storage quota of a plugin', async () => {
   const { id } = await install(
     app.call,
     await packSource(

@@ -1,4 +1,4 @@
-// A restore brings back the state of a backup, and no session or link that ended after it was made.
+// Restoring a backup revives no session or link that ended after the backup was made.
 import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { signIn } from '../identity/person.ts';
 const parent = mkdtempSync(join(tmpdir(), 'tatami-restored-'));
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
-test('a session that was ended after a backup stays ended where the backup is restored', async () => {
+test('a session that ended after a backup stays ended when the backup is restored', async () => {
   const [dataDir, restored] = [join(parent, 'data'), join(parent, 'restored')];
   const app = await startApp({ dataDir, clock: createSystemClock() });
   const { cookie, who } = await signIn(app);
@@ -34,7 +34,7 @@ test('a session that was ended after a backup stays ended where the backup is re
   });
   const again = await startApp({ dataDir: restored, clock: createSystemClock() });
   expect(await findSession(again)).toBeNull();
-  // Nobody is locked out: the account is there, with its seat.
+  // The account and its membership still exist, so that the person can sign in again.
   expect(await createSessions(again.services).begin(who.accountId, { address: '', agent: '' })).toContain(
     '=',
   );

@@ -1,5 +1,5 @@
-// Seats, keys, links and webhooks that one person hands out: they never carry more than the credential that makes them, and end with
-// the right to make them.
+// Invitations, keys, links and webhooks never have more rights than the credential that creates them, and end with the
+// right to create them.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { directorySection } from '../../core/resource/directory.ts';
@@ -38,7 +38,7 @@ const add = async (role: string, call = app.call): Promise<string> =>
 const keyOf = (memberId: string, scopes: readonly string[], call = app.call): Promise<Json> =>
   created(call, '/api-keys', { name: 'k', scopes, memberId });
 
-/** A member whose own key, which the owner made, has all scopes. */
+/** A member whose own key, which the owner created, has all scopes. */
 async function someone(role: string): Promise<Someone> {
   const id = await add(role);
   const { id: keyId, key } = await keyOf(id, allScopes);
@@ -54,7 +54,7 @@ const roleOf = async (id: string): Promise<string> =>
 const refused = ({ status, json }: { status: number; json: Json }) => [status, json.error?.code];
 const missing = [403, 'insufficient_scope'];
 
-test('a key hands out no seat whose role has scopes that the key lacks', async () => {
+test('a key cannot invite to a role with scopes that the key lacks', async () => {
   const narrow = app.clientOf((await keyOf(app.workspace.userId, ['members:write'])).key);
   const there = await add('guest');
   const invited = await add('member');
@@ -76,7 +76,7 @@ test('a key hands out no seat whose role has scopes that the key lacks', async (
   expect(await app.eventTypes(before)).toEqual([]);
 });
 
-test('a key with the scopes of members adds and invites members, and nobody above them', async () => {
+test('a key with the scopes of members adds and invites members, and no higher role', async () => {
   const member = await someone('member');
   const { scopes } = (await member.call('GET', `${v1}/me`)).json;
   const call = app.clientOf((await keyOf(app.workspace.userId, scopes)).key);
@@ -86,7 +86,7 @@ test('a key with the scopes of members adds and invites members, and nobody abov
   expect(refused(await call('POST', `${v1}/members`, { name: 'Mallory', role: 'owner' }))).toEqual(missing);
 });
 
-test('a key that could not hand out a seat does not change the address to which its invitation goes', async () => {
+test('a key that cannot invite to a role cannot change the address of its invitation', async () => {
   const narrow = app.clientOf((await keyOf(app.workspace.userId, ['members:write'])).key);
   const proposing = app.clientOf(
     (await keyOf(app.workspace.userId, ['members:write', 'proposals:write'])).key,
@@ -100,14 +100,14 @@ test('a key that could not hand out a seat does not change the address to which 
       const headers: Record<string, string> = call === proposing ? { 'tatami-mode': 'propose' } : {};
       expect(refused(await call('PATCH', `${v1}/members/${id}`, { email }, headers))).toEqual(missing);
     }
-  // Nobody has signed in as this member, so that the key alone speaks for them.
+  // Nobody has signed in as this member, so only the key can act for them.
   expect(refused(await own('PATCH', `${v1}/members/${ids[0]}`, { email }))).toEqual(missing);
   const types = new Set(await app.eventTypes(before));
   expect([...types].sort()).toEqual(['api_key.created', 'member.added']);
   expect((await own('PATCH', `${v1}/members/${ids[0]}`, { name: 'Self' })).status).toBe(200);
 });
 
-test('an invitation that ended with its role or its address does not come back with them', async () => {
+test('an invitation that ended with its role or its address does not return with them', async () => {
   for (const [there, back] of [
     [{ role: 'admin' }, { role: 'member' }],
     [{ role: 'guest' }, { role: 'member' }],
@@ -121,7 +121,7 @@ test('an invitation that ended with its role or its address does not come back w
   }
 });
 
-test('a narrow key still takes rights away: it demotes, removes, withdraws links and renames', async () => {
+test('a narrow key can still reduce rights: it demotes, removes, withdraws links and renames', async () => {
   const narrow = app.clientOf((await keyOf(app.workspace.userId, ['members:write'])).key);
   const id = await add('admin');
   const { url } = await created(app.call, `/members/${id}/invitation`);
@@ -132,7 +132,7 @@ test('a narrow key still takes rights away: it demotes, removes, withdraws links
   expect((await narrow('DELETE', path)).status).toBe(204);
 });
 
-/** What an admin can hand out: each with whether it is still of use. */
+/** Creates everything that an admin can hand out, and returns which of it still works. */
 async function handOut(by: Client): Promise<() => Promise<object>> {
   const [fellow, invited] = [await add('admin'), await add('admin')];
   const { key } = await keyOf(fellow, allScopes, by);
@@ -158,7 +158,7 @@ for (const [how, take] of [
   ['demoted', (id: string) => app.call('PATCH', `${v1}/members/${id}`, { role: 'member' })],
   ['removed', (id: string) => app.call('DELETE', `${v1}/members/${id}`)],
 ] as const)
-  test(`what an admin handed out ends in the commit in which the admin is ${how}`, async () => {
+  test(`everything an admin handed out ends in the commit in which the admin is ${how}`, async () => {
     expect(await state()).toEqual(live);
     const before = await app.lastSequence();
     expect((await take(admin.id)).status).toBeLessThan(300);
@@ -168,13 +168,13 @@ for (const [how, take] of [
     expect(emitted.map(({ type }) => type).sort()).toEqual(
       ['api_key.revoked', `member.${how === 'removed' ? 'removed' : 'updated'}`, 'webhook.disabled'].sort(),
     );
-    // One commit, by whoever took the right away.
+    // One commit, by the principal who removed the right.
     expect(new Set(emitted.map(({ actor, created_at }) => `${actor.id} ${created_at}`)).size).toBe(1);
     const { json: inbox } = await app.call('GET', `${v1}/inbox?limit=100`);
     expect(inbox.data.map((item: Json) => item.kind)).toContain('webhook_disabled');
   });
 
-test('what an owner handed out for owners ends when the owner becomes an admin, and what an admin may hand out goes on', async () => {
+test('owner-level credentials end when the owner becomes an admin, and admin-level ones continue', async () => {
   const owner = await someone('owner');
   const [fellow, other] = [await add('owner'), await add('admin')];
   const forOwner = await keyOf(fellow, ['issues:read'], owner.call);
@@ -188,14 +188,14 @@ test('what an owner handed out for owners ends when the owner becomes an admin, 
   expect((await webhookOf(webhook)).enabled).toBe(true);
 });
 
-test('what a key handed out ends when the key is revoked, and what its member handed out otherwise goes on', async () => {
+test('credentials created with a key end when the key is revoked, and other credentials of its member continue', async () => {
   const second = await keyOf(admin.id, allScopes, admin.call);
   const stolen = await handOut(app.clientOf(second.key));
   expect((await app.call('DELETE', `${v1}/api-keys/${second.id}`)).status).toBe(204);
   expect([await stolen(), await state()]).toEqual([ended, live]);
 });
 
-test('what a key handed out ends as well when the operator revokes the key', async () => {
+test('credentials created with a key end also when the operator revokes the key', async () => {
   const { services, committer } = app;
   const { load } = directorySection(services.store, directoryLoaders);
   const operatorRpc = createOperatorRpc({ ...services, committer, directoryOf: load });
@@ -203,14 +203,14 @@ test('what a key handed out ends as well when the operator revokes the key', asy
   expect(await state()).toEqual(ended);
 });
 
-test('the successor of a key that is rolled takes over what the key handed out, and it ends with the successor', async () => {
+test('the successor of a rolled key inherits the credentials that the key created, and they end with the successor', async () => {
   const { json: successor } = await app.call('POST', `${v1}/api-keys/${admin.keyId}/roll`, { graceHours: 0 });
   expect(await state()).toEqual(live);
   expect((await app.call('DELETE', `${v1}/api-keys/${successor.id}`)).status).toBe(204);
   expect(await state()).toEqual(ended);
 });
 
-test('a key that was handed out hands on nothing that outlives it', async () => {
+test('a key that was handed out cannot create credentials that outlive it', async () => {
   const fellow = await add('admin');
   const first = await keyOf(fellow, allScopes, admin.call);
   const holder = app.clientOf(first.key);
@@ -223,7 +223,7 @@ test('a key that was handed out hands on nothing that outlives it', async () => 
   expect(await further()).toEqual(ended);
 });
 
-test('somebody with the right takes a webhook over by switching it on, and it ends with them', async () => {
+test('a principal with the right takes over a webhook by enabling it, and it ends with them', async () => {
   const webhook = await created(admin.call, '/webhooks', hook);
   await app.call('DELETE', `${v1}/members/${admin.id}`);
   expect((await webhookOf(webhook)).disabledReason).toContain('Somebody');
@@ -233,7 +233,7 @@ test('somebody with the right takes a webhook over by switching it on, and it en
   expect((await webhookOf(webhook)).enabled).toBe(false);
 });
 
-test('what is handed out while the right is taken away is not left over', async () => {
+test('a credential that is created while the right is removed does not survive', async () => {
   const fellow = await add('admin');
   const keys = Array.from({ length: 6 }, () =>
     admin.call('POST', `${v1}/api-keys`, { name: 'k', scopes: ['issues:read'], memberId: fellow }),

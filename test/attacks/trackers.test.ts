@@ -1,4 +1,5 @@
-// Hostile exports of GitHub, Linear and Jira: each costs its own rows at most, asks no other server for anything, and a second run adds nothing.
+// Hostile exports of GitHub, Linear and Jira: each loses only its own rows, triggers no request to other servers, and
+// adds nothing on a second run.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { startApp, type Json, type TestApp } from '../app.ts';
@@ -39,7 +40,7 @@ const csv = (rows: readonly (readonly string[])[]): string =>
 const words = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'];
 const address = (): string => `http://127.0.0.1:${elsewhere.port}/x.png`;
 
-test('Jira: words that every object knows are no types, priorities or links', async () => {
+test('Jira: names of built-in object properties are no types, priorities or links', async () => {
   const header = [
     'Issue key',
     'Summary',
@@ -74,7 +75,7 @@ test('Jira: words that every object knows are no types, priorities or links', as
   ]);
   const issues = await issuesOf('jira');
   expect(issues.map(({ priority }) => priority)).toEqual(words.map(() => 'none'));
-  // Of five parents in a circle the last one is left out.
+  // A cycle of five parents loses its last one.
   expect(issues.filter(({ parent }) => parent !== null)).toHaveLength(4);
   expect((await imported('jira.csv', text)).json).toMatchObject({
     created: 0,
@@ -84,7 +85,7 @@ test('Jira: words that every object knows are no types, priorities or links', as
   });
 }, 30_000);
 
-test('Linear: huge numbers, days that are none, bidirectional and control characters, fields of a megabyte', async () => {
+test('Linear: huge numbers, invalid dates, bidirectional and control characters, and fields of a megabyte are handled', async () => {
   const header = [
     'ID',
     'Title',
@@ -123,7 +124,7 @@ test('Linear: huge numbers, days that are none, bidirectional and control charac
   expect(titles.every((title) => !title.includes('\0') && [...title].length <= 500)).toBe(true);
 }, 30_000);
 
-test('GitHub: deep JSON, half characters, foreign prototypes and addresses to fetch', async () => {
+test('GitHub: deep JSON, half surrogate pairs, prototype keys and remote addresses are handled', async () => {
   const entry = (number: number, more: object = {}): object => ({
     number,
     title: `Issue ${number}`,
@@ -170,7 +171,7 @@ test('GitHub: deep JSON, half characters, foreign prototypes and addresses to fe
   expect(requestCount).toBe(0);
 }, 30_000);
 
-test('a file whose name is a command is quoted where a command to type names it', async () => {
+test('a file name with shell syntax is quoted in a suggested command', async () => {
   const { code, json } = await imported("x'$(touch y)'.csv", 'repo,title\n\xff'.replace('\xff', ''));
   expect([code, json.error.code]).toEqual([1, 'failed']);
   const file = dir.path("it's $(here).csv");

@@ -1,5 +1,5 @@
-// Every entity answers who may undo what was written of it, and by which operation. `UPDATE_DOCS=1 bun test test/attacks/undo-answers`
-// writes the table of docs/plugins/undo.md.
+// Every entity declares who may undo its changes, and by which operation. `UPDATE_DOCS=1 bun test
+// test/attacks/undo-answers` writes the table of docs/plugins/undo.md.
 import { afterAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ function answerOf(contract: Contract): string {
   return `Needs the permissions of ${operationNames.join(' and ')}.${final}`;
 }
 
-test('every entity says who may undo what was written of it; what decides on rights is undone by its own operations, or never', () => {
+test('every entity declares who may undo its changes; changes of rights are undone by their own operations, or never', () => {
   const deciding = ['member', 'api_key', 'grant', 'oauth_app', 'plugin', 'webhook', 'workspace', 'proposal'];
   for (const name of deciding) expect(contracts.find((one) => one.name === name)?.undo).not.toBe('values');
   for (const contract of contracts) {
@@ -40,12 +40,12 @@ test('every entity says who may undo what was written of it; what decides on rig
   }
 });
 
-test('no other kind of object is written without a contract that answers', () => {
+test('no other entity is written without such a declaration', () => {
   const known = new Set(contracts.map(({ name }) => name));
   expect([...models.keys()].filter((name) => !known.has(name))).toEqual([]);
 });
 
-test('docs/plugins/undo.md lists the answers', () => {
+test('docs/plugins/undo.md lists the declarations', () => {
   const rows = contracts
     .map((contract) => `| ${contract.title} | ${answerOf(contract)} |`)
     .toSorted()

@@ -1,4 +1,4 @@
-// The steps of the build that the executable itself does not show.
+// Build steps that the executable itself does not show.
 import { expect, test } from 'bun:test';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,14 +20,14 @@ test('a program runs without its symbols, and is smaller', () => {
   expect(stripped.length).toBeLessThan(whole.length * 0.9);
 });
 
-test('what is no program is refused', () => {
+test('a file that is no program is rejected', () => {
   expect(() => withoutSymbols(new TextEncoder().encode('#!/bin/sh'.repeat(100)))).toThrow('not a 64-bit ELF');
 });
 
 const released = 150_000_000;
 
 if (process.env.TATAMI_LONG)
-  test('as released, each is for its machine and at most 150 MB, and is the same again when built again', () => {
+  test('a release build targets its machine, has at most 150 MB, and is reproducible', () => {
     const dir = mkdtempSync(join(tmpdir(), 'tatami-release-'));
     const build = (): string => {
       const { stdout, stderr, success } = Bun.spawnSync([process.execPath, 'build/main.ts', '--out', dir], {

@@ -1,4 +1,4 @@
-// The one executable does what Tatami from source does, with nothing beside it.
+// The single executable behaves like Tatami from source, without other files.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import {
@@ -39,7 +39,7 @@ afterAll(async () => {
   it.remove();
 });
 
-/** What changes from start to start is left out. */
+/** Excludes values that differ between starts. */
 const jailOf = async (one: Started): Promise<Json> => {
   const { time: _time, ...jail } = await one.logged('Plugins run ');
   return jail;
@@ -53,14 +53,14 @@ async function until<T>(read: () => Promise<T | undefined>): Promise<T> {
   }
 }
 
-test('the build says what it made, and SHA256SUMS agrees', () => {
+test('the build output matches the files and SHA256SUMS', () => {
   const sums = readFileSync(join(it.path, '../dist/SHA256SUMS'), 'utf8');
   const sha256 = createHash('sha256').update(readFileSync(it.path)).digest('hex');
   expect(sums).toBe(`${sha256}  tatami-linux-${process.arch}\n`);
   expect(it.built).toContain(`sha256 ${sha256}`);
 });
 
-test('an issue is triaged by a plugin, in the same jail as from source', async () => {
+test('a plugin triages an issue, in the same jail as from source', async () => {
   const created = await call('POST', '/api/v1/issues', { team: 'ENG', title: 'Crash when saving a file' });
   const labels = await until(async () => {
     const { json } = await call('GET', `/api/v1/issues/${created.json.id}`);
@@ -73,13 +73,13 @@ test('an issue is triaged by a plugin, in the same jail as from source', async (
   await source.stop();
 }, 60_000);
 
-test('a later start costs at most 1.3 times one from source', async () => {
+test('a later start takes at most 1.3 times as long as one from source', async () => {
   const starts = {
     executable: () => it.start(['--data-dir', join(it.path, '../source')]),
     source: () => startFromSource(['--data-dir', join(it.path, '../source')]),
   };
   const least = { executable: Number.POSITIVE_INFINITY, source: Number.POSITIVE_INFINITY };
-  // A busy machine makes a start dearer, now of the one and now of the other.
+  // A busy machine slows single starts of either program.
   for (let round = 0; round < 5 && !(least.executable < 1.3 * least.source); round++)
     for (const name of ['executable', 'source'] as const) {
       const one = await starts[name]();
@@ -88,7 +88,7 @@ test('a later start costs at most 1.3 times one from source', async () => {
   expect(least.executable).toBeLessThan(1.3 * least.source);
 }, 60_000);
 
-test('the API reference and the OpenAPI document are there', async () => {
+test('the API reference and the OpenAPI document are served', async () => {
   const page = await fetch(`${server.ready.url}/docs`);
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('/docs/viewer.js')]);
   for (const [path, name] of [
@@ -124,7 +124,7 @@ test('a plugin is packed to the same bytes as from source, and installed', async
   expect([installed.code, installed.json.pluginId]).toEqual([0, 'assign-on-create']);
 }, 30_000);
 
-test('import and webhooks work from the folder where they are typed', async () => {
+test('import and webhooks resolve paths in the working directory', async () => {
   writeFileSync(
     join(it.folder, 'issues.csv'),
     'repo,created_at,label,title,body\nacme/web,2026-01-01,bug,Crash on save,"Text"\n',
@@ -138,7 +138,7 @@ test('import and webhooks work from the folder where they are typed', async () =
   expect([created.code, created.json.url]).toEqual([0, 'https://example.com/hook']);
 }, 30_000);
 
-test('nothing of the folder where it is started has a say', async () => {
+test('files in the working directory do not affect the executable', async () => {
   writeFileSync(
     join(it.folder, '.env'),
     'TATAMI_SERVER=http://127.0.0.1:1\nBUN_OPTIONS=--preload=./evil.ts\n',
@@ -158,12 +158,12 @@ test('nothing of the folder where it is started has a say', async () => {
   for (const name of ['.env', 'bunfig.toml', 'tsconfig.json', 'evil.ts']) rmSync(join(it.folder, name));
 }, 30_000);
 
-test('started by itself, it takes paths from where it is told', async () => {
+test('a child process resolves paths in the directory that it is given', async () => {
   const { json } = await it.run([`--typed-in=${it.folder}/elsewhere`, 'plugin', 'pack', 'below', '--json']);
   expect(json.error.message).toContain(`${it.folder}/elsewhere/below/plugin.ts`);
 });
 
-test('what it unpacks lies in a directory of its own, whole, and is not written again', async () => {
+test('unpacked files are complete, in a separate directory, and are not written again', async () => {
   const files = readdirSync(it.cache).sort();
   expect(files.map((name) => name.replace(/-[0-9a-f]{32}$/, ''))).toEqual(['isolated-vm', 'libsql', 'node']);
   const seen = (): unknown[] =>
@@ -177,7 +177,7 @@ test('what it unpacks lies in a directory of its own, whole, and is not written 
   expect(before.map((file) => (file as number[])[2])).toEqual([0, 0, 0]);
 }, 30_000);
 
-test('what it unpacked can be read whole and compared', async () => {
+test('unpacked files are readable and can be compared', async () => {
   const cache = { TATAMI_CACHE_DIR: join(it.folder, 'verified') };
   const whole = await it.run(['version', '--verify', '--json'], cache);
   expect([whole.code, whole.json.files.length]).toEqual([0, 3]);
@@ -195,7 +195,7 @@ test('what it unpacked can be read whole and compared', async () => {
   expect((await it.run(['version', '--verify'], cache)).code).toBe(0);
 }, 30_000);
 
-test('a check of health ends with 0 where the server is ready, and with 1 where none answers', async () => {
+test('a health check exits with 0 if the server is ready, and with 1 if no server responds', async () => {
   const ready = await it.run(['health', '--server', server.ready.url, '--json']);
   expect([ready.code, ready.json.status]).toEqual([0, 'ready']);
   const live = await it.run(['health', '--live', '--server', server.ready.url]);
@@ -207,7 +207,7 @@ test('a check of health ends with 0 where the server is ready, and with 1 where 
   ]);
 });
 
-test('two first starts at once both come up', async () => {
+test('two concurrent first starts both succeed', async () => {
   const cache = { TATAMI_CACHE_DIR: join(it.folder, 'shared') };
   const both = await Promise.all(
     ['one', 'two'].map((dir) => it.start(['--data-dir', dir, '--first-start'], cache)),
@@ -218,7 +218,7 @@ test('two first starts at once both come up', async () => {
   expect(readdirSync(join(it.folder, 'shared'))).toHaveLength(3);
 }, 60_000);
 
-test('a person joins and lets an app in, whose tokens are good once, as from source', async () => {
+test('a person joins and authorizes an app, whose tokens are valid once, as from source', async () => {
   const { url, setUpUrl } = server.ready;
   const browser = new Browser(url);
   const { pathname } = new URL(setUpUrl);
@@ -235,7 +235,7 @@ test('a person joins and lets an app in, whose tokens are good once, as from sou
   expect((await clientOf(url, second.json.access_token)('GET', '/api/v1/issues')).status).toBe(401);
 });
 
-test('where it cannot unpack it says so, and names the setting', async () => {
+test('an executable that cannot unpack names the setting', async () => {
   writeFileSync(join(it.folder, 'file'), '');
   const { code, json } = await it.run(['serve', '--port', '0', '--json'], {
     TATAMI_CACHE_DIR: join(it.folder, 'file/cache'),

@@ -1,5 +1,5 @@
-// Builds the executable for this machine, and runs it as somebody has it who copied it alone: in a folder of its own, with nothing in
-// its environment but where it may unpack.
+// Builds the executable for this machine, and runs it in an empty folder, with an environment that contains only the
+// directory for unpacked files.
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,10 +9,10 @@ import { collect, ended, type CliResult } from '../cli/tatami.ts';
 
 export interface Executable {
   readonly path: string;
-  /** Empty; it can be filled. */
+  /** Working directory; empty at first. */
   readonly folder: string;
   readonly cache: string;
-  /** What the build printed. */
+  /** Output of the build. */
   readonly built: string;
   run(args: readonly string[], env?: Record<string, string>): Promise<CliResult>;
   start(args: readonly string[], env?: Record<string, string>): Promise<Started>;
@@ -20,24 +20,24 @@ export interface Executable {
 }
 
 export interface Started {
-  /** What it printed when it was ready. */
+  /** Output of the start once the server is ready. */
   readonly ready: Json;
   readonly pid: number;
-  /** The first entry of the log with this text. */
+  /** First log entry with this text. */
   logged(text: string): Promise<Json>;
-  /** Until the process is gone. @returns milliseconds of processor time that it had */
+  /** Waits for the end of the process. @returns CPU time of the process in milliseconds */
   stop(): Promise<number>;
 }
 
-/** The level of compression is a quick one: what it holds is the same. */
+/** Uses a fast compression level; the content is the same. */
 export function buildExecutable(): Executable {
-  // Private: the users of sidecars may not enter.
+  // Private, so that the users of sidecars cannot enter.
   const outside = mkdtempSync(join(tmpdir(), 'tatami-binary-'));
   const target = `linux-${process.arch}`;
   const dist = join(outside, 'dist');
   const command = [process.execPath, 'build/main.ts', '--target', target, '--level', '3', '--out', dist];
   const { success, stdout, stderr } = Bun.spawnSync(command, { cwd: root });
-  if (!success) throw new Error(`It does not build: ${stderr.toString()}`);
+  if (!success) throw new Error(`The build failed: ${stderr.toString()}`);
   const [folder, cache, path] = ['folder', 'cache', 'tatami'].map((name) => join(outside, name)) as [
     string,
     string,
@@ -64,7 +64,7 @@ export function buildExecutable(): Executable {
   };
 }
 
-/** The same of a server from source. */
+/** Starts a server from source, for comparison. */
 export const startFromSource = (args: readonly string[]): Promise<Started> =>
   started(
     Bun.spawn([join(root, 'bin/tatami'), 'serve', '--port', '0', '--json', ...args], {
@@ -79,7 +79,7 @@ async function started(child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>): Promise
   await out
     .until((text) => text.endsWith('\n'))
     .catch(() => {
-      throw new Error(`It ended before it was ready: ${log.text()}`);
+      throw new Error(`The process ended before it was ready: ${log.text()}`);
     });
   const entry = (text: string): string | undefined =>
     log

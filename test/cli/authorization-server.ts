@@ -1,41 +1,41 @@
-// An authorization server that does what a Tatami never does: it answers for another, refuses, dawdles, and counts what it is asked.
-// How commands get on with a real one: login.test.ts.
+// An authorization server with behavior that Tatami never shows: it claims another issuer, refuses, delays, and counts
+// requests. login.test.ts covers the real one.
 import { createHash } from 'node:crypto';
 
 export interface StandIn {
   readonly url: string;
-  /** Refresh tokens that were taken in, in order. */
+  /** Received refresh tokens, in order. */
   readonly refreshed: string[];
   readonly revoked: string[];
-  /** Tokens that `/api/v1/me` was asked with. */
+  /** Tokens presented to `/api/v1/me`. */
   readonly presentedTokens: string[];
-  /** Changed by tests. */
+  /** Set by tests. */
   readonly behaviour: Behaviour;
-  /** A new family of tokens, as a consent would give it. */
+  /** Issues a new token family, as a consent does. */
   grant(): { access_token: string; refresh_token: string };
   [Symbol.dispose](): void;
 }
 
 interface Behaviour {
-  /** Over what its metadata say. */
+  /** Overrides of the server metadata. */
   metadata: Record<string, unknown>;
-  /** Over what the browser is sent back with; null leaves one out. */
+  /** Overrides of the redirect parameters; null omits one. */
   redirect: Record<string, string | null>;
-  /** What devices are answered, one after another; then they get tokens. */
+  /** Errors of the device flow, one per poll; afterwards it returns tokens. */
   device: string[];
-  /** The token endpoint answers this in place of all else; 0 for nothing of the kind. */
+  /** Status of every response of the token endpoint; 0 for regular behavior. */
   status: number;
-  /** Before a refresh is answered. */
+  /** Delays the response to a refresh. */
   dawdle: Promise<void> | null;
   workspace: string;
 }
 
-/** What a test begins with. */
+/** Behavior at the start of each test. */
 export const asUsual = { metadata: {}, redirect: {}, device: [], status: 0, dawdle: null };
 
 export function startAuthorizationServer(): StandIn {
   const codes = new Map<string, string>();
-  /** By refresh token; used ones are false. */
+  /** Token families by refresh token; used tokens are marked false. */
   const families = new Map<string, { family: string; isGood: boolean }>();
   const [refreshed, revoked, presentedTokens]: [string[], string[], string[]] = [[], [], []];
   const behaviour: Behaviour = { ...asUsual, workspace: 'Acme' };
@@ -83,7 +83,7 @@ export function startAuthorizationServer(): StandIn {
     return error === undefined ? answer(grant()) : refuse(error);
   };
 
-  /** Allows at once. */
+  /** Grants consent immediately. */
   const authorize = (query: URLSearchParams): Response => {
     const to = new URL(query.get('redirect_uri') ?? '');
     const code = `code-${++count}`;
@@ -120,7 +120,7 @@ export function startAuthorizationServer(): StandIn {
         user_code: 'WDJB-MJHT',
         verification_uri: `${url}/device`,
         expires_in: 600,
-        // So short only here: RFC 8628 has whole seconds.
+        // RFC 8628 allows whole seconds only; a fraction speeds up the tests.
         interval: 0.01,
       }),
     '/api/v1/me': (request) => {

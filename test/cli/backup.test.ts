@@ -1,4 +1,4 @@
-// `tatami backup`, `backups`, `restore` and `release`, as an operator types them, beside a running server.
+// `tatami backup`, `backups`, `restore` and `release`, run beside a live server.
 import { expect, test } from 'bun:test';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -12,7 +12,7 @@ const titles = async (app: TestApp): Promise<string[]> =>
   (await app.call('GET', '/api/v1/issues?sort=number')).json.data.map(({ title }: Json) => title);
 const mode = (path: string): number => statSync(path).mode & 0o777;
 
-test('what was backed up beside a running server is restored, and acts only when the operator says so', async () => {
+test('a backup of a running server is restored, and acts only after the operator releases it', async () => {
   using dir = temporary();
   const receiver = startReceiver();
   const app = await startApp({ flags, clock: createSystemClock(), dataDir: dir.path('data') });
@@ -33,7 +33,7 @@ test('what was backed up beside a running server is restored, and acts only when
   const backup = await tatami(['backup', dir.path('backups'), '--data-dir', app.dataDir, '--json']);
   expect([backup.code, backup.json.withKey, backup.json.workspaces]).toEqual([0, false, 1]);
   expect([mode(dir.path('backups')), mode(backup.json.path)]).toEqual([0o700, 0o600]);
-  // What a verification that was killed has left is no obstacle, and nothing stays behind.
+  // Remains of a killed verification do not block the next one, and are removed.
   mkdirSync(dir.path('backups/.verifying'));
   writeFileSync(dir.path('backups/.verifying/tatami.db'), 'left');
   const verified = await tatami(['backups', 'verify', '--deep', dir.path('backups'), '--json']);
@@ -90,7 +90,7 @@ test('what was backed up beside a running server is restored, and acts only when
   await receiver.stop();
 }, 60_000);
 
-test('a server makes the backups that are due, says when it cannot, and goes on after a restart', async () => {
+test('a server makes due backups, reports failures, and continues after a restart', async () => {
   using dir = temporary();
   const folder = dir.path('backups');
   const clock = createSystemClock();
@@ -105,14 +105,14 @@ test('a server makes the backups that are due, says when it cannot, and goes on 
   };
   const said = (message: string): number => app.logs.filter((entry) => entry.message === message).length;
 
-  // There is none yet, so one is due at once; the next ones by the schedule.
+  // Without any backup the first one is due at once; the next ones follow the schedule.
   await until(() => said('a backup was made') === 1);
   expect(there().length).toBe(1);
   clock.advance(86_400_000);
   await until(() => said('a backup was made') === 2);
   expect(app.services.problems.list()).toEqual([]);
 
-  // Where it can make none it says so, and takes it back once nothing is wrong.
+  // A failed backup raises a problem, which the next success clears.
   renameSync(folder, dir.path('moved'));
   writeFileSync(folder, 'in the way');
   await until(() => app.services.problems.list().length > 0);
@@ -124,14 +124,14 @@ test('a server makes the backups that are due, says when it cannot, and goes on 
   await until(() => said('a backup was made') === 3);
   expect(app.services.problems.list()).toEqual([]);
 
-  // A start knows from the folder what is due.
+  // A start reads the time of the last backup from the folder.
   const later = await app.restart();
   later.clock.advance(30_000);
   expect(there().length).toBe(2);
   await later.stop();
 }, 60_000);
 
-test('a continuous copy is restored to a moment, with the right key only', async () => {
+test('a continuous copy is restored to a point in time, and only with the right key', async () => {
   using dir = temporary();
   const copyTo = dir.path('copy');
   const app = await startApp({ flags: { copyTo }, clock: createSystemClock(), dataDir: dir.path('data') });
@@ -173,7 +173,7 @@ test('a continuous copy is restored to a moment, with the right key only', async
   expect([never.code, never.json.error.message]).toEqual([1, expect.stringContaining('covers')]);
 }, 60_000);
 
-test('pruning leaves the last good backup, whatever the rule, and what is damaged', async () => {
+test('pruning preserves the last good backup, regardless of the rule, and damaged ones', async () => {
   using dir = temporary();
   const folder = dir.path('backups');
   const app = await startApp({ clock: createSystemClock(), dataDir: dir.path('data') });

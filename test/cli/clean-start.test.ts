@@ -1,4 +1,5 @@
-// However the command is reached, it starts clean and knows where it was typed.
+// The command starts without settings of the working directory and resolves paths in it, regardless of how it is
+// started.
 import { afterAll, afterEach, describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ const { outside, folder, stolen, thief, fill } = hostile;
 afterEach(hostile.empty);
 afterAll(hostile.remove);
 
-describe('typed as `bun core/main.ts`, it starts itself again', () => {
+describe('run as `bun core/main.ts`, the command restarts itself', () => {
   const main = join(packageRoot, 'core/main.ts');
   const typed = async (...args: string[]) =>
     ended(
@@ -24,14 +25,14 @@ describe('typed as `bun core/main.ts`, it starts itself again', () => {
       }),
     );
 
-  test('without what .env said', async () => {
+  test('the restarted command ignores .env', async () => {
     fill({ '.env': `TATAMI_SERVER=${thief.url.origin}\nHTTP_PROXY=${thief.url.origin}\n` });
     await typed('plugin', 'list', '--json');
     await typed('plugin', 'list', '--server', 'http://tatami.test', '--json');
     expect(stolen).toEqual([]);
   });
 
-  test('asking no registry for what a plugin lacks', async () => {
+  test('a missing import of a plugin triggers no registry request', async () => {
     fill({
       '.npmrc': `registry=${thief.url.href}\n`,
       'plugin.ts': `export { x as default } from 'left-pad-of-nobody';`,
@@ -41,7 +42,7 @@ describe('typed as `bun core/main.ts`, it starts itself again', () => {
     expect(stolen).toEqual([]);
   });
 
-  test('but not where Bun has read a bunfig.toml: it names the way to start that reads none', async () => {
+  test('a directory with a bunfig.toml is rejected with the command that ignores it', async () => {
     fill({ 'bunfig.toml': '', '.env': `TATAMI_SERVER=${thief.url.origin}\n` });
     const { code, json } = await typed('plugin', 'list', '--json');
     expect([code, json.error]).toEqual([
@@ -52,7 +53,7 @@ describe('typed as `bun core/main.ts`, it starts itself again', () => {
   });
 });
 
-test('paths begin in the folder, whichever way the command is reached', async () => {
+test('paths are relative to the working directory, regardless of how the command is started', async () => {
   fill({ 'plugin/plugin.ts': plugin, 'sub dir/x': '' });
   const link = join(outside, 'tatami');
   symlinkSync(join(packageRoot, 'bin/tatami'), join(outside, 'hop'));
@@ -76,7 +77,7 @@ test('paths begin in the folder, whichever way the command is reached', async ()
   expect([initResult.code, existsSync(join(folder, 'data/master.key'))]).toEqual([0, true]);
 });
 
-test('the launcher and the second start agree on the flags', () => {
+test('the launcher and the restart use the same flags', () => {
   const launcher = readFileSync(join(packageRoot, 'bin/tatami'), 'utf8');
   expect(launcher).toContain(` ${cleanBunFlags.join(' ')} "--cwd=$root"`);
 });

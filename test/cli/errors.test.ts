@@ -1,4 +1,4 @@
-// Exit codes and streams: scripts tell by the code what to do, and by `--json` get exactly one value whatever happens.
+// Exit codes and streams: the code tells scripts how to react, and `--json` always prints exactly one value.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await startApp()));
 afterAll(() => app.stop());
 
-test('version', async () => {
+test('--version prints the version', async () => {
   const { code, json } = await tatami(['version', '--json']);
   expect(code).toBe(0);
   expect(json.version).toMatch(/^\d+\.\d+\.\d+/);
@@ -23,7 +23,7 @@ const usage: [string, string[]][] = [
   ['an unknown option', ['version', '--frobnicate']],
   ['a missing argument', ['import']],
   ['a missing required option', ['init', '--team', 'ENG']],
-  ['a server that is no address', ['plugin', 'list', '--server', 'localhost:4700', '--token', 'x']],
+  ['an invalid server address', ['plugin', 'list', '--server', 'localhost:4700', '--token', 'x']],
   ['a limit out of bounds', ['plugin', 'logs', 'x', '--limit', '0', '--token', 'x']],
 ];
 test.each(usage)('%s is exit 2 with one JSON error', async (_, args) => {
@@ -41,13 +41,13 @@ test('without --json an error leaves stdout empty', async () => {
   );
 });
 
-test('help is data: stdout, exit 0', async () => {
+test('help is printed to stdout with exit 0', async () => {
   const { code, out, err } = await tatami(['plugin', '--help']);
   expect([code, err]).toEqual([0, '']);
   expect(out).toContain('run-schedule');
 });
 
-test('help shows the options that a command requires, in its usage and in their list', async () => {
+test('help lists required options in the usage and in the options', async () => {
   const required = [
     [['plugin', 'attack'], 'tatami plugin attack --team <key> [options]\n'],
     [['plugin', 'sign'], 'tatami plugin sign --key <file> [options] <package>\n'],
@@ -61,7 +61,7 @@ test('help shows the options that a command requires, in its usage and in their 
   expect((await tatami(['plugin', 'logs', '--help'])).out).not.toContain('(required)');
 });
 
-test('no key and a wrong key are exit 4', async () => {
+test('a missing and a wrong key are exit 4', async () => {
   const none = await tatami(['plugin', 'list', '--server', app.url, '--json']);
   expect([none.code, none.json.error.code]).toEqual([4, 'unauthorized']);
   const wrong = await tatami(['plugin', 'list', '--server', app.url, '--json'], {
@@ -71,7 +71,7 @@ test('no key and a wrong key are exit 4', async () => {
   expect(wrong.err).toContain('TATAMI_TOKEN');
 });
 
-test('what a server refuses is said once, with what to do', async () => {
+test('an error of the server is printed once, with the remedy', async () => {
   const create = ['webhooks', 'create', '--url', 'http://127.0.0.1:9/', '--server', app.url];
   const { code, err } = await tatami([...create, '--token', app.workspace.apiKey, '--events', 'a.b,c.d']);
   expect([code, err]).toEqual([
@@ -88,7 +88,7 @@ test('server and key come from the environment', async () => {
   expect([code, json]).toEqual([0, []]);
 });
 
-test('no server is exit 75, at once', async () => {
+test('an unreachable server is exit 75, at once', async () => {
   const gone = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
   const url = `http://127.0.0.1:${gone.port}`;
   await gone.stop(true);
@@ -97,7 +97,7 @@ test('no server is exit 75, at once', async () => {
   expect(err).not.toContain('Retrying');
 });
 
-test('a server that is something else is told apart', async () => {
+test('a server that is not Tatami is reported as such', async () => {
   using page = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('<h1>Hello</h1>') });
   const { code, json } = await tatami([
     'plugin',
@@ -128,7 +128,7 @@ test('an interrupted command is exit 130', async () => {
   expect([code, json.error.code]).toEqual([130, 'interrupted']);
 });
 
-test('a file that cannot be used is told in a sentence that says what to do', async () => {
+test('an unusable file is reported in a sentence with the remedy', async () => {
   using dir = temporary();
   const [dataDir, backups] = [dir.path('data'), dir.path('backups')];
   const at = ['--data-dir', dataDir];

@@ -1,4 +1,4 @@
-// `tatami export` and `tatami import` of a workspace: it arrives as it was, to the byte, also when it was cut short on the way.
+// `tatami export` and `tatami import` of a workspace: the imported workspace is identical, also after an interruption.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { tatami, temporary } from './tatami.ts';
 
 const dir = temporary();
 const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
-/** Longer than a piece of a content. */
+/** Larger than one chunk of content. */
 const upload = new Uint8Array(1_500_000).map((_, at) => at * 7 + (at >> 9));
 let app: TestApp;
 let seeds: Seeds;
@@ -27,7 +27,7 @@ beforeAll(async () => {
     (await app.call('POST', `/api/v1${path}`, body)).json;
   const ana = await post('/members', { name: 'Ana "Ä" Lindqvist', email: 'ana@acme.example' });
   const project = await post('/projects', { name: 'Spring', leadId: ana.id });
-  const old = await post('/issues', { team: 'ENG', title: 'Old, and a child of what came later' });
+  const old = await post('/issues', { team: 'ENG', title: 'Old, and a child of a later issue' });
   for (let n = 0; n < 30; n++)
     await post('/issues', {
       team: 'ENG',
@@ -65,7 +65,7 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-/** Made once, and copied for each who wants one. */
+/** Exported once, and copied for each test. */
 let created: Promise<string> | undefined;
 async function makeDirectory(): Promise<string> {
   const path = dir.path('made');
@@ -82,7 +82,7 @@ const exported = async (dataDir: string, name: string, ...more: string[]) => {
 };
 const takenIn = (file: string, dataDir: string) => tatami(['import', file, '--data-dir', dataDir, '--json']);
 
-test('every table of workspaces is taken along or left behind, for a reason', () => {
+test('every workspace table is exported or excluded, with a reason', () => {
   const tables = schemaAt(latestSchema)
     .filter(({ type, sql }) => type === 'table' && /\bworkspace_id\b/.test(sql))
     .map(({ name }) => name);
@@ -91,7 +91,7 @@ test('every table of workspaces is taken along or left behind, for a reason', ()
   ).toEqual([]);
 });
 
-test('a workspace of a running server arrives in another, which answers as the first did, and writes the same file', async () => {
+test('a workspace of a running server is imported into another, which gives the same responses and exports the same file', async () => {
   const first = await exported(app.dataDir, 'first.jsonl');
   expect(first.code).toBe(0);
   const other = await newDirectory('other');
@@ -171,7 +171,7 @@ test('a workspace of a running server arrives in another, which answers as the f
   expect(wrong).toEqual([]);
 }, 60_000);
 
-/** An import whose process ends while rows are written, before the comments. */
+/** Runs an import whose process ends while rows are written, before the comments. */
 async function interrupted(lines: readonly string[], dataDir: string): Promise<void> {
   insertStatements();
   const { store, close } = openOffline(dataDir, app.url, Date.now);
@@ -179,7 +179,7 @@ async function interrupted(lines: readonly string[], dataDir: string): Promise<v
   const blobs = createBlobs({ folder: join(dataDir, 'blobs'), limits, nowMs: Date.now });
   let readings = 0;
   const open = async function* (): AsyncGenerator<string> {
-    // The second one is the check.
+    // The second reading is the check.
     const writes = ++readings === 1;
     for (const line of lines) {
       if (writes && line.includes('"table":"comments"')) throw new Error('killed');
@@ -191,7 +191,7 @@ async function interrupted(lines: readonly string[], dataDir: string): Promise<v
   await close();
 }
 
-test('a file that was cut short is refused whole; an import that was cut short goes on where it stopped; a workspace that is there is left alone', async () => {
+test('a truncated file is rejected completely; an interrupted import is resumed; an existing workspace is left unchanged', async () => {
   const { file } = await exported(app.dataDir, 'whole.jsonl');
   const lines = readFileSync(file, 'utf8').split('\n');
   const half = dir.path('half.jsonl');
@@ -239,7 +239,7 @@ test('a file that was cut short is refused whole; an import that was cut short g
   }
 }, 60_000);
 
-test('a workspace goes through a pipe: `-` is standard output and standard input', async () => {
+test('a workspace is piped: `-` is standard output and standard input', async () => {
   const { file } = await exported(app.dataDir, 'piped.jsonl');
   const poured = await tatami(['export', '-', '--data-dir', app.dataDir]);
   expect([poured.code, poured.out]).toEqual([0, readFileSync(file, 'utf8')]);
@@ -255,7 +255,7 @@ test('a workspace goes through a pipe: `-` is standard output and standard input
   expect([lost.code, lost.out]).toEqual([1, '']);
 });
 
-test('a directory that a server holds takes none in, and a workspace that is not there is told', async () => {
+test('a directory in use by a server rejects an import, and a missing workspace is reported', async () => {
   const { file } = await exported(app.dataDir, 'held.jsonl');
   const blocked = await takenIn(file, app.dataDir);
   expect([blocked.code, JSON.stringify(blocked.json)]).toMatchObject([

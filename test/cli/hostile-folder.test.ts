@@ -1,5 +1,5 @@
-// The command typed in a folder that somebody else filled: nothing of it runs, nothing is fetched for it, no key is sent where it
-// says, and nothing outside it is read into a package or written to. Each folder is as hostile as Bun's own configuration allows.
+// The command in a hostile working directory: no code of it runs, nothing is fetched for it, no key is sent to its
+// server, and no file outside it is packed or written. Each folder uses everything that Bun's own configuration allows.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,11 +17,11 @@ afterAll(hostile.remove);
 const tatami = (...args: string[]) =>
   runIn(folder, args, { HOME: outside, TATAMI_TOKEN: 'ttm_precious_key' });
 
-describe('nothing of the folder runs', () => {
+describe('no code of the folder runs', () => {
   const configurations: [name: string, files: () => Record<string, string>][] = [
     ['a preload in bunfig.toml', () => ({ 'bunfig.toml': 'preload = ["./evil.ts"]', 'evil.ts': evil() })],
     [
-      'paths in tsconfig.json that stand for every import',
+      'paths in tsconfig.json for every import',
       () => ({
         'tsconfig.json': '{"compilerOptions":{"baseUrl":".","paths":{"*":["./evil.ts"]}}}',
         'evil.ts': evil(),
@@ -35,7 +35,7 @@ describe('nothing of the folder runs', () => {
       }),
     ],
     [
-      'modules named as those of the command',
+      "modules with names of the command's own modules",
       () => ({
         'node_modules/commander/package.json': '{"name":"commander","main":"index.js"}',
         'node_modules/commander/index.js': evil(),
@@ -55,7 +55,7 @@ describe('nothing of the folder runs', () => {
     });
   }
 
-  test('in the jail’s own start, wherever its core stands', () => {
+  test("on the start of the jail, regardless of the core's working directory", () => {
     fill({ 'bunfig.toml': 'preload = ["./evil.ts"]', 'evil.ts': evil() });
     const code = `export default { id: 'a.b', version: '1.0.0', on: { 'issue.created': { handle() {} } } };`;
     const script = `
@@ -76,7 +76,7 @@ describe('nothing of the folder runs', () => {
       'Macros are disabled',
     ],
     [
-      'a module that package.json makes a macro',
+      'a module declared as a macro in package.json',
       () => ({
         'package.json': '{"bun":{"macros":{"greet":{"run":"./m.ts"}}}}',
         'm.ts': evil(),
@@ -86,7 +86,7 @@ describe('nothing of the folder runs', () => {
     ],
   ];
   for (const [name, files, says] of bundles) {
-    test(`${name} is refused`, async () => {
+    test(`${name} is rejected`, async () => {
       fill(files());
       const { code, json } = await tatami('plugin', 'pack', '.', '--json');
       expect([code, json.error.message]).toEqual([1, expect.stringContaining(says)]);
@@ -95,7 +95,7 @@ describe('nothing of the folder runs', () => {
   }
 });
 
-describe('no key is sent where the folder says', () => {
+describe('no key is sent to a server that the folder names', () => {
   for (const file of ['.env', '.env.local', '.env.development'])
     test(`a server in ${file}`, async () => {
       fill({ [file]: `TATAMI_SERVER=${thief.url.origin}\n` });
@@ -117,7 +117,7 @@ test.each([
   ['.npmrc', (registry: string) => `registry=${registry}\n`],
   ['.env', (registry: string) => `BUN_CONFIG_REGISTRY=${registry}\n`],
 ])(
-  'a missing import is an error that names it, and no registry of %s is asked',
+  'a missing import is an error that names it, and no registry of %s is requested',
   async (name, configuration) => {
     fill({
       [name]: configuration(thief.url.href),
@@ -132,8 +132,8 @@ test.each([
   },
 );
 
-describe('nothing outside the folder gets into a package', () => {
-  const secret = 'export default "the secret of somebody else";';
+describe('no file outside the folder is packed', () => {
+  const secret = 'export default "the secret of another user";';
   const ways: [name: string, make: () => void, says: string][] = [
     [
       'as text',
@@ -175,7 +175,7 @@ describe('nothing outside the folder gets into a package', () => {
       'outside the plugin',
     ],
     [
-      'by paths that stand for plugin.ts',
+      'by paths that replace plugin.ts',
       () =>
         fill({
           'tsconfig.json': '{"compilerOptions":{"baseUrl":".","paths":{"*":["../secret.ts"]}}}',
@@ -206,7 +206,7 @@ describe('nothing outside the folder gets into a package', () => {
   }
 });
 
-test('a plugin is bundled from its own files, wherever the process stands', () => {
+test('a plugin is bundled from its own files, regardless of the working directory of the process', () => {
   writeFileSync(join(outside, 'secret.ts'), 'export default "the secret";');
   fill({
     'tsconfig.json': '{"compilerOptions":{"baseUrl":".","paths":{"*":["../secret.ts"]}}}',
@@ -241,7 +241,7 @@ describe('with a server', () => {
     return readFileSync(join(folder, 'auto-triage'), 'utf8');
   };
 
-  test('a name is the first-party plugin, whatever file has it; with ./ it is the file', async () => {
+  test('a name is the first-party plugin, even if a file has the same name; with ./ it is the file', async () => {
     await shadow();
     const byName = await install('auto-triage');
     expect([byName.code, byName.json.pluginId]).toEqual([0, 'auto-triage']);
@@ -253,7 +253,7 @@ describe('with a server', () => {
     expect([unknown.code, unknown.json.error.message]).toEqual([1, expect.stringContaining('./shadow')]);
   });
 
-  test('its tsconfig.json does not stand for the files of a first-party plugin', async () => {
+  test('its tsconfig.json does not affect the files of a first-party plugin', async () => {
     fill({
       'tsconfig.json': '{"compilerOptions":{"baseUrl":".","paths":{"*":["./evil.ts"]}}}',
       'evil.ts': plugin,
@@ -265,7 +265,7 @@ describe('with a server', () => {
     expect(JSON.stringify(installed)).toContain(sha256);
   });
 
-  test('a server that the environment names is named before a key is sent to it', async () => {
+  test('a server from the environment is printed before a key is sent to it', async () => {
     fill({ other: '' });
     const { code, err } = await runIn(folder, ['plugin', 'list'], {
       TATAMI_SERVER: app.url,
@@ -275,22 +275,19 @@ describe('with a server', () => {
   });
 });
 
-describe('nothing outside the folder is written to', () => {
-  test.skipIf(!existsSync('/dev/shm'))(
-    'a package does not go through a link in a folder below /dev',
-    async () => {
-      const shared = mkdtempSync('/dev/shm/tatami-');
-      const victim = join(outside, 'victim');
-      writeFileSync(victim, 'precious');
-      symlinkSync(victim, join(shared, 'made.json'));
-      fill({ 'plugin.ts': plugin });
-      const { code } = await tatami('plugin', 'pack', '.', '--out', join(shared, 'made.json'), '--json');
-      rmSync(shared, { recursive: true });
-      expect([code, readFileSync(victim, 'utf8')]).toEqual([1, 'precious']);
-    },
-  );
+describe('no file outside the folder is written', () => {
+  test.skipIf(!existsSync('/dev/shm'))('by a package through a link in a folder below /dev', async () => {
+    const shared = mkdtempSync('/dev/shm/tatami-');
+    const victim = join(outside, 'victim');
+    writeFileSync(victim, 'precious');
+    symlinkSync(victim, join(shared, 'made.json'));
+    fill({ 'plugin.ts': plugin });
+    const { code } = await tatami('plugin', 'pack', '.', '--out', join(shared, 'made.json'), '--json');
+    rmSync(shared, { recursive: true });
+    expect([code, readFileSync(victim, 'utf8')]).toEqual([1, 'precious']);
+  });
 
-  test('a package does not go through a link', async () => {
+  test('by a package through a link', async () => {
     const victim = join(outside, 'victim');
     writeFileSync(victim, 'precious');
     fill({ 'plugin.ts': plugin });
@@ -302,7 +299,7 @@ describe('nothing outside the folder is written to', () => {
     expect(readFileSync(victim, 'utf8')).toBe('precious');
   });
 
-  test('nor does the secret of `listen --write-env`', async () => {
+  test('by `listen --write-env`', async () => {
     const victim = join(outside, 'victim');
     writeFileSync(victim, 'precious');
     fill({ other: '' });

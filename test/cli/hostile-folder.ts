@@ -1,4 +1,4 @@
-// A folder that somebody else filled, with a place outside of it to break into and a server that takes what is sent to it.
+// A hostile folder, with files outside it to attack and a server that records stolen keys.
 import {
   existsSync,
   mkdirSync,
@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** A plugin that can be packed, of the id `hostile`. */
+/** A valid plugin with the id `hostile`. */
 export const plugin = `
 import { definePlugin } from '@tatami/sdk/plugin';
 export default definePlugin({
@@ -21,16 +21,16 @@ export default definePlugin({
 
 export interface HostileFolder {
   readonly folder: string;
-  /** What `folder` lies in. */
+  /** Parent of `folder`. */
   readonly outside: string;
   readonly thief: Bun.Server<undefined>;
-  /** What the thief was sent, as `GET /path authorization`. */
+  /** Requests that the hostile server received, as `GET /path authorization`. */
   readonly stolen: string[];
-  /** Name → text of its files. */
+  /** Files by name. */
   fill(files: Record<string, string>): void;
-  /** A module that leaves a trace where it runs. */
+  /** Module that leaves a trace when it runs. */
   evil(): string;
-  /** How often one did. */
+  /** Number of runs of such modules. */
   ran(): number;
   empty(): void;
   remove(): Promise<void>;

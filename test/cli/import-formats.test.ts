@@ -1,4 +1,5 @@
-// `tatami import` of what GitHub, Linear and Jira export: what the file says arrives, a second run adds nothing, and what is wrong is named.
+// `tatami import` of GitHub, Linear and Jira exports: valid data is imported, a second run adds nothing, and errors are
+// reported.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { startApp, type Json, type TestApp } from '../app.ts';
@@ -27,7 +28,7 @@ const issuesOf = async (source: string): Promise<Json[]> => {
   return (await app.call('GET', `/api/v1/issues?limit=100&sort=number&filter=${filter}`)).json.data;
 };
 
-test('GitHub: state, labels, people and times; pull requests are left out, what is no issue is named', async () => {
+test('GitHub: state, labels, people and times are imported; pull requests are skipped, and records that are no issues are reported', async () => {
   const entry = (number: number, more: object): object => ({
     number,
     title: `Issue ${number}`,
@@ -94,7 +95,7 @@ test('GitHub: state, labels, people and times; pull requests are left out, what 
   expect(second.json).toMatchObject({ created: 0, skipped: 3, failed: 1 });
 });
 
-test('Linear: priority, status, estimate, dates and labels, by the columns of its export', async () => {
+test('Linear: priority, status, estimate, dates and labels are read from the columns of its export', async () => {
   const text = [
     'ID,Team,Title,Description,Status,Estimate,Priority,Project ID,Project,Creator,Assignee,Labels,Created,Due Date,Started,Completed,Canceled',
     'DES-7,Design,Logo,"Two',
@@ -133,7 +134,7 @@ test('Linear: priority, status, estimate, dates and labels, by the columns of it
   ]);
 });
 
-test('a time of a row that contradicts another one is left out and counted, and the issue arrives', async () => {
+test('a contradictory time of a row is omitted and counted, and the issue is imported', async () => {
   const text = [
     'ID,Team,Title,Description,Status,Estimate,Priority,Project ID,Project,Creator,Assignee,Labels,Created,Due Date,Started,Completed,Canceled',
     'ODD-1,Odd,Begun before,,Done,,,,,,,,2024-03-01T00:00:00Z,,2024-02-01T00:00:00Z,2024-04-01T00:00:00Z,',
@@ -155,7 +156,7 @@ test('a time of a row that contradicts another one is left out and counted, and 
   ]);
 });
 
-test('Jira: columns that stand there several times, its way to write times, types of issues', async () => {
+test('Jira: repeated columns, its time format and its issue types are read', async () => {
   const text = [
     '\uFEFFIssue key,Project key,Summary,Description,Issue Type,Status,Priority,Assignee,Created,Due date,Labels,Labels,Custom field (Story Points),Resolved',
     'OPS-1,OPS,Restart fails,It hangs,Bug,Done,Highest,Ana Lindqvist,21/Nov/23 1:12 PM,24/Dec/26,linux,"kernel",5.0,22/Nov/23 1:12 PM',
@@ -187,7 +188,7 @@ test('Jira: columns that stand there several times, its way to write times, type
   ]);
 });
 
-test('a file that is none of these, and a format that nobody knows, are told before anything is sent', async () => {
+test('a file of another format, and an unknown format, are rejected before anything is sent', async () => {
   const since = await app.lastSequence();
   for (const [name, text, more, said] of [
     ['broken.json', '[{"number":1,', [], 'is not JSON'],
@@ -202,7 +203,7 @@ test('a file that is none of these, and a format that nobody knows, are told bef
   expect(await app.eventTypes(since)).toEqual([]);
 });
 
-test('people are mapped to members by their login, name or address, and a map with faults stops before anything is sent', async () => {
+test('people are mapped to members by login, name or address, and a map with errors stops the import before anything is sent', async () => {
   const { json: ben } = await app.call('POST', '/api/v1/members', { name: 'Ben', email: 'ben@acme.example' });
   const entry = (number: number, login: string): object => ({
     ...{ number, title: `Mapped ${number}`, html_url: `https://github.com/acme/mapped/issues/${number}` },

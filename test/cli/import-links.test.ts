@@ -1,5 +1,5 @@
-// `tatami import`: what issues of an export have to do with each other, and what they are planned in, arrives once all of them are there;
-// nothing that a file says goes missing without a word.
+// `tatami import`: relations and planning of exported issues are imported once all issues exist; everything omitted is
+// reported.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { startApp, type Json, type TestApp } from '../app.ts';
@@ -21,7 +21,7 @@ async function imported(name: string, text: string, token = app.workspace.apiKey
 
 const get = async (path: string): Promise<Json> => (await app.call('GET', `/api/v1${path}`)).json;
 
-/** `blocks LIN-2`, oldest first. */
+/** Relations of an issue such as `blocks LIN-2`, oldest first. */
 const relationsOf = async (identifier: string): Promise<string[]> =>
   (await get(`/issues/${identifier}/relations`)).data.map(
     ({ type, issue }: Json) => `${type} ${issue.identifier}`,
@@ -41,7 +41,7 @@ const linearRows = [
   ',Linear,Nameless,Todo,,,,,,,,,,,,,,',
 ];
 
-test('Linear: identifiers, parents, relations, projects, milestones and cycles; what is not taken is counted by reason', async () => {
+test('Linear: identifiers, parents, relations, projects, milestones and cycles are imported; omissions are counted by reason', async () => {
   const since = await app.lastSequence();
   const text = linearRows.join('\n');
   const { code, json, err } = await imported('linear.csv', text);
@@ -109,7 +109,7 @@ test('Linear: identifiers, parents, relations, projects, milestones and cycles; 
     ['issue.relation_added', 'project.created', 'milestone.created', 'cycle.created'].map(count),
   ).toEqual([10, 1, 1, 2]);
 
-  // What was deleted or renamed since is neither made again nor linked.
+  // Deleted or renamed objects are neither created again nor linked.
   const { id } = (await get('/issues/LIN-3')).project;
   await app.call('PATCH', `/api/v1/projects/${id}`, { name: 'Summer' });
   for (const gone of ['LIN-7', 'LIN-3']) await app.call('DELETE', `/api/v1/issues/${gone}`);
@@ -126,7 +126,7 @@ test('Linear: identifiers, parents, relations, projects, milestones and cycles; 
   expect(await app.eventTypes(before)).toEqual([]);
 });
 
-test('Jira: epics and parents by key and by id, links from both sides, sprints, components, versions and comments', async () => {
+test('Jira: epics and parents by key and by id, links from both sides, sprints, components, versions and comments are imported', async () => {
   await app.call('POST', '/api/v1/teams', { key: 'JIR', name: 'Jira' });
   const sprint = { team: 'JIR', startsAt: '2050-01-03T00:00:00.000Z', endsAt: '2050-01-17T00:00:00.000Z' };
   await app.call('POST', '/api/v1/cycles', { ...sprint, name: 'Sprint 2' });
@@ -173,7 +173,7 @@ test('Jira: epics and parents by key and by id, links from both sides, sprints, 
   expect(await comments()).toEqual(said);
 });
 
-test('GitHub: milestones, sub-issues from either side, duplicates, comments; what it has more is counted', async () => {
+test('GitHub: milestones, sub-issues from either side, duplicates and comments are imported; further data is counted', async () => {
   const address = (number: number) => `https://github.com/acme/hub/issues/${number}`;
   const entry = (number: number, more: object): object => ({
     ...{ number, title: `Issue ${number}`, html_url: address(number), created_at: '2025-03-01T10:00:00Z' },
@@ -251,7 +251,7 @@ test('GitHub: milestones, sub-issues from either side, duplicates, comments; wha
   ]);
 });
 
-test('a number that something here has is not taken away: the issue gets the next one, and is found by its external id', async () => {
+test('a taken number is not reassigned: the issue gets the next one, and is found by its external id', async () => {
   await app.call('POST', '/api/v1/teams', { key: 'NUM', name: 'Numbers' });
   await app.call('POST', '/api/v1/issues', { team: 'NUM', title: 'Ours' });
   const text = [
@@ -273,7 +273,7 @@ test('a number that something here has is not taken away: the issue gets the nex
   ]);
 });
 
-test('what points to the file of an earlier import arrives; what a key may not make is left out, and the issues arrive', async () => {
+test('references to an earlier import are resolved; objects that the key may not create are omitted, and the issues are imported', async () => {
   const token = await app.mintKey(['issues:write', 'teams:write', 'workflows:read']);
   const text = [
     'ID,Team,Title,Status,Project,Cycle Name,Parent issue',
@@ -290,7 +290,7 @@ test('what points to the file of an earlier import arrives; what a key may not m
   expect([await parentOf('SUB-1'), await parentOf('SUB-2')]).toEqual(['LIN-5', 'SUB-1']);
 });
 
-test('an import that is killed among the relations is finished by the next one', async () => {
+test('an import that is killed while it creates relations is completed by the next one', async () => {
   const file = dir.path('killed.csv');
   const row = (n: number): string => `KIL-${n},Kill,Row ${n},Todo,KIL-${n === 1 ? '' : 1},KIL-${n + 1}`;
   const rows = Array.from({ length: 20 }, (_, n) => row(n + 1));
@@ -306,7 +306,7 @@ test('an import that is killed among the relations is finished by the next one',
       const body = method === 'GET' ? null : await request.arrayBuffer();
       const response = await fetch(app.url + pathname + search, { method, headers, body, decompress: false });
       if (!pathname.endsWith('/relations') || ++relations < 5) return response;
-      // The server has made the fifth; the command never learns of it.
+      // The server has created the fifth relation, but the command never receives the response.
       child.kill('SIGKILL');
       return new Promise<Response>(() => {});
     },
@@ -322,7 +322,7 @@ test('an import that is killed among the relations is finished by the next one',
     app.workspace.apiKey,
     '--json',
   ]);
-  // The last one blocks what is not in the file; the first is a child of nothing that has a name.
+  // The last issue blocks an issue outside the file; the first one is a child of a nameless parent.
   expect(json).toMatchObject({
     ...{ created: 0, skipped: 20, relations: 14 },
     left: { 'relation that is not here': 1, 'parent that is not here': 1 },

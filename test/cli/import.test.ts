@@ -1,13 +1,13 @@
-// `tatami import`: every good row arrives once, whatever happens on the way, and every bad one is named.
+// `tatami import`: every valid row is imported exactly once, despite failures, and every invalid row is reported.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { ended, spawnTatami, tatami, temporary } from './tatami.ts';
 
-/** What the parser refuses is said while it reads ahead. */
+/** Sorts by line number, because the parser reports its errors while it reads ahead. */
 const byNumber = (a: string, b: string): number => Number(a.split(/[ :]/)[1]) - Number(b.split(/[ :]/)[1]);
 
-/** The report of an import that did nothing. */
+/** Report of an import without changes. */
 const nothing = {
   ...{
     created: 0,
@@ -46,7 +46,7 @@ const issuesOf = async (team: string): Promise<Json[]> =>
 const createdEvents = async (after: number): Promise<number> =>
   (await app.eventTypes(after)).filter((type) => type === 'issue.created').length;
 
-test('rows become issues with their texts untouched; the second run adds nothing, not even what was deleted', async () => {
+test('rows become issues with unmodified texts; the second run adds nothing, not even deleted issues', async () => {
   const file = csv(
     header,
     'acme/web-app,2026-01-01,bug,Crash on save,"First line',
@@ -80,7 +80,7 @@ test('rows become issues with their texts untouched; the second run adds nothing
   expect(await app.eventTypes(before)).toEqual([]);
 });
 
-test('the team and label of a name are the same however its letters are composed', async () => {
+test('the name of a team or label matches regardless of Unicode composition', async () => {
   const [composed, apart] = ['caf\u00e9/bar', 'cafe\u0301/bar'];
   const label = ['\u00e9clat', 'e\u0301clat'];
   const file = csv(header, `${composed},2026-01-01,${label[0]},One,`, `${apart},2026-01-02,${label[1]},Two,`);
@@ -88,7 +88,7 @@ test('the team and label of a name are the same however its letters are composed
   expect([code, json]).toMatchObject([0, { created: 2, failed: 0, teams: 1, labels: 1 }]);
 });
 
-test('bad rows are named by the line they begin at and cost only themselves', async () => {
+test('invalid rows are reported by their first line, and valid rows are imported', async () => {
   const { code, json, err } = await runImport(
     csv(
       header,
@@ -127,7 +127,7 @@ test('bad rows are named by the line they begin at and cost only themselves', as
   expect(cut.description).toEndWith('é…');
 });
 
-test('times are kept however they are written; what is none, and who may not say one, is told', async () => {
+test('times are imported in every format; an invalid time, and a key that may not set times, are reported', async () => {
   const times = [
     ['2019-05-01T10:00:00+02:00', '2019-05-01T08:00:00.000Z'],
     ['2019-05-01 10:00:00 UTC', '2019-05-01T10:00:00.000Z'],
@@ -162,7 +162,7 @@ test('times are kept however they are written; what is none, and who may not say
   for (const { createdAt: at } of await issuesOf('UNTIMED')) expect(at > '2026').toBe(true);
 });
 
-test('a file that is not there, empty or not UTF-8 is told in one line, and nothing is sent', async () => {
+test('a missing, empty or non-UTF-8 file is reported in one line, and nothing is sent', async () => {
   const before = await app.lastSequence();
   const text = `${header}\nacme/enc,2026-01-01,,"Gerät\nzwei",x\nacme/enc,2026-01-02,,日本 é,x\n`;
   const file = (bytes: Uint8Array | string): string => {
@@ -199,7 +199,7 @@ test('a file that is not there, empty or not UTF-8 is told in one line, and noth
 
 const many = [header, ...Array.from({ length: 200 }, (_, n) => `acme/many,${n},,Row ${n},"body\n${n}"`)];
 
-/** Stands between the command and the server; `answer` may keep or change what the server said. */
+/** Proxy between the command and the server; `answer` may drop or change a response. */
 function between(answer: (path: string, response: Response, bytes: number) => Response | Promise<Response>) {
   return Bun.serve({
     port: 0,
@@ -209,7 +209,7 @@ function between(answer: (path: string, response: Response, bytes: number) => Re
       const { pathname, search } = new URL(request.url);
       const body = request.method === 'GET' ? null : await request.arrayBuffer();
       const { method, headers } = request;
-      // As it came, so that it goes on with the headers it came with.
+      // Unmodified, so that the body matches its headers.
       const init = { method, headers, body, decompress: false };
       const response = await fetch(app.url + pathname + search, init);
       return answer(pathname, response, body?.byteLength ?? 0);
@@ -217,13 +217,13 @@ function between(answer: (path: string, response: Response, bytes: number) => Re
   });
 }
 
-test('an import that is killed is finished by the next one', async () => {
+test('a killed import is completed by the next one', async () => {
   const before = await app.lastSequence();
   const file = csv(...many);
   let bulks = 0;
   using proxy = between((path, response) => {
     if (path !== '/api/v1/issues/bulk' || ++bulks < 2) return response;
-    // The server has taken the second batch; the command never learns of it.
+    // The server has stored the second batch, but the command never receives the response.
     child.kill('SIGKILL');
     return new Promise(() => {});
   });
@@ -237,7 +237,7 @@ test('an import that is killed is finished by the next one', async () => {
   expect(await createdEvents(before)).toBe(200);
 });
 
-test('a batch whose answer is lost is sent again and counted once', async () => {
+test('a batch whose response is lost is sent again and counted once', async () => {
   const before = await app.lastSequence();
   const file = csv(...many.map((line) => line.replace('acme/many', 'acme/lost')));
   let lost = false;
@@ -252,7 +252,7 @@ test('a batch whose answer is lost is sent again and counted once', async () => 
   expect(await createdEvents(before)).toBe(200);
 });
 
-test('only where it helps does an import that stopped ask to be run again', async () => {
+test('an aborted import asks to be run again only if that helps', async () => {
   const unclosed = csv(header, `acme/open,1,,Title,"${'x'.repeat(9 * 1024 * 1024)}`);
   const fatal = await runImport(unclosed);
   expect([fatal.code, fatal.json.error.message]).toEqual([1, expect.stringContaining('does not end')]);
@@ -279,12 +279,12 @@ test('only where it helps does an import that stopped ask to be run again', asyn
   ]);
 });
 
-test('a file may leave out the columns that may be empty', async () => {
+test('a file may omit optional columns', async () => {
   const { code, json } = await runImport(csv('repo,created_at,title', 'acme/few,2026-01-01,Title'));
   expect([code, json]).toEqual([0, { ...nothing, created: 1, teams: 1 }]);
 });
 
-test('requests are packed by bytes', async () => {
+test('requests are limited by bytes', async () => {
   const body = 'x'.repeat(200_000);
   const file = csv(header, ...Array.from({ length: 12 }, (_, n) => `acme/large,${n},,Row ${n},${body}`));
   const sizes: number[] = [];
@@ -297,7 +297,7 @@ test('requests are packed by bytes', async () => {
   expect(Math.max(...sizes)).toBeLessThan(1_000_000);
 });
 
-test('other columns name the team; a missing file or column is said before anything is sent', async () => {
+test('other columns can name the team; a missing file or column is reported before anything is sent', async () => {
   const before = await app.lastSequence();
   const file = csv(`${header},squad`, 'acme/x,1,,Title,body,Blue 7');
   const missing = await runImport(file, app.url, '--team-from', 'crew');

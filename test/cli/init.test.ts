@@ -1,16 +1,16 @@
-// `tatami init`: one workspace with a key, and never a second one by accident.
+// `tatami init` creates one workspace with a key, and a second one only on request.
 import { expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { createSystemClock, startApp } from '../app.ts';
 import { tatami, temporary } from './tatami.ts';
 
-test('init makes a workspace with a key for everything and auto-triage; again only with --add', async () => {
+test('init creates a workspace with an unrestricted key and auto-triage; a second one requires --add', async () => {
   using dir = temporary();
   const dataDir = dir.path('data');
   const init = (name: string, ...more: string[]) =>
     tatami(['init', '--data-dir', dataDir, '--workspace', name, '--team', 'ENG', '--json', ...more]);
 
-  // The link leads to the address that the server will have.
+  // The link uses the future address of the server.
   const first = await init('Acme', '--port', '5123', '--host', '0.0.0.0');
   expect([first.code, new URL(first.json.setUpUrl).origin]).toEqual([0, 'http://127.0.0.1:5123']);
   const outputKeys = ['apiKey', 'setUpUrl', 'teamId', 'teamKey', 'userId', 'workspaceId'];
@@ -37,7 +37,7 @@ test('init makes a workspace with a key for everything and auto-triage; again on
   }
 });
 
-test('a data directory that a server holds is refused, naming the process', async () => {
+test('a data directory in use by a server is rejected with its process id', async () => {
   const app = await startApp();
   try {
     const args = ['--data-dir', app.dataDir, '--workspace', 'Acme', '--team', 'ENG', '--add', '--json'];
@@ -49,7 +49,7 @@ test('a data directory that a server holds is refused, naming the process', asyn
   }
 });
 
-test('a team key that cannot be is a usage error and leaves no data directory', async () => {
+test('an invalid team key is a usage error and leaves no data directory', async () => {
   using dir = temporary();
   const args = ['--data-dir', dir.path('data'), '--workspace', 'Acme', '--team', 'eng-1', '--json'];
   const { code, json } = await tatami(['init', ...args]);

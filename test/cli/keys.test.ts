@@ -1,5 +1,5 @@
-// Ways in: a first start that is killed before its key was shown leaves no workspace without one, and whoever has the data directory can
-// make, roll and revoke keys, whether a server runs or not.
+// Access by API key: a first start that is killed before it printed its key does not lock anyone out, and the operator
+// can create, roll and revoke keys, with and without a running server.
 import { expect, test } from 'bun:test';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,10 +16,10 @@ import { collect, serveTatami, spawnTatami, tatami, temporary, type CliResult } 
 const statusWith = async (url: string, key: string): Promise<number> =>
   (await fetch(`${url}/api/v1/api-keys`, { headers: { authorization: `Bearer ${key}` } })).status;
 
-test('a first start that ended before its key was shown is finished by the next one, with another key', async () => {
+test('a first start that ended before it printed its key is completed by the next one, with another key', async () => {
   using dir = temporary();
   const dataDir = dir.path('data');
-  // What a first start does, up to the moment in which it is killed.
+  // The steps of a first start, up to the moment of the kill.
   const app = await startApp({ dataDir, clock: createSystemClock() });
   const { services, committer } = app;
   const input = {
@@ -58,7 +58,7 @@ test('a first start that ended before its key was shown is finished by the next 
   await third.child.exited;
 });
 
-test('killed in its first start, the next one shows a key that works (at 70 moments with TATAMI_LONG=1)', async () => {
+test('after a kill during the first start, the next one prints a working key (at 70 moments with TATAMI_LONG=1)', async () => {
   const wrong: string[] = [];
   for (let afterMs = 100; afterMs <= 1_500; afterMs += process.env.TATAMI_LONG ? 20 : 900) {
     using dir = temporary();
@@ -77,9 +77,9 @@ test('killed in its first start, the next one shows a key that works (at 70 mome
   expect(wrong).toEqual([]);
 }, 600_000);
 
-test('whoever has the data directory makes, lists, rolls and revokes keys, the same with a server as without', async () => {
+test('the operator creates, lists, rolls and revokes keys, with the same result with and without a server', async () => {
   using dir = temporary();
-  // A socket in it has a longer path than an address of one can hold.
+  // A socket in this directory has a path that is too long for a socket address.
   const dataDir = dir.path('d'.repeat(120));
   const keys = (command: string, ...more: string[]) =>
     tatami(['keys', command, ...more, '--data-dir', dataDir, '--json']);
@@ -92,7 +92,7 @@ test('whoever has the data directory makes, lists, rolls and revokes keys, the s
   await app.call('POST', '/api/v1/members', { name: 'Ana', email: 'ana@acme.example' });
   const after = await app.lastSequence();
   const beside = await roundOf(keys);
-  // Each took effect in the process that serves.
+  // Each command took effect in the serving process.
   for (const [key, status] of beside.statuses)
     expect([key.name, await statusWith(app.url, key.key)]).toEqual([key.name, status]);
   const happened = await app.eventTypes(after);
@@ -116,13 +116,13 @@ test('whoever has the data directory makes, lists, rolls and revokes keys, the s
   await again.stop();
   const several = await keys('create');
   expect([several.code, several.json.error.message]).toEqual([1, expect.stringContaining('Other')]);
-  // Keys were used, which is no change that the log tells of.
+  // The use of a key is recorded without an event.
   const subject = openSubject(readConfig({ dataDir }, {}), Date.now());
   expect(await replay.look(subject)).toEqual([]);
   await subject.close();
 });
 
-/** Makes keys, rolls one, revokes one, and lists them all. */
+/** Creates keys, rolls one, revokes one, and lists all. */
 async function roundOf(keys: (command: string, ...more: string[]) => Promise<CliResult>) {
   const all = await keys('create');
   const ci = await keys(
@@ -152,7 +152,7 @@ async function roundOf(keys: (command: string, ...more: string[]) => Promise<Cli
   };
 }
 
-test('what people read of keys: short scopes, when they were used, how they end; wrong words name the way out', async () => {
+test('the key list shows short scopes, last use and expiry; an invalid argument names the remedy', async () => {
   const app = await startApp({ clock: createSystemClock() });
   const keys = (...args: string[]) => tatami(['keys', ...args, '--data-dir', app.dataDir]);
   try {
@@ -188,7 +188,7 @@ test('what people read of keys: short scopes, when they were used, how they end;
   }
 });
 
-test('a directory that is held by something else is waited for, and a socket that a killed server left is passed by', async () => {
+test('the command waits for a directory in use by another program, and ignores the socket of a killed server', async () => {
   using dir = temporary();
   const dataDir = dir.path('data');
   const served = await serveTatami(['--data-dir', dataDir, '--first-start', '--json']);
@@ -206,7 +206,7 @@ test('a directory that is held by something else is waited for, and a socket tha
   expect(keys[0].member.id).toBe(JSON.parse(served.start).userId);
 });
 
-test('an order that cannot be is refused with what is wrong, and is no fault of the server', async () => {
+test('an invalid operator command is answered with its error, and is not logged as a server fault', async () => {
   const app = await startApp();
   const order = async (name: string, body: string, method = 'POST') => {
     const unix = operatorSocketOf(app.dataDir);

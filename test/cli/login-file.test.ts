@@ -1,5 +1,5 @@
-// `tatami login` and what it keeps: whose file that is, that tokens go to one server alone, and that commands beside each other do not
-// spend each other's refresh token.
+// `tatami login` and its credentials file: the file is private, tokens go to one server only, and concurrent commands
+// do not spend each other's refresh token.
 import { afterAll, beforeEach, expect, test } from 'bun:test';
 import {
   chmodSync,
@@ -22,7 +22,7 @@ const other = startAuthorizationServer();
 other.behaviour.workspace = 'Beta';
 const config = dir.path('config');
 const file = join(config, 'tatami/credentials.json');
-/** BROWSER separates words by spaces, which the path of the checkout may contain. */
+/** BROWSER separates words by spaces, and the path of the checkout may contain spaces. */
 const browser = `${dir.path('bun')} ${dir.path('browser-process.ts')}`;
 symlinkSync(process.execPath, dir.path('bun'));
 symlinkSync(join(import.meta.dir, 'browser-process.ts'), dir.path('browser-process.ts'));
@@ -43,7 +43,7 @@ const run = (...args: string[]) => tatami(args, { ...env, BROWSER: browser });
 const logIn = (to = server) => run('login', '--server', to.url, '--json');
 const storedLogins = (): Json[] => JSON.parse(readFileSync(file, 'utf8')).logins;
 
-/** Its access token ends in so many seconds. */
+/** Sets the expiry of the access token, in seconds from now. */
 function endIn(seconds: number): void {
   const logins = storedLogins().map((login) => ({
     ...login,
@@ -52,7 +52,7 @@ function endIn(seconds: number): void {
   writeFileSync(file, JSON.stringify({ version: 1, logins }));
 }
 
-test('a person allows the login in the browser; the tokens are in a file of theirs alone, and nowhere else', async () => {
+test('a person approves the login in the browser, and the tokens are only in a private file', async () => {
   const { code, json, out, err } = await logIn();
   expect([code, json]).toEqual([
     0,
@@ -80,7 +80,7 @@ test('a person allows the login in the browser; the tokens are in a file of thei
   });
 });
 
-test('BROWSER names programs in the order of preference, with the address among their words; no shell reads it', async () => {
+test('BROWSER lists programs in order of preference, with the address among their arguments; no shell is involved', async () => {
   const markerFile = dir.path('made-by-a-shell');
   const choices = [`touch-nothing;touch ${markerFile}`, `${browser} %s`].join(':');
   const { code } = await tatami(['login', '--server', server.url], { ...env, BROWSER: choices });
@@ -95,7 +95,7 @@ test('BROWSER names programs in the order of preference, with the address among 
   expect(await child.exited).toBe(130);
 });
 
-test('without a browser a code does it, however often the server says to wait', async () => {
+test('without a browser a code completes the login, even if the server asks to slow down', async () => {
   server.behaviour.device = ['authorization_pending', 'authorization_pending'];
   const { code, err } = await run('login', '--device', '--server', server.url);
   expect(code).toBe(0);
@@ -124,7 +124,7 @@ test('Ctrl-C ends the wait', async () => {
   expect(await child.exited).toBe(130);
 });
 
-test('what another page of the browser brings to the port is turned away, and the login goes on', async () => {
+test('a request of another page to the local port is rejected, and the login continues', async () => {
   const child = spawnTatami(['login', '--server', server.url, '--json'], env);
   const said = collect(child.stderr);
   await said.until((text) => /code_challenge=\S+\s/.test(text));
@@ -149,7 +149,7 @@ test('what another page of the browser brings to the port is turned away, and th
 
 const impostors: [string, () => void][] = [
   ['of another server (RFC 9207)', () => (server.behaviour.redirect = { iss: 'https://evil.example' })],
-  ['that does not say whose it is', () => (server.behaviour.redirect = { iss: null })],
+  ['without an issuer', () => (server.behaviour.redirect = { iss: null })],
 ];
 test.each(impostors)('a code %s is not exchanged', async (_, pretend) => {
   pretend();
@@ -157,7 +157,7 @@ test.each(impostors)('a code %s is not exchanged', async (_, pretend) => {
   expect(existsSync(file)).toBe(false);
 });
 
-test('a server that has tokens asked for elsewhere is asked for none', async () => {
+test('a server whose metadata name another server is rejected', async () => {
   server.behaviour.metadata = { token_endpoint: `${other.url}/oauth/token` };
   const { code, err } = await logIn();
   expect([code, err]).toEqual([1, expect.stringContaining('another server')]);
@@ -166,12 +166,12 @@ test('a server that has tokens asked for elsewhere is asked for none', async () 
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining(`login --server ${other.url}`)]);
 });
 
-test('what is not encrypted is not logged in to, unless it is this machine', async () => {
+test('login to an unencrypted server is rejected, unless it is this machine', async () => {
   const { code, err } = await run('login', '--server', 'http://tatami.example');
   expect([code, err]).toEqual([2, expect.stringContaining('https')]);
 });
 
-test('eight commands at once renew an access token once, and the login goes on', async () => {
+test('eight concurrent commands renew an access token once, and the login stays valid', async () => {
   await logIn();
   endIn(5);
   const first = storedLogins()[0].refreshToken;
@@ -183,7 +183,7 @@ test('eight commands at once renew an access token once, and the login goes on',
   expect(server.refreshed).toHaveLength(2);
 });
 
-test('an interrupt does not lose the tokens that a server has given meanwhile', async () => {
+test('an interrupt does not lose tokens that the server has just issued', async () => {
   await logIn();
   endIn(5);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -207,7 +207,7 @@ test('a server that cannot renew a token now does not end the login', async () =
   expect((await run('whoami')).code).toBe(0);
 });
 
-test('a login that has ended says how to begin another, and is forgotten', async () => {
+test('an ended login is removed, and the message names the login command', async () => {
   await logIn();
   endIn(-5);
   writeFileSync(file, readFileSync(file, 'utf8').replace(/refresh-\d+/, 'refresh-of-nobody'));
@@ -216,7 +216,7 @@ test('a login that has ended says how to begin another, and is forgotten', async
   expect(storedLogins()).toEqual([]);
 });
 
-test('a file that others can read, or that is another, is not used, and the way out is said', async () => {
+test('a credentials file that others can read, or of another format, is not used, and the message names the remedy', async () => {
   await logIn();
   chmodSync(file, 0o640);
   const open = await run('whoami');
@@ -240,7 +240,7 @@ test.skipIf(process.geteuid?.() !== 0)('a file of another user is not used (need
 
 const isLong = process.env.TATAMI_LONG !== undefined;
 test.skipIf(!isLong)(
-  'a server that says to slow down is asked five seconds later (RFC 8628 §3.5)',
+  'a server that asks to slow down is polled five seconds later (RFC 8628 §3.5)',
   async () => {
     server.behaviour.device = ['slow_down'];
     const startMs = performance.now();
@@ -249,7 +249,7 @@ test.skipIf(!isLong)(
   },
 );
 
-test('of several servers each gets its own tokens, and `use` chooses', async () => {
+test('each server gets its own tokens, and `use` selects one', async () => {
   await logIn();
   await logIn(other);
   expect((await run('use', '--json')).json.map(({ server: at, isCurrent }: Json) => [at, isCurrent])).toEqual(
@@ -272,11 +272,11 @@ test('of several servers each gets its own tokens, and `use` chooses', async () 
   expect(new Set(other.presentedTokens)).toEqual(new Set([beta.accessToken]));
 });
 
-test('a key goes before the login, and never to a server that only the login names', async () => {
+test('an API key takes precedence over the login, and is never sent to a server known only from the login', async () => {
   await logIn();
   const presentedTokens = server.presentedTokens.length;
   const { code, err } = await tatami(['whoami'], { ...env, TATAMI_TOKEN: 'ttm_a_key' });
-  // Nobody serves at the usual address, or somebody who does not know the key.
+  // No server responds at the default address, or one that does not know the key.
   expect(code).not.toBe(0);
   expect(err).not.toContain(server.url);
   expect(server.presentedTokens).toHaveLength(presentedTokens);
@@ -286,7 +286,7 @@ test('a key goes before the login, and never to a server that only the login nam
   expect((await tatami(['login', '--server', server.url], set)).err).toContain('TATAMI_TOKEN is set');
 });
 
-test('logging out ends the login at the server; what is logged in to next is said', async () => {
+test('logout revokes the login at the server and names the next active one', async () => {
   await logIn();
   await logIn(other);
   const { refreshToken } = storedLogins()[0];
@@ -302,7 +302,7 @@ test('logging out ends the login at the server; what is logged in to next is sai
   expect((await run('logout')).code).toBe(4);
 });
 
-test('a server that is gone is logged out of all the same, and somebody learns what is left there', async () => {
+test('logout succeeds for an unreachable server and reports the unrevoked token', async () => {
   const gone = startAuthorizationServer();
   await logIn(gone);
   gone[Symbol.dispose]();
@@ -311,7 +311,7 @@ test('a server that is gone is logged out of all the same, and somebody learns w
   expect(storedLogins()).toEqual([]);
 });
 
-test('who logs in anew to the same workspace leaves nothing of the old login behind', async () => {
+test('a second login to the same workspace revokes the first', async () => {
   await logIn();
   const { refreshToken } = storedLogins()[0];
   await logIn();
@@ -319,7 +319,7 @@ test('who logs in anew to the same workspace leaves nothing of the old login beh
   expect(server.revoked).toEqual([refreshToken]);
 });
 
-test('fewer scopes can be asked for, and others than there are cannot', async () => {
+test('fewer scopes can be requested, and unknown ones are rejected', async () => {
   const { code, err } = await run('login', '--server', server.url, '--scopes', 'isues:read');
   expect([code, err]).toEqual([2, expect.stringContaining('Did you mean issues:read?')]);
 });

@@ -1,5 +1,4 @@
-// `tatami login` at a real server, by people who are signed in there: what a login may do, when it ends, and that it is what the
-// person chose.
+// `tatami login` at a real server, by signed-in people: permissions of a login, its end, and the choices of the person.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +16,7 @@ const run = (...args: string[]) => tatami(args, env);
 let app: TestApp;
 let person: Person;
 let browser: Browser;
-/** A code is asked for once in five seconds: it goes on beside the other tests. */
+/** Runs beside the other tests, because the device flow polls every five seconds. */
 let byCode: Promise<CliResult>;
 beforeAll(async () => {
   app = await startApp();
@@ -34,7 +33,7 @@ afterAll(async () => {
 const storedLogins = (): Json[] =>
   JSON.parse(readFileSync(join(config, 'tatami/credentials.json'), 'utf8')).logins;
 
-/** @param change of what the consent page would send */
+/** @param change modifies the form of the consent page */
 async function logIn(args: string[] = [], change?: (form: URLSearchParams) => void): Promise<CliResult> {
   const child = spawnTatami(['login', '--server', app.url, '--json', ...args], env);
   const said = collect(child.stderr);
@@ -65,12 +64,12 @@ async function logInByCode(): Promise<CliResult> {
 
 const statusOf = async (token: string): Promise<number> =>
   (await app.clientOf(token)('GET', '/api/v1/me')).status;
-/** Those of a login in the browser, newest first. */
+/** Grants of browser logins, newest first. */
 const grants = async (): Promise<Json[]> =>
   (await app.call('GET', '/api/v1/grants')).json.data.filter(
     ({ redirectHost }: Json) => redirectHost !== null,
   );
-/** Its access token ends in so many seconds. */
+/** Sets the expiry of the access token, in seconds from now. */
 function endIn(seconds: number): void {
   const logins = storedLogins().map((login) => ({
     ...login,
@@ -79,7 +78,7 @@ function endIn(seconds: number): void {
   writeFileSync(join(config, 'tatami/credentials.json'), JSON.stringify({ version: 1, logins }));
 }
 
-test('a person logs in in the browser, commands act for them, and logging out ends it at the server', async () => {
+test('a person logs in with the browser, commands act for them, and logout revokes the grant at the server', async () => {
   const { code, json } = await logIn();
   expect([code, json]).toMatchObject([
     0,
@@ -107,7 +106,7 @@ test('a person logs in in the browser, commands act for them, and logging out en
   expect(storedLogins()).toEqual([]);
 });
 
-test('a login has the scopes that were asked for, less those that the person took away', async () => {
+test('a login has the requested scopes, minus those that the person removed', async () => {
   const { json } = await logIn(['--scopes', 'issues:write,labels:read'], (form) =>
     form.delete('scope', 'labels:read'),
   );
@@ -116,7 +115,7 @@ test('a login has the scopes that were asked for, less those that the person too
   expect([code, err]).toEqual([1, expect.stringContaining('log in again')]);
 });
 
-test('a login that the person refused is none', async () => {
+test('a login that the person refused is not stored', async () => {
   const child = spawnTatami(['login', '--server', app.url], env);
   const said = collect(child.stderr);
   await said.until((text) => /code_challenge=\S+\s/.test(text));
@@ -128,7 +127,7 @@ test('a login that the person refused is none', async () => {
   expect(await child.exited).toBe(1);
 });
 
-test('eight commands at once around the end of a token renew it once, so that the login goes on', async () => {
+test('eight concurrent commands at the expiry of a token renew it once, so that the login stays valid', async () => {
   await logIn();
   const { accessToken } = storedLogins()[0];
   for (const seconds of [5, -5]) {
@@ -139,7 +138,7 @@ test('eight commands at once around the end of a token renew it once, so that th
   expect(storedLogins()[0].accessToken).not.toBe(accessToken);
 });
 
-test('a login that is revoked ends with the next command, which says how to log in again', async () => {
+test('a revoked login fails the next command, which names the login command', async () => {
   await logIn();
   const [{ id }] = await grants();
   const revoked = await tatami(['grants', 'revoke', id, '--server', app.url], {
@@ -151,7 +150,7 @@ test('a login that is revoked ends with the next command, which says how to log 
   expect(storedLogins()).toEqual([]);
 });
 
-test('each workspace has a login of its own, for the member whose seat the person has there', async () => {
+test("each workspace has a separate login, for the person's member in it", async () => {
   const beta = await app.addWorkspace('Beta', 'OPS');
   await app.services.store.commit([
     takeSeatOp(person.accountId, beta.workspaceId, beta.userId, app.services.nowMs()),
@@ -165,13 +164,13 @@ test('each workspace has a login of its own, for the member whose seat the perso
   expect(err).toContain('the workspace Acme');
 });
 
-test('without a browser a code is typed in elsewhere', async () => {
+test('without a browser the person enters a code on another device', async () => {
   const { code, json, err } = await byCode;
   expect([code, json]).toMatchObject([0, { workspace: { name: 'Acme' }, member: { id: person.memberId } }]);
   expect(err).toContain(`${app.url}/device`);
 });
 
-test('a token that the server takes no more is renewed once, whatever the clocks say', async () => {
+test('a token that the server no longer accepts is renewed once, regardless of the clocks', async () => {
   await logIn();
   app.clock.advance(3_600_000);
   expect(await statusOf(storedLogins()[0].accessToken)).toBe(401);

@@ -1,4 +1,4 @@
-// `tatami members …` for whoever has the data directory: a locked-out owner gets back in, whether the server runs or not.
+// `tatami members …` for the operator: a locked-out owner regains access, with and without a running server.
 import { expect, test } from 'bun:test';
 import { Secret, TOTP } from 'otpauth';
 import { createOneTimeCodes } from '../../core/identity/one-time-codes/one-time-codes.ts';
@@ -10,7 +10,7 @@ import { tatami, temporary } from './tatami.ts';
 const password = 'seven geese over the pond';
 const pathOf = (url: string): string => new URL(url).pathname;
 
-test('beside a running server: an invitation, and another password for who has an account', async () => {
+test('beside a running server, members are invited, and a member with an account gets a password reset', async () => {
   const app = await startApp({ clock: createSystemClock() });
   const members = (...args: string[]) => tatami(['members', ...args, '--data-dir', app.dataDir]);
   try {
@@ -19,7 +19,7 @@ test('beside a running server: an invitation, and another password for who has a
       member: { name: 'Acme owner' },
       workspaceId: app.workspace.workspaceId,
     });
-    // The set-up link gave way to it.
+    // The invitation replaced the set-up link.
     const visitor = createVisitor(app);
     expect((await visitor.get(pathOf(app.workspace.setUpUrl))).status).toBe(404);
     const email = 'ana@acme.example';
@@ -46,7 +46,7 @@ test('beside a running server: an invitation, and another password for who has a
     await codes.confirm(accountId, new TOTP({ secret }).generate({ timestamp: app.clock.now() }));
     const lost = { email, password: 'nine herons at the mill' };
     expect((await owner.post('/sign-in', lost)).to).toBe('/sign-in/code');
-    // Another password turns nothing off, unless whoever runs the server says so.
+    // A password reset disables no second factor, unless the operator requests it.
     await members('reset', email);
     expect((await owner.post('/sign-in', lost)).to).toBe('/sign-in/code');
     await members('reset', email, '--codes-off');
@@ -61,7 +61,7 @@ async function signedIn(visitor: Visitor, email: string): Promise<Headers> {
   return new Headers({ cookie: `__Host-tatami=${visitor.cookies.get('__Host-tatami')}` });
 }
 
-test('without a server; a first start that nobody saw prints another link', async () => {
+test('without a server, members are invited; a first start whose output was lost prints another link', async () => {
   using dir = temporary();
   const dataDir = dir.path('data');
   const initResult = await tatami([

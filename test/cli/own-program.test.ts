@@ -1,11 +1,10 @@
-// Tatami as a process that Tatami starts.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ownProgram } from '../../core/lib/own-program.ts';
 
-test('it is the same command, reads nothing of where its parent stands, and takes paths from where it is told', () => {
+test('a child process is the same command, ignores the folder of its parent, and resolves paths in the given directory', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tatami-own-'));
   Bun.spawnSync(['sh', '-c', 'echo preload = \\"./nothing.ts\\" > bunfig.toml; mkdir below'], {
     cwd: folder,

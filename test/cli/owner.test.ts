@@ -1,5 +1,5 @@
-// A data directory belongs to one user: no command leaves files of another one in it, and files that are there are named and given back.
-// Needs root, which alone can act for two users.
+// A data directory belongs to one user: no command creates files of another user in it, and existing ones are reported
+// and can be fixed. Needs root, which alone can act for two users.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import {
   chmodSync,
@@ -20,9 +20,9 @@ import { programCommand } from '../program.ts';
 import { ended, tatami, type CliResult } from './tatami.ts';
 
 const isRoot = process.geteuid?.() === 0;
-/** A user who is not root, and has no files. */
+/** A user who is not root and owns no files. */
 const nobody = 65_534;
-/** Others can read the checkout. */
+/** True if other users can read the checkout. */
 const isPublic =
   isRoot && Bun.spawnSync(['test', '-r', import.meta.path], { uid: nobody, gid: nobody, cwd: '/' }).success;
 
@@ -59,7 +59,7 @@ afterAll(() => {
   if (isRoot) rmSync(parent, { recursive: true, force: true });
 });
 
-/** A data directory that waits for the operator's word and was never served. */
+/** A restored data directory that awaits release and was never served. */
 function directoryOf(user: number): string {
   const dir = join(parent, String(++copies));
   cpSync(restored, dir, { recursive: true });
@@ -72,7 +72,7 @@ const foreignIn = (dir: string): string[] =>
     .filter(({ stats }) => stats.uid !== nobody || stats.gid !== nobody)
     .map(({ path }) => path.slice(dir.length + 1));
 
-/** From source, because the bundle of all tests is for root alone. */
+/** Runs from source, because only root can read the test bundle. */
 const asNobody = async (...args: string[]): Promise<CliResult> =>
   ended(
     Bun.spawn(programCommand(args, ['--no-install']), {
@@ -92,7 +92,7 @@ describe.skipIf(!isRoot)('in a data directory of another user (needs root)', () 
     ['members invite', () => ['members', 'invite', 'x@example.com']],
     ['release', () => ['release']],
     ['doctor fix', () => ['doctor', 'fix', 'leftovers']],
-  ])('%s is refused and changes nothing', async (_, args) => {
+  ])('%s is rejected and changes nothing', async (_, args) => {
     const dir = directoryOf(nobody);
     const before = pathsOf(dir).map(({ path }) => path);
     const { code, err } = await tatami([...args(dir), '--data-dir', dir]);
@@ -106,7 +106,7 @@ describe.skipIf(!isRoot)('in a data directory of another user (needs root)', () 
     expect(foreignIn(dir)).toEqual([]);
   });
 
-  test('restore into an empty one is refused', async () => {
+  test('restore into an empty directory is rejected', async () => {
     const dir = join(parent, 'empty');
     mkdirSync(dir, { mode: 0o700 });
     chownSync(dir, nobody, nobody);
@@ -115,7 +115,7 @@ describe.skipIf(!isRoot)('in a data directory of another user (needs root)', () 
     expect(lstatSync(dir).uid).toBe(nobody);
   });
 
-  test('a backup and a look leave no file of root', async () => {
+  test('backup and inspection commands leave no file of root', async () => {
     const dir = directoryOf(nobody);
     rmSync(join(dir, 'lock'));
     expect((await tatami(['backup', join(parent, 'more'), '--data-dir', dir])).code).toBe(0);
@@ -123,7 +123,7 @@ describe.skipIf(!isRoot)('in a data directory of another user (needs root)', () 
     expect(foreignIn(dir)).toEqual([]);
   });
 
-  test('files of root are found, given back by `doctor fix permissions`, and nothing outside changes', async () => {
+  test('files of root are found, fixed by `doctor fix permissions`, and nothing outside changes', async () => {
     const dir = directoryOf(nobody);
     const outside = join(parent, 'outside');
     writeFileSync(outside, '', { mode: 0o600 });
@@ -145,7 +145,7 @@ describe.skipIf(!isRoot)('in a data directory of another user (needs root)', () 
 describe.skipIf(!isPublic)(
   'with a file of root in its directory (needs root, and a checkout that others may read)',
   () => {
-    test('a server names the file and the way out, and no port', async () => {
+    test('a server names the file and the remedy, and opens no port', async () => {
       const dir = directoryOf(nobody);
       chownSync(join(dir, 'identity'), 0, 0);
       const { code, err } = await asNobody('serve', '--data-dir', dir, '--port', '0');
@@ -157,7 +157,7 @@ describe.skipIf(!isPublic)(
       expect(err).not.toContain('--port');
     });
 
-    test('the doctor advises no `accept`, and root to give it back', async () => {
+    test('the doctor does not suggest `accept`, but root to change the owner', async () => {
       const dir = directoryOf(nobody);
       chownSync(join(dir, 'identity'), 0, 0);
       const { out } = await asNobody('doctor', '--data-dir', dir);
@@ -168,7 +168,7 @@ describe.skipIf(!isPublic)(
       expect([code, err]).toEqual([1, expect.stringContaining('Run this command as root')]);
     });
 
-    test('a folder of root takes no backup of another user, which is told in a sentence', async () => {
+    test('a folder of root rejects a backup of another user, with an error message', async () => {
       const folder = join(parent, 'of-root');
       mkdirSync(folder, { mode: 0o700 });
       const { code, err } = await asNobody('backup', join(folder, 'x'), '--data-dir', directoryOf(nobody));
@@ -179,7 +179,7 @@ describe.skipIf(!isPublic)(
       expect(err).not.toContain('EACCES');
     });
 
-    test('a directory of root is refused by a server of another user, with no recursive command', async () => {
+    test('a directory of root is rejected by a server of another user, without a recursive command', async () => {
       const { code, err } = await asNobody('serve', '--data-dir', directoryOf(0), '--port', '0');
       expect([code, err]).toEqual([1, expect.stringContaining('belongs to another user')]);
       expect(err).not.toMatch(/--port| -R /);

@@ -1,4 +1,4 @@
-// `tatami members`, `apps` and `grants`: over the server, by a key, or by a login where an app may do it.
+// `tatami members`, `apps` and `grants` over the server, with a key, or with a login where apps are allowed.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { browserOf, registerApp, tokensOf } from '../oauth/client.ts';
@@ -12,7 +12,7 @@ const env = () => ({ TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey 
 const run = (...args: string[]) => tatami([...args, '--json'], env());
 const said = (...args: string[]) => tatami(args, env());
 
-test('whoami says of a key whose it is as well', async () => {
+test('whoami shows the member of a key', async () => {
   const { json } = await run('whoami');
   expect(json).toMatchObject({
     server: app.url,
@@ -24,7 +24,7 @@ test('whoami says of a key whose it is as well', async () => {
   expect((await said('whoami')).out).toContain('by         an API key\n');
 });
 
-test('somebody new is invited by address, with a role; asked again there is another link and nobody twice', async () => {
+test('a new member is invited by address, with a role; a second invitation gives another link and no second member', async () => {
   const invite = ['members', 'invite', 'ben@acme.example', '--role', 'admin', '--name', 'Ben'];
   const { code, json } = await run(...invite);
   expect([code, json]).toMatchObject([
@@ -59,7 +59,7 @@ test('a guest lists members by name and role, and an admin sees the teams of gue
   expect([code, out]).toEqual([0, expect.stringMatching(/^usr_\S+ +Acme owner +- +owner +- +-$/m)]);
 });
 
-test('a member is named by address, name or id, and gets another role or is removed', async () => {
+test('a member is identified by address, name or id, and can be given another role or removed', async () => {
   await run('members', 'invite', 'cleo@acme.example');
   const { json } = await run('members', 'role', 'CLEO@acme.example', 'guest', '--teams', 'ENG');
   expect(json).toMatchObject({ name: 'cleo', role: 'guest', teams: ['ENG'] });
@@ -70,7 +70,7 @@ test('a member is named by address, name or id, and gets another role or is remo
   expect([code, err]).toEqual([1, expect.stringContaining('There is no member cloe@acme.example.')]);
 });
 
-test('an app is registered, its secret shown once, replaced with an overlap, and deleted', async () => {
+test('an app is registered, its secret is shown once, rotated with an overlap, and the app is deleted', async () => {
   const { code, json } = await run(
     ...['apps', 'create', '--name', 'Burndown', '--confidential'],
     ...['--redirect-uri', 'https://a.example/cb', '--redirect-uri', 'https://b.example/cb'],
@@ -90,7 +90,7 @@ test('an app is registered, its secret shown once, replaced with an overlap, and
   expect((await run('apps', 'create', '--name', 'x')).code).toBe(2);
 });
 
-test('what an app was granted is listed and revoked, and its token ends', async () => {
+test('the grants of an app are listed and revoked, and its token ends', async () => {
   const client = await registerApp(app);
   const { access_token: token } = await tokensOf(app, client, { browser: await browserOf(app) });
   const readMe = () => app.clientOf(token)('GET', '/api/v1/me');

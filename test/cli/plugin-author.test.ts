@@ -1,4 +1,4 @@
-// The plugin author's loop on the command line: what is wrong is told with the author's own line, from packing to a run that failed.
+// The plugin author's workflow: errors refer to the author's own lines, from packing to a failed run.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { startApp, type TestApp } from '../app.ts';
@@ -65,7 +65,7 @@ export async function check(title: string): Promise<void> {
 }
 `;
 
-test('a new plugin type-checks, tests itself, packs and runs as it is, and a mistake in it is seen', async () => {
+test('a new plugin passes type checks and tests, packs and runs unmodified, and a mistake in it is reported', async () => {
   const created = await run('new', 'com.acme.hello', '--dir', dir.path('hello'), '--json');
   expect([created.code, created.json.name]).toEqual([0, 'com.acme.hello']);
   const inside = (...args: string[]) =>
@@ -88,7 +88,7 @@ test('a new plugin type-checks, tests itself, packs and runs as it is, and a mis
   expect([invalidName.code, invalidName.err]).toEqual([2, expect.stringContaining('acme.triage')]);
 });
 
-test('a run that failed names the line it came from, on the command line and over REST', async () => {
+test('a failed run names its source line, on the command line and over REST', async () => {
   folder('failing', failing, { 'check.ts': check });
   expect((await pack('failing')).code).toBe(0);
   expect(readFileSync(dir.path('failing.json'), 'utf8')).not.toContain(dir.path(''));
@@ -115,7 +115,7 @@ test('a run that failed names the line it came from, on the command line and ove
   expect(logs.out).toContain('at check (check.ts:3:');
 });
 
-test('a filter that only the server finds wrong is refused with the line of its author', async () => {
+test("a filter that only the server can check is rejected with the author's line", async () => {
   folder('engine', definition({}).replace(`tatami: '*'`, `tatami: '^99.0.0'`));
   const packed = await pack('engine');
   expect([packed.code, packed.err]).toEqual([0, expect.stringContaining('^99.0.0')]);
@@ -134,7 +134,7 @@ test('a filter that only the server finds wrong is refused with the line of its 
   );
 });
 
-test('an error that a handler logs names its author’s lines, and a replay still comes out the same', async () => {
+test("an error that a handler logs names the author's lines, and a replay is identical", async () => {
   const source = failing
     .replace('com.test.failing', 'com.test.logging')
     .replace(
@@ -161,7 +161,7 @@ test('an error that a handler logs names its author’s lines, and a replay stil
   expect([replayed.code, replayed.out]).toEqual([0, expect.stringContaining('identical')]);
 });
 
-test('settings that do not fit another version say by which flag they are given', async () => {
+test('settings that do not fit another version name the flag that sets them', async () => {
   const version = (number: string, name: string): string =>
     definition({ settings: `properties: { ${name}: {} }, additionalProperties: false` })
       .replace('1.0.0', number)
@@ -178,7 +178,7 @@ test('settings that do not fit another version say by which flag they are given'
   expect((await install('reset', '--settings', dir.path('renamed.json'))).code).toBe(0);
 });
 
-test('a plugin, a schedule and a run that do not exist are answered with those that do', async () => {
+test('a missing plugin, schedule or run is answered with the existing ones', async () => {
   folder(
     'greets',
     definition({ schedules: `nightly: { cron: '0 3 * * *', handle() {} }` }).replace(
@@ -201,7 +201,7 @@ test('a plugin, a schedule and a run that do not exist are answered with those t
   );
 });
 
-test('an upgrade shows what is asked for otherwise, and an older version needs its flag', async () => {
+test('an upgrade shows changed permissions, and an older version requires its flag', async () => {
   const version = (number: string, scopes: string, on: string): string =>
     `${imports}export default definePlugin({ id: 'com.test.upgrade', version: '${number}', engines: { tatami: '*' },
       scopes: { ${scopes} }, on: { ${on} }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } });`;
@@ -248,7 +248,7 @@ test('an upgrade shows what is asked for otherwise, and an older version needs i
   expect([back.code, back.json.pluginVersion]).toEqual([0, '1.0.0']);
 });
 
-test('the same version with other code says so, and a filter that differs is shown', async () => {
+test('changed code under the same version is reported, and a changed filter is shown', async () => {
   const source = (filter: string): string =>
     definition({ on: `'issue.created': { ${filter}handle() {} }` }).replace(
       'com.test.lines',

@@ -1,5 +1,5 @@
-// What people decide about a plugin that is installed, at the command line: undo, proposals, routes, one-off runs, the trail of an issue,
-// how far it is trusted, and how another version would do. One real server for all.
+// Decisions about an installed plugin on the command line: undo, proposals, routes, one-time runs, the trail of an
+// issue, trust, and the comparison of versions. All tests share one real server.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { startApp, type Json, type TestApp } from '../app.ts';
@@ -46,7 +46,7 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-test('an undo is shown before it is done, says what stays, and can be taken back itself', async () => {
+test('an undo is previewed, reports skipped changes, and can be undone itself', async () => {
   const issue = await createIssue('Undo me');
   const { id } = await newestRun('triage');
   await app.call('PATCH', `/api/v1/issues/${issue.id}`, { title: 'Undo me not' });
@@ -69,7 +69,7 @@ test('an undo is shown before it is done, says what stays, and can be taken back
   expect((await readIssue(issue.id)).priority).toBe('high');
 });
 
-test('an undo of a time is of a plugin, and lists what others changed since', async () => {
+test('an undo by time range applies to a plugin, and lists later changes by others', async () => {
   const issue = await createIssue('Undo this as well');
   await app.call('PATCH', `/api/v1/issues/${issue.id}`, { priority: 'low' });
   const since = new Date(app.clock.nowMs() - 60_000).toISOString();
@@ -92,7 +92,7 @@ test('an undo of a time is of a plugin, and lists what others changed since', as
   ]);
 });
 
-test('a plugin on probation is listed as what it does, with the approvals that are missing and the ways to end it', async () => {
+test('a plugin on probation is listed as such, with the missing approvals and the commands that end it', async () => {
   await install(app.call, await packSource(triage('careful', 'Propose')), { probation: true });
   await createIssue('Propose something');
   const listed = await run('plugin', 'list');
@@ -137,7 +137,7 @@ test('a run that cannot be undone or replayed is answered with the reason of the
   };
   const nothing = `${id} cannot be undone: it changed nothing, or its changes are older than the retention period.`;
   expect(await said('undo', id)).toEqual([1, nothing]);
-  // Each attempt is recorded, so that a run can be replayed before it ends.
+  // Every attempt is recorded, so that a run can be replayed before it ends.
   expect((await run('plugin', 'replay', id)).out).toContain('identical');
   expect((await run('plugin', 'cancel', id)).code).toBe(0);
   await app.call('DELETE', `/api/v1/issues/${issue.id}`);
@@ -171,7 +171,7 @@ test('proposals are listed, shown field by field, approved in part and rejected 
   expect(unknown.json.error.message).toContain('tatami proposals list --all');
 });
 
-test('a route is opened once, rotated and closed; its secret is printed then and never again', async () => {
+test('a route is opened once, rotated and closed; its secret is printed only when it is created', async () => {
   const opened = await run('plugin', 'routes', 'open', 'triage', 'hook');
   const [, secret = ''] = /Signing secret, shown only once: {2}(whsec_\S+)\n/.exec(opened.out) ?? [];
   expect([opened.code, secret.length > 20]).toEqual([0, true]);
@@ -194,7 +194,7 @@ test('a route is opened once, rotated and closed; its secret is printed then and
   ]);
 });
 
-test('one-off runs that wait are listed, and one that is canceled is gone', async () => {
+test('pending one-time jobs are listed, and a canceled one is removed', async () => {
   expect((await run('plugin', 'action', 'triage', 'ask')).code).toBe(0);
   const listed = await run('plugin', 'scheduled', 'list', 'triage');
   expect(listed.out).toBe(
@@ -211,7 +211,7 @@ test('one-off runs that wait are listed, and one that is canceled is gone', asyn
   ]);
 });
 
-test('an error names what is absent where the plugin is there, and the plugin where it is not', async () => {
+test('an error names the missing part of an existing plugin, or else the missing plugin', async () => {
   const { id } = (await app.call('GET', '/api/v1/plugins/triage')).json;
   const said = async (...args: string[]): Promise<string> =>
     (await asJson('plugin', ...args)).json.error.message;
@@ -233,7 +233,7 @@ test('an error names what is absent where the plugin is there, and the plugin wh
   }
 });
 
-test('the trail of an issue is a tree of what came of what', async () => {
+test('the trail of an issue is a tree of causes and effects', async () => {
   const issue = await createIssue('Undo nothing');
   const trail = await run('trail', issue.identifier);
   expect(trail.code).toBe(0);
@@ -254,7 +254,7 @@ test('the trail of an issue is a tree of what came of what', async () => {
   expect([wrong.code, wrong.json.error.message]).toEqual([2, expect.stringContaining('--limit')]);
 });
 
-test('the gate of an upgrade says what the other version would do otherwise, and nothing else', async () => {
+test('the gate of an upgrade shows only the differences of the other version', async () => {
   const later = async (id: string, edit: (source: string) => string): Promise<string> => {
     const file = dir.path(`${id}.json`);
     const source = edit(triage(id, 'Undo').replace('1.0.0', '1.1.0'));
@@ -272,7 +272,7 @@ test('the gate of an upgrade says what the other version would do otherwise, and
   );
   expect(gated.err).not.toMatch(/author|0 of 0/);
 
-  // One that makes nothing: what the other makes is told in a line of its own.
+  // A version without writes: the writes of the other one are listed separately.
   const silent = await later('triage', (source) =>
     source
       .replace('1.1.0', '1.2.0')

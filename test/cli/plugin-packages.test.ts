@@ -1,5 +1,5 @@
-// The package argument of `tatami plugin`: every command takes a package file, a folder or a first-party name, and sends the signature,
-// as a server needs it that runs signed code only.
+// The package argument of `tatami plugin`: every command accepts a package file, a folder or a first-party name, and
+// sends the signature that a server with required signatures needs.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { newKey, signPackage } from '../../core/plugins/signature.ts';
@@ -41,9 +41,9 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-test('a shadow, a backtest and a gate take a signed package file where the server refuses unsigned code', async () => {
+test('a shadow, a backtest and a gate accept a signed package file where the server rejects unsigned code', async () => {
   const file = await packedFile('1.1.0');
-  // The backtest names the signature; the others find it beside the file.
+  // The backtest names the signature; the other commands find it beside the file.
   const moved = dir.path('elsewhere.tatami.json');
   renameSync(await packedFile('1.2.0'), moved);
   const [shadow, backtest, gate] = await Promise.all([
@@ -57,7 +57,7 @@ test('a shadow, a backtest and a gate take a signed package file where the serve
   expect((await app.call('GET', `/api/v1/plugins/${id}`)).json.pluginVersion).toBe('1.1.0');
 });
 
-test('a folder is packed and refused where the server wants a signature; a file that is no package is named with the reason', async () => {
+test('a folder is packed and rejected where the server requires a signature; an invalid package file is reported with the reason', async () => {
   mkdirSync(dir.path('folder'));
   writeFileSync(
     dir.path('folder/plugin.ts'),

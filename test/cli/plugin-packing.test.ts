@@ -1,4 +1,4 @@
-// Packing tells an author what is wrong with a plugin, by the author's own line.
+// Packing reports errors in a plugin with the author's own line.
 import { afterAll, expect, test } from 'bun:test';
 import { definition, folderIn, imports } from './plugin-source.ts';
 import { tatami, temporary, type CliResult } from './tatami.ts';
@@ -13,7 +13,7 @@ const pack = (name: string): Promise<CliResult> =>
 const wrong: [what: string, source: string, place: string, says: string, line: string][] = [
   ['a syntax error', `${imports}const a: number = ;\n`, '2:19', 'Unexpected ;', 'const a: number = ;'],
   [
-    'an import that is not there',
+    'a missing import',
     `${imports}import { x } from './nope.ts';\nexport default definePlugin(x);`,
     '2:19',
     './nope.ts, which cannot be found',
@@ -51,14 +51,14 @@ const wrong: [what: string, source: string, place: string, says: string, line: s
     `'issues:write'`,
   ],
   [
-    'a default that is no value of its setting',
+    'a default that violates its setting',
     definition({ settings: `properties: { greeting: { type: 'string', default: 5 } }` }),
     '7:57',
     'the value must be string',
     'greeting:',
   ],
   [
-    'a handler that is missing',
+    'a missing handler',
     definition({ on: `'issue.created': { handel() {} }` }),
     '5:9',
     `on['issue.created'] has no handle function`,
@@ -80,14 +80,14 @@ const wrong: [what: string, source: string, place: string, says: string, line: s
     'actions',
   ],
   [
-    'a subscription with a word that is none',
+    'a subscription with an unknown value',
     definition({ on: `'issue.created': { self: 'x', handle() {} }` }),
     '5:',
     'must be one of skip, deliver',
     'self:',
   ],
   [
-    'a plugin that handles nothing',
+    'a plugin without handlers',
     definition({ on: '' }),
     '',
     'The plugin has no handlers. Add at least one event in "on", or a schedule, action or route.',
@@ -115,14 +115,14 @@ const wrong: [what: string, source: string, place: string, says: string, line: s
     'issues:wriet',
   ],
   [
-    'a scope that is no word of scopes',
+    'an incomplete scope',
     definition({ scopes: `issues: { why: 'to write' }` }),
     '4:13',
     'The scope issues does not exist.',
     'issues',
   ],
   [
-    'a secret in small letters',
+    'a secret in lower case',
     definition({}).replace(
       'settings:',
       `secrets: { a_key: { hosts: ['https://a.example'], header: 'x-key' } }, settings:`,
@@ -142,7 +142,7 @@ const wrong: [what: string, source: string, place: string, says: string, line: s
     'a b',
   ],
   [
-    'a format without a place for the secret',
+    'a format without a placeholder for the secret',
     definition({}).replace(
       'settings:',
       `secrets: { KEY: { hosts: ['https://a.example'], header: 'x-key', format: 'x' } }, settings:`,

@@ -1,11 +1,11 @@
-// Folders of plugins as authors write them, for tests of the command line.
+// Plugin folders for command-line tests.
 import { mkdirSync, writeFileSync } from 'node:fs';
 
 interface Dir {
   path(name: string): string;
 }
 
-/** @returns writes the folder of a plugin, and answers its path */
+/** @returns a function that writes a plugin folder and returns its path */
 export const folderIn =
   (dir: Dir) =>
   (name: string, source: string, more: Record<string, string> = {}): string => {
@@ -16,7 +16,7 @@ export const folderIn =
   };
 
 export const imports = `import { definePlugin } from '@tatami/sdk/plugin';\n`;
-/** A definition over several lines, of which `on` is the fifth and `schedules` the sixth of the file. */
+/** A definition over several lines, with `on` on the fifth and `schedules` on the sixth line of the file. */
 export const definition = (
   parts: Partial<Record<'scopes' | 'on' | 'schedules' | 'settings' | 'before', string>>,
 ): string =>

@@ -1,4 +1,5 @@
-// `tatami plugin keygen|sign|verify|consent|versions|rollback` against a server: whose a package is, what a version may do, and the way back.
+// `tatami plugin keygen|sign|verify|consent|versions|rollback` against a server: publisher of a package, consent to a
+// version, and rollback.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { statSync, writeFileSync } from 'node:fs';
 import { startApp, type Json, type TestApp } from '../app.ts';
@@ -39,7 +40,7 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-test('a package that is signed beside its file is its publisher’s on the server; one that was changed is refused', async () => {
+test('a package with a signature file is attributed to its publisher; a modified one is rejected', async () => {
   expect(statSync(dir.path('acme.key')).mode & 0o077).toBe(0);
   const file = dir.path('greets.json');
   const document = await greeter('1.0.0');
@@ -63,7 +64,7 @@ test('a package that is signed beside its file is its publisher’s on the serve
   expect((await app.call('GET', path)).json).toMatchObject({ publisher: 'acme', pluginVersion: '1.0.0' });
 });
 
-test('a version that asks for more is shown with what is new, refused or consented to, and rolled back', async () => {
+test('a version with more permissions is shown with its new ones, rejected or consented to, and rolled back', async () => {
   const file = dir.path('wider.json');
   const document = await wider();
   writeFileSync(file, JSON.stringify(document));

@@ -1,4 +1,4 @@
-// `tatami plugin`: from a folder to a plugin that runs.
+// `tatami plugin` from a folder to a running plugin.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-test('the ten-line plugin is packed, shown before it is granted, and assigns a new issue', async () => {
+test('the ten-line plugin is packed, previewed before consent, and assigns a new issue', async () => {
   const file = dir.path('assign.json');
   const packed = await run('pack', join(import.meta.dir, '../../examples/assign-on-create'), '--out', file);
   expect([packed.code, packed.json]).toMatchObject([0, { file, id: 'assign-on-create' }]);
@@ -36,7 +36,7 @@ test('the ten-line plugin is packed, shown before it is granted, and assigns a n
   expect((await run('logs', 'assign-on-create')).json).toMatchObject([{ status: 'succeeded' }]);
 });
 
-test('a folder anywhere is packed; a schedule run now is exit 0 or 1 as it went', async () => {
+test('a folder outside the working directory is packed; running a schedule exits with 0 or 1, according to its result', async () => {
   mkdirSync(dir.path('nightly'));
   writeFileSync(
     dir.path('nightly/plugin.ts'),
@@ -65,7 +65,7 @@ test('a folder anywhere is packed; a schedule run now is exit 0 or 1 as it went'
   expect([unknown.code, unknown.json.error.code]).toEqual([1, 'not_found']);
 });
 
-test('a command that waits for a run says for what, and ends once that is there', async () => {
+test('a command that waits for a run prints the reason, and ends when the run does', async () => {
   const path = '/api/v1/plugins/nightly';
   await app.call('PATCH', path, { budget: { runs: 0 } });
   const child = spawnTatami(['plugin', 'run-schedule', 'nightly', 'good'], {
@@ -87,7 +87,7 @@ test('a command that waits for a run says for what, and ends once that is there'
   ]);
 });
 
-test('what a plugin missed while it was off is run when the command asks for it', async () => {
+test('missed events of a disabled plugin are backfilled on request', async () => {
   const path = '/api/v1/plugins/assign-on-create';
   expect((await run('catch-up', 'assign-on-create')).json).toMatchObject({ status: 'nothing' });
   await app.call('PATCH', path, { state: 'paused_by_admin' });
@@ -101,7 +101,7 @@ test('what a plugin missed while it was off is run when the command asks for it'
   expect((await app.call('GET', `/api/v1/issues/${issue.id}`)).json.assignee.id).toBe(app.workspace.userId);
 });
 
-test('a package that is none, a file and a name that do not exist each say so', async () => {
+test('an invalid package, a missing file and an unknown name each have their own error', async () => {
   writeFileSync(dir.path('none.json'), '{}');
   const answers = await Promise.all([
     run('install', dir.path('none.json'), '--yes'),

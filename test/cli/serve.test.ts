@@ -1,8 +1,8 @@
-// `tatami serve`: how it says that it is ready, how it ends, and what the very first start gives.
+// `tatami serve`: readiness output, shutdown, and the output of the first start.
 import { expect, test } from 'bun:test';
 import { serveTatami, tatami, temporary } from './tatami.ts';
 
-test('the first start prints a key and a set-up link that work, once; later starts say where keys come from', async () => {
+test('the first start prints a working key and a set-up link once; later starts name the command for keys', async () => {
   using dir = temporary();
   const args = ['--data-dir', dir.path('data'), '--first-start'];
   const first = await serveTatami(args, /ready in \d+ ms/);
@@ -32,7 +32,7 @@ test('the first start prints a key and a set-up link that work, once; later star
   expect(await second.child.exited).toBe(0);
 });
 
-test('SIGTERM answers the request that is in flight, then exits 0', async () => {
+test('SIGTERM completes the request that is in flight, then exits 0', async () => {
   using dir = temporary();
   const dataDir = dir.path('data');
   const initResult = await tatami([
@@ -60,7 +60,7 @@ test('SIGTERM answers the request that is in flight, then exits 0', async () => 
       `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
   );
   socket.flush();
-  // An answer on another connection shows that the server has read what was sent before it.
+  // A response on another connection shows that the server has read the earlier request.
   await fetch(`${url}/healthz`);
   child.kill('SIGTERM');
   await said('stopping');
@@ -70,11 +70,11 @@ test('SIGTERM answers the request that is in flight, then exits 0', async () => 
   expect(await child.exited).toBe(0);
 });
 
-test('a second signal ends it at once, but one that comes with the first is the same', async () => {
+test('a second signal ends the server at once, but signals in quick succession count as one', async () => {
   using dir = temporary();
   const dataDir = dir.path('data');
   const { child, url, start, said } = await serveTatami(['--data-dir', dataDir], /ready in \d+ ms/);
-  // An empty directory is served, and it is said how a workspace comes into it.
+  // An empty directory is served, and the output names the command that creates a workspace.
   expect(start).toContain(`init --data-dir ${dataDir} --workspace`);
   expect(start).toContain('--first-start');
   const socket = await Bun.connect({
@@ -96,10 +96,10 @@ test('a second signal ends it at once, but one that comes with the first is the 
   clearInterval(dripping);
 });
 
-test('a taken port, a taken data directory and a wrong setting each name the way out', async () => {
+test('a taken port, a taken data directory and an invalid setting each name the remedy', async () => {
   using dir = temporary();
   const { child, url, said } = await serveTatami(['--data-dir', dir.path('one'), '--json']);
-  // Where stdout is for a program, people are told on stderr.
+  // If stdout is machine-readable, human-readable output goes to stderr.
   await said('init --data-dir');
   const { port } = new URL(url);
   const [taken, inUse, wrong, network, unknown] = await Promise.all([
@@ -118,6 +118,6 @@ test('a taken port, a taken data directory and a wrong setting each name the way
     2,
     expect.stringContaining('--egress-allow must be CIDRs'),
   ]);
-  // A name may be known later.
+  // A host name may become resolvable later.
   expect([unknown.code, unknown.json.error.message]).toEqual([1, expect.stringContaining('--host')]);
 });

@@ -1,4 +1,4 @@
-// Runs the `tatami` command as a process of its own, the way people and scripts do.
+// Runs the `tatami` command as a separate process, as people and scripts do.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,17 +11,24 @@ export interface CliResult {
   code: number;
   out: string;
   err: string;
-  /** What `--json` printed. @throws when stdout is not exactly one JSON value on one line */
+  /**
+   * Value that `--json` printed.
+   * @throws if stdout is not exactly one JSON value on one line
+   */
   readonly json: Json;
 }
 
-/** Where programs and files are, and the clock: a fake one (libfaketime) would else be the test's alone. */
+/** Program and file locations, and the clock: a fake one (libfaketime) would otherwise apply to the test only. */
 const inheritedVariables = /^(PATH|HOME|TMPDIR|TZ|LD_PRELOAD|FAKETIME\w*)$/;
 
-/** A folder of settings in which nobody is logged in. */
+/** Settings directory without a login. */
 const nobody = { XDG_CONFIG_HOME: '/nonexistent' };
 
-/** Nothing else of the machine's own settings gets in. @param bunArgs flags of Bun itself @param input what it reads from standard input */
+/**
+ * Passes no other settings of the machine.
+ * @param bunArgs flags of Bun itself
+ * @param input standard input of the command
+ */
 export function spawnTatami(
   args: readonly string[],
   env: Record<string, string> = {},
@@ -45,7 +52,7 @@ export async function tatami(
   return ended(spawnTatami(args, env, [], input));
 }
 
-/** `bin/tatami`, typed in a folder. */
+/** Runs `bin/tatami` in a folder. */
 export async function runIn(folder: string, args: readonly string[], env: Record<string, string> = {}) {
   const { PATH = '', HOME = '' } = process.env;
   return ended(
@@ -78,14 +85,14 @@ export async function ended(child: ReturnType<typeof spawnTatami>): Promise<CliR
 
 export interface Served {
   readonly child: ReturnType<typeof spawnTatami>;
-  /** Everything on stdout up to when it was ready. */
+  /** Stdout up to readiness. */
   readonly start: string;
   readonly url: string;
-  /** Resolves once stderr holds the text. */
+  /** Resolves once stderr contains the text. */
   said(text: string): Promise<void>;
 }
 
-/** `serve` on a free port; `end` is the last thing on stdout when it is ready. */
+/** Runs `serve` on a free port; `end` matches the last output on stdout before readiness. */
 export async function serveTatami(args: readonly string[], end: RegExp = /\n$/): Promise<Served> {
   const child = spawnTatami(['serve', '--port', '0', ...args]);
   const output = collect(child.stdout);

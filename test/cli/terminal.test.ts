@@ -1,5 +1,5 @@
-// What strangers wrote reaches a terminal as text only: no escape sequence, no backwards text, no line that looks like one of ours.
-// The server lies in every string that it may choose; files and packages are as bad.
+// Untrusted text reaches a terminal as plain text: no escape sequence, no reordered text, no line that imitates our
+// output. The server manipulates every string that it can choose, and so do files and packages.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { printableJson } from '../../core/lib/printable.ts';
@@ -7,7 +7,7 @@ import { sha256Hex } from '../../sdk/plugin/manifest.ts';
 import type { Json } from '../app.ts';
 import { collect, ended, spawnTatami, temporary } from './tatami.ts';
 
-/** Sets a title, a colour by C1, turns the line around, ends it in every way there is, and then speaks in our name. */
+/** Sets a title, a color by C1, reverses the line, ends it in every possible way, and then imitates our output. */
 const bad = 'x\u001b]0;owned\u0007\u009b31m\u202eback\u2066\u200f\u2028\u0085\u007f\r\nforged line\tend';
 const controls = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 const dir = temporary();
@@ -126,7 +126,7 @@ afterAll(() => server.stop(true));
 const tatami = (...args: string[]) =>
   ended(spawnTatami(args, { TATAMI_SERVER: server.url.origin, TATAMI_TOKEN: 'ttm_x' }));
 
-/** The whole of what a terminal gets. */
+/** Checks the complete terminal output. */
 function expectHarmless(out: string, err: string): void {
   for (const text of [out, err]) {
     expect(controls.exec(text)).toBeNull();
@@ -150,7 +150,7 @@ async function hostilePackage(): Promise<string> {
   return file;
 }
 
-describe('every command that shows what a server says', () => {
+describe('every command that prints server data sanitizes it', () => {
   const commands: string[][] = [
     ['plugin', 'list'],
     ['plugin', 'logs', 'p'],
@@ -185,13 +185,13 @@ describe('every command that shows what a server says', () => {
   }
 });
 
-test('what a package says of itself before it is granted', async () => {
+test('the self-description of a package is sanitized before consent', async () => {
   const { out, err } = await tatami('plugin', 'install', await hostilePackage(), '--yes');
   expect(out + err).not.toBe('');
   expectHarmless(out, err);
 });
 
-test('what an import finds in a file, and hears of it', async () => {
+test("text of an imported file, and the server's responses to it, are sanitized", async () => {
   const quoted = `"${bad}"`;
   writeFileSync(
     dir.path('rows.csv'),
@@ -206,7 +206,7 @@ test('what an import finds in a file, and hears of it', async () => {
   }
 });
 
-test('what a person is told of their own arguments', async () => {
+test("the user's own arguments are sanitized in errors", async () => {
   for (const args of [
     [bad],
     ['version', `--${bad}`],
@@ -219,7 +219,7 @@ test('what a person is told of their own arguments', async () => {
   }
 });
 
-test('an event that `listen` forwards', async () => {
+test('an event that `listen` forwards is sanitized', async () => {
   using stream = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -243,7 +243,7 @@ test('an event that `listen` forwards', async () => {
   expectHarmless(output.text(), errors.text());
 });
 
-test('JSON holds the same value without the characters themselves', () => {
+test('JSON contains the same value with the characters escaped', () => {
   const text = printableJson({ [bad]: [bad] });
   expect(controls.exec(text)).toBeNull();
   expect(JSON.parse(text) as Json).toEqual({ [bad]: [bad] });

@@ -1,5 +1,5 @@
-// `tatami webhooks listen`: events reach a program on the developer's machine without a tunnel, each once, signed with a secret that
-// stays; through restarts of the server, and beside any number of other listeners.
+// `tatami webhooks listen` forwards events to a local program without a tunnel, each once, signed with a stable secret,
+// across restarts of the server and beside other listeners.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { verify } from '@tatami/sdk/webhooks';
@@ -13,7 +13,7 @@ let hooks: Hooks;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  // The command signs by its own clock.
+  // The command signs with its own clock.
   hooks = await startHooks({ clock: createSystemClock() });
   receiver = startReceiver();
 });
@@ -32,7 +32,7 @@ const env = (server = hooks.app.url, token = hooks.app.workspace.apiKey) => ({
 interface Listening {
   readonly secret: string;
   lines(): string[];
-  /** Resolves once the output holds so many lines. */
+  /** Resolves once the output has that many lines. */
   until(lines: number): Promise<void>;
   said(text: string): Promise<void>;
   stop(): Promise<{ code: number; err: string }>;
@@ -55,7 +55,7 @@ async function listen(url: string, more: string[] = [], at = env()): Promise<Lis
   };
 }
 
-test('two listeners side by side each forward every event once, signed as deliveries are with a secret that stays', async () => {
+test('two concurrent listeners each forward every event once, signed like deliveries with a stable secret', async () => {
   receiver.received.length = 0;
   const urls = [`${receiver.url}/one`, `${receiver.url}/two`];
   const both = await Promise.all(urls.map((url) => listen(url, ['--events', 'issue.*'])));
@@ -90,11 +90,11 @@ test('two listeners side by side each forward every event once, signed as delive
   expect(readFileSync(env, 'utf8')).toBe(`OTHER=1\nTATAMI_WEBHOOK_SECRET=${secret}\n`);
   expect(statSync(env).mode & 0o077).toBe(0);
   await again.stop();
-  // Nothing is left behind on the server.
+  // No webhook remains on the server.
   expect((await hooks.call('GET', '/api/v1/webhooks')).json.data).toEqual([]);
 }, 60_000);
 
-test('a forward that fails shows the command that repeats it, and that command works', async () => {
+test('a failed forward prints the command that repeats it, and that command works', async () => {
   receiver.answer = () => new Response(null, { status: 500 });
   const listener = await listen(receiver.url);
   const issue = await hooks.file('One');
@@ -112,7 +112,7 @@ test('a forward that fails shows the command that repeats it, and that command w
   expect((await listener.stop()).err).toContain('1 forwarded, 1 of them failed');
 }, 60_000);
 
-test('a sample that is triggered reaches listeners, and with none there says what to do', async () => {
+test('a triggered sample reaches listeners, and without listeners the output says what to do', async () => {
   const trigger = (...more: string[]) =>
     tatami(['webhooks', 'trigger', 'issue.created', '--json', ...more], env());
   const alone = await trigger();
@@ -131,7 +131,7 @@ test('a sample that is triggered reaches listeners, and with none there says wha
   await listener.stop();
 }, 60_000);
 
-test('a restart of the server in between loses nothing and repeats nothing', async () => {
+test('a restart of the server loses and repeats no event', async () => {
   receiver.received.length = 0;
   const probe = Bun.serve({ port: 0, fetch: () => new Response() });
   const port = String(probe.port);
@@ -158,7 +158,7 @@ test('a restart of the server in between loses nothing and repeats nothing', asy
   await again.stop();
 }, 60_000);
 
-test('what cannot work ends at once and says why', async () => {
+test('an impossible configuration ends the command at once with the reason', async () => {
   const run = (args: string[], token?: string) =>
     tatami(
       ['webhooks', 'listen', ...args, '--json'],

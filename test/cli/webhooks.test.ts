@@ -1,4 +1,4 @@
-// `tatami webhooks`: endpoints, what was sent to them, and sending it again, from a terminal.
+// `tatami webhooks`: endpoints, deliveries and replays on the command line.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ const env = () => ({
 const run = (...args: string[]) => tatami(['webhooks', ...args, '--json'], env());
 const said = (...args: string[]) => tatami(['webhooks', ...args], env());
 
-/** An endpoint at the receiver with one delivered issue. */
+/** Creates an endpoint at the receiver with one delivered issue. */
 async function delivered(): Promise<{ endpoint: Json; delivery: Json }> {
   const endpoint = (await run('create', '--url', receiver.url, '--events', 'issue.created')).json;
   await hooks.file('Über – 日本');
@@ -38,7 +38,7 @@ async function delivered(): Promise<{ endpoint: Json; delivery: Json }> {
   return { endpoint, delivery };
 }
 
-test('an endpoint is registered with everything asked for, its secret is shown once, and it is listed', async () => {
+test('an endpoint is registered with all options, its secret is shown once, and it is listed', async () => {
   expect((await said('list')).out).toContain('tatami webhooks create');
   const { code, json } = await run(
     'create',
@@ -66,7 +66,7 @@ test('an endpoint is registered with everything asked for, its secret is shown o
   );
 });
 
-test('a delivery is listed, shown with its attempt, and sent again as a new delivery of the same event', async () => {
+test('a delivery is listed, shown with its attempt, and replayed as a new delivery of the same event', async () => {
   const { endpoint, delivery } = await delivered();
   const listed = await run('deliveries', endpoint.id, '--status', 'delivered', '--limit', '1');
   expect(listed.json).toMatchObject([{ id: delivery.id, eventType: 'issue.created', attempts: 1 }]);
@@ -138,7 +138,7 @@ test('deliveries of all endpoints are listed by status, type and time', async ()
   await hooks.app.settled();
 });
 
-test('a replay that the receiver refuses is exit 1, and says that the server goes on by itself', async () => {
+test('a replay that the receiver rejects is exit 1, and the output says that the server retries', async () => {
   const { delivery } = await delivered();
   receiver.answer = () => new Response('no', { status: 503 });
   const { code, out, err } = await said('replay', delivery.id);
@@ -147,7 +147,7 @@ test('a replay that the receiver refuses is exit 1, and says that the server goe
   expect(err).toMatch(/retries automatically\. {2}next attempt at \d{4}-/);
 });
 
-test('everything since a moment is replayed to an endpoint, or what of it was never delivered', async () => {
+test('all events since a time are replayed to an endpoint, or only the undelivered ones', async () => {
   hooks.app.clock.advance(1_000);
   const since = new Date(hooks.app.clock.now()).toISOString();
   const { endpoint, delivery } = await delivered();
@@ -175,7 +175,7 @@ test('everything since a moment is replayed to an endpoint, or what of it was ne
   );
 });
 
-test('a delivery or event is replayed from here to a local address: the same bytes, signed with the kept secret', async () => {
+test('a delivery or event is replayed locally to an address: the same bytes, signed with the stored secret', async () => {
   const { delivery } = await delivered();
   const { payload } = await hooks.delivery(delivery.id);
   const local = startReceiver();
@@ -212,7 +212,7 @@ test('a delivery or event is replayed from here to a local address: the same byt
   expect([gone.code, gone.out]).toEqual([1, expect.stringMatching(/→ \S/)]);
 });
 
-/** The one secret in the state directory, which nobody else may read. */
+/** The only secret in the state directory; the file must be private. */
 function storedSecret(): string {
   const folder = join(state, 'tatami/webhook-secrets');
   const files = readdirSync(folder);
@@ -226,29 +226,25 @@ const usage: [string, string[], string][] = [
   ['no url', ['create', '--events', '*'], '--url'],
   ['no events', ['create', '--url', 'https://a.example/'], '--events'],
   [
-    'a filter that is no JSON',
+    'a filter that is invalid JSON',
     ['create', '--url', 'x', '--events', '*', '--filter', 'priority=high'],
     '--filter',
   ],
   ['an unknown ordering', ['create', '--url', 'x', '--events', '*', '--ordering', 'strict'], '--ordering'],
   ['too long an overlap', ['rotate', 'whe_1', '--overlap-hours', '169'], '--overlap-hours'],
   ['a limit out of bounds', ['deliveries', '--limit', '101'], '--limit'],
-  ['a time that is none', ['deliveries', '--since', 'yesterday'], '--since'],
+  ['an invalid time', ['deliveries', '--since', 'yesterday'], '--since'],
   ['a filter on one delivery', ['deliveries', 'dlv_1', '--status', 'failed'], '--status'],
-  ['a replay of something else', ['replay', 'iss_1'], 'dlv_'],
-  ['a replay of an event to nowhere', ['replay', 'evt_1'], '--to'],
-  ['a replay of an endpoint from no time', ['replay', 'whe_1'], '--since'],
+  ['a replay of another object', ['replay', 'iss_1'], 'dlv_'],
+  ['a replay of an event without a target', ['replay', 'evt_1'], '--to'],
+  ['a replay of an endpoint without a start time', ['replay', 'whe_1'], '--since'],
   ['a replay of an endpoint to an address', ['replay', 'whe_1', '--to', 'http://127.0.0.1:1/'], '--to'],
   ['a range of one delivery', ['replay', 'dlv_1', '--since', '2h'], 'whe_'],
-  ['a replay to no address', ['replay', 'dlv_1', '--to', 'localhost:3000'], '--to'],
-  [
-    'a secret that is none',
-    ['replay', 'dlv_1', '--to', 'http://127.0.0.1:1/', '--secret', 'hush'],
-    '--secret',
-  ],
+  ['a replay to an invalid address', ['replay', 'dlv_1', '--to', 'localhost:3000'], '--to'],
+  ['an invalid secret', ['replay', 'dlv_1', '--to', 'http://127.0.0.1:1/', '--secret', 'hush'], '--secret'],
   ['a setting without a value', ['trigger', 'issue.created', '--set', 'priority'], '--set'],
 ];
-test.each(usage)('%s is exit 2, naming what is wrong', async (_, args, expected) => {
+test.each(usage)('%s is exit 2, with the invalid argument', async (_, args, expected) => {
   const { code, json } = await run(...args);
   expect([code, json.error.code]).toEqual([2, 'usage']);
   expect(json.error.message).toContain(expected);

@@ -1,4 +1,4 @@
-// Files that commands write: none takes the place of a file that somebody may still need.
+// Files that commands write never replace a file that may still be needed.
 import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { tatami, temporary } from './tatami.ts';
 
 const example = join(import.meta.dir, '../../examples/assign-on-create');
 
-test('an export replaces an existing file with --force only', async () => {
+test('an export replaces an existing file only with --force', async () => {
   using dir = temporary();
   const dataDir = dir.path('data');
   const of = ['--data-dir', dataDir, '--workspace', 'Acme', '--team', 'ENG', '--port', '0'];

@@ -1,5 +1,5 @@
-// A whole server with two workspaces that have nothing to do with each other, as a process of its own, so that what a flood
-// does to it can be told from what the flood costs the test. Arguments: data directory, flags of the server as JSON.
+// A server with two independent workspaces as a separate process, so that the cost of a flood to the server can be
+// separated from its cost to the test. Arguments: data directory, flags of the server as JSON.
 import { createWorkspace } from '../../core/setup/first-workspace.ts';
 import { readConfig } from '../../core/config.ts';
 import type { Flags } from '../../core/config/reading.ts';
@@ -10,7 +10,7 @@ import { serve } from '../../core/serve.ts';
 export async function main([dataDir = '', flags = '{}']: readonly string[]): Promise<void> {
   const log: Log = (level, message, fields: object = {}) =>
     void (level === 'error' && process.stderr.write(`${message} ${JSON.stringify(fields)}\n`));
-  // As `tatami serve` does: whatever clients do to their connections, none of it may count as a bug.
+  // As in `tatami serve`: nothing that clients do to their connections may count as a bug.
   endProcessOnBug(log);
   const tatami = await serve({
     config: readConfig(

@@ -1,10 +1,11 @@
-// Deliveries take turns: as many endpoints as there may be that hang hold up neither another workspace nor a healthy endpoint of their own.
+// Fair queue of deliveries: the maximum number of hanging endpoints delays neither another workspace nor a healthy
+// endpoint of the same one.
 import { afterEach, expect, test } from 'bun:test';
 import { hooksOf, startReceiver, type Receiver } from '../webhooks/receiver.ts';
 import { startApp, type TestApp } from '../app.ts';
 import { fileMany, untilMs } from './flood.ts';
 
-/** With the healthy one, as many as a workspace may have. */
+/** Together with the healthy one this is the maximum number of endpoints in a workspace. */
 const endpoints = 99;
 
 let app: TestApp;
@@ -21,7 +22,7 @@ const receiver = (): Receiver => {
   return started;
 };
 
-test('99 hanging endpoints with 2,000 deliveries hold up no other workspace, and no healthy endpoint of their own', async () => {
+test('99 hanging endpoints with 2,000 deliveries delay neither another workspace nor a healthy endpoint of their own', async () => {
   app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
   const other = await app.addWorkspace('Other', 'OTHER');
   const neighbour = app.clientOf(other.apiKey);
@@ -42,7 +43,7 @@ test('99 hanging endpoints with 2,000 deliveries hold up no other workspace, and
     untilMs(async () => healthy.received.length === 1, 10_000),
   ]);
   console.log(
-    `beside ${endpoints} that hang: another workspace's ${another.toFixed()} ms, its own ${same.toFixed()} ms`,
+    `beside ${endpoints} hanging endpoints: another workspace's ${another.toFixed()} ms, its own ${same.toFixed()} ms`,
   );
   expect(another).toBeLessThan(1_000);
   expect(same).toBeLessThan(1_000);

@@ -1,6 +1,6 @@
-// Each door flooded in turn, by somebody with every right in another workspace and as fast as the usual limits let a workspace go
-// on, beside a victim: what it feels stays within twice of what it feels beside an ordinary neighbour, who files as many small
-// issues, or below what nobody feels. Turn about, so that what else the machine does falls on both.
+// Floods of each endpoint by a fully authorized client of another workspace, at the default rate limit. The latency of
+// the victim stays within twice its latency beside an ordinary workspace that creates as many small issues, or below a
+// perceptible value. The measurements alternate, so that other load on the machine affects both.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
@@ -8,9 +8,9 @@ import { startReceiver, type Receiver } from '../webhooks/receiver.ts';
 import { watchOthers } from '../slow-machine.ts';
 import { feltOf, flood, timesOf } from './flood.ts';
 
-/** Milliseconds that nobody feels; client, server and flood share one process and two cores here. */
+/** Imperceptible latency in milliseconds; client, server and flood share one process and two cores here. */
 const unfeltMs = 25;
-/** The usual limit of a workspace is 3,000 requests a minute. */
+/** The default limit of a workspace is 3,000 requests a minute. */
 const everyMs = 60_000 / 3_000;
 const rounds = process.env.TATAMI_LONG ? 20 : 2;
 const roundMs = 250;
@@ -49,8 +49,8 @@ let round = 0;
 const floods: Readonly<Record<string, () => Promise<unknown>>> = {
   'wrong tokens': () => app.clientOf('ttm_wrong')('GET', '/api/v1/issues'),
   'runs that sleep': () => app.call('POST', '/api/v1/labels', { name: `label ${++round}`, color: '#123456' }),
-  'runs by the thousand': () => app.call('POST', '/api/v1/projects', { name: `project ${++round}` }),
-  'deliveries to endpoints that hang': () =>
+  'thousands of runs': () => app.call('POST', '/api/v1/projects', { name: `project ${++round}` }),
+  'deliveries to hanging endpoints': () =>
     app.call('PATCH', `/api/v1/teams/${app.workspace.teamId}`, { name: `team ${++round}` }),
   'keyed writes of 200 KB': () =>
     app.call(
@@ -59,7 +59,7 @@ const floods: Readonly<Record<string, () => Promise<unknown>>> = {
       { team: 'ENG', title: 'x', description: `${++round}`.padEnd(200_000) },
       { 'idempotency-key': `flood-${round}` },
     ),
-  'values of a plugin': () =>
+  'stored values of a plugin': () =>
     app.call('PUT', `/api/v1/plugins/test.busy/kv/k${++round % 20}`, { value: 'x'.repeat(200_000) }),
   usage: () => app.call('GET', '/api/v1/usage'),
 };
@@ -81,11 +81,11 @@ const feltBeside = async (send: () => Promise<unknown>, isPaced: boolean) => {
 };
 
 for (const [name, send] of Object.entries(floods))
-  test(`flooded with ${name}`, async () => {
+  test(`a flood of ${name} does not slow down another workspace`, async () => {
     let isUnfelt = false;
-    // What else the machine does is sometimes felt, but not three times on end.
+    // Other load on the machine may distort a measurement, but rarely three in a row.
     for (let attempt = 0; attempt < 3 && !isUnfelt; attempt++) {
-      // Who has no token is not held up by any limit.
+      // No limit delays a request without a token.
       const slowness = watchOthers();
       const { sent, beside, flooded } = await feltBeside(send, name !== 'wrong tokens');
       console.log(

@@ -1,13 +1,13 @@
-// What a victim feels while somebody else floods: its requests, one after the other, timed.
+// Timed sequential requests of a victim during a flood by another client.
 import type { Client, Json } from '../app.ts';
 
 export interface Felt {
   readonly p50: number;
-  /** Of the slowest: the 99th in a hundred of many, the 95th of few. */
+  /** Slowest latency: the 99th percentile of many requests, the 95th of few. */
   readonly worst: number;
 }
 
-/** Times reads one after the other for so long, in milliseconds; at least twenty. */
+/** Measures sequential reads for the given time, in milliseconds; at least twenty. */
 export async function timesOf(call: Client, forMs: number): Promise<number[]> {
   const times: number[] = [];
   const endAt = performance.now() + forMs;
@@ -29,7 +29,10 @@ export function feltOf(times: readonly number[]): Felt {
 
 export const feel = async (call: Client, forMs: number): Promise<Felt> => feltOf(await timesOf(call, forMs));
 
-/** Sends from four clients until it is ended, each waiting for its answer. @returns ends it and tells how many were sent */
+/**
+ * Sends requests from four clients, each waiting for its response.
+ * @returns a function that stops the flood and returns the number of requests
+ */
 export function flood(send: () => Promise<unknown>, everyMs: number): () => Promise<number> {
   let goesOn = true;
   let sent = 0;
@@ -46,7 +49,7 @@ export function flood(send: () => Promise<unknown>, everyMs: number): () => Prom
   };
 }
 
-/** How long until a condition holds, in milliseconds; it is looked at every few. */
+/** Milliseconds until a condition holds; polls every few milliseconds. */
 export async function untilMs(holds: () => Promise<boolean>, atMostMs: number): Promise<number> {
   const startedAt = performance.now();
   while (!(await holds())) {
@@ -56,7 +59,7 @@ export async function untilMs(holds: () => Promise<boolean>, atMostMs: number): 
   return performance.now() - startedAt;
 }
 
-/** How many runs a plugin has, at most a hundred, that are in a state. */
+/** Runs of a plugin with a status, at most a hundred. */
 export async function runsOf(call: Client, pluginId: string, status: string): Promise<Json[]> {
   return (await call('GET', `/api/v1/plugins/${pluginId}/runs?limit=100&status=${status}`)).json.data;
 }

@@ -1,4 +1,5 @@
-// What a key of a request keeps is little, whatever its answer weighs, and the repeat gets that answer to the letter.
+// An idempotency key stores little, regardless of the response size, and the repeated request gets the identical
+// response.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { createClient } from '@libsql/client';
@@ -18,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** Bytes that the keys keep of answers. */
+/** Bytes that idempotency keys store of responses. */
 async function storedBytes(): Promise<number> {
   const db = createClient({ url: `file:${join(app.dataDir, 'tatami.db')}` });
   const { rows } = await db.execute(
@@ -34,7 +35,7 @@ const keyed = (method: string, path: string, body: unknown, key = `key-${++keys}
 
 const long = (letter: string): string => `${letter} "quoted" \u2028 😀 `.repeat(8_000);
 
-/** @returns the repeat's answer, which is the first one */
+/** @returns the response to the repeated request, which equals the first one */
 async function isRepeated(send: (key: string) => Promise<Reply>, meanwhile: () => Promise<unknown>) {
   const key = `key-${++keys}`;
   const before = await storedBytes();
@@ -48,7 +49,7 @@ async function isRepeated(send: (key: string) => Promise<Reply>, meanwhile: () =
   return growth;
 }
 
-test('a creation, an update of something else, an update that changes nothing, and many at once', async () => {
+test('a creation, an update of another object, an update without changes, and concurrent writes are replayed identically', async () => {
   const description = long('a');
   const { json: other } = await keyed('POST', '/issues', { team: 'ENG', title: 'other', description });
   const { json: third } = await keyed('POST', '/issues', { team: 'ENG', title: 'x', description: long('p') });
@@ -82,7 +83,7 @@ test('a creation, an update of something else, an update that changes nothing, a
   }
 });
 
-test('a value of two megabytes, set over and over', async () => {
+test('repeated keyed writes of two megabytes store little', async () => {
   const before = await storedBytes();
   const value = { text: 'v'.repeat(1_900_000) };
   const growth = await isRepeated(
@@ -95,11 +96,11 @@ test('a value of two megabytes, set over and over', async () => {
       (await keyed('PUT', '/plugins/test.keeper/kv/big', { value: `${round}`.padEnd(1_900_000) })).status,
     ).toBe(200);
   const grown = (await storedBytes()) - before;
-  console.log(`eleven keyed writes of 1.9 MB keep ${grown} bytes of their answers`);
+  console.log(`eleven keyed writes of 1.9 MB store ${grown} bytes of their responses`);
   expect(grown).toBeLessThan(11_000);
 });
 
-test('comments are recalled too, and after a restart as before it', async () => {
+test('responses about comments are replayed, also after a restart', async () => {
   const { json: issue } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'commented' });
   const send = () =>
     keyed('POST', `/issues/${issue.id}/comments`, { body: long('c').slice(0, 15_000) }, 'comment');

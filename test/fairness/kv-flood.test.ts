@@ -1,4 +1,5 @@
-// Long calls of a plugin on its stored values hold up nobody. It measures how long others wait, so that it runs alone.
+// Long calls of a plugin on its stored values delay no other client. The test measures latency, so this file runs
+// alone.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Staging, stagedCharsMax } from '../../core/changes/staging.ts';
 import { FairQuota } from '../../core/lib/fairness/fair-quota.ts';
@@ -15,7 +16,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await startApp()));
 afterAll(() => app.stop());
 
-/** The core's side of a run's calls, without a guest that would have to keep its own limits. */
+/** The core's side of a run's calls, without a guest that would enforce its own limits. */
 function callsOf(installId: string) {
   const { store, ledger } = app.services;
   const scope = scopeOf(app.workspace.workspaceId, installId);
@@ -29,7 +30,7 @@ function callsOf(installId: string) {
     });
 }
 
-test('a hundred compareAndSet of two megabytes end with their budget, and requests of others go on', async () => {
+test('a hundred compareAndSet of two megabytes end with their budget, and other requests are served', async () => {
   const other = app.clientOf((await app.addWorkspace('Other', 'OTHER')).apiKey);
   const { id } = await install(
     app.call,

@@ -1,4 +1,4 @@
-// What a plugin keeps: its quota counts everything, and what is deleted or removed is gone.
+// Stored values of plugins: the quota counts everything, and deletion removes all data.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { createClient } from '@libsql/client';
@@ -16,7 +16,7 @@ async function sql(text: string): Promise<Json[]> {
   return rows.map((row) => ({ ...row }));
 }
 
-/** A plugin that does this with each issue, and ends well. */
+/** A plugin that runs this code for each issue and succeeds. */
 const plugin = async (id: string, body: string) =>
   install(
     app.call,
@@ -28,7 +28,7 @@ const file = () => app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' 
 const value = async (id: string, key: string): Promise<Json> =>
   (await app.call('GET', `/api/v1/plugins/${id}/kv/${key}`)).json.value;
 
-test('what a run has staged counts: ninety values of 110,000 characters are refused in part by name of the limit', async () => {
+test('staged values count: of ninety values of 110,000 characters, those over the limit are refused with its name', async () => {
   await plugin(
     'test.hoard',
     `let refused = [];
@@ -45,7 +45,7 @@ test('what a run has staged counts: ninety values of 110,000 characters are refu
   expect(first).toMatch(/^quota_exceeded: A run may write at most 8388608 characters/);
 });
 
-test('the quota counts keys and is held over many runs; what is deleted takes nothing and its versions do not come back', async () => {
+test('the quota counts keys and applies across runs; a deleted value frees its space, and its versions are not reused', async () => {
   await plugin('test.fill', 'void 0;');
   const put = (key: string, text: string, headers = {}) =>
     app.call('PUT', `/api/v1/plugins/test.fill/kv/${key}`, { value: text }, headers);
@@ -69,7 +69,7 @@ test('the quota counts keys and is held over many runs; what is deleted takes no
   expect(used).toEqual(stored!);
 });
 
-test('many at once cannot pass the quota together', async () => {
+test('concurrent runs cannot exceed the quota together', async () => {
   await plugin('test.race', 'void 0;');
   const replies = await Promise.all(
     Array.from({ length: 12 }, (_, n) =>
@@ -103,7 +103,7 @@ test('a removed plugin leaves no value and no code behind', async () => {
   expect(await value('test.stayer', 'kept')).toBe(1);
 });
 
-test('compareAndSet takes objects as the same in any order of their keys, and lists only in their own', async () => {
+test('compareAndSet ignores the key order of objects, but not the order of lists', async () => {
   await plugin(
     'test.cas-order',
     `const [was, same] = [{ a: 1, b: { c: 2, d: [3, 4] } }, { b: { d: [3, 4], c: 2 }, a: 1 }];
@@ -122,7 +122,7 @@ test('compareAndSet takes objects as the same in any order of their keys, and li
   expect(await value('test.cas-order', 'stored')).toBe('new');
 });
 
-test('compareAndSet compares the value and not how it is written, of what is stored and of what is staged', async () => {
+test('compareAndSet compares values, not their notation, for stored and for staged values', async () => {
   await plugin(
     'test.cas',
     `const seen = [];

@@ -1,4 +1,4 @@
-// Who causes work is written down, and can be read: `GET /usage`.
+// Usage is recorded per cause and can be read: `GET /usage`.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
@@ -24,7 +24,7 @@ const usage = async (call: Client): Promise<Json> => {
 const billingAccount = async (call: Client, id: string): Promise<Json> =>
   (await usage(call)).payers.find((one: Json) => one.id === id);
 
-test('tokens, plugins and endpoints are charged for what they cause, and nobody sees what another workspace uses', async () => {
+test('tokens, plugins and endpoints are charged for the work that they cause, and usage of other workspaces is invisible', async () => {
   const other = app.clientOf((await app.addWorkspace('Other', 'OTHER')).apiKey);
   const plugin = await install(
     app.call,
@@ -69,10 +69,10 @@ test('tokens, plugins and endpoints are charged for what they cause, and nobody 
   expect(theirs.total.runs + theirs.total.deliveries + theirs.storedBytes).toBe(0);
 });
 
-test('refused and large requests are charged too; an hour later nothing is left of it', async () => {
+test('rejected and large requests are charged too; an hour later the record is gone', async () => {
   await app.call('POST', '/api/v1/issues', { title: 'no team' });
   await fileMany(app.call, 'ENG', 300);
-  // What goes out compressed is charged by what goes out.
+  // A compressed response is charged by its compressed size.
   await app.call('GET', '/api/v1/issues?limit=100', undefined, { 'accept-encoding': 'identity' });
   const [before] = (await usage(app.call)).payers;
   expect(before.requests).toBeGreaterThanOrEqual(5);
@@ -82,7 +82,7 @@ test('refused and large requests are charged too; an hour later nothing is left 
   expect(after.requests).toBeLessThanOrEqual(1);
 });
 
-test('what keys of requests keep is counted', async () => {
+test('stored responses of idempotency keys are counted', async () => {
   expect((await usage(app.call)).storedBytes).toBe(0);
   for (let n = 0; n < 3; n++)
     await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' }, { 'idempotency-key': `k${n}` });

@@ -1,5 +1,5 @@
-// The victim: asks for readiness, creates and gets one after the other, as a person's client would, until told to stop, then
-// prints how long each took in milliseconds. Arguments: address, token.
+// The victim: sequentially requests readiness, creates and gets, as an ordinary client does, until it is stopped; then
+// prints the latencies in milliseconds. Arguments: address, token.
 const [url = '', token = ''] = process.argv.slice(2);
 const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
 const took: Record<string, number[]> = { readyz: [], create: [], get: [] };
@@ -15,7 +15,7 @@ async function timed(name: string, path: string, init: RequestInit = {}): Promis
   return text;
 }
 
-const body = JSON.stringify({ team: 'OPS', title: 'The victim goes on working' });
+const body = JSON.stringify({ team: 'OPS', title: 'The victim continues to work' });
 await timed('readyz', '/readyz');
 took.readyz = [];
 process.stdout.write('ready\n');

@@ -1,4 +1,4 @@
-// Guessing tokens, and coming from ever new addresses, costs nobody else an answer.
+// Guessed tokens and requests from ever new addresses affect no other client.
 import { expect, test } from 'bun:test';
 import { startApp, type TestApp } from '../app.ts';
 
@@ -17,7 +17,7 @@ const warnings = ({ logs }: TestApp): string[] =>
     .filter(({ level, fields }) => level === 'warn' && 'fix' in fields)
     .map(({ fields }) => JSON.stringify(fields));
 
-test('600 wrong tokens close neither health nor documents nor good tokens of the same address', async () => {
+test('600 wrong tokens block neither health nor documents nor valid tokens of the same address', async () => {
   const app = await startApp({ flags });
   const guesses = await statuses(app, 'ttm_wrong', '/api/v1/issues', Array<string>(600).fill('x'));
   expect(guesses.filter((status) => status === 401).length).toBe(20);
@@ -28,7 +28,7 @@ test('600 wrong tokens close neither health nor documents nor good tokens of the
   await app.stop();
 });
 
-test('health has no limit, whoever asks how often and with what', async () => {
+test('health has no rate limit, for any client and credential', async () => {
   const app = await startApp({ flags });
   for (const path of ['/healthz', '/readyz'])
     for (const token of [null, 'ttm_wrong', app.workspace.apiKey]) {
@@ -40,11 +40,11 @@ test('health has no limit, whoever asks how often and with what', async () => {
   await app.stop();
 });
 
-test('behind a trusted proxy strangers count singly, by the last address that the proxy did not make up', async () => {
+test('behind a trusted proxy unauthenticated clients count separately, by the last address that the proxy appended', async () => {
   const app = await startApp({ flags: { ...flags, trustedProxy: '127.0.0.1/32, ::1/128' } });
   const clients = Array.from({ length: 40 }, (_, i) => `203.0.113.${i}`);
   expect(new Set(await statuses(app, null, '/api/v1/issues', clients))).toEqual(new Set([401]));
-  // One who invents addresses before his own stays one.
+  // A client that invents addresses before its own counts as one.
   const spoofed = await statuses(
     app,
     null,
@@ -58,12 +58,12 @@ test('behind a trusted proxy strangers count singly, by the last address that th
   const direct = await startApp({ flags });
   const replies = await statuses(direct, null, '/api/v1/issues', clients);
   expect(replies.filter((status) => status === 401).length).toBe(20);
-  // Told once, with the way to mend it where it is the operator's proxy.
+  // Logged once, with the setting to use if it is the operator's proxy.
   expect(warnings(direct)).toEqual([expect.stringContaining('--trusted-proxy 127.0.0.1/32')]);
   await direct.stop();
 });
 
-test('a new peer costs the same past 50,000 as before', async () => {
+test('a new peer costs the same beyond 50,000 as before', async () => {
   const { createRateLimiter } = await import('../../core/http/rate-limit.ts');
   const limits = {
     perMinute: { read: 20, write: 20, search: 20 },

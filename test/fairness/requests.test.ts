@@ -1,6 +1,6 @@
-// Requests of one workspace that cost the server much: streams and answers that nobody reads, lists and subscription filters that search
-// much text, and bodies made to be expensive. One server serves all tests, in an order in which the memory that an earlier test left
-// hides no growth of a later one.
+// Expensive requests of one workspace: streams and responses that are not read, lists and subscription filters that
+// search much text, and bodies that are expensive to parse. One server serves all tests, in an order in which the
+// memory of an earlier test hides no growth of a later one.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { largeText, makeLargeIssues } from './seed.ts';
 import { long, startArena, type Arena } from './victim.ts';
@@ -13,7 +13,7 @@ afterAll(() => arena.stop());
 
 const forMs = (longMs: number): number => (long ? longMs : 1_500);
 
-test('twenty streams that stall on events of 250 KB hold one piece each', async () => {
+test('twenty streams that stall on events of 250 KB buffer one chunk each', async () => {
   const [id] = await makeLargeIssues(arena.call, 'ENG', 1, 250_000);
   for (let n = 0; n < (long ? 120 : 80); n++)
     await arena.call('PATCH', `/api/v1/issues/${id}`, { description: largeText(250_000, n + 9) });
@@ -21,17 +21,18 @@ test('twenty streams that stall on events of 250 KB hold one piece each', async 
     for (let n = 0; n < 20; n++) arena.ask('/api/v1/events/stream?after=0');
     await Bun.sleep(forMs(8_000));
   });
-  // 20 pieces take some 40; the rest is garbage, up to 175. With a log of twice the length a reader that held all of it would hold 20 MB.
+  // 20 chunks take about 40 MB; the rest, up to 175 MB, is garbage. With a log of twice the length a stream that
+  // buffered all of it would take 20 MB.
   expect(report.grownMb).toBeLessThan(240);
 }, 300_000);
 
-test('five streams that catch up on everything take turns with others', async () => {
+test('five streams that catch up on the entire log share the server fairly', async () => {
   const count = long ? 10_000 : 2_000;
   for (let n = 0; n < count; n += 100)
     await arena.call('POST', '/api/v1/issues/bulk', {
       issues: Array.from({ length: 100 }, (_, at) => ({ team: 'ENG', title: `Small ${n + at}` })),
     });
-  // Nobody sees further than the end of the log.
+  // A position beyond the end of the log is rejected.
   expect((await arena.call('GET', '/api/v1/events?limit=1&after=999999999')).status).toBe(409);
   const reader = async (): Promise<number> => {
     const { body } = await fetch(`${arena.url}/api/v1/events/stream?after=0&types=issue.created`, {
@@ -53,13 +54,13 @@ test('five streams that catch up on everything take turns with others', async ()
   });
 }, 300_000);
 
-test('sixty lists of large issues that nobody reads are bounded in memory', async () => {
+test('sixty unread lists of large issues use bounded memory', async () => {
   await makeLargeIssues(arena.call, 'ENG', long ? 300 : 60, 256 * 1024);
   const report = await arena.flood(async () => {
     for (let n = 0; n < 60; n++) arena.ask('/api/v1/issues?limit=100&sort=-createdAt');
     await Bun.sleep(forMs(8_000));
   });
-  // Unbounded, these answers take 1.5 GB.
+  // Without the bound, these responses take 1.5 GB.
   expect(report.grownMb).toBeLessThan(250);
 }, 300_000);
 
@@ -70,7 +71,7 @@ const searches = (count: number, salt: string) =>
     }),
   );
 
-test('a filter with a hundred texts is refused by name, and holds up nobody', async () => {
+test('a filter with a hundred texts is rejected by name, and delays no other client', async () => {
   await arena.flood(async () => {
     const { status, json } = await arena.call('GET', `/api/v1/issues?filter=${searches(100, '')}`);
     expect([status, json.error?.code, json.error?.message]).toEqual([
@@ -81,7 +82,7 @@ test('a filter with a hundred texts is refused by name, and holds up nobody', as
   });
 }, 300_000);
 
-test('lists with as many texts as are allowed, from five clients at once, hold up nobody', async () => {
+test('lists with the maximum number of texts, from five clients at once, delay no other client', async () => {
   await arena.flood(async () => {
     const until = performance.now() + forMs(10_000);
     const client = async (name: number): Promise<void> => {
@@ -107,7 +108,7 @@ const register = (texts: number, salt: number) =>
     },
   });
 
-test('as many webhooks as are allowed, each with as many texts, hold up nobody while large issues change', async () => {
+test('the maximum number of webhooks, each with as many texts, delays no other client while large issues change', async () => {
   const tooMany = await register(100, 0);
   const texts = tooMany.status === 201 ? 100 : 10;
   let refused = '';
@@ -127,7 +128,7 @@ test('as many webhooks as are allowed, each with as many texts, hold up nobody w
 
 const millions = `{"issues":[${'{},'.repeat(1_390_000)}{}]}`;
 
-test('bodies of four megabytes of nothing, from four clients, hold up nobody', async () => {
+test('bodies of four megabytes without content, from four clients, delay no other client', async () => {
   const report = await arena.flood(async () => {
     const until = performance.now() + forMs(10_000);
     const client = async (): Promise<void> => {
@@ -143,6 +144,6 @@ test('bodies of four megabytes of nothing, from four clients, hold up nobody', a
     };
     await Promise.all([client(), client(), client(), client()]);
   });
-  // Garbage, of which a larger program leaves more lie: 4 of these bodies at a time are 17 MB of text.
+  // Garbage, which grows with the size of the program: 4 concurrent bodies are 17 MB of text.
   expect(report.grownMb).toBeLessThan(900);
 }, 300_000);

@@ -1,4 +1,4 @@
-// Plugin runs take turns: who sleeps, and who has thousands waiting, holds up nobody else.
+// Fair queue of plugin runs: a sleeping run and a long backlog delay no other plugin.
 import { afterEach, expect, test } from 'bun:test';
 import { startApp, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
@@ -13,7 +13,7 @@ const quick = (id: string, on = 'issue.created') =>
   packSource(`{ id: '${id}', version: '1.0.0', engines: { tatami: '*' },
     scopes: { 'issues:read': { why: 'test' }, 'labels:read': { why: 'test' } }, on: { '${on}': { handle() {} } } }`);
 
-test('a plugin that sleeps on 300 events holds up no plugin of another workspace, nor of its own', async () => {
+test('a plugin that sleeps on 300 events delays no plugin of another workspace or of its own', async () => {
   app = await startApp();
   const other = await app.addWorkspace('Other', 'OTHER');
   const neighbour = app.clientOf(other.apiKey);
@@ -39,14 +39,14 @@ test('a plugin that sleeps on 300 events holds up no plugin of another workspace
     untilMs(() => served(app.call, 'test.same'), 25_000),
   ]);
   console.log(
-    `beside a sleeper: another workspace's plugin ${another.toFixed()} ms, its own ${same.toFixed()} ms`,
+    `beside a sleeping plugin: another workspace's plugin ${another.toFixed()} ms, its own ${same.toFixed()} ms`,
   );
-  // No sleep has ended yet: each takes 9.5 s.
+  // Each sleep takes 9.5 s, so none has ended yet.
   expect(another).toBeLessThan(8_000);
   expect(same).toBeLessThan(8_000);
 }, 60_000);
 
-test('behind a backlog of one plugin, another plugin of the same workspace is served at once', async () => {
+test('behind the backlog of one plugin, another plugin of the same workspace runs at once', async () => {
   app = await startApp();
   await install(
     app.call,
@@ -67,14 +67,14 @@ test('behind a backlog of one plugin, another plugin of the same workspace is se
   );
   const open = (await runsOf(app.call, 'test.busy', 'queued')).length;
   console.log(`behind a backlog of ${backlog}: ${waited.toFixed()} ms, ${open} still queued`);
-  // The page of the queue is full: at least a hundred of the backlog still wait.
+  // A full page shows that at least a hundred runs of the backlog still wait.
   expect(open).toBe(100);
   await app.settled();
   for (const status of ['queued', 'retrying', 'dead'])
     expect([status, (await runsOf(app.call, 'test.busy', status)).length]).toEqual([status, 0]);
 }, 180_000);
 
-test('the end of the process waits for no sleeper, and its runs are performed by the next', async () => {
+test('the shutdown does not wait for sleeping runs, which the next process executes', async () => {
   app = await startApp();
   await install(
     app.call,

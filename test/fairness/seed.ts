@@ -1,11 +1,11 @@
-// What floods are made of: large issues, made through the public door. Texts come from a seed, so that every run is the same.
+// Large issues for floods, created through the public API. Texts come from a seed, so that every run is identical.
 import { expect } from 'bun:test';
 import type { Client } from '../app.ts';
 import { seededRandom } from '../faults/server.ts';
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ abcdefghijklmnopqrstuvwxyz';
 
-/** Words of both cases, none of which is "needle". */
+/** Words in upper and lower case, none of which is "needle". */
 export function largeText(characters: number, seed: number): string {
   const random = seededRandom(seed);
   const part = Array.from({ length: 1024 }, () => letters[Math.floor(random() * letters.length)]).join('');
@@ -15,7 +15,7 @@ export function largeText(characters: number, seed: number): string {
     .slice(0, characters);
 }
 
-/** @returns their ids */
+/** @returns ids of the issues */
 export async function makeLargeIssues(
   call: Client,
   team: string,

@@ -1,5 +1,5 @@
-// A victim in another workspace: a real server, floods from one workspace, and beside them a client of another one, whose
-// waiting times are measured quiet and flooded. Whoever causes work pays for it, so the victim must not notice.
+// A real server, floods from one workspace, and a client of another one, the victim, whose latency is measured with and
+// without the flood. Fair shares mean that the victim notices no difference.
 import { expect } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -12,12 +12,12 @@ import { clientOf } from '../faults/server.ts';
 import { ownCommand } from '../program.ts';
 import { watchOthers } from '../slow-machine.ts';
 
-/** The long forms use the figures at which each hole was found. */
+/** The long forms use the volumes that revealed each defect. */
 export const long = process.env.TATAMI_LONG === '1';
 
 /**
- * Below this the slowest say more about the machine than about the server (milliseconds). A creation takes several rounds of the
- * event loop and a sync of the disk.
+ * Below these latencies (milliseconds) the slowest requests depend on the machine rather than on the server. A creation
+ * takes several rounds of the event loop and a sync of the disk.
  */
 const floorMs = { readyz: 20, create: 50, get: 30 } as const;
 const quietMs = 1_000;
@@ -29,13 +29,13 @@ type Waits = Readonly<Record<(typeof routes)[number], readonly number[]>>;
 interface Report {
   readonly quietWorstMs: Readonly<Record<string, number>>;
   readonly p50Ms: Readonly<Record<string, number>>;
-  /** Of the slowest: the 99th in a hundred of many, the 95th of few, of which one would else decide. */
+  /** Slowest latency: the 99th percentile of many requests, the 95th of few, so that no single request decides. */
   readonly worstMs: Readonly<Record<string, number>>;
   readonly maxMs: Readonly<Record<string, number>>;
-  /** How much the server's resident memory grew at its peak. */
+  /** Peak growth of the server's resident memory. */
   readonly grownMb: number;
   readonly tookMs: number;
-  /** How many times as long everything took because of what others did on the machine. */
+  /** Factor by which other load on the machine slowed everything down. */
   readonly slowness: number;
 }
 
@@ -43,17 +43,17 @@ export interface Arena {
   readonly url: string;
   readonly flooder: FirstWorkspace;
   readonly victim: FirstWorkspace;
-  /** Of the flooding workspace. */
+  /** Client of the flooding workspace. */
   readonly call: Client;
   readonly callAsVictim: Client;
   residentMb(): number;
   /**
-   * Runs a flood beside the victim, and expects that it does not notice: that it waits at most twice as long as on a quiet
-   * server, or unnoticeably long. Other programs on the machine only add to what it waits, so that their share is taken off, and it
-   * may be tried again.
+   * Runs a flood beside the victim, and expects that its latency is at most twice that on a quiet server, or
+   * imperceptible. Other programs on the machine only add latency, so their share is subtracted, and the measurement
+   * may be repeated.
    */
   flood(run: () => Promise<unknown>): Promise<Report>;
-  /** A connection that sends a request of the flooding workspace, and reads nothing unless told to. */
+  /** A connection that sends a request of the flooding workspace, and reads only on demand. */
   ask(path: string): Socket;
   stop(): Promise<void>;
 }
@@ -73,7 +73,10 @@ export async function startArena(flags: Flags = {}): Promise<Arena> {
     Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))![1]) / 1024;
   const sockets: Socket[] = [];
 
-  /** Of this server; measured again where a flood seemed to be felt, because the machine may have become slower. */
+  /**
+   * Latency of this server without a flood; measured again after a suspected regression, because the machine may have
+   * become slower.
+   */
   let quiet: Waits | undefined;
   const measure = async (run: () => Promise<unknown>): Promise<Report> => {
     const beside = (quiet ??= await measured(url, victim, () => Bun.sleep(quietMs)));

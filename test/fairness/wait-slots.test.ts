@@ -1,11 +1,11 @@
-// Places that requests wait in, each shared by workspace and member: nobody uses up those of others.
+// Wait slots of requests are shared by workspace and member: nobody exhausts those of others.
 import { expect, test } from 'bun:test';
 import { createFreshEvents } from '../../core/events/fresh.ts';
 import { createDecisions } from '../../core/mcp/decisions.ts';
 import { createRunEnds } from '../../core/plugins/runs/ends.ts';
 import { createClock } from '../app.ts';
 
-/** Counts the waits that are over, without any time passing. */
+/** Counts the ended waits without advancing the time. */
 async function overOf(waits: readonly Promise<unknown>[]): Promise<number> {
   let over = 0;
   for (const wait of waits) void wait.then(() => over++);
@@ -15,7 +15,7 @@ async function overOf(waits: readonly Promise<unknown>[]): Promise<number> {
 const times = <T>(count: number, make: (n: number) => T): T[] =>
   Array.from({ length: count }, (_, n) => make(n));
 
-test('a workspace that waits for a thousand runs leaves others places to wait for theirs', async () => {
+test('a workspace that waits for a thousand runs leaves other workspaces slots', async () => {
   const clock = createClock();
   const ends = createRunEnds(clock);
   const flood = times(1_000, (n) =>
@@ -28,13 +28,12 @@ test('a workspace that waits for a thousand runs leaves others places to wait fo
   expect(await overOf([own])).toBe(1);
   clock.advance(1_000);
   expect(await overOf(flood)).toBe(1_000);
-  // Every place is free again.
   expect(await overOf([ends.wait({ workspaceId: 'a', billingAccount: 'plg_0' }, 'run_again', 1_000)])).toBe(
     0,
   );
 });
 
-test('a member whose agents wait for decisions leaves other members of the workspace places to wait for theirs', async () => {
+test('a member whose agents wait for decisions leaves other members of the workspace slots', async () => {
   const clock = createClock();
   const decisions = createDecisions(createFreshEvents(), clock);
   const waitAs = (memberId: string, tokenId: string): Promise<unknown> =>

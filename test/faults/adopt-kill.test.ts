@@ -1,4 +1,4 @@
-// A database that is made a directory's own, as the doctor does when it accepts one, and a kill at each step of that.
+// Adoption of a database by a directory, as in `doctor fix accept`, with a kill at each step.
 import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ const parent = mkdtempSync(join(tmpdir(), 'tatami-adopt-'));
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
 test.skipIf(!hasStrace)(
-  'killed while a database is made the own of its directory, the next start finds no damage (needs strace)',
+  'after a kill during the adoption of a database, the next start finds no damage (needs strace)',
   async () => {
     await openStore(join(parent, 'made'), Date.now).close();
     const program = `const [, store, dir] = process.argv;

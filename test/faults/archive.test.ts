@@ -1,5 +1,5 @@
-// Old events in files are read as those in the database: the same bytes, in the same order, for the same readers; a file that is damaged is told,
-// and nothing wrong is ever shown in its place.
+// Archived events are read like those in the database: the same bytes, in the same order, for the same readers; a
+// damaged file is reported, and wrong data is never returned.
 import { afterEach, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ async function archive(): Promise<void> {
   }).sweep();
 }
 
-/** 600 events and more, or more hundreds, some long, some that share what they say, the last ones young. */
+/** Creates 600 events or the given hundreds; some are long, some share texts, and the last ones are recent. */
 async function history(hundreds = 6): Promise<{ issue: string; reader: string }> {
   app = await startApp();
   await app.call('POST', '/api/v1/labels', { name: 'one' });
@@ -76,7 +76,7 @@ const filesOf = (): string[] => {
   return readdirSync(folder).map((name) => join(folder, name));
 };
 
-test('feed, history, audit log and each event are the same after they went to files, and after a restart', async () => {
+test('feed, history, audit log and each event are identical after archiving, and after a restart', async () => {
   const { issue, reader } = await history(11);
   const look = async (): Promise<unknown[]> => {
     const events = await feed();
@@ -111,7 +111,7 @@ test('feed, history, audit log and each event are the same after they went to fi
   expect(asStored[0]!.n).toBeLessThan(400);
 });
 
-test('the doctor compares what old events in files say, and tells how many of them it cannot read', async () => {
+test('the doctor compares archived events, and reports the number of unreadable ones', async () => {
   const { issue } = await history();
   await app.call('POST', `/api/v1/issues/${issue}/attachments`, {
     url: 'https://example.org/',
@@ -148,7 +148,7 @@ test('the doctor compares what old events in files say, and tells how many of th
   ]);
 });
 
-test('a file without its row, as a kill leaves it, is written again', async () => {
+test('a file without its row, as after a kill, is written again', async () => {
   await history();
   const before = await feed();
   await app.services.store.archive.write(app.workspace.workspaceId, new Map([[1, '["","half"]']]));
@@ -172,7 +172,7 @@ const damages: Readonly<Record<string, (file: string, whole: Buffer) => void>> =
   gone: (file) => rmSync(file),
 };
 
-test('a file that is flipped, cut or gone is named in the log, nothing wrong is shown, and the rest is read on', async () => {
+test('a corrupted, truncated or missing file is logged by name, no wrong data is returned, and the other events stay readable', async () => {
   const { issue } = await history();
   const events = await feed();
   await archive();

@@ -1,4 +1,4 @@
-// Preloaded into a real `tatami serve`: a bug that shows itself when the process gets SIGUSR2. `BUG` says which.
+// Preloaded into a real `tatami serve`: raises a bug on SIGUSR2. `BUG` selects which.
 import type { Worker } from 'node:worker_threads';
 
 const bug = process.env.BUG;

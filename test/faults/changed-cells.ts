@@ -9,11 +9,11 @@ import type { RowSubject } from '../../core/doctor/subject.ts';
 import type { Random } from '../random.ts';
 
 const sealed = 'sealed, or a hash of a secret';
-const marks = 'a mark of the machinery, which no request shows';
-const partly = 'shown in part, or in the words of a release';
-const related = 'moves with other rows, without an event of its object';
+const marks = 'internal state, which no request shows';
+const partly = 'shown in part, or with a wording that depends on the release';
+const related = 'changes with other rows, without an event of its object';
 
-/** Columns of which the log tells nothing, or not all. */
+/** Columns that the event log does not record, or not completely. */
 export const unloggedColumns: Readonly<Record<string, string>> = {
   'issues.updated_at': related,
   'issues.sla_due_at': related,
@@ -66,7 +66,7 @@ interface Column {
   readonly notnull: number;
 }
 
-/** Every column that the log tells. */
+/** Every column that the event log records. */
 export function loggedColumns(db: Database.Database): Column[] {
   const tables = contracts.flatMap(({ name, events }) => {
     const model = models.get(name);
@@ -79,7 +79,10 @@ export function loggedColumns(db: Database.Database): Column[] {
   );
 }
 
-/** @returns the change, as a sentence, where the doctor does not find it; null where it does, or where no row can be changed so */
+/**
+ * @returns a description of the change if the doctor misses it; null if it finds it, or if no row can be changed in
+ * this way
+ */
 export function missedChange(db: Database.Database, column: Column, random: Random): string | null {
   const { table, name } = column;
   const rows = db.prepare(`SELECT rowid AS at, * FROM ${table}`.replace('rowid AS at, ', '')).all() as Record<
@@ -106,14 +109,20 @@ export function missedChange(db: Database.Database, column: Column, random: Rand
   }
 }
 
-/** Of the tables whose rows go by an event, or with an object that did: SQL over rows that the log says are there. */
+/**
+ * Tables whose rows end with an event, or with a deleted object: SQL condition for rows that exist according to the
+ * log.
+ */
 const stays: Readonly<Record<string, string>> = {
   inbox_items: 'o.archived_at IS NULL',
   reactions:
     'NOT EXISTS (SELECT 1 FROM comments AS c WHERE c.id = o.subject_id AND c.deleted_at IS NOT NULL)',
 };
 
-/** @returns the row, as a sentence, where the doctor does not miss it; null where it does, or where no row can be deleted so */
+/**
+ * @returns a description of the row if the doctor misses its deletion; null if it finds it, or if no row can be deleted
+ * in this way
+ */
 export function missedDeletion(db: Database.Database, table: string, random: Random): string | null {
   const columns = (db.prepare(`PRAGMA table_info(${table})`).all() as { name: string }[]).map(
     ({ name }) => name,
@@ -143,12 +152,12 @@ export function missedDeletion(db: Database.Database, table: string, random: Ran
   }
 }
 
-/** Tables of which the log tells every row until it ends. */
+/** Tables whose rows are all recorded by the log until they end. */
 export const loggedTables: readonly string[] = [
   ...new Set(contracts.map(({ name }) => models.get(name)?.table)),
 ].filter((table) => table !== undefined && leftBehind[table] === undefined) as string[];
 
-/** Events of a personal view do not tell what it holds. */
+/** Events of a personal view do not contain its content. */
 function isLogged({ table, name }: Column, row: Readonly<Record<string, Value>>): boolean {
   const hidden = ['name', 'description', 'sort', 'layout', 'group_by', 'filter_json'];
   return table !== 'views' || row.visibility === 'shared' || !hidden.includes(name);
@@ -169,9 +178,9 @@ function isDetected(db: Database.Database): boolean {
 }
 
 function changed(value: Value, { table, name, type, notnull }: Column, random: Random): Value {
-  // An install that did not run and was removed looks, without its time, as one that changed in nothing.
+  // Without its deletion time, a removed install that did not run looks unchanged.
   const isRemoval = table === 'plugins' && name === 'deleted_at';
-  // Events say that a relation was removed, and not when.
+  // Events record the removal of a relation, but not its time.
   if (table === 'relations' && name === 'deleted_at' && value !== null) return null;
   if (value !== null && notnull === 0 && !isRemoval && random.once(3)) return null;
   if (name.endsWith('_json'))
@@ -180,7 +189,7 @@ function changed(value: Value, { table, name, type, notnull }: Column, random: R
   return value === null ? 1 : Number(value) === 1 ? 0 : Number(value) + 1;
 }
 
-/** The same with one part more, or other. */
+/** The same JSON value with one more or one different part. */
 function changedJson(value: unknown): unknown {
   if (Array.isArray(value)) return [...value, 'x'];
   if (value !== null && typeof value === 'object') return { ...value, x: 1 };

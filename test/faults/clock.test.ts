@@ -1,6 +1,6 @@
-// The clock on the wall is set forward and back by an hour or a day while receivers are down (docs/spec/durability.md ›
-// Clocks): what is retried keeps its intervals, nothing storms and nothing stalls, and ids stay unique. Seeds are printed with
-// a failure.
+// The wall clock is set forward and back by an hour or a day while receivers are down (docs/spec/durability.md ›
+// Clocks): retries keep their intervals, without storms or stalls, and ids stay unique. Seeds are printed with a
+// failure.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ interface World {
   readonly hooks: Hooks;
   readonly clock: TestClock;
   readonly receiver: Receiver;
-  /** When each request came in, by delivery, in hours of the monotonic clock. */
+  /** Times of each delivery's requests, in hours of the monotonic clock. */
   readonly at: Map<string, number[]>;
   stop(): Promise<void>;
 }
@@ -49,7 +49,7 @@ async function begin(): Promise<World> {
   return world;
 }
 
-/** Lets time pass in steps that no interval of the schedule is shorter than, so that each retry is made when it is due. */
+/** Advances time in steps below the shortest retry interval, so that each retry runs when it is due. */
 async function pass({ hooks, clock }: World, ms: number): Promise<void> {
   for (let left = ms; left > 0;) {
     const step = Math.min(left, 2 * 60_000);
@@ -63,7 +63,7 @@ for (const [name, jump] of [
   ['an hour', -hour],
   ['a day', -day],
 ] as const)
-  test(`set back by ${name}, retries come when they would have, and are parked after their 24 hours`, async () => {
+  test(`after the clock is set back by ${name}, retries keep their times, and deliveries are parked after 24 hours`, async () => {
     const world = await begin();
     const { hooks, clock, at } = world;
     const endpoint = await hooks.register(world.receiver.url, { events: ['issue.created'] });
@@ -85,7 +85,7 @@ for (const [name, jump] of [
     await world.stop();
   }, 60_000);
 
-test('set forward by a day, each open delivery makes one attempt and is parked: no storm', async () => {
+test('after the clock is set forward by a day, each open delivery makes one attempt and is parked: no storm', async () => {
   const world = await begin();
   const { hooks, clock, receiver } = world;
   const endpoint = await hooks.register(receiver.url, { events: ['issue.created'] });
@@ -101,7 +101,7 @@ test('set forward by a day, each open delivery makes one attempt and is parked: 
   await world.stop();
 }, 60_000);
 
-test('what is put off after the clock was set back is not moved with what waited before', async () => {
+test('work that is postponed after the clock was set back is not shifted with earlier waiting work', async () => {
   const world = await begin();
   const { hooks, clock, receiver, at } = world;
   await hooks.register(receiver.url, { events: ['issue.created'] });
@@ -121,7 +121,7 @@ test('what is put off after the clock was set back is not moved with what waited
   await world.stop();
 }, 60_000);
 
-test('through a day of random jumps every delivery is retried in turn, none stalls or storms, and ids stay unique', async () => {
+test('during a day of random clock changes every delivery is retried in order, none stalls or storms, and ids stay unique', async () => {
   const seed = Number(process.env.SEED ?? 20_261_122);
   const random = seededRandom(seed);
   const world = await begin();
@@ -131,7 +131,7 @@ test('through a day of random jumps every delivery is retried in turn, none stal
   const ids = new Set<string>();
   for (let step = 0; step < 60; step++) {
     if (step < 12) ids.add((await hooks.file(`Issue ${step}`)).id);
-    // A first attempt that a jump falls into is for the pure tests of the schedule.
+    // The unit tests of the schedule cover a first attempt during a clock change.
     await hooks.app.settled();
     if (random() < 0.3) clock.jump(jumps[Math.floor(random() * jumps.length)]!);
     await pass(world, 30 * 60_000);
@@ -140,7 +140,7 @@ test('through a day of random jumps every delivery is retried in turn, none stal
   for (const times of at.values())
     for (const [n, time] of times.entries()) {
       const offset = ATTEMPT_OFFSETS_MS[n]!;
-      // Time passes in steps of two minutes here; a jump forward is time that has passed.
+      // Time advances in steps of two minutes; a jump forward counts as elapsed time.
       expect([seed, n, time - times[0]! >= offset - 3 * 60_000]).toEqual([seed, n, true]);
       expect([seed, n, time - times[0]! <= offset * 1.1 + 5 * 60_000]).toEqual([seed, n, true]);
     }
@@ -151,7 +151,7 @@ test('through a day of random jumps every delivery is retried in turn, none stal
   await world.stop();
 }, 60_000);
 
-/** The clock is set between a stop and the next start. */
+/** Changes the clock between a stop and the next start. */
 async function restart(world: World, jump: number): Promise<World> {
   const { app } = world.hooks;
   await app.stop();
@@ -166,7 +166,7 @@ for (const [name, ahead] of [
   ['an hour', hour],
   ['a year', year],
 ] as const)
-  test(`a retry that was planned by a clock ${name} ahead comes when it would have, though a restart set the clock right`, async () => {
+  test(`a retry planned by a clock ${name} ahead runs at its intended time, although a restart corrected the clock`, async () => {
     let world = await begin();
     world.clock.jump(ahead);
     await world.hooks.register(world.receiver.url, { events: ['issue.created'] });
@@ -181,7 +181,7 @@ for (const [name, ahead] of [
     await world.stop();
   }, 60_000);
 
-test('an endpoint hears of what happens after it was registered, whatever the clock shows then, over restarts', async () => {
+test('an endpoint receives every event after its registration, regardless of the clock, across restarts', async () => {
   let world = await begin();
   world.receiver.answer = () => new Response();
   await world.hooks.register(world.receiver.url, { events: ['issue.created'] });
@@ -198,7 +198,7 @@ test('an endpoint hears of what happens after it was registered, whatever the cl
   await world.stop();
 }, 60_000);
 
-test('a plugin runs for what happens after it was installed, and its schedule at its next time, when the clock comes back', async () => {
+test('a plugin runs for events after its install, and its schedule at its next time, when the clock is set back', async () => {
   const clock = createClock();
   const dataDir = mkdtempSync(join(tmpdir(), 'tatami-clock-'));
   let app = await startApp({ clock, dataDir });
@@ -217,14 +217,14 @@ test('a plugin runs for what happens after it was installed, and its schedule at
   await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'a year before the plugin' });
   await app.settled();
   expect(await runs()).toEqual(['issue.created']);
-  // Within a minute the jump is seen; then the next full hour is the schedule's.
+  // The jump is detected within a minute; then the schedule runs at the next full hour.
   for (const ms of [60_000, hour]) {
     clock.advance(ms);
     while (app.logs.every(({ message }) => !message.includes('planned anew'))) await Bun.sleep(1);
     await app.settled();
   }
   expect((await runs()).toSorted()).toEqual(['hourly', 'issue.created']);
-  // Planned by a clock that is ahead, and the server started by the right one.
+  // The retry was planned by a clock that is ahead, and the server starts with the correct one.
   clock.jump(year);
   clock.advance(60_000);
   await app.settled();

@@ -1,4 +1,4 @@
-// What tests of the continuous copy share: a database file assembled from it, and what stands in it.
+// Helpers for tests of the continuous copy: a database file assembled from the copy, and its content.
 import Database from 'libsql';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { assembleAt, type Assembled } from '../../core/backup/copy/assemble.ts';
 import { openDestination, type Destination } from '../../core/backup/copy/destination.ts';
 
 export interface Copied extends Assembled {
-  /** In the order in which the issues were made. */
+  /** Titles in order of creation. */
   readonly titles: readonly string[];
   readonly events: number;
 }

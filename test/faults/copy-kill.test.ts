@@ -1,5 +1,6 @@
-// The continuous copy of a real server that is killed under load: what is assembled is always a whole database, a prefix of what was
-// committed, and lacks no more than the last seconds. TATAMI_LONG=1 makes it thirty kills in place of one, and kills the taking of a base as well.
+// The continuous copy of a real server that is killed under load: the assembled database is always intact and a prefix
+// of the commits, and lacks at most the last seconds. TATAMI_LONG=1 runs thirty kills in place of one, and also kills
+// the server during a base copy.
 import { afterAll, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,9 +14,11 @@ import { clientOf, seededRandom, startServer, type Server } from './server.ts';
 
 const long = process.env.TATAMI_LONG !== undefined;
 const kills = long ? 30 : 1;
-/** A copy is made every second; what was acknowledged so long before the kill has to be in it, on a busy machine, too. */
+/**
+ * A copy is made every second; commits acknowledged this long before the kill must be included, also on a busy machine.
+ */
 const lostMsMax = 6_000;
-/** So long that a checkpoint comes every few hundred issues. */
+/** Long enough for a checkpoint every few hundred issues. */
 const description = 'The printer on the third floor is on fire. '.repeat(600);
 
 const folders: string[] = [];
@@ -32,7 +35,10 @@ interface SeededDirectory {
   readonly key: string;
 }
 
-/** Made by another process: libsql ends a connection once its statements are collected, and its end would fold the log into the file. */
+/**
+ * Created by another process: libsql closes a connection once its statements are garbage-collected, which would
+ * checkpoint the log into the file.
+ */
 async function makeDir(): Promise<SeededDirectory> {
   const dir = folder();
   const command = programCommand(['init', '--data-dir', dir, '--workspace', 'Acme', '--team', 'ENG']);
@@ -42,21 +48,24 @@ async function makeDir(): Promise<SeededDirectory> {
 }
 
 let seeded: Promise<SeededDirectory> | undefined;
-/** A copy of what is made once. */
+/** A copy of the directory that is created once. */
 async function freshDir(): Promise<SeededDirectory> {
   const { dir, key } = await (seeded ??= makeDir());
   return { dir: copyAsKilled(dir, join(folder(), 'data')), key };
 }
 
-/** Writes until the server dies. */
+/** Writes until the server ends. */
 interface Load {
-  /** After how many milliseconds of this load each title was acknowledged. */
+  /** Acknowledged titles with their time in milliseconds since the start of this load. */
   readonly acked: ReadonlyMap<string, number>;
-  /** Kills the server. @returns after how many milliseconds */
+  /**
+   * Kills the server.
+   * @returns time of the kill in milliseconds
+   */
   kill(): Promise<number>;
 }
 
-/** Names of the objects; null where the S3 server, to which objects are written meanwhile, answers an internal error. */
+/** Object names; null if the S3 server answers with an internal error, because objects are being written. */
 const listed = (source: Destination): Promise<readonly string[] | null> => source.list().catch(() => null);
 
 let issues = 0;
@@ -100,7 +109,7 @@ async function until(what: () => Promise<boolean>): Promise<void> {
 const hasBase = async (source: Destination): Promise<boolean> =>
   (await listed(source))?.some((name) => name.endsWith('/manifest')) ?? false;
 
-/** The copies are prefixes of what the server has in the end, and the last one of them reaches far enough. */
+/** Expects that the copies are prefixes of the server's final state, and that the last one is recent enough. */
 async function checkPrefixes(dir: string, copies: readonly Copied[]): Promise<void> {
   const server = await startServer(dir);
   server.child.kill('SIGTERM');
@@ -113,7 +122,7 @@ async function checkPrefixes(dir: string, copies: readonly Copied[]): Promise<vo
 }
 
 test(
-  `${kills === 1 ? 'a kill' : `${kills} kills`} under load: the copy lacks seconds at most, and its chain goes on over all of them`,
+  `${kills === 1 ? 'a kill' : `${kills} kills`} under load: the copy lacks seconds at most, and its chain continues across all kills`,
   async () => {
     const { dir, key } = await freshDir();
     const to = folder();
@@ -122,7 +131,7 @@ test(
     const acked = new Map<string, number>();
     const copies: Copied[] = [];
     let lostMs = 0;
-    /** Of the time in which a server ran: while it is down nothing can be copied. */
+    /** Total run time of the server: nothing can be copied while it is down. */
     let aliveMs = 0;
     for (let kill = 0; kill < kills; kill++) {
       const server = await startServer(dir, { flags: ['--copy-to', to, '--copy-every', '1'] });
@@ -172,12 +181,12 @@ const killedWhileBasing = async (): Promise<void> => {
 };
 if (long)
   test(
-    'killed while the first base is taken under load, the next start takes another one',
+    'after a kill during the first base copy under load, the next start takes another one',
     killedWhileBasing,
     180_000,
   );
 
-test('to an S3 server that goes away, comes back, and is written to while the server is killed', async () => {
+test('a copy to an S3 server survives outages of that server, and kills of the writing server', async () => {
   const { dir, key } = await freshDir();
   const s3 = await startS3();
   const to = 's3://copies/of/tatami';

@@ -1,5 +1,5 @@
-// The continuous copy in a running process: each moment of it equals what was there at that moment, whatever happens to the log, the
-// destination and the process between.
+// The continuous copy in a running process: each point in time equals the state at that time, regardless of
+// checkpoints, outages of the destination and restarts.
 import { afterEach, expect, test } from 'bun:test';
 import {
   cpSync,
@@ -42,7 +42,7 @@ async function make(app: TestApp, title: string): Promise<void> {
   expect(status).toBe(201);
 }
 
-/** Once more, and until a base that is under way is done. */
+/** Copies once more, and waits for a base copy in progress. */
 async function caughtUp(app: TestApp): Promise<void> {
   const copier = copierOf(app);
   await copier.round();
@@ -51,7 +51,7 @@ async function caughtUp(app: TestApp): Promise<void> {
   expect(copier.status()).toMatchObject({ waitingBytes: 0, lastError: null });
 }
 
-test('each moment equals what was there, and the chain goes on over a clean restart', async () => {
+test('each point in time equals the state at that time, and the chain continues across a clean restart', async () => {
   const to = folder();
   let app = await start(to);
   await caughtUp(app);
@@ -79,12 +79,12 @@ test('each moment equals what was there, and the chain goes on over a clean rest
   expect(chains).toMatchObject([{ bases: 1, moments: [{ toMs: moments.at(-1)!.timeMs }] }]);
 });
 
-test('a destination that is away holds up nothing, is told, and gets all once it is back', async () => {
+test('an unavailable destination delays nothing, is reported, and receives everything once it is back', async () => {
   const to = folder();
   const app = await start(to);
   await caughtUp(app);
   renameSync(to, `${to}-away`);
-  writeFileSync(to, 'nothing can be made in here');
+  writeFileSync(to, 'a file in place of the folder');
   const titles: string[] = [];
   for (let i = 0; i < 8; i++) {
     titles.push(`Issue ${i}`);
@@ -111,7 +111,7 @@ test('a destination that is away holds up nothing, is told, and gets all once it
   await app.stop();
 });
 
-test('an empty folder in the place of a disk that is not mounted is told, and not written to', async () => {
+test('an empty folder in place of an unmounted disk is reported, and not written to', async () => {
   const to = folder();
   let app = await start(to);
   await make(app, 'Before');
@@ -133,7 +133,7 @@ test('an empty folder in the place of a disk that is not mounted is told, and no
   expect((await verifyCopy(openDestination(to, noS3))).chains).toHaveLength(1);
 });
 
-test('a segment that is damaged or missing is told, and what lies before it is reached', async () => {
+test('a damaged or missing segment is reported, and earlier points in time stay restorable', async () => {
   const to = folder();
   const app = await start(to);
   await caughtUp(app);
@@ -170,7 +170,7 @@ test('a segment that is damaged or missing is told, and what lies before it is r
   await checkUpTo(2);
 });
 
-test('what is too old goes, and moments as far back as are kept stay', async () => {
+test('old segments are removed, and points in time within the retention period stay restorable', async () => {
   const to = folder();
   const app = await start(to, { copyEvery: '3600', copyKeep: '30' });
   await caughtUp(app);
@@ -194,7 +194,7 @@ test('what is too old goes, and moments as far back as are kept stay', async () 
   await app.stop();
 });
 
-test('a start without a copy ends the chain, and nobody claims to know what was between', async () => {
+test('a start without a copy ends the chain, and the period in between is not restorable', async () => {
   const to = folder();
   const dataDir = folder();
   const clock = createClock();
@@ -220,7 +220,7 @@ test('a start without a copy ends the chain, and nobody claims to know what was 
   expect((await verifyCopy(openDestination(to, noS3))).chains).toHaveLength(2);
 });
 
-test('a directory that was copied begins a chain of its own, and leaves that of the original alone', async () => {
+test('a copied directory begins its own chain, and leaves that of the original unchanged', async () => {
   const to = folder();
   const dataDir = folder();
   const clock = createClock();
@@ -247,7 +247,7 @@ test('a directory that was copied begins a chain of its own, and leaves that of 
   expect((await verifyCopy(openDestination(to, noS3))).chains).toHaveLength(2);
 });
 
-test('a base whose chain ends while it is taken is none', async () => {
+test('a base copy whose chain ends meanwhile is discarded', async () => {
   const to = folder();
   const app = await start(to);
   await make(app, 'The only one');

@@ -1,5 +1,5 @@
-// A core that creates issues one after the other and says on stdout which are acknowledged. Killed from outside at any moment.
-// Its clock stands where that of the test stands. Arguments: data directory, key, number of issues, milliseconds of that clock.
+// A core that creates issues sequentially and prints the acknowledged ones. It can be killed at any moment. Its clock
+// starts at the time of the test's clock. Arguments: data directory, key, number of issues, milliseconds of that clock.
 import { writeSync } from 'node:fs';
 import { readConfig } from '../../core/config.ts';
 import { serve } from '../../core/serve.ts';

@@ -1,5 +1,6 @@
-// A plugin run is a transaction, at every step: the database as each commit left it is what a kill at that moment leaves, and a server
-// that starts from it comes to the same end as one that nobody killed. The end is worked out from the event log alone.
+// A plugin run is a transaction at every step: the database after each commit is the state after a kill at that moment,
+// and a server that starts from it reaches the same final state as an uninterrupted one. The expected state is derived
+// from the event log alone.
 import { afterAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,10 +14,10 @@ import { createReceiver, type ReceivedCounts } from './receiver.ts';
 import { seededRandom } from './server.ts';
 
 const seeds = process.env.TATAMI_LONG ? Array.from({ length: 60 }, (_, at) => at + 1) : [1];
-/** Of the states that the commits leave, so many are gone on from. */
+/** Fraction of the states after commits that are continued. */
 const statesTried = process.env.TATAMI_LONG ? 1 : 0.1;
 const issuesFiled = 4;
-/** How often a commit is followed by the death of the sidecars. */
+/** Probability that the sidecars are killed at a commit. */
 const sidecarDeaths = 0.1;
 const remindedAfterMs = 60_000;
 const flags = { egressAllow: '127.0.0.1/32' };
@@ -52,7 +53,7 @@ const plugin = `{
   } } },
 }`;
 
-/** What a kill after one commit leaves: the data directory, the time, and what the receiver and the journal knew. */
+/** State after a kill at one commit: the data directory, the time, and the contents of the receiver and the journal. */
 interface State {
   readonly dir: string;
   readonly nowMs: number;
@@ -60,14 +61,14 @@ interface State {
   readonly journaled: ReadonlySet<string>;
 }
 
-/** Everything the plugin was asked for has come to its end, its one-offs too. */
+/** Waits until all runs of the plugin are finished, including one-time jobs. */
 async function comeToAnEnd(app: TestApp): Promise<void> {
   await app.settled();
   app.clock.advance(remindedAfterMs);
   await app.settled();
 }
 
-/** Runs the plugin on a few issues, and keeps states that its commits leave. */
+/** Runs the plugin on a few issues, and saves states after its commits. */
 async function states(seed: number, random: () => number): Promise<{ states: State[]; app: TestApp }> {
   const dir = join(root, `live-${seed}`);
   mkdirSync(dir);
@@ -84,7 +85,7 @@ async function states(seed: number, random: () => number): Promise<{ states: Sta
       journaled.size === 0 && ops.some(({ statement }) => statement.name === 'journal.keep');
     for (const { statement, params } of ops)
       if (outcome.ok && statement.name === 'journal.keep') journaled.add(String(params.id));
-    // Always tried: the state in which a request is answered and nothing else of its run is kept.
+    // Always tried: the state in which a request is answered and nothing else of its run is stored.
     if (isFirstAnswer || random() < statesTried)
       states.push({
         dir: copyAsKilled(dir, join(root, `${seed}-${states.length}`)),
@@ -103,7 +104,7 @@ async function states(seed: number, random: () => number): Promise<{ states: Sta
 const fields = ['estimate', 'priority', 'title'] as const;
 const stateOf = (of: Json): Json => Object.fromEntries(fields.map((name) => [name, of[name]]));
 
-/** What the log says of each issue; nothing of it comes from the tables that the server answers from. */
+/** The issues according to the log, independent of the tables that the server reads. */
 function modelOf(events: readonly Json[]): Map<string, Json> {
   const issues = new Map<string, Json>();
   for (const { type, data } of events) {
@@ -120,7 +121,10 @@ function modelOf(events: readonly Json[]): Map<string, Json> {
   return issues;
 }
 
-/** The issues are what the log says. @returns the model */
+/**
+ * Expects that the issues match the log.
+ * @returns the model
+ */
 async function checkAgainstLog({ call }: TestApp): Promise<{ events: Json[]; model: Map<string, Json> }> {
   const events = await everything(call, '/events');
   expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
@@ -140,7 +144,7 @@ async function checkEnd(app: TestApp): Promise<void> {
   for (const [id, { estimate, priority, title, comments }] of model) {
     expect([estimate, priority]).toEqual([1, 'high']);
     expect(title).toMatch(/^Issue \d \(reminded\)$/);
-    // What was answered last is what the run went on with.
+    // The run continued with the last response.
     expect(comments).toEqual([receiver.lastAnswer(id)]);
     expect((await call('GET', `/api/v1/plugins/com.test.steps/kv/${id}`)).json.value).toBe(1);
   }
@@ -155,7 +159,7 @@ async function checkEnd(app: TestApp): Promise<void> {
   expect(proposed.sort()).toEqual(created.sort());
 }
 
-/** What one run wrote is as it was before it, and nothing else has moved. */
+/** Expects that an undo restores the state before the run and changes nothing else. */
 async function checkUndo(app: TestApp, random: () => number): Promise<void> {
   const { events, model } = await checkAgainstLog(app);
   const written = events.filter(
@@ -172,7 +176,9 @@ async function checkUndo(app: TestApp, random: () => number): Promise<void> {
   expect((await checkAgainstLog(app)).model).toEqual(model);
 }
 
-/** A request is sent once, and once more only where the server died before its answer was in the journal. */
+/**
+ * Expects that a request is sent once, and once more only if the server ended before its response was in the journal.
+ */
 function checkRequests(received: ReceivedCounts, journaled: ReadonlySet<string>): void {
   for (const [key, { times }] of receiver.received()) {
     const before = received.get(key)?.times ?? 0;
@@ -184,7 +190,7 @@ function checkRequests(received: ReceivedCounts, journaled: ReadonlySet<string>)
 }
 
 for (const seed of seeds)
-  test(`from each commit of a plugin's work, killed there, the end is the same (seed ${seed})`, async () => {
+  test(`a kill at each commit of a plugin's work leads to the same final state (seed ${seed})`, async () => {
     const random = seededRandom(seed);
     const { states: all, app } = await states(seed, random);
     await checkEnd(app);

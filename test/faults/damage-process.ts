@@ -1,5 +1,5 @@
-// Damages copies of a data directory, starts on each, and says what became of it: a process of its own, for a damage might end it. Prints
-// one JSON line before and one after each case. Argument: JSON of `Task`.
+// Damages copies of a data directory, starts on each, and reports the outcome. It is a separate process, because a
+// damage might end it. Prints one JSON line before and one after each case. Argument: JSON of `Task`.
 import { mkdtempSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,25 +11,25 @@ import { copyAsKilled } from './own-copy.ts';
 import { seededRandom } from './server.ts';
 
 export interface Task {
-  /** Holds the directories `closed`, `killed` and `earlier`. */
+  /** Parent of the directories `closed`, `killed` and `earlier`. */
   readonly parent: string;
   readonly token: string;
   readonly nowMs: number;
   readonly seeds: readonly [from: number, to: number];
-  /** Every so many cases a second start follows. */
+  /** Interval of the cases with a second start. */
   readonly startsAgain: number;
-  /** Directory → path → the right answer. */
+  /** Directory → path → correct response. */
   readonly right: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 export interface Outcome {
   readonly seed: number;
   readonly what: string;
-  /** `refused` with a message; `only read`: it says that it is damaged; `goes on`: it takes writes. */
+  /** `refused`: rejected with a message; `only read`: reported as damaged; `goes on`: accepts writes. */
   readonly start: 'refused' | 'only read' | 'goes on';
   readonly message: string;
   readonly answers: { readonly right: number; readonly refused: number };
-  /** What must not be. */
+  /** Violations. */
   readonly wrong: readonly string[];
 }
 
@@ -102,10 +102,10 @@ async function run(task: Task): Promise<void> {
     const isChanged = damage.apply(dir);
     const right = task.right[damage.base] ?? {};
     const first = await startOn(dir, task, right);
-    // What a supervisor does when a server ends, and what is asked of a server that goes on.
+    // A supervisor restarts an ended server, which is simulated in some cases only.
     const isOnce = first.start === 'goes on' || seed % task.startsAgain !== 0;
     const again = isOnce ? first : await startOn(dir, task, right);
-    // A page that lies in the log is not read from the file, which only a killed server leaves.
+    // A page that is in the log is not read from the file, and only a killed server leaves such pages.
     const mustReport = isChanged && damage.base === 'closed' && damage.file === 'tatami.db';
     const unnoticed =
       mustReport && first.start === 'goes on' ? ['a change of the database was not noticed'] : [];

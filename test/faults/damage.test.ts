@@ -1,5 +1,6 @@
-// docs/spec/durability.md › Damaged files: random damage to every file of a data directory. Whatever starts answers rightly or not at all,
-// nothing ends the process, and a second start fares no worse. TATAMI_LONG=1 makes it 1,000 cases.
+// docs/spec/durability.md › Damaged files: random damage to every file of a data directory. A server that starts
+// answers correctly or not at all, nothing ends the process, and a second start gives no worse result. TATAMI_LONG=1
+// runs 1,000 cases.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +11,7 @@ import type { Outcome, Task } from './damage-process.ts';
 import { everything } from './oracle.ts';
 import { copyAsKilled } from './own-copy.ts';
 
-/** In each answer. */
+/** Part of each response. */
 const flags = { baseUrl: 'http://localhost' };
 const long = process.env.TATAMI_LONG !== undefined;
 const cases = long ? 1_000 : 14;
@@ -19,7 +20,7 @@ let task: Omit<Task, 'seeds'>;
 
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
-/** Of some length, so that some go over a page. */
+/** Varying length, so that some texts span several pages. */
 async function write(app: TestApp, from: number, to: number): Promise<void> {
   for (let n = from; n < to; n++) {
     const title = `Issue ${n}: Größe`;
@@ -36,7 +37,7 @@ async function write(app: TestApp, from: number, to: number): Promise<void> {
   }
 }
 
-/** Path → answer, of all that the API lists and shows. */
+/** Path → response, for everything that the API lists and shows. */
 async function answersOf(app: TestApp): Promise<Record<string, string>> {
   const lists = [
     'teams',
@@ -122,7 +123,7 @@ const countBy = (values: readonly string[]): Record<string, number> => {
   return counts;
 };
 
-test(`${cases} random damages: no wrong answer, no abort, no loop`, async () => {
+test(`${cases} random damages: no wrong response, no abort, no loop`, async () => {
   const { outcomes, aborted } = await runCases(cases);
   if (process.env.TATAMI_LONG)
     console.log(countBy(outcomes.map(({ start, what }) => `${what.split(':')[0]} ${start}`)));
@@ -132,7 +133,7 @@ test(`${cases} random damages: no wrong answer, no abort, no loop`, async () => 
   ).toEqual([]);
   expect(outcomes).toHaveLength(cases);
   const starts = countBy(outcomes.map(({ start }) => start));
-  // It is no suite of refusals: much of a damaged database is read.
+  // Much of a damaged database must stay readable, so that the test covers more than refusals.
   expect(starts['only read'] ?? 0).toBeGreaterThan(cases / 5);
   const read = outcomes.filter(({ start }) => start === 'only read');
   expect(read.some(({ answers }) => answers.right > answers.refused)).toBe(true);

@@ -1,20 +1,20 @@
-// Damages of a data directory, made from a seed: what disks, cables, copies and people do to files.
+// Damages of a data directory from a seed: faults of disks, cables, copies and people.
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 type Random = () => number;
 
 export interface DamageCase {
-  /** Which of the two directories: its server was stopped, or killed with something in the log. */
+  /** Source directory: from a stopped server, or from a killed one with commits in the log. */
   readonly base: 'closed' | 'killed';
   readonly file: string;
   readonly how: string;
-  /** @returns whether the file is another one now */
+  /** @returns true if the file changed */
   apply(dir: string): boolean;
 }
 
 const pageBytes = 8192;
-/** The more often, the more there is of it. */
+/** Repeated names are damaged more often. */
 const files = [
   ...Array<string>(12).fill('tatami.db'),
   ...['tatami.db-wal', 'tatami.db-wal', 'tatami.db-wal', 'tatami.db-sums', 'tatami.db-sums'],
@@ -36,7 +36,7 @@ const ways: Readonly<Record<string, Damaging>> = {
   },
   'one byte of text made 0xff': (bytes, random) => {
     const start = Math.floor(random() * bytes.length);
-    // What is likely to be within a text.
+    // Offset that is likely to be within a text.
     const at = bytes.findIndex((byte, index) => index >= start && byte >= 0x61 && byte <= 0x7a);
     bytes[at < 0 ? start : at] = 0xff;
     return bytes;
@@ -48,23 +48,23 @@ const ways: Readonly<Record<string, Damaging>> = {
     for (let at = from; at < to; at++) bytes[at] = Math.floor(random() * 256);
     return bytes;
   },
-  'a page written to the place of another': (bytes, random) => {
+  'a page written in place of another': (bytes, random) => {
     const [from, to] = spanOf(random, bytes.length, pageBytes);
     const [target] = spanOf(random, bytes.length, pageBytes);
     bytes.copy(bytes, target, from, to);
     return bytes;
   },
-  'a page as it was earlier': (bytes, random, older) => {
+  'an earlier version of a page': (bytes, random, older) => {
     const [from, to] = spanOf(random, Math.min(bytes.length, older?.length ?? 0), pageBytes);
     older?.copy(bytes, from, from, to);
     return bytes;
   },
   cut: (bytes, random) => bytes.subarray(0, Math.floor(random() * bytes.length)),
-  'cut at a page': (bytes, random) => bytes.subarray(0, spanOf(random, bytes.length, pageBytes)[0]),
+  'truncated at a page': (bytes, random) => bytes.subarray(0, spanOf(random, bytes.length, pageBytes)[0]),
   emptied: (bytes) => bytes.subarray(0, 0),
 };
 
-/** @param older the database as it was some time before */
+/** @param older earlier state of the database */
 export function damageOfSeed(random: Random, older: Buffer): DamageCase {
   const base = random() < 0.5 ? 'closed' : 'killed';
   const wanted = files[Math.floor(random() * files.length)] ?? '';
@@ -80,7 +80,7 @@ export function damageOfSeed(random: Random, older: Buffer): DamageCase {
       if (!existsSync(path)) throw new Error(`${file} is not there.`);
       const bytes = readFileSync(path);
       const damaged = ways[how]?.(Buffer.from(bytes), random, file === 'tatami.db' ? older : null) ?? bytes;
-      // In place: another inode would be another fault.
+      // In place, because another inode would be another fault.
       if (damaged.length < statSync(path).size) truncateSync(path, damaged.length);
       writeFileSync(path, damaged, { flag: 'r+' });
       return !damaged.equals(bytes);

@@ -1,5 +1,5 @@
-// docs/spec/durability.md › Copies: what a start makes of a directory that is not as it was left, or cannot be written, and a server of files
-// that change under it.
+// docs/spec/durability.md › Copies: starts on a data directory that was changed or is not writable, and a server whose
+// files change while it runs.
 import { afterEach, expect, test } from 'bun:test';
 import Database from 'libsql';
 import {
@@ -47,11 +47,11 @@ const create = (app: TestApp, title: string): Promise<Reply> =>
     title,
     description: `${title}: ${'text '.repeat(2_500)}`,
   });
-/** In another process: to close a file of the database here would drop SQLite's locks on it. */
+/** In another process, because closing a file of the database here would release SQLite's locks on it. */
 const copy = (from: string, to: string): boolean => run('cp', '-r', from, to);
 const until = async (isSo: () => Promise<boolean> | boolean): Promise<void> => {
   for (const endMs = performance.now() + 20_000; !(await isSo());) {
-    if (performance.now() > endMs) throw new Error('It did not come to be.');
+    if (performance.now() > endMs) throw new Error('The condition was not reached.');
     await Bun.sleep(50);
   }
 };
@@ -70,12 +70,12 @@ async function createDirectory(): Promise<{ dir: string; parent: string; app: Te
   const dir = join(parent, 'data');
   const app = await start(dir);
   const ids = [(await create(app, 'one')).json.id, (await create(app, 'two')).json.id];
-  // Plans of lists have once left a transaction open, which kept the log from being folded in.
+  // Query plans of lists once left a transaction open, which blocked checkpoints.
   await app.call('GET', '/api/v1/issues');
   return { dir, parent, app, ids };
 }
 
-/** Overwrites bytes of a text where it is found in the file. */
+/** Overwrites bytes of a text at its position in the file. */
 function spoil(file: string, text: string): void {
   const at = readFileSync(file).indexOf(text);
   if (at < 0) throw new Error(`${text} is not in ${file}.`);
@@ -84,7 +84,7 @@ function spoil(file: string, text: string): void {
   closeSync(fd);
 }
 
-test('the copy of a running directory is refused with the way back, that of a stopped one is taken', async () => {
+test('the copy of a running directory is rejected with the remedy, that of a stopped one is accepted', async () => {
   const { dir, parent, app } = await createDirectory();
   copy(dir, join(parent, 'running'));
   await app.stop();
@@ -97,15 +97,15 @@ test('the copy of a running directory is refused with the way back, that of a st
   expect((await copied.call('GET', '/api/v1/issues')).json.data).toHaveLength(2);
   expect((await create(copied, 'three')).status).toBe(201);
   await copied.stop();
-  // It has an identity of its own from then on.
+  // The copy has its own identity after the start.
   await (await start(join(parent, 'stopped'), app)).stop();
 });
 
 test.each([
   ['the database and the key alone', ['tatami.db', 'master.key']],
-  ['all but the head of the log', ['tatami.db', 'tatami.db-sums', 'master.key', 'identity']],
-  ['all but the identity', ['tatami.db', 'tatami.db-sums', 'master.key', 'log-head']],
-])('%s is no data directory', async (_, names) => {
+  ['everything but the log head', ['tatami.db', 'tatami.db-sums', 'master.key', 'identity']],
+  ['everything but the identity', ['tatami.db', 'tatami.db-sums', 'master.key', 'log-head']],
+])('%s is rejected as an incomplete data directory', async (_, names) => {
   const { dir, parent, app } = await createDirectory();
   await app.stop();
   const part = join(parent, 'part');
@@ -114,20 +114,20 @@ test.each([
   expect(await refusal(part)).toMatch(/is missing: this is not a complete data directory.*tatami backup/);
 });
 
-test('a file of the database from another moment is refused, or read as damaged', async () => {
+test('a database file of another time is rejected, or treated as damaged', async () => {
   const { dir, parent, app } = await createDirectory();
   await app.stop();
   copy(dir, join(parent, 'before'));
   const again = await start(dir, app);
   await create(again, 'three');
   await again.stop();
-  // As an operator would put an old file back: over the one that is there.
+  // Like an operator who restores an old file over the existing one.
   run('cp', join(parent, 'before', 'tatami.db'), join(dir, 'tatami.db'));
   const said = await refusal(dir);
   expect(said).toMatch(/tatami restore/);
 });
 
-test('one bad byte in a text: what lies there is refused, the rest is read, nothing is written, start after start', async () => {
+test('with one bad byte in a text, the affected data is refused, the rest is readable, and nothing is written, on every start', async () => {
   const { dir, app, ids } = await createDirectory();
   await app.stop();
   spoil(join(dir, 'tatami.db'), 'one: text text');
@@ -147,10 +147,10 @@ test('one bad byte in a text: what lies there is refused, the rest is read, noth
   }
 });
 
-test('damage under a running server is found, and told', async () => {
+test('damage under a running server is found and reported', async () => {
   const { dir, app } = await createDirectory();
   const again = await app.restart();
-  // By a process of its own, as a disk would.
+  // In a separate process, like a fault of the disk.
   const spoiler = `(${spoil.toString()})(process.argv[1], 'one: text text')`;
   const program = `const { closeSync, openSync, readFileSync, writeSync } = require('fs'); ${spoiler}`;
   expect(run(process.execPath, '-e', program, join(dir, 'tatami.db'))).toBe(true);
@@ -163,7 +163,7 @@ test('damage under a running server is found, and told', async () => {
   await later.stop();
 });
 
-test('pages without checksums get them once the whole database was looked at', async () => {
+test('pages without checksums receive them after a check of the entire database', async () => {
   const { dir, parent, app } = await createDirectory();
   await app.stop();
   const sums = readFileSync(join(dir, 'tatami.db-sums'));
@@ -194,7 +194,7 @@ test('a directory of an earlier version gets an identity and checksums at its fi
   expect(await refusal(dir)).toContain('not a complete data directory');
 });
 
-test('another master key is refused, and the right one taken', async () => {
+test('another master key is rejected, and the correct one accepted', async () => {
   const { dir, app } = await createDirectory();
   await app.stop();
   const key = readFileSync(join(dir, 'master.key'));
@@ -204,7 +204,7 @@ test('another master key is refused, and the right one taken', async () => {
   await (await start(dir, app)).stop();
 });
 
-test('without a known fingerprint a stored secret tells whether the key is right', async () => {
+test('without a known fingerprint a stored secret verifies the key', async () => {
   const { dir, app } = await createDirectory();
   const subscription = { url: 'https://hooks.example.com/', events: ['issue.created'] };
   const reply = await app.call('POST', '/api/v1/webhooks', subscription);
@@ -222,13 +222,13 @@ test('without a known fingerprint a stored secret tells whether the key is right
   await (await start(dir, app)).stop();
 });
 
-test('files moved away under a live server: no write is acknowledged until they are back', async () => {
+test('after files are moved away from a running server, no write is acknowledged until they are back', async () => {
   const { dir, app, ids } = await createDirectory();
   renameSync(dir, `${dir}-moved`);
   await until(async () => (await create(app, 'lost')).status === 503);
   expect(app.services.problems.list()).toMatchObject([{ kind: 'files_moved' }]);
   expect((await app.call('GET', `/api/v1/issues/${ids[0]}`)).status).toBe(200);
-  // A list may want another connection, which opens the file by its name.
+  // A list may need another connection, which opens the file by its name.
   expect([200, 503]).toContain((await app.call('GET', '/api/v1/issues')).status);
   expect((await app.call('GET', '/readyz')).status).toBe(503);
   renameSync(`${dir}-moved`, dir);
@@ -237,7 +237,7 @@ test('files moved away under a live server: no write is acknowledged until they 
   await app.stop();
 });
 
-test('a raw copy in the place of a live directory is not taken for that of a stopped server', async () => {
+test('a raw copy in place of a running directory is not accepted as that of a stopped server', async () => {
   const { dir, parent, app } = await createDirectory();
   copy(dir, join(parent, 'copy'));
   renameSync(dir, join(parent, 'original'));
@@ -247,7 +247,7 @@ test('a raw copy in the place of a live directory is not taken for that of a sto
   await (await start(join(parent, 'original'), app)).stop();
 });
 
-test('a database that was copied by VACUUM INTO becomes the own of its directory', async () => {
+test('a database copied by VACUUM INTO is adopted by its directory', async () => {
   const { dir, parent, app } = await createDirectory();
   const db = new Database(join(dir, 'tatami.db'));
   const restored = join(parent, 'restored');
@@ -267,7 +267,7 @@ test('a database that was copied by VACUUM INTO becomes the own of its directory
 });
 
 test.skipIf(!hasStrace)(
-  'killed while the log is folded in, the next start finds no damage (needs strace)',
+  'after a kill during a checkpoint, the next start finds no damage (needs strace)',
   async () => {
     const { dir, parent, app } = await createDirectory();
     copyAsKilled(dir, join(parent, 'killed'));
@@ -314,7 +314,7 @@ const canMount = ((): boolean => {
 })();
 
 test.skipIf(!canMount).each(['stopped', 'killed', 'killed and tidied'])(
-  'on a read-only mount the directory of a %s server is read (needs mount)',
+  'on a read-only mount the directory of a %s server is readable (needs mount)',
   async (state) => {
     const { dir, parent, app } = await createDirectory();
     const readOnly = join(parent, 'read-only');
@@ -342,7 +342,7 @@ test.skipIf(!canMount).each(['stopped', 'killed', 'killed and tidied'])(
 );
 
 test.skipIf(!canMount).each(['stopped', 'killed'])(
-  'on a full disk the directory of a %s server is read (needs mount)',
+  'on a full disk the directory of a %s server is readable (needs mount)',
   async (state) => {
     const { dir, parent, app } = await createDirectory();
     const full = join(parent, 'full');

@@ -1,5 +1,5 @@
-// docs/spec/durability.md › Disks: a disk that fails a sync, is full, or takes no writes. Nothing is acknowledged that is not
-// there, reads go on, and what can mend itself does.
+// docs/spec/durability.md › Disks: a disk that fails a sync, is full, or rejects writes. No lost write is acknowledged,
+// reads continue, and transient faults recover.
 import { afterEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ afterEach(() => {
 });
 
 test.skipIf(!canMount)(
-  'a full disk: writes are 507 storage_full, reads 200, and freed space is enough to go on (needs mount)',
+  'on a full disk writes are 507 storage_full and reads 200, and freed space is enough to continue (needs mount)',
   async () => {
     const dir = join(parent, 'full');
     mkdirSync(dir);
@@ -104,7 +104,7 @@ async function startFailing(dir: string, inject: string): Promise<Broken> {
   return {
     url: JSON.parse(new TextDecoder().decode(value)).url,
     async stop() {
-      // strace would keep the signal for itself.
+      // strace would intercept the signal.
       process.kill(Number(readFileSync(join(dir, 'lock'), 'utf8')), 'SIGTERM');
       await child.exited;
     },
@@ -113,9 +113,9 @@ async function startFailing(dir: string, inject: string): Promise<Broken> {
 
 test.skipIf(!hasStrace).each([
   ['the log cannot be synced', 'fsync:error=EIO:when=4'],
-  ['the head of the log cannot be synced', 'fdatasync:error=EIO:when=4'],
+  ['the log head cannot be synced', 'fdatasync:error=EIO:when=4'],
 ])(
-  '%s: from then on nothing is acknowledged, reads go on, and a new start holds what was (needs strace)',
+  'if %s, nothing is acknowledged from then on, reads continue, and a restart has all acknowledged data (needs strace)',
   async (_, inject) => {
     const dir = join(parent, 'sync');
     const app = await startApp({ dataDir: dir, clock: createSystemClock() });
@@ -163,7 +163,7 @@ test.skipIf(!hasStrace).each([
 );
 
 test.skipIf(!hasStrace)(
-  'a disk that takes no writes for a while: 503 without a trace of the refused, reads 200, then it goes on (needs strace)',
+  'while a disk rejects writes, they are 503 without effect and reads 200; afterwards writes work (needs strace)',
   async () => {
     const dir = join(parent, 'read-only');
     const app = await startApp({ dataDir: dir, clock: createSystemClock() });
@@ -194,7 +194,7 @@ test.skipIf(!hasStrace)(
   60_000,
 );
 
-/** Checkpoints a store whose database takes four pages of the first checkpoint, and nothing in the next three. */
+/** Checkpoints a store whose database accepts four pages of the first checkpoint, and none in the next three. */
 async function checkpointedWhenFull(dir: string, ...damage: 'damage'[]): Promise<(string | null)[]> {
   const program = [process.execPath, join(import.meta.dir, 'full-process.ts'), dir];
   const printed = async (command: string[]): Promise<(string | null)[]> => {
@@ -203,14 +203,14 @@ async function checkpointedWhenFull(dir: string, ...damage: 'damage'[]): Promise
     expect(await child.exited).toBe(0);
     return JSON.parse(text) as (string | null)[];
   };
-  // The pages have checksums of what they hold before.
+  // The checksums of the pages match their earlier content.
   expect(await printed(program)).toEqual([null, null, null, null, null]);
   const fault = underFault('pwrite64:error=ENOSPC:when=5..8', [join(dir, 'tatami.db')], program);
   return printed([...fault, ...damage]);
 }
 
 test.skipIf(!hasStrace)(
-  'a disk that fills up while the log is checkpointed is no damage: writes go on, also once there is space (needs strace)',
+  'a disk that fills up during a checkpoint is no damage: writes continue, also once there is space (needs strace)',
   async () => {
     const dir = join(parent, 'checkpoint');
     expect(await checkpointedWhenFull(dir)).toEqual([null, null, null, null, null]);

@@ -1,4 +1,4 @@
-// Copies of a data directory for the tests of `tatami doctor`, each to damage, examine and mend.
+// Copies of a data directory for the tests of `tatami doctor`, each to be damaged, checked and fixed.
 import { afterAll, beforeAll } from 'bun:test';
 import { createHash } from 'node:crypto';
 import {
@@ -27,7 +27,7 @@ const packed = readPacked(join(import.meta.dir, '../upgrade/directories/schema-6
 export const parent = mkdtempSync(join(tmpdir(), 'tatami-doctor-'));
 const whole = join(parent, 'whole');
 
-/** Makes the directory that a file's tests copy, and removes all copies at its end. */
+/** Creates the directory that the tests of a file copy, and removes all copies at the end. */
 export function makeDirectory(): void {
   beforeAll(async () => {
     mkdirSync(parent, { recursive: true });
@@ -45,7 +45,7 @@ export function copy(): string {
   return dir;
 }
 
-/** Without the jail, which is not what is broken here. */
+/** Without the jail, which these tests do not cover. */
 export async function examined(dir: string, nowMs = Date.now()): Promise<Checked[]> {
   const subject = openSubject(
     readConfig(
@@ -79,7 +79,7 @@ export function flip(path: string): void {
   writeFileSync(path, bytes);
 }
 
-/** As `cp -r` finds it while a server runs. */
+/** Changes the directory to a copy made by `cp -r` while a server runs. */
 export function asRunning(dir: string): void {
   const identityFiles = { database: join(whole, 'tatami.db'), logHead: join(whole, 'log-head') };
   writeIdentity(join(dir, 'identity'), identityFiles, 'open', readLogHead(identityFiles.logHead));

@@ -1,4 +1,4 @@
-// `tatami doctor fix` changes what it says and nothing else, and refuses what it cannot undo. docs/operations/doctor.md.
+// `tatami doctor fix` changes exactly the reported items, and refuses irreversible changes. docs/operations/doctor.md.
 import { expect, test } from 'bun:test';
 import {
   chmodSync,
@@ -36,7 +36,7 @@ makeDirectory();
 const subjectOf = (dir: string) => openSubject(readConfig({ dataDir: dir }, {}), Date.now());
 const consented = { backup: null, yes: false, altered: false };
 
-test('what can be mended is mended, and nothing else is changed', async () => {
+test('fixable problems are fixed, and nothing else is changed', async () => {
   const dir = copy();
   const db = new Database(join(dir, 'tatami.db'));
   db.exec('DROP INDEX issues_state');
@@ -52,11 +52,11 @@ test('what can be mended is mended, and nothing else is changed', async () => {
   await openStore(dir, Date.now).close();
 });
 
-test('a fix of permissions that changes nothing raises no alarm', async () => {
+test('a fix of permissions that changes nothing raises no warning', async () => {
   expect(await mend(subjectOf(copy()), 'permissions', consented)).toBe('nothing to change.');
 });
 
-test('where there is no backup, the directory is copied aside first, but for the socket of a server that was killed', async () => {
+test('without a backup the directory is copied first, except for the socket of a killed server', async () => {
   const dir = copy();
   const socket = join(dir, 'operator.sock');
   const server = Bun.serve({ unix: `${socket}.bound`, fetch: () => new Response() });
@@ -72,7 +72,7 @@ test('where there is no backup, the directory is copied aside first, but for the
   expect(readdirSync(join(aside, name))).toContain('tatami.db');
 });
 
-test('a fix that destroys something wants a whole backup of this installation, and a yes', async () => {
+test('a destructive fix requires an intact backup of this installation, and a confirmation', async () => {
   const dir = copy();
   const { path } = await makeBackup({
     ...{ dataDir: dir, folder: backupsOf(dir), withKey: false, version: 'test' },
@@ -120,7 +120,7 @@ function changeBehind(dir: string, sql: string): void {
   db.close();
 }
 
-test('a database that cannot be accepted is refused in words, stays as it is, and is not copied aside', async () => {
+test('a database that cannot be accepted is refused with a reason, stays unchanged, and is not copied', async () => {
   const damaged = copy();
   flip(join(damaged, 'tatami.db'));
   const emptied = copy();
@@ -162,7 +162,7 @@ test('`accept` is offered for a database, and not for an empty file', async () =
   expect(await offered(running)).toEqual([['error', 'accept']]);
 });
 
-test('what leaves the tables readable keeps no other check from looking at them', async () => {
+test('a problem that leaves the tables readable does not prevent the other checks', async () => {
   const dir = copy();
   changeBehind(
     dir,

@@ -1,5 +1,5 @@
-// `tatami doctor` knows every way in which a row changes: after random operations a directory is clean, and a changed cell is found.
-// The seed is printed, and taken from TATAMI_SEED; TATAMI_LONG=1 takes more steps and changes every column.
+// `tatami doctor` covers every change of rows: after random operations a directory is clean, and a changed cell is
+// found. The seed is printed, and taken from TATAMI_SEED; TATAMI_LONG=1 runs more steps and changes every column.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ const parent = mkdtempSync(join(tmpdir(), 'tatami-doctor-random-'));
 const v1 = '/api/v1';
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
-/** @param of only findings of these checks, of any level; all errors where it is left out */
+/** @param of limits the result to findings of these checks, of any level; default: all errors */
 async function findProblems(dataDir: string, nowMs: number, of?: readonly string[]): Promise<string[]> {
   const subject = openSubject(readConfig({ dataDir, sandboxJail: 'off', backupDir: '' }, {}), nowMs);
   const results = await examine(subject, () => undefined).finally(subject.close);
@@ -42,7 +42,7 @@ async function findProblems(dataDir: string, nowMs: number, of?: readonly string
   );
 }
 
-describe('rows that change without an event of their own are as the log says', () => {
+describe('rows that change without their own event match the log', () => {
   const clock = createSystemClock();
   const dataDir = join(parent, 'each');
   let app: TestApp;
@@ -66,7 +66,7 @@ describe('rows that change without an event of their own are as the log says', (
       on: { 'issue.created': { async handle(event, ctx) { await ctx.issues.update(event.data.id, { priority: 'high' }); } } },
     }`);
 
-  test('a plugin on probation, before and after an approval that counts', async () => {
+  test('a plugin on probation, before and after a counted approval', async () => {
     const { id, state } = await install(app.call, await packed('new'), { probation: true });
     expect([state, await findProblems()]).toEqual(['probation', []]);
     for (const title of ['One', 'Two']) await ask('POST', '/issues', { team: 'ENG', title });
@@ -86,7 +86,7 @@ describe('rows that change without an event of their own are as the log says', (
     expect([state, await findProblems()]).toEqual(['needs_consent', []]);
   });
 
-  test('a removed plugin, whether it ran or was paused', async () => {
+  test('a removed plugin, running or paused before', async () => {
     await ask('PATCH', '/plugins/com.test.asks', { state: 'paused_by_admin' });
     for (const name of ['new', 'asks']) {
       await ask('DELETE', `/plugins/com.test.${name}`);
@@ -94,7 +94,7 @@ describe('rows that change without an event of their own are as the log says', (
     }
   });
 
-  test('an issue with a value of a deleted custom field, also when another field takes its key', async () => {
+  test('an issue with a value of a deleted custom field, also after another field took its key', async () => {
     const field = { key: 'area', name: 'Area', type: 'text' };
     const { id } = await ask('POST', '/fields', field);
     await ask('POST', '/issues', { team: 'ENG', title: 'Kept', fields: { area: 'disk' } });
@@ -105,7 +105,7 @@ describe('rows that change without an event of their own are as the log says', (
     expect(await findProblems()).toEqual([]);
   });
 
-  test('a deleted issue of a milestone that was deleted after it', async () => {
+  test('a deleted issue of a milestone that was deleted later', async () => {
     const project = await ask('POST', '/projects', { name: 'Spring' });
     const milestone = await ask('POST', `/projects/${project.id}/milestones`, { name: 'Beta' });
     const projectFields = { projectId: project.id, milestoneId: milestone.id };
@@ -117,7 +117,7 @@ describe('rows that change without an event of their own are as the log says', (
     expect(await findProblems()).toEqual([]);
   });
 
-  test('proposals, and the inbox items that quote them, of an issue that was purged', async () => {
+  test('proposals, and inbox items that quote them, of a purged issue', async () => {
     const propose = async (id: string, title: string): Promise<Json> =>
       ask('PATCH', `/issues/${id}`, { title }, { 'tatami-mode': 'propose' });
     const { id } = await ask('POST', '/issues', { team: 'ENG', title: 'Secret' });
@@ -132,7 +132,7 @@ describe('rows that change without an event of their own are as the log says', (
   });
 });
 
-test('what one change means for other objects is as the log says: comments, labels that go, what is purged, bulk', async () => {
+test('side effects on other objects match the log: comments, removed labels, purges, bulk changes', async () => {
   const clock = createSystemClock();
   const dataDir = join(parent, 'lived');
   const app = await startApp({ clock, dataDir });
@@ -156,7 +156,7 @@ test('what one change means for other objects is as the log says: comments, labe
   expect(await findProblems(dataDir, clock.now(), ['replay', 'orphans', 'structure'])).toEqual([]);
 });
 
-test('objects that may go without an event are those that stay behind where a workspace moves', () => {
+test('objects that may end without an event are exactly those that an export omits', () => {
   const tables = ofServer.map((name) => models.get(name)?.table ?? name);
   expect(tables.filter((table) => leftBehind[table] === undefined)).toEqual([]);
   const loggedTables = contracts
@@ -172,7 +172,7 @@ test('after random operations the doctor finds nothing, and then it finds a chan
   const app = await startApp({ clock, dataDir, flags: { egressAllow: '127.0.0.0/8' } });
   const world = await createWorld(app, random, 'http://127.0.0.1:1/');
   for (let step = 0; step < (isLong ? 600 : 60); step++) await world.step();
-  // Nothing follows them that would tell their objects anew.
+  // No later operation follows that would emit events for these objects.
   const steps = isLong ? 200 : 20;
   let undone = 0;
   for (let step = 0; step < steps; step++) if (await world.rework()) undone++;

@@ -1,4 +1,4 @@
-// `tatami doctor` finds what search and attached files lack, and mends the index. docs/operations/doctor.md.
+// `tatami doctor` checks the search index and attached files, and fixes the index. docs/operations/doctor.md.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -49,7 +49,7 @@ function change(sql: string): void {
   adoptDatabase(dataDir);
 }
 
-test('an index that disagrees with the rows is told and made anew, and what is pending is no disagreement', async () => {
+test('an index that contradicts the rows is reported and rebuilt, and pending updates are no contradiction', async () => {
   expect(await findingsOf(search)).toEqual([]);
   change(`DELETE FROM search_index WHERE rowid = (SELECT doc FROM search_documents WHERE id LIKE 'cmt_%');
     DELETE FROM search_documents WHERE id = (SELECT id FROM issues WHERE title = 'Zebra stripes');
@@ -74,7 +74,7 @@ test('an index that disagrees with the rows is told and made anew, and what is p
   expect(await findingsOf(search)).toEqual([]);
 });
 
-test('contents that are missing, damaged or nobody’s are told', async () => {
+test('missing, damaged and orphaned contents are reported', async () => {
   expect(await findingsOf(files)).toEqual([]);
   const path = blobPath(join(dataDir, 'blobs'), digestIn(sum)!);
   writeFileSync(path, 'its c0ntent');

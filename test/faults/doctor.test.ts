@@ -1,4 +1,4 @@
-// `tatami doctor` changes nothing, and finds what was done to a directory. docs/operations/doctor.md.
+// `tatami doctor` changes nothing, and finds every damage of a directory. docs/operations/doctor.md.
 import { expect, test } from 'bun:test';
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import {
 
 makeDirectory();
 
-test('nothing is wrong with a directory that nobody touched, and nothing is changed in it', async () => {
+test('an intact directory has no findings, and is not changed', async () => {
   const dir = copy();
   const before = contentsOf(dir);
   const results = await examined(dir);
@@ -35,57 +35,52 @@ const faults: readonly (readonly [
   cause: string | ((dir: string) => void),
 ])[] = [
   [
-    'an issue changed behind the log',
+    'an issue changed without an event',
     'replay',
     /in issues: iss_\w+ \(title\)/,
     "UPDATE issues SET title = 'other' WHERE number = 3",
   ],
   [
-    'a label taken behind the log',
+    'a label removed without an event',
     'replay',
     /in issue_labels: iss_/,
     'DELETE FROM issue_labels WHERE label_id = (SELECT min(label_id) FROM issue_labels)',
   ],
   [
-    'an issue nobody heard of',
+    'an issue without an event',
     'replay',
     /no events in the log, in issues: iss_x/,
     "INSERT INTO issues (workspace_id, id, team_id, number, title, state_id, priority, assignee_id, creator_kind, creator_id, creator_name, project_id, parent_id, estimate, due_date, external_source, external_id, version, created_at, updated_at, deleted_at, description) SELECT workspace_id, 'iss_x', team_id, 99, title, state_id, priority, assignee_id, creator_kind, creator_id, creator_name, project_id, parent_id, estimate, due_date, NULL, NULL, 1, created_at, updated_at, NULL, '' FROM issues WHERE number = 1",
   ],
   [
-    'an issue taken out behind the log',
+    'an issue deleted without an event',
     'replay',
     /Rows are missing from issues, but the log has no deletion of them: iss_\w+\./,
     'DELETE FROM issues WHERE number = 3',
   ],
   [
-    'a comment taken out behind the log',
+    'a comment deleted without an event',
     'replay',
     /Rows are missing from comments, but the log has no deletion of them: cmt_\w+\./,
     'DELETE FROM comments WHERE id = (SELECT min(id) FROM comments)',
   ],
-  ['an event taken out', 'log', /Events are missing/, 'DELETE FROM events WHERE sequence = 9'],
+  ['a deleted event', 'log', /Events are missing/, 'DELETE FROM events WHERE sequence = 9'],
   ['an index dropped', 'schema', /Missing from the database: index issues_state/, 'DROP INDEX issues_state'],
+  ['a foreign table', 'schema', /Not part of the schema: table notes/, 'CREATE TABLE notes (id INTEGER)'],
   [
-    'a table of somebody else',
-    'schema',
-    /Not part of the schema: table notes/,
-    'CREATE TABLE notes (id INTEGER)',
-  ],
-  [
-    'a text that is no UTF-8',
+    'a text with invalid UTF-8',
     'texts',
     /Texts are damaged in comments: 1 of body/,
     "UPDATE comments SET body = CAST(x'c328' AS TEXT) WHERE id = (SELECT min(id) FROM comments)",
   ],
   [
-    'JSON that is none',
+    'invalid JSON',
     'texts',
     /Texts are damaged in plugins: 1 of manifest_json/,
     "UPDATE plugins SET manifest_json = '{'",
   ],
   [
-    'a reference to nothing',
+    'a dangling reference',
     'structure',
     /issues → states/,
     "UPDATE issues SET state_id = 'wfs_x' WHERE number = 2",
@@ -97,14 +92,14 @@ const faults: readonly (readonly [
     (dir) => writeFileSync(join(dir, 'master.key'), `${Buffer.alloc(32, 7).toString('base64')}\n`),
   ],
   [
-    'the key of another directory that holds no secret',
+    'the key of another directory, without stored secrets',
     'key',
     /its fingerprint is \w{32}, but the database needs f{32}/,
     "UPDATE installation SET key_fingerprint = 'ffffffffffffffffffffffffffffffff'",
   ],
   ['no key', 'key', /master\.key is missing/, (dir) => rmSync(join(dir, 'master.key'))],
   [
-    'a page that is not what was written',
+    'a page with unexpected content',
     'pages',
     /1 damaged page \(\d+\)/,
     (dir) => flip(join(dir, 'tatami.db')),
@@ -115,21 +110,16 @@ const faults: readonly (readonly [
     /copy of a data directory whose server was running/,
     asRunning,
   ],
-  [
-    'a folder of backups that is empty',
-    'backups',
-    /has no valid backup/,
-    (dir) => void mkdirSync(backupsOf(dir)),
-  ],
+  ['an empty backup folder', 'backups', /has no valid backup/, (dir) => void mkdirSync(backupsOf(dir))],
   ['no log head', 'log', /log-head is missing/, (dir) => rmSync(join(dir, 'log-head'))],
   [
-    'a directory that others may look into',
+    'a directory with access for other users',
     'permissions',
     /Other users may read/,
     (dir) => chmodSync(join(dir, 'master.key'), 0o644),
   ],
   [
-    'a link to a folder that others may look into',
+    'a link to a folder with access for other users',
     'permissions',
     /snapshots is a symbolic link, whose target is open to other users \(mode 755\)/,
     (dir) => {
@@ -147,7 +137,7 @@ test.each(faults)('%s is found', async (_, check, said, cause) => {
     db.exec('PRAGMA foreign_keys = OFF');
     db.prepare(cause).run();
     db.close();
-    // Else the pages alone would tell that somebody else wrote them.
+    // Otherwise the page checksums alone would reveal the change.
     adoptDatabase(dir);
   } else cause(dir);
   const errors = errorsOf(await examined(dir));
@@ -157,7 +147,7 @@ test.each(faults)('%s is found', async (_, check, said, cause) => {
   ).toBe(true);
 });
 
-test('a key that a killed rotation left beside the earlier one is the right one', async () => {
+test('a key that a killed rotation left beside the earlier one is recognized as the right one', async () => {
   const dir = copy();
   const next = Buffer.alloc(32, 7);
   writeFileSync(join(dir, 'master.key.next'), next.toString('base64'), { mode: 0o600 });
@@ -169,7 +159,7 @@ test('a key that a killed rotation left beside the earlier one is the right one'
   expect(errorsOf(await examined(dir)).filter((message) => message.startsWith('key: '))).toEqual([]);
 });
 
-test('what is left over, and work that nobody gets to, is told', async () => {
+test('leftovers, and work that never runs, are reported', async () => {
   const dir = copy();
   const db = new Database(join(dir, 'tatami.db'));
   db.exec(
@@ -186,7 +176,7 @@ test('what is left over, and work that nobody gets to, is told', async () => {
   ).toBe(true);
 });
 
-test('a clock that is behind what was written is found', async () => {
+test('a clock behind the latest writes is found', async () => {
   expect(errorsOf(await examined(copy(), Date.parse('2026-01-01T00:00:00.000Z'))).join()).toContain(
     'clock: The clock of this machine is',
   );

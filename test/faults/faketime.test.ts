@@ -1,5 +1,5 @@
-// A real server whose wall clock is set back by an hour and forward by a day while it runs (docs/spec/durability.md › Clocks;
-// libfaketime): what is to be tried again is tried after its interval, and nothing else notices.
+// A real server whose wall clock is set back by an hour and forward by a day while it runs (docs/spec/durability.md ›
+// Clocks; libfaketime): retries keep their intervals, and nothing else is affected.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { fakeTimeEnv, fakeTimeLibrary, ownOffsetSeconds, signed } from './faketi
 import { clientOf, startServer } from './server.ts';
 
 test.skipIf(fakeTimeLibrary === null)(
-  'a clock that is set back stalls no retry, one that is set forward makes none twice (needs libfaketime)',
+  'a clock that is set back stalls no retry, one that is set forward duplicates none (needs libfaketime)',
   async () => {
     const dir = mkdtempSync(join(tmpdir(), 'tatami-faketime-'));
     const first = await startApp({ dataDir: join(dir, 'data'), clock: createSystemClock() });
@@ -29,7 +29,7 @@ test.skipIf(fakeTimeLibrary === null)(
     await call('POST', '/api/v1/webhooks', { url: receiver.url, events: ['issue.created'] });
     const file = async (title: string) => (await call('POST', '/api/v1/issues', { team: 'ENG', title })).json;
     const one = await file('One');
-    // Once it is written down that the retry is due in five seconds.
+    // Waits until the retry in five seconds is stored.
     while ((await call('GET', '/api/v1/deliveries?status=retrying')).json.data.length === 0);
     set(-3_600);
     const started = performance.now();

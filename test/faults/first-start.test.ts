@@ -1,5 +1,5 @@
-// docs/spec/durability.md › Crash safety, when nothing exists yet: killed at any call that makes, writes, names or
-// syncs a file of the data directory, the first start is no obstacle to the next.
+// docs/spec/durability.md › Crash safety on an empty directory: a first start that is killed at any call that creates,
+// writes, renames or syncs a file of the data directory does not block the next one.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,10 @@ const database = [
   ...['tatami.db-sums', 'tatami.db-sums.new'],
 ];
 
-/** Kills the first start at the given call of that name on its files. @returns false when it made fewer calls */
+/**
+ * Kills the first start at the given call of that name on its files.
+ * @returns false if it made fewer calls
+ */
 async function killedAt(dir: string, files: string[], call: string, when: number): Promise<boolean> {
   const child = Bun.spawn(
     underFault(
@@ -38,7 +41,7 @@ async function killedAt(dir: string, files: string[], call: string, when: number
 }
 
 test.skipIf(!hasStrace)(
-  'a first start killed at any file call is no obstacle to the next (needs strace)',
+  'a first start that is killed at any file call does not block the next (needs strace)',
   async () => {
     const parent = mkdtempSync(join(tmpdir(), 'tatami-first-'));
     const kills = new Map<string, number>();
@@ -60,7 +63,7 @@ test.skipIf(!hasStrace)(
     const databaseFiles = async (): Promise<void> => {
       for (const call of ['openat', 'fsync', 'ftruncate', 'unlink'])
         await killAll(database, call, process.env.TATAMI_LONG ? 1 : 8);
-      // The migration writes a few hundred pages in one transaction: some of them say as much as all.
+      // The migration writes a few hundred equivalent pages in one transaction, so a sample covers them.
       await killAll(database, 'pwrite64', process.env.TATAMI_LONG ? 1 : 240);
     };
     await Promise.all([smallFiles(), databaseFiles()]);

@@ -1,5 +1,5 @@
-// Checkpoints an open store while writes of its database fail, and prints after each step why the store takes no writes.
-// Arguments: data directory, and `damage` where a page that is not in the log is to be damaged after the first failure.
+// Checkpoints an open store while writes of its database fail, and prints after each step why the store rejects writes.
+// Arguments: data directory, and `damage` to damage a page that is not in the log after the first failure.
 import { openStore } from '../../core/store/open-store.ts';
 import { systemStatement } from '../../core/store/statement.ts';
 import { systemOp } from '../../core/store/store.ts';
@@ -20,7 +20,7 @@ const rootOf = systemStatement<{ root: number }>(
   "SELECT rootpage AS root FROM sqlite_schema WHERE name = 'comments'",
 );
 
-// The store compares a piece of the file at each turn of this timer, which this program turns.
+// The store compares a part of the file at each tick of this timer, which this program fires.
 const ticks: (() => void)[] = [];
 Object.assign(globalThis, {
   setInterval(tick: () => void) {
@@ -31,7 +31,7 @@ Object.assign(globalThis, {
 
 const { store, close } = openStore(dir, Date.now);
 
-/** @returns why it takes no writes, after every page of the file was compared */
+/** @returns the reason why writes are rejected, after every page of the file was compared */
 async function compared(): Promise<string | null> {
   const { pages } = (await store.reclaim(0)) ?? { pages: 1 };
   for (let page = 0; page < pages; page += 64) {

@@ -1,5 +1,5 @@
-// The tenant guard and the binding of values: a statement that could reach another workspace, or a value that libsql would
-// mangle, is refused before it runs.
+// The tenant guard and the binding of values: a statement that could reach another workspace, or a value that libsql
+// would corrupt, is rejected before it runs.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -53,9 +53,9 @@ const leaky = [
 ] as const;
 
 describe('tenant guard', () => {
-  for (const sql of sound) test(`takes ${sql}`, async () => expect(await run(sql)).toEqual([]));
+  for (const sql of sound) test(`accepts ${sql}`, async () => expect(await run(sql)).toEqual([]));
   for (const [name, sql] of leaky)
-    test(`refuses: ${name}`, async () => {
+    test(`rejects: ${name}`, async () => {
       const params = Object.fromEntries(
         [...sql.matchAll(/:(id|other)\b/g)].map(([, param]) => [param!, 'x']),
       );
@@ -63,7 +63,7 @@ describe('tenant guard', () => {
     });
 });
 
-describe('bound values', () => {
+describe('the binding of values', () => {
   const write = composedStatement(
     'INSERT INTO cursors (workspace_id, consumer, sequence) VALUES (:ws, :consumer, :sequence)',
   );
@@ -79,7 +79,7 @@ describe('bound values', () => {
     ['an object', { consumer: {}, sequence: 1 }, 'cannot be bound: object'],
   ];
   for (const [name, params, message] of refused)
-    test(`refuse ${name}, and spare the others of the group`, async () => {
+    test(`rejects ${name}, without effect on the other jobs of the group`, async () => {
       const [bad, good] = await Promise.allSettled([
         commit(params),
         commit({ consumer: `good ${name}`, sequence: 1 }),
@@ -88,7 +88,7 @@ describe('bound values', () => {
       expect(good).toMatchObject({ status: 'fulfilled', value: { ok: true } });
     });
 
-  test('a lost race undoes its whole batch and names the op', async () => {
+  test('a lost race rolls back its entire batch and reports the op', async () => {
     const move = composedStatement(
       'UPDATE cursors SET sequence = 2 WHERE workspace_id = :ws AND consumer = :consumer',
     );

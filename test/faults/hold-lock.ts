@@ -1,5 +1,5 @@
-// Another process on the database file: holds the write lock for a while, or takes it a thousand times.
-// Arguments: database, milliseconds to hold, times.
+// Another process on the database file: holds the write lock for a while, or takes it a thousand times. Arguments:
+// database, milliseconds to hold, times.
 import Database from 'libsql';
 
 const [path = '', holdMs = '0', times = '1'] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// What has outlived its use is removed, and nothing else: keys after a day, ended runs after 14 days, deliveries after 30.
+// Expired rows are removed, and nothing else: keys after a day, ended runs after 14 days, deliveries after 30.
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,7 +8,7 @@ import { install, packSource } from '../plugins/pack.ts';
 
 const day = 86_400_000;
 
-test('keys, runs and deliveries go when their time is over; the event log stays', async () => {
+test('keys, runs and deliveries are removed after their retention period; the event log stays', async () => {
   const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
   const app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
   const count = async (table: string): Promise<number> => {
@@ -17,7 +17,7 @@ test('keys, runs and deliveries go when their time is over; the event log stays'
     db.close();
     return Number(rows[0]!.n);
   };
-  /** The sweep is set again once it has ended, so time goes on a little until it comes round. */
+  /** The sweep is scheduled again after it ends, so time advances until it runs. */
   const until = async (table: string, rows: number): Promise<void> => {
     for (let rounds = 0; (await count(table)) !== rows && rounds < 150; rounds++) {
       app.clock.advance(600_000);

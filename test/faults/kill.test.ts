@@ -1,5 +1,6 @@
 // docs/spec/durability.md › Crash safety: kill -9 at the write syscalls of a short script, and at random moments under
-// 16 writers. The oracle holds after each restart. TATAMI_LONG=1 makes it every syscall of a longer script, and 200 random kills.
+// 16 writers. The oracle holds after each restart. TATAMI_LONG=1 tries every syscall of a longer script, and 200 random
+// kills.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,7 @@ import { hasStrace, underFault } from './strace.ts';
 
 const long = process.env.TATAMI_LONG !== undefined;
 const randomKills = long ? 200 : 4;
-/** Writes come in pairs, the head of a frame and its page: an odd step meets both. */
+/** Writes come in pairs, a frame header and its page: an odd step covers both. */
 const step = long ? 1 : 39;
 
 async function freshDir(): Promise<{ dir: string; key: string; workspace: TestApp['workspace'] }> {
@@ -24,7 +25,7 @@ async function freshDir(): Promise<{ dir: string; key: string; workspace: TestAp
 }
 
 test.skipIf(!hasStrace)(
-  `killed at every ${long ? '' : 'thirty-ninth '}write syscall of a script, no acknowledged write is lost (needs strace)`,
+  `a kill at every ${long ? '' : 'thirty-ninth '}write syscall of a script loses no acknowledged write (needs strace)`,
   async () => {
     const issues = long ? 6 : 2;
     const script = Array.from({ length: issues }, (_, i) => `key-${i}`);
@@ -35,7 +36,7 @@ test.skipIf(!hasStrace)(
         { team: 'ENG', title: `Issue ${i}`, labels: ['bug'] },
         { 'idempotency-key': `key-${i}` },
       );
-    // The first issue is acknowledged and still in the log when the script begins; the script is told of it again.
+    // The first issue is acknowledged and still in the log when the script begins; the script retries it.
     const living = await startApp();
     const first = (await post(living, 0)).json.id;
     const base = mkdtempSync(join(tmpdir(), 'tatami-kill-'));
@@ -43,7 +44,7 @@ test.skipIf(!hasStrace)(
     await living.stop();
     const kills = new Map<string, number>();
 
-    /** @returns false when the script ended before the call came */
+    /** @returns false if the script ended before the call */
     const killedAt = async (call: string, when: number): Promise<boolean> => {
       const dir = mkdtempSync(join(tmpdir(), 'tatami-kill-'));
       copyAsKilled(`${base}/.`, dir);
@@ -78,7 +79,7 @@ test.skipIf(!hasStrace)(
       return !output.includes('done');
     };
 
-    /** Every `step`th call, from `first` on. */
+    /** Kills at every `step`th call, from `first` on. */
     const killAll = async (call: string, first: number, step: number): Promise<void> => {
       for (let when = first; await killedAt(call, when); when += step)
         kills.set(call, (kills.get(call) ?? 0) + 1);
@@ -97,7 +98,7 @@ test.skipIf(!hasStrace)(
   120_000,
 );
 
-test(`${randomKills} kills at random moments under 16 writers lose nothing that was acknowledged`, async () => {
+test(`${randomKills} kills at random moments under 16 writers lose no acknowledged write`, async () => {
   const { dir, key } = await freshDir();
   const acked = new Map<string, string>();
   const pending = new Set<string>();
@@ -109,7 +110,7 @@ test(`${randomKills} kills at random moments under 16 writers lose nothing that 
   for (let kill = 0; kill < randomKills; kill++) {
     const { url, child } = await startServer(dir);
     const call = clientOf(url, key);
-    // First what was in the air when the last one died.
+    // The pending requests of the last kill are retried first.
     for (const name of pending) {
       const reply = await post(call, name);
       expect(reply.status).toBe(201);

@@ -1,5 +1,5 @@
-// docs/spec/durability.md › Locks: another process sits on the write lock of a real server for 0.1, 1 and 4 seconds, which is twice
-// as long as a write waits for it; TATAMI_LONG=1 makes it 10.
+// docs/spec/durability.md › Locks: another process holds the write lock of a real server for 0.1, 1 and 4 seconds,
+// twice as long as a write waits for it; TATAMI_LONG=1 extends that to 10.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { clientOf, startServer, type Server } from './server.ts';
 const dir = mkdtempSync(join(tmpdir(), 'tatami-lock-'));
 let server: Server;
 let call: Client;
-/** The slowest of a hundred reads while nobody holds the lock: a machine that is busy otherwise is slow all the time. */
+/** The slowest of a hundred reads without a lock, because a busy machine is always slow. */
 let freeMs = 0;
 
 async function readMs(): Promise<number> {
@@ -40,7 +40,7 @@ test.each([
   [1_000, 201],
   [process.env.TATAMI_LONG ? 10_000 : 4_000, 503],
 ])(
-  'held for %i ms, a write is answered %i, reads go on, and nothing stays locked',
+  'while the lock is held for %i ms, a write is answered %i, reads continue, and nothing stays locked',
   async (holdMs, expected) => {
     const holder = Bun.spawn(
       [process.execPath, join(import.meta.dir, 'hold-lock.ts'), join(dir, 'tatami.db'), String(holdMs), '1'],
@@ -49,7 +49,7 @@ test.each([
     await holder.stdout.getReader().read();
     let isLocked = true;
     const statuses: number[] = [];
-    // Each writer sends again at once, so that the lock is asked for all the time.
+    // Each writer sends again at once, so that the lock is requested all the time.
     const writer = async (): Promise<void> => {
       while (isLocked) {
         const { status, json, headers } = await call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' });
@@ -69,7 +69,7 @@ test.each([
     await load;
     expect(statuses).toContain(expected);
     if (expected === 201) expect(statuses).not.toContain(503);
-    // The event loop never waits with the writers: no read took anywhere near as long as they did.
+    // The event loop never waits with the writers: no read took nearly as long as a write.
     readsMs.sort((a, b) => a - b);
     const percentile = (fraction: number): number => readsMs[Math.floor(readsMs.length * fraction)]!;
     console.info(

@@ -1,4 +1,4 @@
-// The master key is replaced without a secret being lost: before, after, and wherever it is killed on the way.
+// Rotation of the master key loses no secret: before, after, and with a kill at any step.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Every so many-th call is the end. */
+/** Interval of the calls at which the process is killed. */
 const calls = process.env.TATAMI_LONG
   ? ([
       ['fsync', 1],
@@ -43,7 +43,7 @@ const calls = process.env.TATAMI_LONG
 
 const keyOf = (dir: string): string => readFileSync(join(dir, 'master.key'), 'utf8');
 
-/** Files an issue; what the receiver got of it opens with the endpoint's secret and came to its whole address. */
+/** Creates an issue; the receiver's delivery must match the endpoint's secret and its complete address. */
 async function expectDelivery({ app }: { app: Hooks['app'] }): Promise<void> {
   receiver.received.length = 0;
   await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'One' });
@@ -59,7 +59,7 @@ async function expectDelivery({ app }: { app: Hooks['app'] }): Promise<void> {
   );
 }
 
-/** Between two servers on the same data. */
+/** Runs between two servers on the same data. */
 async function between(work: (dir: string, nowMs: number) => Promise<void>): Promise<void> {
   const { clock, dataDir, workspace } = hooks.app;
   await hooks.app.stop();
@@ -67,7 +67,7 @@ async function between(work: (dir: string, nowMs: number) => Promise<void>): Pro
   hooks = hooksOf(await startApp({ clock, dataDir, flags }, workspace));
 }
 
-test('with a new key the same secrets sign, and the old key is kept beside it', async () => {
+test('after a rotation the same secrets sign, and the old key is preserved beside the new one', async () => {
   const secretOnce = await hooks.app.call(
     'POST',
     '/api/v1/api-keys',
@@ -87,7 +87,7 @@ test('with a new key the same secrets sign, and the old key is kept beside it', 
     const rotated = await rotateMasterKey(dir, () => nowMs);
     expect(keyOf(dir)).not.toBe(before);
     expect(readFileSync(rotated.oldKeyFile, 'utf8')).toBe(before);
-    // The address and the secret of the endpoint, an answer, a proposal.
+    // The address and the secret of the endpoint, a response, a proposal.
     expect(rotated.resealed).toBe(4);
   });
   await expectDelivery(hooks);
@@ -98,12 +98,12 @@ test('with a new key the same secrets sign, and the old key is kept beside it', 
     { 'idempotency-key': 'one' },
   );
   expect(again.json).toEqual(secretOnce.json);
-  // What a proposal asks for is opened where it is worked out anew.
+  // A rerun opens the stored request of the proposal.
   const rerun = await hooks.app.call('POST', `/api/v1/proposals/${proposed.json.id}/rerun`);
   expect([rerun.status, rerun.json.revision]).toEqual([200, 2]);
 });
 
-test('what senders of a plugin’s route sign with, and where they send, is the same under a new key', async () => {
+test('the signing secret and the address of a plugin’s route are unchanged under a new key', async () => {
   const { id } = await install(
     hooks.app.call,
     await packSource(`{
@@ -115,7 +115,7 @@ test('what senders of a plugin’s route sign with, and where they send, is the 
   const { url, secret } = (await hooks.app.call('POST', `${routes}/hook/open`)).json;
   await between(async (dir, nowMs) => void (await rotateMasterKey(dir, () => nowMs)));
   const [listed] = (await hooks.app.call('GET', routes)).json.data;
-  // The server listens elsewhere; the rest of the address is what it was.
+  // The server has another port; the rest of the address is unchanged.
   expect(new URL(listed.url).pathname).toBe(new URL(url).pathname);
   const seconds = Math.floor(hooks.app.clock.now() / 1000);
   const digest = createHmac('sha256', secret).update(`${seconds}.{}`).digest('hex');
@@ -128,7 +128,7 @@ test('what senders of a plugin’s route sign with, and where they send, is the 
   await hooks.app.call('DELETE', `/api/v1/plugins/${id}`);
 });
 
-test('the key of before is refused from then on, with its fingerprint', async () => {
+test('the earlier key is rejected from then on, with its fingerprint', async () => {
   await between(async (dir, nowMs) => {
     const { oldKeyFile } = await rotateMasterKey(dir, () => nowMs);
     const now = keyOf(dir);
@@ -140,7 +140,7 @@ test('the key of before is refused from then on, with its fingerprint', async ()
 });
 
 test.skipIf(!hasStrace)(
-  'killed at any step, the next start has the key that fits (needs strace)',
+  'after a kill at any step, the next start has the right key (needs strace)',
   async () => {
     const kills: string[] = [];
     for (const [call, step] of calls)

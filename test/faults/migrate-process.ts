@@ -1,9 +1,9 @@
-// Brings a database to a schema two steps newer than this build's. Argument: the data directory.
+// Migrates a database to a schema two steps newer than that of this build. Argument: the data directory.
 import { join } from 'node:path';
 import { migrate } from '../../core/store/migrate.ts';
 import { migrations } from '../../core/store/migrations/index.ts';
 
-/** Steps as later builds will have them: a new table filled from an old one, a changed column, a rebuilt table. */
+/** Steps as in later builds: a new table filled from an old one, a changed column, a rebuilt table. */
 export const newerSteps = [
   ...migrations,
   {

@@ -1,5 +1,5 @@
-// The oracle of docs/spec/durability.md › Acknowledged writes: what was acknowledged is there, every issue has its
-// event and every event its issue, the sequence and the numbers have no gap, and a key repeated after the fault has exactly one
+// The oracle of docs/spec/durability.md › Acknowledged writes: acknowledged writes exist, every issue has its event and
+// every event its issue, the sequence and the numbers have no gap, and a key repeated after the fault has exactly one
 // effect.
 import { expect } from 'bun:test';
 import type { Client, Json } from '../app.ts';
@@ -14,7 +14,7 @@ export async function everything(call: Client, path: string): Promise<Json[]> {
   }
 }
 
-/** @param acked idempotency key → issue id, as the client heard it */
+/** @param acked idempotency key → issue id, as the client received it */
 export async function checkOracle(call: Client, acked: ReadonlyMap<string, string>): Promise<Json[]> {
   const issues = await everything(call, '/issues?sort=number');
   const events = await everything(call, '/events');

@@ -1,4 +1,4 @@
-// docs/spec/durability.md › Crash safety, the lock: a killed core leaves nothing behind that bars its successor,
+// docs/spec/durability.md › Crash safety, the lock: a killed core leaves nothing behind that blocks its successor,
 // although its plugin processes may outlive it for a moment.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
@@ -9,7 +9,10 @@ import { install, packSource } from '../plugins/pack.ts';
 import { handedOver } from './own-copy.ts';
 import { clientOf, startServer } from './server.ts';
 
-/** The processes of plugins below one, from /proc; the programs that confine them come and go, or only wait. */
+/**
+ * The plugin processes below a process, from /proc; without the programs that confine them, which end soon or only
+ * wait.
+ */
 function sidecarsOf(pid: number): number[] {
   const parents = new Map<number, number>();
   const sidecars = new Set<number>();
@@ -20,7 +23,7 @@ function sidecarsOf(pid: number): number[] {
       if (/^[^\0]*node\0--jitless/.test(readFileSync(`/proc/${name}/cmdline`, 'utf8')))
         sidecars.add(Number(name));
     } catch {
-      // It ended meanwhile.
+      // The process has ended meanwhile.
     }
   const below = (parent: number): number[] =>
     [...parents].filter(([, of]) => of === parent).flatMap(([child]) => [child, ...below(child)]);
@@ -37,7 +40,7 @@ const openFiles = (pid: number): string[] =>
   });
 
 test.skipIf(process.platform !== 'linux')(
-  'no plugin process holds a file of the data directory, and a killed core can be started again at once (needs /proc)',
+  'no plugin process holds a file of the data directory, and a killed core can be restarted at once (needs /proc)',
   async () => {
     const sourceDir = mkdtempSync(join(tmpdir(), 'tatami-orphan-'));
     const app = await startApp({ dataDir: sourceDir, clock: createSystemClock() });
@@ -60,7 +63,7 @@ test.skipIf(process.platform !== 'linux')(
     }
     for (const pid of sidecars) expect(openFiles(pid).filter((path) => path.startsWith(dir))).toEqual([]);
 
-    // The worst case: the plugin processes are frozen, so that they cannot even notice the end of their core.
+    // The worst case: the plugin processes are frozen and cannot notice the end of their core.
     for (const pid of sidecars) process.kill(pid, 'SIGSTOP');
     child.kill('SIGKILL');
     await child.exited;
@@ -72,7 +75,7 @@ test.skipIf(process.platform !== 'linux')(
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It ended with its core.
+        // The process has ended with its core.
       }
     rmSync(dir, { recursive: true, force: true });
   },

@@ -1,12 +1,12 @@
-// Copies of a data directory: as its killed process left it, with an identity of its own files, where a start would refuse the copy; and
-// as a server of the test left it, for one that will be killed.
+// Copies of a data directory: as its killed process left it, adopted because a start would reject the copy; and as a
+// server of the test left it, for one that will be killed.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readIdentity, writeIdentity } from '../../core/store/integrity/identity.ts';
 
-/** By another process: to open and close a database's file here would drop SQLite's locks on it. */
+/** In another process, because opening and closing a database file here would release SQLite's locks on it. */
 function copy(from: string, to: string): void {
-  // A file that is removed while it copies makes it fail: what is left is copied then.
+  // A file that is removed during the copy makes it fail, so it is retried.
   for (let tries = 3; ; tries--) {
     const { exitCode } = Bun.spawnSync(['cp', '-r', from, to]);
     if (exitCode === 0) return;
@@ -21,10 +21,10 @@ export function copyAsKilled(from: string, to: string): string {
 }
 
 /**
- * To be called between a server of this process, which was stopped, and one of another process that will be killed. libsql ends a
- * connection once its statements are collected, and the end of the last one folds the log into the file, behind the back of its checksums:
- * the collection must not find the files of the killed one.
- * @returns the directory to go on with; the one there was is gone
+ * Call this between a stopped server of this process and one of another process that will be killed. libsql closes a
+ * connection once its statements are garbage-collected, and closing the last one checkpoints the log into the file
+ * without updating its checksums: the garbage collection must not find the files of the killed server.
+ * @returns the directory to continue with; the original one is removed
  */
 export function handedOver(dir: string): string {
   const to = `${dir}-handed-over`;
@@ -33,7 +33,7 @@ export function handedOver(dir: string): string {
   return to;
 }
 
-/** A directory whose files were put there one by one becomes the own of its files. */
+/** Makes a directory whose files were copied one by one count as created in place. */
 export function ownCopy(dir: string): string {
   const path = join(dir, 'identity');
   const identity = readIdentity(path);

@@ -1,4 +1,4 @@
-// A row of any table, for what holds of all tables alike.
+// Inserts a row into any table, for checks that apply to all tables.
 import type Database from 'libsql';
 import type { Value } from '../../core/store/statement.ts';
 
@@ -8,7 +8,10 @@ interface Column {
   readonly notnull: number;
 }
 
-/** Writes a row of a workspace in which every text but the `given` ones says which table it is of. Keys to other tables are not checked. */
+/**
+ * Writes a row of a workspace in which every text except the `given` ones names its table. Foreign keys are not
+ * checked.
+ */
 export function insertPlaceholderRow(
   db: InstanceType<typeof Database>,
   table: string,

@@ -1,5 +1,5 @@
-// A plugin run is a transaction: however often the core is killed while runs are under way, each issue is handled exactly
-// once, and every effect has its event and its run.
+// A plugin run is a transaction: regardless of the number of kills during runs, each issue is handled exactly once, and
+// every effect has its event and its run.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { clientOf, seededRandom, startServer } from './server.ts';
 const kills = process.env.TATAMI_LONG ? 60 : 2;
 const issuesEach = 40;
 
-test(`the core is killed ${kills} times while a plugin works: effects exactly once`, async () => {
+test(`${kills} kills of the core while a plugin works leave exactly-once effects`, async () => {
   const sourceDir = mkdtempSync(join(tmpdir(), 'tatami-plugin-kill-'));
   const app = await startApp({ dataDir: sourceDir, clock: createSystemClock() });
   await install(
@@ -49,14 +49,14 @@ test(`the core is killed ${kills} times while a plugin works: effects exactly on
   const call = clientOf(url, key);
   const statuses = async (): Promise<string[]> =>
     (await everything(call, '/plugins/com.test.exactly-once/runs')).map(({ status }) => status);
-  // A run that is over without success would never become one.
+  // A run that ended without success stays unsuccessful.
   const isOver = (status: string): boolean => status === 'succeeded' || status === 'dead';
   while ((await statuses()).filter(isOver).length < filed) await Bun.sleep(50);
   expect(new Set(await statuses())).toEqual(new Set(['succeeded']));
   const issues = await everything(call, '/issues');
   expect(issues.length).toBe(filed);
   expect(issues.filter(({ estimate }) => estimate !== 1)).toEqual([]);
-  // A key of its own: one that all partitions write would make them wait for each other's retries.
+  // A key per issue, because partitions that write one key would wait for each other's retries.
   for (const { id } of issues)
     expect((await call('GET', `/api/v1/plugins/com.test.exactly-once/kv/${id}`)).json.value).toBe(1);
   const added = (await everything(call, '/events?types=comment.added')).map(

@@ -1,5 +1,6 @@
-// Random operations through the public API: every write route, plugins on probation, proposals, undos (of several objects, and of undos), purges,
-// bulk requests and moments that pass. Requests are mostly valid, with ids of objects that earlier answers named.
+// Random operations through the public API: every write route, plugins on probation, proposals, undos (of several
+// objects, and of undos), purges, bulk requests and elapsed time. Requests are mostly valid, with ids of objects from
+// earlier responses.
 import fc from 'fast-check';
 import type { TSchema } from 'typebox';
 import type { Route } from '../../core/http/route.ts';
@@ -16,7 +17,7 @@ const v1 = '/api/v1';
 const plugin = `${v1}/plugins/com.test.random`;
 const hourMs = 3_600_000;
 const isUuid = /^01a[0-9a-f]{5}-[0-9a-f]{4}-7/;
-/** Operations that end the test's own credential or objects, or need another kind of body. */
+/** Operations that end the test's own credential or objects, or need another type of body. */
 const excluded = [
   'plugins.install',
   'plugins.preview',
@@ -24,7 +25,7 @@ const excluded = [
   'plugins.begin-shadow',
   'backtests.create',
 ];
-/** Weights of routes that much depends on, and that few routes would reach by chance. */
+/** Weights of important routes, which would rarely be reached by chance. */
 const weights: Readonly<Record<string, number>> = {
   'issues.create': 8,
   'issues.update': 8,
@@ -40,14 +41,17 @@ const weights: Readonly<Record<string, number>> = {
 export interface World {
   readonly app: TestApp;
   readonly random: Random;
-  /** Requests, each with the status of its answer. */
+  /** Requests, each with the status of its response. */
   readonly done: string[];
   step(): Promise<void>;
-  /** Writes of a plugin, undone a random number of times. @returns true where something was undone */
+  /**
+   * Writes of a plugin, undone a random number of times.
+   * @returns true if something was undone
+   */
   rework(): Promise<boolean>;
 }
 
-/** @param random of one seed, so that the same steps follow */
+/** @param random seeded, so that the same steps follow */
 export async function createWorld(app: TestApp, random: Random, hookUrl: string): Promise<World> {
   const routes = app.app.routes.filter(
     ({ scope, kind, name }) => scope !== null && kind === 'write' && !excluded.includes(name),
@@ -61,7 +65,7 @@ export async function createWorld(app: TestApp, random: Random, hookUrl: string)
     const { status, json } = await (random.once(3) ? other : app.call)(method, path, body, headers);
     done.push(`${method} ${path} ${JSON.stringify(body)?.slice(0, 300) ?? ''} ${status}`);
     if (status >= 500) throw new Error(done.at(-1));
-    // Objects of a proposal are not there yet.
+    // Objects of a proposal do not exist yet.
     if (status < 400) pool.learn(status === 202 ? json.id : json);
     // An operation has ended its key or its member.
     if (status === 401) other = await secondAdmin(app);
@@ -147,7 +151,7 @@ async function secondAdmin(app: TestApp): Promise<Client> {
   return app.clientOf(key.key);
 }
 
-/** Ids that answers named, by what they belong to. */
+/** Ids from responses, by their entity. */
 function createPool(app: TestApp, random: Random, keyIds: readonly string[]) {
   const known = new Map<string, string[]>();
   const own = new Set([app.workspace.userId, app.workspace.workspaceId, ...keyIds]);
@@ -164,7 +168,7 @@ function createPool(app: TestApp, random: Random, keyIds: readonly string[]) {
   };
   return {
     learn,
-    /** The objects that a path names. */
+    /** Removes the objects that a path names. */
     forget(path: string): void {
       for (const [name, ids] of known) {
         const left = ids.filter((id) => !path.includes(id));
@@ -180,7 +184,7 @@ function createPool(app: TestApp, random: Random, keyIds: readonly string[]) {
   };
 }
 
-/** True where the path of a route names objects that there are. */
+/** True if the path of a route names existing objects. */
 function isKnown(route: Route, ids: Seeds): boolean {
   try {
     fillPath(route.path, route.params, ids);
@@ -190,7 +194,7 @@ function isKnown(route: Route, ids: Seeds): boolean {
   }
 }
 
-/** True for a property of which a random value is likely to be taken. */
+/** True if a random value of the property is likely to be accepted. */
 function isSimple(schema: TSchema, ids: Seeds): boolean {
   const shape = schema as {
     type?: string;
@@ -212,7 +216,7 @@ function isSimple(schema: TSchema, ids: Seeds): boolean {
   return shape.type === 'string' && shape.pattern === undefined && shape.format === undefined;
 }
 
-/** Example of the route with random properties by its schema. */
+/** Example body of the route with random properties from its schema. */
 function bodyOf(route: Route, ids: Seeds, random: Random, hookUrl: string): unknown {
   const { properties = {}, required = [] } = route.body as TSchema as {
     properties?: Record<string, TSchema>;

@@ -1,4 +1,4 @@
-// Random runs of a plugin that writes several objects at once; undone, and each undo undone again, a random number of times.
+// Random runs of a plugin that writes several objects at once; each run is undone and redone a random number of times.
 import type { Json } from '../app.ts';
 import { packSource } from '../plugins/pack.ts';
 import type { Random } from '../random.ts';
@@ -31,7 +31,9 @@ const definition = `{
 
 type Ask = (method: string, path: string, body?: unknown) => Promise<Json>;
 
-/** One call of the plugin: what it does, on an issue, with what. An issue is an id, or the index of one that the run made. */
+/**
+ * One call of the plugin: operation, issue and arguments. An issue is an id, or the index of one that the run created.
+ */
 type Call = readonly [name: string, on: string | number, ...args: readonly unknown[]];
 
 function callOf(random: Random, issues: readonly (string | number)[], teams: readonly string[]): Call {
@@ -52,10 +54,13 @@ function callOf(random: Random, issues: readonly (string | number)[], teams: rea
   ])();
 }
 
-/** Runs the plugin twice on two new issues, and takes one of the runs back and forth. @returns true where something was undone */
+/**
+ * Runs the plugin twice on two new issues, and undoes and redoes one of the runs.
+ * @returns true if something was undone
+ */
 export async function reworkAtRandom(ask: Ask, random: Random): Promise<boolean> {
   if ((await ask('GET', `${v1}/plugins/${id}`)).state !== 'active') await begin(ask);
-  // Other operations archive teams, and rename them.
+  // Other operations archive and rename teams.
   const teams: string[] = [];
   for (let count = 0; count < 2; count++)
     teams.push((await ask('POST', `${v1}/teams`, { key: `R${random.below(100_000)}` })).id);

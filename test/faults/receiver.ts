@@ -1,16 +1,16 @@
-// What a plugin asks, as it looks from outside: a real receiver that counts the requests of each Idempotency-Key and answers each of them
-// differently, so that whose answer was used can be seen.
+// Real receiver of plugin requests that counts the requests of each Idempotency-Key and answers each differently, so
+// that the used response can be identified.
 
-/** By Idempotency-Key. */
+/** Requests by Idempotency-Key. */
 export type ReceivedCounts = ReadonlyMap<string, { readonly issue: string; readonly times: number }>;
 
 export interface Receiver {
   readonly origin: string;
-  /** What it was sent until now. */
+  /** Requests received so far. */
   received(): ReceivedCounts;
-  /** Forgets everything but that. */
+  /** Resets the state to the given requests. */
   goOnFrom(received: ReceivedCounts): void;
-  /** What it answered last for an issue. */
+  /** Last response for an issue. */
   lastAnswer(issue: string): string | undefined;
   stop(): Promise<void>;
 }

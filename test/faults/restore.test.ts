@@ -1,6 +1,6 @@
-// docs/spec/durability.md › Backups. Made under load, a backup is a prefix of what the server did, with all that was acknowledged before;
-// killed at any step, making and restoring one leave nothing that counts and is not whole; a single changed byte is noticed.
-// TATAMI_LONG=1 makes it every step, and every byte.
+// docs/spec/durability.md › Backups. A backup made under load is a prefix of the log with everything acknowledged
+// before; a kill at any step of backup or restore leaves nothing incomplete that counts as complete; a single changed
+// byte is detected. TATAMI_LONG=1 tries every step and every byte.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import {
   appendFileSync,
@@ -62,10 +62,10 @@ beforeAll(async () => {
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
 const noCopy = (): never => {
-  throw new Error('No continuous copy is restored here.');
+  throw new Error('The source is a snapshot, not a continuous copy.');
 };
 
-test('a backup made while 16 write is a prefix of the log that has all that was acknowledged before it began', async () => {
+test('a backup made during 16 concurrent writers is a prefix of the log with all data acknowledged before it began', async () => {
   const created = pathOf('loaded');
   const app = await startApp({ dataDir: created, clock: createSystemClock() });
   const { apiKey } = app.workspace;
@@ -97,7 +97,7 @@ test('a backup made while 16 write is a prefix of the log that has all that was 
   const log = await everything(call, '/events');
   child.kill('SIGKILL');
   await child.exited;
-  // Of what a killed server left, all that was acknowledged, and nothing of it is changed.
+  // A backup of a killed server's directory contains all acknowledged data and does not change the directory.
   const left = await makeBackup({ ...quietly, dataDir: dir, folder: pathOf('under-load') });
   taken.push({ path: left.path, before: new Map(acked) });
 
@@ -122,13 +122,13 @@ test('a backup made while 16 write is a prefix of the log that has all that was 
   }
 }, 60_000);
 
-/** Addresses begin with that of the server that shows them. */
+/** Addresses begin with that of the responding server. */
 function sameUrls(original: { data: { url?: string } }, restored: { data: { url?: string } } | undefined) {
   const url = restored?.data.url;
   return url === undefined ? {} : { data: { ...original.data, url } };
 }
 
-test('a database that is damaged where no check of SQLite looks is not backed up', async () => {
+test('a database that is damaged where SQLite does not check is not backed up', async () => {
   const dir = pathOf('damaged');
   cpSync(dataDir, dir, { recursive: true });
   const database = join(dir, 'tatami.db');
@@ -141,7 +141,7 @@ test('a database that is damaged where no check of SQLite looks is not backed up
   expect(await listBackups(folder)).toEqual([]);
 });
 
-test('a changed byte, a cut and what was added are noticed wherever they are', async () => {
+test('a changed byte, a truncation and appended data are detected at any position', async () => {
   const bytes = readFileSync(good);
   const bad = pathOf('bad.backup');
   const headerBytes = bytes.indexOf('\n') + 1;
@@ -175,7 +175,7 @@ test('a changed byte, a cut and what was added are noticed wherever they are', a
     appendFileSync(bad, 'x');
   });
   expect(unnoticed).toEqual([]);
-  // The last one, and one in the middle of the database: neither is restored.
+  // The last byte, and one in the middle of the database: neither backup can be restored.
   await expect(restore(bad, pathOf('from-bad'))).rejects.toThrow('bytes');
   const flipped = Buffer.from(bytes);
   flipped[bytes.length - 500]! ^= 1;
@@ -184,7 +184,10 @@ test('a changed byte, a cut and what was added are noticed wherever they are', a
   expect(readdirSync(parent).filter((name) => name.startsWith('from-bad'))).toEqual([]);
 });
 
-/** Runs a command of ours that dies, or is refused, at the given call on the files. @returns null when it made fewer such calls */
+/**
+ * Runs a command of ours that is killed, or gets an error, at the given call on the files.
+ * @returns null if it made fewer such calls
+ */
 async function faultAt(
   args: readonly string[],
   fault: string,
@@ -200,7 +203,7 @@ async function faultAt(
 }
 
 test.skipIf(!hasStrace)(
-  `killed at every ${long ? '' : 'few '}file call, or on a full disk, making a backup leaves none or a good one (needs strace)`,
+  `a kill at every ${long ? '' : 'few '}file call, or a full disk, leaves no backup or an intact one (needs strace)`,
   async () => {
     const kill = 'signal=SIGKILL';
     let faults = 0;
@@ -218,16 +221,17 @@ test.skipIf(!hasStrace)(
         faults++;
         const left = existsSync(folder) ? await listBackups(folder) : [];
         for (const { path } of left)
-          if ((await findProblem(path)) !== null) wrong.push(`${call} ${how} ${when}: a bad one is left`);
+          if ((await findProblem(path)) !== null)
+            wrong.push(`${call} ${how} ${when}: a damaged backup is left`);
         await make(folder).catch(
           (error: unknown) => void wrong.push(`${call} ${how} ${when}: ${String(error)}`),
         );
-        if (existsSync(work)) wrong.push(`${call} ${how} ${when}: something unfinished is left`);
+        if (existsSync(work)) wrong.push(`${call} ${how} ${when}: an incomplete file is left`);
         rmSync(folder, { recursive: true, force: true });
       }
     };
     const [copy, packed] = [['tatami.db', 'tatami.db-journal'], ['backup']];
-    // Calls are counted per thread, and the copy is written by another one than the backup.
+    // Calls are counted per thread, and another thread than that of the backup writes the copy.
     await Promise.all([
       tryAll(['..', '', ...copy, ...packed], 'openat', kill, long ? 1 : 8),
       tryAll(copy, 'pwrite64', kill, long ? 1 : 40)
@@ -241,14 +245,14 @@ test.skipIf(!hasStrace)(
     expect(wrong).toEqual([]);
 
     expect(faults).toBeGreaterThan(long ? 60 : 3);
-    // The directory it was made of is as it was.
+    // The source directory is unchanged.
     await openStore(dataDir, Date.now).close();
   },
   long ? 600_000 : 60_000,
 );
 
 test.skipIf(!hasStrace)(
-  `killed at every ${long ? '' : 'few '}file call, restoring leaves nothing or a whole directory (needs strace)`,
+  `a kill at every ${long ? '' : 'few '}file call of a restore leaves nothing or a complete directory (needs strace)`,
   async () => {
     let kills = 0;
     const wrong: string[] = [];
@@ -279,7 +283,7 @@ test.skipIf(!hasStrace)(
         } catch (error) {
           wrong.push(`${call} ${when}: ${String(error)}`);
         }
-        if (existsSync(staging)) wrong.push(`${call} ${when}: something unfinished is left`);
+        if (existsSync(staging)) wrong.push(`${call} ${when}: an incomplete file is left`);
         rmSync(to, { recursive: true, force: true });
       }
     };

@@ -1,5 +1,6 @@
-// After a restore the log tells another history: who read further than both go is told where to go on, and who did not goes on as if
-// nothing had happened (docs/spec/events.md › After a restore). A restore is made here by what it writes, on a stopped directory.
+// A restore starts a new log generation: a reader beyond the common part receives the position to resume from, and
+// other readers continue unaffected (docs/spec/events.md › After a restore). The restore is simulated on a stopped
+// directory by its writes.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
@@ -11,11 +12,11 @@ import { createClock, startApp, type Json, type Reply, type TestApp } from '../a
 const dir = mkdtempSync(join(tmpdir(), 'tatami-restored-'));
 const clock = createClock();
 let app: TestApp;
-/** The last event of the backup. */
+/** Sequence of the last event of the backup. */
 let cut: number;
-/** Of each history, in order. */
+/** Log generations, in order. */
 const generations: string[] = [];
-/** Read before the restore: of the last event of the backup, and of the last one of all. */
+/** Read before the restore: the last event of the backup, and the last event overall. */
 let retainedEvent: Json;
 let lost: Json;
 let retainedCursor: string;
@@ -27,7 +28,7 @@ const stream = (lastEventId: string): Promise<Reply> =>
   app.call('GET', '/api/v1/events/stream', undefined, { 'last-event-id': lastEventId });
 const titles = ({ json }: Reply): string[] => json.data.map(({ data }: Json) => data.title);
 
-/** The backup becomes the directory in use. */
+/** Makes the backup the directory in use. */
 async function restore(from: string, generation: string): Promise<void> {
   const to = join(dir, generation);
   cpSync(join(dir, from), to, { recursive: true });
@@ -66,12 +67,12 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 
-test('the page names the history it is of', async () => {
+test('a page names its log generation', async () => {
   expect((await feed('')).json.pageInfo.generation).toBe('second');
   expect(generations[0]).toMatch(/^[0-9a-f]{16}$/);
 });
 
-test('a place that both histories have goes on as if nothing had happened', async () => {
+test('a position common to both generations continues unaffected', async () => {
   const [first] = generations;
   for (const query of [
     `after=${retainedCursor}`,
@@ -84,7 +85,7 @@ test('a place that both histories have goes on as if nothing had happened', asyn
   expect(titles(await feed(`types=issue.created&after=${page.json.pageInfo.endCursor}`))).toEqual([]);
 });
 
-test('a place behind the cut is refused, and told the last event that both have', async () => {
+test('a position after the cut is rejected with the last event common to both generations', async () => {
   const [first] = generations;
   const refused = {
     code: 'history_changed',
@@ -98,7 +99,7 @@ test('a place behind the cut is refused, and told the last event that both have'
     `after=${lost.sequence}&generation=${first}`,
     `after=${lost.id}`,
     'after=999999',
-    // Of a history that nobody knows here.
+    // An unknown generation.
     `after=${lost.sequence}&generation=unknown`,
   ]) {
     const { status, json } = await feed(query);
@@ -112,14 +113,14 @@ test('a place behind the cut is refused, and told the last event that both have'
   expect(titles(await feed(`after=${cut}&generation=second`))).toEqual(['new', 'newer']);
 });
 
-test('over several restores the lowest cut since counts', async () => {
+test('across several restores the lowest cut applies', async () => {
   const { endCursor } = (await feed('')).json.pageInfo;
   await app.stop();
   await restore('second', 'third');
   await file('newest');
   expect(titles(await feed(`after=${endCursor}`))).toEqual(['newest']);
   await app.stop();
-  // A backup of before the second restore.
+  // A backup from before the second restore.
   await restore('backup', 'fourth');
   for (let n = 0; n < 5; n++) await file(`again ${n}`);
   const { status, json } = await feed(`after=${endCursor}`);

@@ -1,5 +1,5 @@
-// Nothing grows without a bound: each table says what bounds it, what was deleted goes for good and leaves nothing behind, many old rows
-// go beside requests, and the file becomes smaller.
+// Every table has a bound: deleted objects are removed completely, expired rows are removed beside requests, and the
+// file shrinks.
 import { afterEach, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
@@ -23,14 +23,14 @@ afterEach(async () => {
 });
 
 async function start(): Promise<TestApp> {
-  // It has housekeeping of its own, whose time comes with the clock.
+  // The server has its own housekeeping, which runs with the clock.
   const forever = { keepDeleted: 'forever', keepDeliveries: 'forever', keepSnapshots: 'forever' };
   const app = await startApp({ flags: forever });
   apps.push(app);
   return app;
 }
 
-/** With a connection of its own, which must not outlive the question. */
+/** Uses a separate connection, which is closed after the query. */
 function ask<T>(app: TestApp, work: (db: InstanceType<typeof Database>) => T): T {
   const db = new Database(join(app.dataDir, 'tatami.db'));
   try {
@@ -55,25 +55,25 @@ const retentionDays = {
   snapshots: 90,
 };
 
-/** One pass, now. */
+/** Runs one pass immediately. */
 async function sweep(app: TestApp, days: Partial<typeof retentionDays> = {}): Promise<void> {
   const { store, log, blobs } = app.services;
   const snapshots = join(app.dataDir, 'snapshots');
   const all = { ...retentionDays, ...days };
   await createHousekeeping({ store, log, clock: app.clock, retention: all, blobs, snapshots }).sweep();
-  // What is removed is not taken for lost.
+  // Removed rows do not count as lost.
   const subject = openSubject(readConfig({ dataDir: app.dataDir }, {}), app.clock.now());
   const findings = replay.look(subject);
   subject.close();
   expect(findings.filter(({ message }) => message.startsWith('Missing'))).toEqual([]);
 }
 
-test('every table of the schema says what bounds it, and what is to be removed is', async () => {
+test('every table of the schema declares its bound, and rows beyond it are removed', async () => {
   const app = await start();
   const tables = ask(app, (db) =>
     db
       .prepare(
-        // Not those in which SQLite keeps what stands in a virtual table.
+        // Excludes the shadow tables of virtual tables.
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite%' ORDER BY name",
       )
       .all(),
@@ -87,12 +87,12 @@ test('every table of the schema says what bounds it, and what is to be removed i
   const promised = Object.entries(retention).flatMap(([table, bound]) =>
     'retainedFor' in bound || 'retainedWhile' in bound ? [table] : [],
   );
-  // Their rows have an end of their own, which no setting moves.
+  // Rows of these tables have a fixed expiry, independent of settings.
   const expiring = ['idempotency', 'sessions', 'invitations', 'password_resets', 'ceremonies'];
   expect([...swept].filter((table) => !expiring.includes(table!)).sort()).toEqual(promised.sort());
 });
 
-test('what was deleted goes for good with all that was its own; what lives keeps what it refers to', async () => {
+test('a deleted object is removed with all its data; existing objects keep their references', async () => {
   const app = await start();
   const make = async (path: string, body: object): Promise<string> =>
     (await app.call('POST', `/api/v1/${path}`, body)).json.id;
@@ -117,7 +117,7 @@ test('what was deleted goes for good with all that was its own; what lives keeps
     expect((await app.call('DELETE', `/api/v1/${path}`)).status).toBeLessThan(300);
   const current = (await app.call('GET', `/api/v1/issues/${living}`)).json;
   const events = await app.lastSequence();
-  // Words go at once: two issues live, and an answer. A search has what is pending indexed first.
+  // Search entries are removed at once: two issues and a reply remain. A search first indexes pending texts.
   expect((await app.call('GET', '/api/v1/search?q=again')).json.data).toHaveLength(1);
   expect([count(app, 'search_documents'), count(app, 'search_index_docsize')]).toEqual([3, 3]);
 
@@ -134,7 +134,7 @@ test('what was deleted goes for good with all that was its own; what lives keeps
   await sweep(app);
   const asItWas = await app.call('GET', `/api/v1/issues/${swept.identifier}?asOf=${events + 1}`);
   expect([asItWas.status, asItWas.json.id]).toEqual([200, alone]);
-  // The parent has a sub-issue that lives, and the comment an answer.
+  // The parent has an existing sub-issue, and the comment a reply.
   expect(ask(app, (db) => db.prepare('SELECT id FROM issues ORDER BY id').raw(true).all()).flat()).toEqual(
     [parent, child, living].sort(),
   );
@@ -155,11 +155,11 @@ test('what was deleted goes for good with all that was its own; what lives keeps
   expect(ask(app, (db) => db.prepare('PRAGMA foreign_key_check').all())).toEqual([]);
 });
 
-test('an issue that goes leaves no row behind, in whatever table its rows stand', async () => {
+test('a purged issue leaves no row behind in any table', async () => {
   const app = await start();
   const { json: issue } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' });
   const { workspaceId: workspace_id } = app.workspace;
-  // History and identifiers stay, and words go with the deletion, as is shown above.
+  // History and identifiers stay, and search entries end with the deletion, as shown above.
   const tables = ask(app, (db) =>
     db
       .prepare(
@@ -181,7 +181,7 @@ test('an issue that goes leaves no row behind, in whatever table its rows stand'
   expect([count(app, 'issues'), left()]).toEqual([0, []]);
 });
 
-test('webhooks, plugins and keys that are gone leave nothing once their deliveries and runs have gone', async () => {
+test('removed webhooks, plugins and keys leave nothing once their deliveries and runs are removed', async () => {
   const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
   const forever = { keepDeleted: 'forever', keepDeliveries: 'forever', keepRuns: 'forever' };
   const app = await startApp({ flags: { ...forever, egressAllow: '127.0.0.0/8' } });
@@ -212,7 +212,7 @@ test('webhooks, plugins and keys that are gone leave nothing once their deliveri
     ].map((table) => count(app, table));
   expect(left().slice(0, 3)).toEqual([1, 1, 1]);
   app.clock.advance(91 * day);
-  // As long as somebody may ask what was sent, the endpoint is there to say where to.
+  // The endpoint exists as long as its deliveries can be read.
   await sweep(app, { deliveries: 365, runs: 365 });
   expect([left().slice(0, 3), count(app, 'api_keys')]).toEqual([[1, 1, 1], 1]);
   await sweep(app);
@@ -221,7 +221,7 @@ test('webhooks, plugins and keys that are gone leave nothing once their deliveri
   await receiver.stop(true);
 });
 
-test('snapshots go when they are old, but for the newest', async () => {
+test('old snapshots are removed, except the newest', async () => {
   const app = await start();
   const snapshots = join(app.dataDir, 'snapshots');
   const files = ['schema-3-2026-01-01T000000.000Z.db', 'schema-5-2026-02-01T000000.000Z.db'].map((name) =>
@@ -237,7 +237,7 @@ test('snapshots go when they are old, but for the newest', async () => {
 
 const many = process.env.TATAMI_LONG ? 50_000 : 4_000;
 
-test(`${many} expired deliveries go in one pass beside requests, and their room goes back to the disk`, async () => {
+test(`${many} expired deliveries are removed in one pass beside requests, and their space is returned to the disk`, async () => {
   const app = await start();
   const old = app.clock.nowMs() - 31 * day;
   fillWithDeliveries(app, old);
@@ -259,13 +259,13 @@ test(`${many} expired deliveries go in one pass beside requests, and their room 
     all.toSorted((a, b) => a - b)[Math.floor(all.length * fraction)]!;
   if (process.env.TATAMI_LONG)
     console.log(
-      `${many} deliveries gone in ${Math.round(tookMs)} ms; a write beside takes p50 ${p(beside, 0.5).toFixed(1)}, p99 ${p(beside, 0.99).toFixed(1)} ms, alone ${p(alone, 0.5).toFixed(1)} and ${p(alone, 0.99).toFixed(1)}`,
+      `${many} deliveries removed in ${Math.round(tookMs)} ms; a write beside takes p50 ${p(beside, 0.5).toFixed(1)}, p99 ${p(beside, 0.99).toFixed(1)} ms, without ${p(alone, 0.5).toFixed(1)} and ${p(alone, 0.99).toFixed(1)}`,
     );
   expect(tookMs).toBeLessThan(60_000);
   expect(statSync(file).size).toBeLessThan((full * 8192) / 2);
 }, 120_000);
 
-/** Each with an attempt, all but one too old. */
+/** Each has an attempt, and all but one are expired. */
 function fillWithDeliveries(app: TestApp, oldMs: number): void {
   const { workspaceId } = app.workspace;
   const id = (n: number, atMs: number): string => `${firstIdOf('dlv', atMs)}${String(n).padStart(16, '0')}`;

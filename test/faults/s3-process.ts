@@ -1,5 +1,5 @@
-// A real S3 server for the tests of the continuous copy, in Node, whose old ciphers its continuation tokens need. It ends with its
-// standard input. Arguments: its folder, and a port or 0.
+// A real S3 server for the tests of the continuous copy, in Node, because its continuation tokens need old ciphers. It
+// ends with its standard input. Arguments: its folder, and a port or 0.
 import S3rver from '@20minutes/s3rver';
 
 const [directory = '', port = '0'] = process.argv.slice(2);
@@ -8,7 +8,7 @@ const server = new S3rver({
   port: Number(port),
   directory,
   silent: true,
-  // It takes /bucket/ for /bucket when it checks the signature of a list.
+  // The server treats /bucket/ as /bucket when it checks the signature of a list.
   allowMismatchedSignatures: true,
   configureBuckets: [{ name: 'copies', configs: [] }],
 });

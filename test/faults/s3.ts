@@ -1,10 +1,10 @@
-// Starts the S3 server of the tests, which can be stopped and started again on the same port with what it holds.
+// Starts the S3 server of the tests, which can be stopped and restarted on the same port with its data.
 import { join } from 'node:path';
 import { findNode } from '../../core/sandbox/locate.ts';
 import { temporary } from './copied.ts';
 
 export interface S3Server {
-  /** What `tatami serve` takes from its environment. */
+  /** Environment for `tatami serve`. */
   readonly env: Readonly<Record<string, string>>;
   readonly settings: {
     readonly endpoint: string;
@@ -12,7 +12,7 @@ export interface S3Server {
     readonly accessKeyId: string;
     readonly secretAccessKey: string;
   };
-  /** Ends it. What it holds stays. */
+  /** Stops the server. Its data stays. */
   stop(): Promise<void>;
   restart(): Promise<void>;
 }

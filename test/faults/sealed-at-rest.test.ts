@@ -1,4 +1,4 @@
-// What rests sealed is listed once, and a new master key reaches all of it, in whatever form it lies.
+// Sealed columns are declared in one list, and a rotation of the master key covers all of them, in every form.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ function sealingNow(): Sealing {
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 const ofBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'base64'));
 
-/** The value of a column in which two texts, or one, rest sealed. */
+/** The value of a column with one or two sealed texts. */
 function sealedValueOf({ form, column }: SealedColumn, seal: (text: string) => Uint8Array): Value {
   if (form === 'bytes') return seal('one');
   if (form === 'base64') return JSON.stringify(base64(seal('one')));
@@ -60,7 +60,7 @@ function openSealedValue(
   return members.map(({ at, sealed }) => [at, sealed === null ? null : open(ofBase64(sealed))]);
 }
 
-test('each column that is named sealed is one of the list', () => {
+test('each sealed column is in the list', () => {
   const sealedByName = db
     .prepare(
       `SELECT t.name || '.' || c.name AS name FROM sqlite_schema t, pragma_table_info(t.name) c
@@ -72,14 +72,14 @@ test('each column that is named sealed is one of the list', () => {
   expect(sealedByName.map(({ name }) => name).filter((name) => !listed.includes(name))).toEqual([]);
 });
 
-test('a value is sealed for what the list has, and for nothing else', () => {
+test('a value can be sealed only for an entry of the list', () => {
   const sealing = sealingNow();
-  // @ts-expect-error What is on no list would be forgotten by a rotation: the types refuse it.
+  // @ts-expect-error A rotation would miss an undeclared purpose, so the types reject it.
   const sealed = sealing.seal('forgotten', `calendar-token:${workspaceId}:1`);
   expect(sealed.length).toBeGreaterThan(28);
 });
 
-test('with another master key all of it opens, and nothing of it with the one before', async () => {
+test('after a rotation all sealed values open with the new master key, and none with the old one', async () => {
   const before = sealingNow();
   for (const table of tables) {
     const own = columns.filter((one) => one.table === table);
@@ -95,7 +95,7 @@ test('with another master key all of it opens, and nothing of it with the one be
       ...Object.fromEntries(sealedValues),
     });
   }
-  // An answer that shows no secret lies as it is.
+  // A response without secrets is stored unsealed.
   const plain = { workspace_id: workspaceId, body: Buffer.from('plain'), sealed: 0n };
   insertPlaceholderRow(db, 'idempotency', { ...plain, id: 'plain' });
 

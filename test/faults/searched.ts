@@ -1,11 +1,11 @@
-// Looks for what is secret wherever a server may have put it: in every form that it could take.
+// Searches all server files for secrets, in every possible encoding.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What is shorter is found in any file that is large enough. */
+/** Shorter values occur by chance in large files. */
 const shortest = 8;
 
-/** As it may lie in a file: as text, encoded, and the bytes that base64 in it stands for. */
+/** Encodings of a secret: as text, encoded, and decoded from base64. */
 function formsOf(secret: string): Buffer[] {
   const text = Buffer.from(secret);
   const inner = secret.slice(secret.lastIndexOf('_') + 1);
@@ -27,7 +27,7 @@ export function filesUnder(dir: string): string[] {
     .filter((path) => statSync(path).isFile());
 }
 
-/** @returns which secret lies where, in words; nothing where all is well */
+/** @returns descriptions of the secrets found and their locations; empty if none */
 export function findSecrets(
   files: ReadonlyMap<string, Buffer>,
   secrets: ReadonlyMap<string, string>,

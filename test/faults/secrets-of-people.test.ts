@@ -1,5 +1,5 @@
-// docs/security.md › Secrets at rest: what people, their devices, apps and agents prove themselves with is nowhere afterwards, in none of
-// the forms it could take: in no file of the server, log, event, answer or backup.
+// docs/security.md › Secrets at rest: credentials of people, devices, apps and agents are stored nowhere in plain text,
+// in any encoding: in no file of the server, log, event, response or backup.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { readFileSync } from 'node:fs';
@@ -21,9 +21,9 @@ import { filesUnder, findSecrets } from './searched.ts';
 const email = 'ana@acme.example';
 let mailbox: Mailbox;
 let app: TestApp;
-/** Everything that proves somebody, by what it is. */
+/** Every credential, by name. */
 const secrets = new Map<string, string>();
-/** What was answered afterwards to who asked for it. */
+/** Later responses to requests by any caller. */
 const answers: string[] = [];
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ function recordSecret(name: string, secret: string | null | undefined): string {
   secrets.set(name, secret);
   return secret;
 }
-/** The path of a link in the next mail that has one; others tell of changes. */
+/** Path of the link in the next mail that has one; notifications are skipped. */
 async function linkInMail(name: string): Promise<string> {
   for (;;) {
     const mail = await mailbox.next();
@@ -62,7 +62,7 @@ async function joins(): Promise<Visitor> {
     const once = { 'idempotency-key': name };
     const path = `/api/v1/members/${member.id}/invitation`;
     const { json } = await app.call('POST', path, undefined, once);
-    // An answer that is kept to be given again is kept sealed.
+    // A stored idempotent response is sealed.
     expect((await app.call('POST', path, undefined, once)).json).toEqual(json);
     return linkInMail(name);
   };
@@ -81,7 +81,7 @@ async function joins(): Promise<Visitor> {
   return visitor;
 }
 
-/** Turns codes on, stops half-way at one, uses a recovery code, and adds a passkey. */
+/** Enables codes, aborts one attempt, uses a recovery code, and adds a passkey. */
 async function addsFactors(visitor: Visitor): Promise<void> {
   const setUp = '/account/one-time-codes';
   await visitor.get('/account');
@@ -98,15 +98,12 @@ async function addsFactors(visitor: Visitor): Promise<void> {
   const halfway = createVisitor(app);
   const password = secrets.get('a password')!;
   expect((await halfway.post('/sign-in', { email, password })).to).toBe('/sign-in/code');
-  recordSecret(
-    'what says that a password was given',
-    halfway.cookies.get('__Host-tatami-sign-in')?.split('.')[1],
-  );
-  const wrong = recordSecret('a recovery code that is none', 'aaaaa-bbbbb-ccccc-ddddd');
+  recordSecret('proof of a confirmed password', halfway.cookies.get('__Host-tatami-sign-in')?.split('.')[1]);
+  const wrong = recordSecret('an invalid recovery code', 'aaaaa-bbbbb-ccccc-ddddd');
   expect((await halfway.post('/sign-in/code', { code: wrong })).status).toBe(422);
   expect((await halfway.post('/sign-in/code', { code: recovery[0]! })).status).toBe(303);
 
-  const form_token = recordSecret('what proves a form', await formTokenOf(visitor));
+  const form_token = recordSecret('token of a form', await formTokenOf(visitor));
   const { json: options } = await askAsScript(app, visitor, '/account/passkeys/options', { form_token });
   for (const [name, value] of visitor.cookies) if (/passkey/.test(name)) recordSecret('a ceremony', value);
   recordSecret('a challenge', options.challenge);
@@ -118,12 +115,12 @@ async function addsFactors(visitor: Visitor): Promise<void> {
 async function resets(): Promise<void> {
   const visitor = createVisitor(app);
   await visitor.post('/reset', { email });
-  const path = await linkInMail('a link to another password');
+  const path = await linkInMail('a link to reset the password');
   const password = recordSecret('another password', 'forty storks on the chimney');
   expect((await visitor.post(path, { password })).status).toBeLessThan(400);
 }
 
-/** Apps of every kind come by every token there is, use them rightly and wrongly. */
+/** Apps of every type use every token, correctly and incorrectly. */
 async function letsAppsIn(): Promise<void> {
   const browser = await oauth.browserOf(app, await signIn(app));
   const confidential = await oauth.registerApp(app, { confidential: true });
@@ -156,7 +153,7 @@ async function letsAppsIn(): Promise<void> {
     );
     await fetch(`${app.url}/api/v1/issues?access_token=${next.access_token}`);
     await oauth.ask(app, '/oauth/introspect', confidential, { token: next.access_token });
-    // Twice: what was used before ends all of it, and says so in the log.
+    // Twice: reuse of a code revokes its tokens and is logged.
     await oauth.exchange(app, confidential, code, proof);
     await oauth.refresh(app, confidential, json.refresh_token);
   }
@@ -169,7 +166,7 @@ async function registersAndBeginsOnDevice(): Promise<void> {
     body: JSON.stringify({ redirect_uris: ['https://app.example/callback'] }),
   }).then((response) => response.json());
   recordSecret('the secret of a client', registered.client_secret);
-  const token = recordSecret('what manages a registration', registered.registration_access_token);
+  const token = recordSecret('the management token of a registration', registered.registration_access_token);
   await fetch(registered.registration_client_uri, { headers: bearer(token) });
   const client = { id: 'tatami-cli', secret: null, redirectUri: '' };
   const { json: device } = await oauth.ask(app, '/oauth/device', client, {});
@@ -179,7 +176,7 @@ async function registersAndBeginsOnDevice(): Promise<void> {
   await oauth.ask(app, '/oauth/token', client, { grant_type, device_code: device.device_code });
 }
 
-/** What a key of the owner reads. */
+/** Reads everything with a key of the owner. */
 async function readEverything(): Promise<void> {
   for (const path of [
     'events?limit=200',
@@ -196,7 +193,7 @@ async function readEverything(): Promise<void> {
     answers.push(await (await fetch(app.url + path)).text());
 }
 
-/** A backup is compressed, so that it is searched as what is made of it. */
+/** A backup is compressed, so its restored directory is searched. */
 async function restored(): Promise<string> {
   const { path } = await makeBackup({
     ...{ dataDir: app.dataDir, folder: join(app.dataDir, 'of-backups'), withKey: false, version: '0.0.0' },
@@ -205,13 +202,13 @@ async function restored(): Promise<string> {
   });
   const dataDir = join(app.dataDir, 'of-a-backup');
   const source = await openSource(path, null, () => {
-    throw new Error('No continuous copy is restored here.');
+    throw new Error('The source is a snapshot, not a continuous copy.');
   });
   await restoreBackup({ source, dataDir, key: null, nowMs: app.clock.nowMs, onProgress: () => undefined });
   return dataDir;
 }
 
-test('passwords, links, sessions, codes, tokens and secrets of apps lie nowhere in the clear', async () => {
+test('passwords, links, sessions, codes, tokens and secrets of apps are stored nowhere in plain text', async () => {
   const visitor = await joins();
   await addsFactors(visitor);
   await letsAppsIn();
@@ -239,7 +236,7 @@ test('passwords, links, sessions, codes, tokens and secrets of apps lie nowhere 
     ...files.map((path) => [path, readFileSync(path)] as const),
   ]);
   expect(findSecrets(contents, secrets)).toEqual([]);
-  // A search that finds nothing has looked in the right places: what is no secret is there.
+  // Control: a value that is no secret is found, so the search covers the right files.
   const matchedPaths = findSecrets(contents, new Map([['the address', email]])).map(
     (words) => words.split(' in ')[1],
   );

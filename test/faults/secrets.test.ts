@@ -1,5 +1,5 @@
-// docs/spec/durability.md › Secrets at rest: what is shown once is nowhere afterwards, in none of the forms it could take, on
-// the disk, in a copy of the database, in the log or in an answer.
+// docs/spec/durability.md › Secrets at rest: values that are shown once are stored nowhere in plain text, in any
+// encoding, on the disk, in a copy of the database, in the log or in a response.
 import { expect, test } from 'bun:test';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { createSecretOpener, sealSecret } from '../../core/webhooks/secret.ts';
 import { startHooks, startReceiver } from '../webhooks/receiver.ts';
 import { filesUnder, findSecrets } from './searched.ts';
 
-test('keys, signing secrets old and new, the query of an address and the master key lie nowhere in the clear', async () => {
+test('keys, signing secrets old and new, the query of an address and the master key are stored nowhere in plain text', async () => {
   const receiver = startReceiver();
   const hooks = await startHooks();
   const { app, call } = hooks;
@@ -84,7 +84,7 @@ test('keys, signing secrets old and new, the query of an address and the master 
   await receiver.stop();
 }, 60_000);
 
-test('a sealed secret opens for its own endpoint and workspace, under its own master key, unaltered', () => {
+test('a sealed secret opens only for its own endpoint and workspace, under its own master key, unaltered', () => {
   const sealing = createSealing(Buffer.alloc(32, 1));
   const sealed = sealSecret(sealing, 'workspace', 'whe_1', 'whsec_c2VjcmV0');
   const open = (from = sealing, workspaceId = 'workspace', id = 'whe_1', bytes = sealed): string[] =>

@@ -9,11 +9,11 @@ export interface Server {
 
 export interface ServerOptions {
   readonly flags?: readonly string[];
-  /** Beside the environment of the test. */
+  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** A test that fails does not come to its own end, but its servers do. */
+/** Servers of failed tests, which are ended at the end of the file. */
 const running = new Set<Bun.Subprocess>();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');

@@ -1,5 +1,5 @@
-// docs/spec/durability.md › Graceful shutdown: every request that was sent is answered, whoever keeps connections open is told that they close,
-// and the end comes in a bounded time.
+// docs/spec/durability.md › Graceful shutdown: every sent request is answered, clients with open connections are asked
+// to close them, and the shutdown time is bounded.
 import { expect, test } from 'bun:test';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -16,12 +16,15 @@ const begin = (dataDir: string): Promise<Served> =>
 
 interface ConnectionCounter {
   answered: number;
-  /** Asked on a connection that nothing had been said of, and not answered. */
+  /** Requests without a response on a connection that the server had not announced to close. */
   reset: number;
   closeRequested: number;
 }
 
-/** Asks one thing after the other on a connection it keeps, and on a new one where it is told to, until it is refused. */
+/**
+ * Sends sequential requests on a keep-alive connection, and on a new one after `Connection: close`, until the
+ * connection is refused.
+ */
 async function requestRepeatedly(port: number, counter: ConnectionCounter, ask: () => string): Promise<void> {
   for (;;) {
     const socket = connect(port, '127.0.0.1');
@@ -35,7 +38,7 @@ async function requestRepeatedly(port: number, counter: ConnectionCounter, ask: 
   }
 }
 
-/** Resolves once the connection is closed, or is told to be. */
+/** Resolves once the connection is closed, or the server announces its close. */
 function askOn(socket: Socket, counter: ConnectionCounter, ask: () => string): Promise<void> {
   return new Promise((resolve) => {
     let text = '';
@@ -68,7 +71,7 @@ function askOn(socket: Socket, counter: ConnectionCounter, ask: () => string): P
 
 const body = '{"team":"ENG","title":"Asked while it stops"}';
 
-/** What is asked with a key. */
+/** Requests with a key. */
 function requestsOf(key: string) {
   const head = `Host: localhost\r\nAuthorization: Bearer ${key}\r\n`;
   const json = `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
@@ -80,7 +83,7 @@ function requestsOf(key: string) {
 }
 
 test.concurrent(
-  `no request of ${clients} busy clients is reset, whenever the server is told to stop`,
+  `a shutdown resets no request of ${clients} busy clients, at any moment`,
   async () => {
     using dir = temporary();
     const random = seededRandom(7);
@@ -106,7 +109,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a hundred requests in flight are answered, and nobody who keeps a connection open holds up the end',
+  'a hundred requests in flight are answered, and open connections do not delay the shutdown',
   async () => {
     using dir = temporary();
     const { child, url, start, said } = await begin(dir.path('data'));
@@ -145,7 +148,7 @@ test.concurrent(
   30_000,
 );
 
-test('a server that only reads, because its database is damaged, ends when it is told to', async () => {
+test('a server that only reads, because its database is damaged, stops on request', async () => {
   using dir = temporary();
   const dataDir = dir.path('data');
   const first = await begin(dataDir);

@@ -1,4 +1,4 @@
-// The store under faults: another process's lock, damaged logs, half migrations, a newer schema.
+// The store under faults: another process's lock, damaged logs, partial migrations, a newer schema.
 // docs/spec/durability.md › Damaged files.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
@@ -22,7 +22,7 @@ import { copyAsKilled } from './own-copy.ts';
 
 const tmp = (): string => mkdtempSync(join(tmpdir(), 'tatami-store-'));
 
-describe('another process holds the write lock:', () => {
+describe('while another process holds the write lock', () => {
   let app: TestApp;
   beforeAll(async () => {
     app = await startApp();
@@ -48,13 +48,13 @@ describe('another process holds the write lock:', () => {
   };
   const create = () => app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' });
 
-  test('briefly: the write waits and succeeds', async () => {
+  test('briefly, the write waits and succeeds', async () => {
     const child = await holdLock(100);
     expect((await create()).status).toBe(201);
     await child.exited;
   });
 
-  test('for long: the write is 503 without Retry-After, reads answer meanwhile, and the next write works', async () => {
+  test('for long, the write is 503 without Retry-After, reads are answered, and the next write works', async () => {
     const child = await holdLock(3_500);
     const write = create();
     let reads = 0;
@@ -75,7 +75,7 @@ describe('another process holds the write lock:', () => {
     expect((await create()).status).toBe(201);
   }, 60_000);
 
-  test('a thousand times for a moment: every write gets through, and none is stuck', async () => {
+  test('a thousand times for a moment, every write succeeds, and none stalls', async () => {
     const child = await holdLock(0, 1_000);
     const replies = await Promise.all(Array.from({ length: 100 }, create));
     expect(replies.every(({ status }) => status === 201)).toBe(true);
@@ -84,7 +84,7 @@ describe('another process holds the write lock:', () => {
   }, 60_000);
 });
 
-test('a WAL that was cut or flipped is refused at start, or nothing is missing', async () => {
+test('a truncated or corrupted WAL is rejected at start, or nothing is missing', async () => {
   const base = tmp();
   const app = await startApp({ dataDir: base, clock: createClock() });
   for (let i = 0; i < 8; i++) await app.call('POST', '/api/v1/issues', { team: 'ENG', title: `Issue ${i}` });
@@ -151,7 +151,7 @@ describe('migrations', () => {
     return { version, tables, checksum: createHash('sha256').update(rows).digest('hex') };
   };
 
-  test('one that fails at any statement leaves the old version whole, with a snapshot, and the mended one runs', () => {
+  test('a migration that fails at any statement leaves the old version intact, with a snapshot, and the corrected one runs', () => {
     for (let failAt = 0; failAt <= statements.length; failAt++) {
       const at = migrated();
       const before = look(at.path);
@@ -175,7 +175,7 @@ describe('migrations', () => {
     }
   });
 
-  test('a newer schema and an altered migration are refused, and the file stays as it is', () => {
+  test('a newer schema and an altered migration are rejected, and the file is unchanged', () => {
     const at = migrated();
     migrate({ ...at, nowMs: Date.now }, [...migrations, next]);
     const sha = (): string => createHash('sha256').update(readFileSync(at.path)).digest('hex');
@@ -192,7 +192,7 @@ describe('migrations', () => {
   });
 });
 
-test('a data directory has one process, keeps its key, and is released when its process ends', () => {
+test('a data directory has one process, retains its key, and is released when its process ends', () => {
   const dir = tmp();
   const first = openStore(dir, Date.now);
   expect(() => openStore(dir, Date.now)).toThrow(`is in use by process ${process.pid}`);

@@ -1,5 +1,5 @@
 // Commands under strace's fault injection, https://man7.org/linux/man-pages/man1/strace.1.html (-e inject).
-/** It is installed, injects faults, and may trace here: some containers and users may not. */
+/** True if strace is installed, injects faults, and may trace here: some containers and users may not. */
 export const hasStrace =
   Bun.which('strace') !== null && Bun.spawnSync(underFault('fsync:error=EIO', [], ['true'])).exitCode === 0;
 

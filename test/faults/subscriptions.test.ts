@@ -1,6 +1,6 @@
-// One rule, whatever restarts: an event is delivered to those who wanted it when it happened, and to nobody else (docs/spec/webhooks.md ›
-// Subscriptions). Endpoints are switched off and on, narrowed and widened at random, and the server is killed in between; a model
-// says what each wanted. TATAMI_LONG=1 makes it 40 kills.
+// Subscriptions across restarts: an event is delivered exactly to the subscribers that matched when it happened
+// (docs/spec/webhooks.md › Subscriptions). Endpoints are disabled, enabled, narrowed and widened at random, and the
+// server is killed in between; a model computes the expected deliveries. TATAMI_LONG=1 runs 40 kills.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,11 +17,11 @@ const stepsPerKill = 16;
 interface Modelled {
   readonly id: string;
   readonly subscription: { enabled: boolean; events: string[]; filter: { priority: string } | null };
-  /** By issue: whether it has been switched off since. */
+  /** Matching issues, each with a flag that is true if the endpoint was disabled since. */
   readonly wanted: Map<string, { mayBeCanceled: boolean }>;
 }
 
-test('what happened while an endpoint did not want it is not delivered, and what it wanted is, over kills', async () => {
+test('an endpoint receives exactly the events that matched its subscription when they happened, across kills', async () => {
   const seed = Number(process.env.SEED ?? 20_261_122);
   const random = seededRandom(seed);
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)]!;
@@ -83,7 +83,7 @@ test('what happened while an endpoint did not want it is not delivered, and what
     server = await start();
   }
 
-  // Whatever is planned and open comes to its end.
+  // Waits for all planned and open deliveries.
   for (const { id } of endpoints)
     for (let open = true; open;) {
       const { data } = await must('GET', `/api/v1/webhooks/${id}/deliveries?limit=100`);
@@ -120,7 +120,7 @@ test('what happened while an endpoint did not want it is not delivered, and what
   rmSync(dataDir, { recursive: true });
 }, 120_000);
 
-test('a plugin runs what it wanted when it happened, over upgrades, a pause and a kill', async () => {
+test('a plugin runs for the events that matched when they happened, across upgrades, a pause and a kill', async () => {
   const created = mkdtempSync(join(tmpdir(), 'tatami-wants-'));
   const app = await startApp({ dataDir: created, clock: createSystemClock() });
   await app.stop();

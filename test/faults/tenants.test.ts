@@ -1,6 +1,6 @@
 // The two-tenant property of the store: every registered tenant statement, run with the ids and values of one workspace
-// under the scope of another, reads nothing of the first and changes nothing of it. The API's own isolation is tested at
-// its door; this holds for statements that no route reaches yet.
+// under the scope of another, reads nothing of the first and changes nothing of it. The isolation of the API is tested
+// at its endpoints; this also covers statements that no route reaches.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { createHash } from 'node:crypto';
@@ -19,7 +19,7 @@ import { insertPlaceholderRow } from './placeholder-row.ts';
 import { seededRandom } from './server.ts';
 
 const rounds = process.env.TATAMI_LONG ? 40 : 10;
-/** Of several objects of a kind, values that fit one another are seldom picked together. */
+/** With several objects of an entity, matching values are seldom picked together. */
 const ownRounds = 20 * rounds;
 const seed = 20_261_120;
 const stranger = scopeOf('00000000-0000-7000-8000-00000000dead');
@@ -27,7 +27,7 @@ const stranger = scopeOf('00000000-0000-7000-8000-00000000dead');
 let app: TestApp;
 let db: InstanceType<typeof Database>;
 let victim: Scope;
-/** Those whose rows belong to a workspace. */
+/** Tables whose rows belong to a workspace. */
 let tables: string[];
 /** Values of the victim's rows, by column and by `table.column`. */
 let columns: Map<string, Value[]>;
@@ -38,7 +38,7 @@ const all = (sql: string, ...values: Value[]): Record<string, Value>[] =>
 const rowsOf = (table: string): Record<string, Value>[] =>
   all(`SELECT * FROM ${table} WHERE workspace_id = ?1 ORDER BY 1, 2, 3`, victim.workspaceId);
 let summed = { version: null as Value, sum: '' };
-/** Of all rows of the victim. What nobody has written to since it was last asked is not read again. */
+/** Checksum of all rows of the victim. Tables without writes since the last call are not read again. */
 const checksum = (): string => {
   const version = all('PRAGMA data_version')[0]!.data_version!;
   if (version !== summed.version) {
@@ -58,10 +58,10 @@ beforeAll(async () => {
   )
     .map(({ name }) => String(name))
     .filter((table) => all(`PRAGMA table_info(${table})`).some(({ name }) => name === 'workspace_id'));
-  // One row of everything that the calls above did not make.
+  // One row in every table that the calls above did not fill.
   for (const table of tables)
     if (rowsOf(table).length === 0) insertPlaceholderRow(db, table, { workspace_id: victim.workspaceId });
-  // The loop reads what it has heard of, so that rows of another connection are seen with its own next write.
+  // The event loop sees rows of another connection after its own next write.
   await app.call('POST', '/api/v1/labels', { name: 'Secret label', color: '#112233' });
   columns = new Map();
   const addValue = (name: string, value: Value): void =>
@@ -74,7 +74,7 @@ beforeAll(async () => {
         addValue(name, plain);
         addValue(`${table}.${name}`, plain);
       }
-  // Without those that other tests of this process declare for themselves.
+  // Excludes statements that other tests of this process declare.
   statements = [...registeredStatements()].filter(
     ({ reach, name }) => reach === 'tenant' && !/^(test|ENDPOINTS)\./.test(name),
   );
@@ -84,13 +84,13 @@ afterAll(async () => {
   await app.stop();
 });
 
-/** Parameters made of the victim's values: of the column that the parameter is named after, else of any. */
+/** Parameters from the victim's values: of the column with the name of the parameter, else of any column. */
 function victimsParams(statement: Statement<unknown>, random: () => number): Params {
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
   const table = /\b(?:FROM|INTO|UPDATE)\s+(\w+)/i.exec(statement.sql)?.[1];
   const ids = [...columns].filter(([name]) => /^(\w+_)?id$/.test(name)).flatMap(([, values]) => values);
   const params: Record<string, Value> = {};
-  // Half of the time everything fits, as in a call that goes wrong in its workspace alone.
+  // In half of the rounds all values match, as in a call with only the wrong workspace.
   const isInsert = /^\s*INSERT/i.test(statement.sql);
   const fitting = random() < 0.5;
   for (const name of statement.params) {
@@ -117,10 +117,10 @@ function victimsParams(statement: Statement<unknown>, random: () => number): Par
 const isRead = (statement: Statement<unknown>): boolean =>
   /^\s*(SELECT|WITH)/i.test(statement.sql) && statement.returnsRows;
 
-/** A row that says something: not the zeroes and NULLs of an aggregate over nothing. */
+/** A row with data: not the zeroes and NULLs of an aggregate over no rows. */
 const hasData = (row: object): boolean => Object.values(row).some((value) => value !== null && value !== 0);
 
-test('every registered statement of a tenant names its workspace', () => {
+test('every registered tenant statement names its workspace', () => {
   expect(statements.length).toBeGreaterThan(40);
   for (const { name, params } of statements) expect([name, params.includes('ws')]).toEqual([name, true]);
 });
@@ -128,7 +128,7 @@ test('every registered statement of a tenant names its workspace', () => {
 const readAs = (scope: Scope, statement: Statement<unknown>, params: Params): Promise<object[]> =>
   app.services.store.read<object>(scope, statement as Statement<object>, params).catch(() => []);
 
-/** What a stranger was shown, or null. */
+/** Data that another workspace read, or null. */
 async function leakOf(statement: Statement<unknown>, random: () => number): Promise<string | null> {
   for (let round = 0; round < rounds; round++) {
     const params = victimsParams(statement, random);
@@ -139,12 +139,12 @@ async function leakOf(statement: Statement<unknown>, random: () => number): Prom
   return null;
 }
 
-test('no read shows a stranger anything, with whatever ids it is asked', async () => {
+test('no read returns data of another workspace, regardless of the given ids', async () => {
   const random = seededRandom(seed);
   const reads = statements.filter(isRead);
   for (const statement of reads) expect(await leakOf(statement, random)).toBeNull();
 
-  // The values are good ones: asked by their owner, most statements answer.
+  // Control: with the owner's scope, most statements return rows for these values.
   const mute = new Set(reads.map(({ name }) => name));
   for (const statement of reads)
     for (let round = 0; round < ownRounds && mute.has(statement.name); round++)
@@ -153,7 +153,7 @@ test('no read shows a stranger anything, with whatever ids it is asked', async (
   expect([[...mute], mute.size < reads.length / 4]).toEqual([[...mute], true]);
 });
 
-test('a read that forgot its workspace would be noticed', async () => {
+test('a read without its workspace condition is detected', async () => {
   const forgetful: Statement = {
     ...composedStatement('SELECT title FROM issues WHERE id = :id'),
     reach: 'system',
@@ -161,7 +161,7 @@ test('a read that forgot its workspace would be noticed', async () => {
   expect(await leakOf(forgetful, seededRandom(seed))).toMatch(/secret/i);
 });
 
-test('no write of a stranger changes anything of a workspace, with whatever ids it names', async () => {
+test('no write changes another workspace, regardless of the given ids', async () => {
   const random = seededRandom(seed);
   const writes = statements.filter((statement) => !isRead(statement));
   const before = checksum();
@@ -175,7 +175,7 @@ test('no write of a stranger changes anything of a workspace, with whatever ids 
   }
   expect(app.services.store.status()).toEqual({ writable: true, reason: null });
 
-  // The same values in the owner's hands do change it.
+  // Control: with the owner's scope, the same values change the workspace.
   const effective = new Set<string>();
   for (const statement of writes) {
     const from = checksum();

@@ -1,5 +1,5 @@
-// A bug that nobody catches ends `tatami serve`: with exit code 1, and one entry in the log that tells the whole chain of causes. What
-// was acknowledged before is there after the next start. Work that fails ends nothing, and is done later.
+// An uncaught bug ends `tatami serve` with exit code 1 and one log entry with the complete chain of causes.
+// Acknowledged data exists after the next start. Failed background work ends nothing, and is retried.
 // docs/architecture.md › When something breaks.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ test.each([
     'an exception was not caught; the process ends',
     /^StoreError: The writer thread ended\.\n(.*\n)*caused by SyntaxError: JSON Parse error/,
   ],
-])('a bug that nobody catches: %s', async (bug, message, cause) => {
+])('an uncaught bug ends the process: %s', async (bug, message, cause) => {
   const broken = spawnTatami(serve, { BUG: bug }, [`--preload=${preload}`]);
   const { url } = JSON.parse(await firstLine(broken.stdout));
   const body = JSON.stringify({ team: 'ENG', title: `acknowledged: ${bug}` });
@@ -48,7 +48,7 @@ test.each([
     .split('\n')
     .filter((line) => line.includes('"level":"error"'))
     .map((line) => JSON.parse(line));
-  // Work that could not be stored says so, each for itself; why the process ends is said once, and last.
+  // Each failed write logs its own entry; the reason of the exit is logged once, and last.
   expect(errors.filter(({ msg }) => msg.includes('the process ends'))).toEqual([errors.at(-1)]);
   expect(errors.at(-1)).toMatchObject({ level: 'error', msg: message });
   expect(errors.at(-1).error).toMatch(cause);
@@ -64,10 +64,10 @@ test.each([
   expect(await next.exited).toBe(0);
 });
 
-test('work behind the scenes that fails is logged with its run, waits, and is done by a later start', async () => {
+test('failed background work is logged with its run, waits, and is completed by a later start', async () => {
   using dir = temporary();
   const args = ['--data-dir', dir.path('data'), '--first-start', '--json'];
-  // Not Node, so that no sidecar starts.
+  // An invalid Node path, so that no sidecar starts.
   const without = await serveTatami([...args, '--node-path', '/bin/false']);
   const { apiKey } = JSON.parse(without.start);
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };

@@ -1,45 +1,45 @@
-// The guards of work that has no row: each is taken out of a copy, and the tests of consumers must go red.
+// Guards of work without a row: each is removed from a copy, and the tests of consumers must fail.
 import { testGuards, type Guard } from '../guards.ts';
 
 const suite = 'core/events/consumer.test.ts';
 const guards: readonly Guard[] = [
   {
-    name: 'what is under way holds the low-water mark',
+    name: 'work in progress limits the low-water mark',
     file: 'core/events/consumer-positions.ts',
     guarding: 'for (const sequence of this.#open.keys()) low = Math.min(low, sequence - 1);',
     broken: '',
     suite,
   },
   {
-    name: 'who lags behind holds the low-water mark',
+    name: 'a lagging subscriber limits the low-water mark',
     file: 'core/events/consumer-positions.ts',
     guarding: 'for (const { after } of this.lagging.values()) low = Math.min(low, after);',
     broken: '',
     suite,
   },
   {
-    name: 'what is planned again is compared with what is stored',
+    name: 'work that is planned again is compared with the stored work',
     file: 'core/events/reading.ts',
     guarding: '!isAgain || !(queue.isActive(id) || (await isStored(scope, id)));',
     broken: 'true || !(isAgain && queue.isActive(id) && (await isStored(scope, id)));',
     suite,
   },
   {
-    name: 'what ended elsewhere has no second end',
+    name: 'work that ended elsewhere does not end twice',
     file: 'core/lib/ids.ts',
     guarding: 'update(`${from} ${by}`)',
     broken: 'update(`${from} ${by} ${Math.random()}`)',
     suite: 'test/faults/plugin-kill.test.ts',
   },
   {
-    name: 'what takes long is written',
+    name: 'slow work is stored',
     file: 'core/events/work/window.ts',
     guarding: 'write([...units.values()].filter(({ sinceMs }) => sinceMs <= oldMs));',
     broken: 'void oldMs;',
     suite,
   },
   {
-    name: 'what does not get on is written from the log',
+    name: 'stalled work is stored from the log',
     file: 'core/events/reading.ts',
     guarding: '|| nowMs - lag.movedMs >= stuckMs',
     broken: '',
@@ -53,12 +53,12 @@ const guards: readonly Guard[] = [
     suite,
   },
   {
-    name: 'an end that is being committed is not written over',
+    name: 'an end that is being committed is not overwritten',
     file: 'core/events/work/unit-writer.ts',
     guarding: 'window.chainOf(entry).every(({ sealed }) => !sealed)',
     broken: 'window !== null',
     suite,
   },
 ];
-// The quickest to be noticed.
+// The guard that is detected fastest.
 testGuards(guards, [guards[1]]);

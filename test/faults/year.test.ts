@@ -1,6 +1,6 @@
-// A self-hoster's year, by an injected clock: an upgrade, backups each month, another master key, two lost disks (one brought back from a
-// backup, one from the continuous copy), old events in files. At its end everything that was not lost with the first disk is there, once,
-// and the doctor finds nothing wrong.
+// A year of operation with an injected clock: an upgrade, monthly backups, a new master key, two lost disks (one
+// restored from a backup, one from the continuous copy), and archived events. At the end everything that was not lost
+// with the first disk exists once, and the doctor finds nothing.
 import { afterAll, expect, test } from 'bun:test';
 import {
   copyFileSync,
@@ -36,14 +36,14 @@ const packed = readPacked(join(import.meta.dir, '../upgrade/directories/schema-6
 const clock = createClock(Date.parse('2026-12-01T08:00:00.000Z'));
 const week = 7 * 86_400_000;
 
-/** The directory of now; a lost disk takes it along. */
+/** The current directory; a lost disk removes it. */
 let dataDir = at('disk-1');
 let app: TestApp;
-/** What the operator keeps elsewhere. */
+/** Off-site files of the operator. */
 const safe = { key: at('safe.key'), backups: at('backups'), copy: at('copy') };
 const flags = { copyTo: safe.copy, keepEvents: '60' };
 const someone = { workspaceId: '', teamId: '', teamKey: 'ENG', userId: '', apiKey: packed.key, setUpUrl: '' };
-/** Titles that were acknowledged, in order. */
+/** Acknowledged titles, in order. */
 let oracle: string[] = [];
 
 async function start(): Promise<void> {
@@ -64,7 +64,7 @@ async function weeks(count: number): Promise<void> {
 }
 
 async function backUp(): Promise<void> {
-  // What is too old is looked for every ten minutes of a server's time.
+  // Expired rows are searched every ten minutes of server time.
   clock.advance(620_000);
   await app.settled();
   await makeBackup({
@@ -110,8 +110,8 @@ async function feed(
   }
 }
 
-test('a year of a self-hoster loses what the first disk lost since its last backup, and nothing else', async () => {
-  // December: an upgrade of what an earlier version left behind.
+test('a year of operation loses only the data between the last backup and the loss of the first disk', async () => {
+  // December: an upgrade of a directory of an earlier version.
   unpack(packed, dataDir);
   copyFileSync(join(dataDir, 'master.key'), safe.key);
   await start();
@@ -134,7 +134,7 @@ test('a year of a self-hoster loses what the first disk lost since its last back
   await weeks(2);
   const reader = (await feed('0')).cursor;
 
-  // The first disk is lost; a backup is what there is.
+  // The first disk is lost; a backup exists.
   await app.stop();
   rmSync(dataDir, { recursive: true });
   dataDir = at('disk-2');
@@ -145,12 +145,13 @@ test('a year of a self-hoster loses what the first disk lost since its last back
   const reply = await feed(reader);
   expect([reply.status, reply.json.error.code]).toEqual([409, 'history_changed']);
 
-  // Summer and autumn: old events move to files, backups are pruned, and the second disk is lost with a copy that is up to date.
+  // Summer and autumn: old events are archived, backups are pruned, and the second disk is lost with an up-to-date
+  // copy.
   for (let month = 0; month < 6; month++) {
     await weeks(4);
     await backUp();
   }
-  // Nothing waits for a pass of housekeeping, which rests between its steps.
+  // Housekeeping pauses between its steps, so the loop polls for the archive.
   for (let rounds = 0; !existsSync(join(dataDir, 'archive')) && rounds < 150; rounds++) {
     clock.advance(620_000);
     await app.settled();
@@ -170,7 +171,7 @@ test('a year of a self-hoster loses what the first disk lost since its last back
   expect(await titles()).toEqual(oracle);
   const { sequences } = await feed('0');
   expect(sequences).toEqual(sequences.map((_, index) => index + 1));
-  // The copy may have been older than the archive, which is then made anew.
+  // The copy may be older than the archive, which is then created again.
   for (let rounds = 0; !existsSync(join(dataDir, 'archive')) && rounds < 150; rounds++) {
     clock.advance(620_000);
     await app.settled();
@@ -190,7 +191,7 @@ test('a year of a self-hoster loses what the first disk lost since its last back
   expect(wrong).toEqual([]);
   expect(checked.filter(({ skipped }) => skipped)).toEqual([]);
 
-  // The newest backup holds the old events as well.
+  // The newest backup includes the archived events.
   dataDir = at('disk-4');
   const [last] = await listBackups(safe.backups);
   await restoreFrom(last!.path);

@@ -1,5 +1,5 @@
-// One hostile plugin for each attack: it is contained and recorded for what it is, three victims keep answering and
-// lose no run, a new job works afterwards, and no process is left over.
+// One hostile plugin per attack: it is contained and recorded with its reason, three victims keep answering and lose no
+// run, a new job works afterwards, and no process remains.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import type { Victims } from './victims.ts';
 
 type Reason = 'error' | 'cpu' | 'wall' | 'memory' | 'call_budget' | 'startup' | 'rejection' | 'killed';
 
-/** Where an attack races two limits, either may stop it. */
+/** If an attack reaches two limits at the same time, either may stop it. */
 const expectedEnds: Record<string, Reason[] | 'clean'> = {
   loop: ['cpu'],
   'loop-after-await': ['cpu'],
@@ -88,7 +88,7 @@ test('every attack has its row and its file', () => {
   expect(files.map((name) => name.slice(0, -3)).sort()).toEqual(Object.keys(expectedEnds).sort());
 });
 
-describe('contained while three victims keep answering:', () => {
+describe('each attack is contained while three victims keep answering:', () => {
   for (const [name, expected] of Object.entries(expectedEnds)) {
     test(name, async () => {
       const code = { ...(await bundleFile(`attacks/${name}.js`)), handlers: ['event:issue.created'] };
@@ -106,7 +106,7 @@ describe('contained while three victims keep answering:', () => {
       await until('every victim answers', () =>
         victims.succeeded().every((count, index) => count > (before[index] ?? 0)),
       );
-      // Taken out, so that a wrong is charged to the attack it came with, not to all after it.
+      // Removes the failures, so that each is attributed to its own attack and not to later ones.
       expect(victims.wronged.splice(0)).toEqual([]);
 
       const fresh = await runToEnd(

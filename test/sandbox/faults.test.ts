@@ -1,5 +1,5 @@
-// Fault matrix row 5: the sidecar is killed, stopped or crashes for real. No run is lost, and innocents are never blamed. Quarantine has
-// a file of its own.
+// Fault matrix row 5: the sidecar is killed, is stopped or crashes. No run is lost, and no uninvolved plugin is blamed.
+// quarantine.test.ts covers quarantine.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ afterEach(async () => {
 const pidOf = (role: string): number =>
   sandbox.status().sidecars.find((sidecar) => sidecar.role === role)?.pid ?? 0;
 
-test('a sidecar killed from outside is replaced by its standby, and nobody is blamed', async () => {
+test('a sidecar killed from outside is replaced by its standby, and no plugin is blamed', async () => {
   for (let round = 0; round < 3; round++) {
     const pid = pidOf('active');
     process.kill(pid, 'SIGKILL');
@@ -37,7 +37,7 @@ test('a sidecar killed from outside is replaced by its standby, and nobody is bl
   }
 });
 
-test('active and standby killed at once come back', async () => {
+test('active and standby recover after a simultaneous kill', async () => {
   const pids = [pidOf('active'), pidOf('standby')];
   for (const pid of pids) process.kill(pid, 'SIGKILL');
   await until(
@@ -49,29 +49,29 @@ test('active and standby killed at once come back', async () => {
   await victimsResume(victims);
 });
 
-test('a stopped sidecar is noticed, killed and replaced', async () => {
+test('a stopped sidecar is detected, killed and replaced', async () => {
   const pid = pidOf('active');
   process.kill(pid, 'SIGSTOP');
   await until('another process is active', () => pidOf('active') !== pid && pidOf('active') !== 0);
   await victimsResume(victims);
-  await until('the stopped one is gone', () => !sidecarPids().includes(pid));
+  await until('the stopped process has ended', () => !sidecarPids().includes(pid));
 });
 
-test('a stopped standby is noticed before it is needed', async () => {
+test('a stopped standby is detected before it is needed', async () => {
   const pid = pidOf('standby');
   process.kill(pid, 'SIGSTOP');
-  await until('another process stands by', () => pidOf('standby') !== pid && pidOf('standby') !== 0);
+  await until('another process is the standby', () => pidOf('standby') !== pid && pidOf('standby') !== 0);
   await victimsResume(victims);
 });
 
-test('a crash is the failure of the run that was at work', async () => {
+test('a crash fails the run that was executing', async () => {
   const crashing = await openLiar('crash');
   const outcome = await crashing.run(jobOf('ins_at_work', await pluginOf('')));
   await crashing.stop();
   expect(outcome).toMatchObject({ status: 'failed', reason: 'killed', killed: true });
 });
 
-test('a crash while a run only waits is nobody’s failure', async () => {
+test('a crash while a run only waits fails no run', async () => {
   const crashing = await openLiar('a call, then a crash while it waits');
   const call = (): Promise<CallAnswer> => new Promise(() => undefined);
   const outcome = await crashing.run(jobOf('ins_waiting', await pluginOf(''), { call }));
@@ -80,7 +80,7 @@ test('a crash while a run only waits is nobody’s failure', async () => {
   expect(reasonsOf(crashing)[0]).toMatch(/signal SIG(SEGV|ABRT|TRAP|ILL)/);
 });
 
-test.each(['at work', 'frozen'])('the core’s own death takes its sidecars with it, %s', async (state) => {
+test.each(['at work', 'frozen'])('the end of the core ends its sidecars, %s', async (state) => {
   const script = `
     import { openSandbox, sidecarPids, standbyAtOnce } from ${JSON.stringify(join(import.meta.dir, 'harness.ts'))};
     const sandbox = await openSandbox({ after: standbyAtOnce });
@@ -98,7 +98,7 @@ test.each(['at work', 'frozen'])('the core’s own death takes its sidecars with
   await until('both have died', () => pids.every((pid) => !isAlive(pid)));
 });
 
-/** A zombie is dead; whoever adopts it reaps it in its own time. */
+/** A zombie counts as dead; the process that adopts it reaps it later. */
 function isAlive(pid: number): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

@@ -1,5 +1,5 @@
-// Reading a frame either gives a message of the protocol or refuses it as a breach; it never gives, or throws,
-// anything else.
+// Reading a frame either returns a protocol message or rejects it as a violation; it never returns or throws anything
+// else.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import {
@@ -63,7 +63,7 @@ const fieldsOf: Record<string, string[]> = {
   tainted: ['t', 'run', 'reason', 'message', 'cpuMs'],
 };
 
-test('whatever a frame holds', () => {
+test('any frame content is parsed or rejected', () => {
   let read = 0;
   fc.assert(
     fc.property(frame, fc.string({ maxLength: 20 }), (fields, tail) => {
@@ -83,7 +83,7 @@ test('whatever a frame holds', () => {
   expect(read).toBeGreaterThan(100);
 });
 
-test('what is said is heard, however the bytes are cut', () => {
+test('messages are parsed regardless of the packet boundaries', () => {
   const pong = { t: 'pong', isolates: 3 } as const;
   const args = '["é\\ud800€😀"]';
   const mixed = `["c",1,"kv.set",${args.length}],["l","info",2],["c",2,"sleep",3],["l","warn",0]`;
@@ -134,7 +134,7 @@ test('what is said is heard, however the bytes are cut', () => {
   }
 });
 
-test('no two runs are named alike, and nothing of one name is in the next', () => {
+test('run names are unique, and no state of one name carries over to the next', () => {
   const names = Array.from({ length: 2000 }, newNonce);
   expect(new Set(names).size).toBe(2000);
   for (const name of names) expect(name).toMatch(/^[\w-]{22}$/);

@@ -1,4 +1,4 @@
-// The web globals that a plugin may count on, held against the platform's own.
+// The web globals of plugins, compared with those of the platform.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { SandboxJob, SandboxOutcome } from '../../core/sandbox/supervisor.ts';
 import { jobOf, openSandbox, pluginOf, runToEnd } from './harness.ts';
@@ -18,7 +18,7 @@ async function runBody(body: string, more: Partial<SandboxJob> = {}): Promise<Sa
   return runToEnd(sandbox, jobOf(`ins_${installs++}`, await pluginOf(body), more));
 }
 
-/** The expression's value as the guest logged it, as JSON. */
+/** Value of the expression as the guest logged it, as JSON. */
 async function evaluate(expression: string): Promise<unknown> {
   const outcome = await runBody(`ctx.log.info(JSON.stringify(await (${expression})));`);
   expect(outcome).toMatchObject({ status: 'succeeded' });
@@ -26,14 +26,14 @@ async function evaluate(expression: string): Promise<unknown> {
 }
 
 describe('globals', () => {
-  test('the clock stands at the run’s start and moves with the host', async () => {
+  test('the clock starts at the run’s start and advances with host calls', async () => {
     const outcome = await runBody(
       `const a = Date.now(); for (let i = 0; i < 10_000; i++); const b = new Date().getTime(); await ctx.sleep(50); ctx.log.info(a, b, ctx.now() - a >= 50, new Date(0).toISOString(), typeof Date());`,
     );
     expect(outcome.logs[0]?.message).toBe('1790000000000 1790000000000 true 1970-01-01T00:00:00.000Z string');
   });
 
-  test('chance follows the seed', async () => {
+  test('random numbers follow the seed', async () => {
     const body =
       'ctx.log.info(Math.random(), ctx.random(), crypto.randomUUID(), [...crypto.getRandomValues(new Uint8Array(4))]);';
     const input = (seed: string): string =>
@@ -48,13 +48,13 @@ describe('globals', () => {
     expect(await draw('two')).not.toBe(first as string);
   });
 
-  test('timers fire, in order, and can be cleared', async () => {
+  test('timers fire in order and can be cleared', async () => {
     const body = `const seen = []; setTimeout((x) => seen.push(x), 20, 'b'); setTimeout(() => seen.push('a'), 1); const c = setTimeout(() => seen.push('c'), 5);
       clearTimeout(c); const i = setInterval(() => { seen.push('i'); if (seen.filter((s) => s === 'i').length === 2) clearInterval(i); }, 3); while (seen.length < 4) await ctx.sleep(20); await ctx.sleep(20); ctx.log.info(seen.filter((s) => s !== 'i').join(''), seen.filter((s) => s === 'i').length);`;
     expect((await runBody(body)).logs[0]?.message).toBe('ab 2');
   });
 
-  test('a fetch is one host call, and its answer reads like a Response', async () => {
+  test('a fetch is one host call, and its result behaves like a Response', async () => {
     const hostCalls: unknown[] = [];
     const call: SandboxJob['call'] = async (op, args) => {
       hostCalls.push([op, JSON.parse(args)]);
@@ -100,7 +100,7 @@ describe('globals', () => {
     ]);
   });
 
-  test('a signal ends a fetch, before it and under way, and by its time', async () => {
+  test('a signal aborts a fetch before the start, in progress, and by timeout', async () => {
     const call: SandboxJob['call'] = async () => {
       await Bun.sleep(30);
       return { ok: true, value: '{"status":200,"headers":[],"body":""}' };
@@ -119,7 +119,7 @@ describe('globals', () => {
     );
   });
 
-  test('headers, base64 and clones agree with the platform', async () => {
+  test('headers, base64 and clones match the platform', async () => {
     const looks: (() => unknown)[] = [
       () => {
         const headers = new Headers({ B: ' 2 ', a: '1' });
@@ -179,7 +179,7 @@ describe('globals', () => {
       expect(await evaluate(`(${look.toString()})()`)).toEqual(JSON.parse(JSON.stringify(look())));
   });
 
-  test('what plugin code expects by name is there', async () => {
+  test('the globals that plugin code expects exist', async () => {
     const names =
       'console setTimeout clearTimeout setInterval clearInterval queueMicrotask URL URLSearchParams TextEncoder TextDecoder crypto structuredClone AbortController AbortSignal Headers atob btoa fetch';
     expect(
@@ -201,7 +201,7 @@ describe('globals', () => {
     ['https:\\\\h.example\\a'],
     ['http://127.0.0.1/'],
   ];
-  test('URL reads what the platform’s URL reads', async () => {
+  test('URL parses like the platform’s URL', async () => {
     const parts = [
       'href',
       'protocol',
@@ -229,7 +229,7 @@ describe('globals', () => {
     ).toEqual(Array(7).fill(false));
   });
 
-  test('URLSearchParams and the text codecs agree with the platform', async () => {
+  test('URLSearchParams and the text codecs match the platform', async () => {
     const text = `a=1&b=%C3%BC+x&a=2&c`;
     expect(
       await evaluate(

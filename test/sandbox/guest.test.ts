@@ -1,4 +1,4 @@
-// What a plugin finds in its isolate and what its runs report: the guest's side of the contract, in the real sandbox.
+// Guest side of the contract in the real sandbox: globals and calls in the isolate, and results of runs.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import * as errors from '../../sdk/plugin/errors.ts';
 import { surface } from '../../core/sandbox/sidecar/guest/generated/surface.ts';
@@ -21,7 +21,7 @@ async function runBody(body: string, more: Partial<SandboxJob> = {}, before = ''
 }
 
 describe('host calls', () => {
-  test('cross as operation and JSON arguments, and answers come back as values', async () => {
+  test('pass an operation and JSON arguments, and return values', async () => {
     const seen: [string, string][] = [];
     const call = async (op: string, args: string): Promise<CallAnswer> => {
       seen.push([op, args]);
@@ -42,7 +42,7 @@ describe('host calls', () => {
     ]);
   });
 
-  test('fail with the host’s code and message, and say nothing of the host', async () => {
+  test('fail with the host’s code and message, and reveal nothing of the host', async () => {
     const outcome = await runBody(
       `try { await ctx.issues.get('fail') } catch (e) { ctx.log.info(e.code, e.message, e instanceof Error) }`,
     );
@@ -53,7 +53,7 @@ describe('host calls', () => {
     expect(thrown.logs[0]?.message).toBe('internal_error The host call failed.');
   });
 
-  test('fail under the name of the class that the SDK has for their code', async () => {
+  test("fail with the SDK's error class for their code", async () => {
     const classes = Object.values(errors).filter(({ code }) => !['retry_later', 'drop'].includes(code));
     const codeNames = classes.map(({ code, name }) => [
       code === 'error' ? 'precondition_required' : code,
@@ -71,7 +71,7 @@ describe('host calls', () => {
     );
   });
 
-  test('without their scope in the manifest are refused with the scope to add, in every namespace', async () => {
+  test('without their scope in the manifest fail with the missing scope, in every namespace', async () => {
     const all = surface.flatMap(({ name, scope, reads, writes, earlier }) => [
       ...reads.map((method) => [name, method, `${scope}:read`]),
       ...writes.map((method) => [name, method, `${scope}:write`]),
@@ -110,7 +110,7 @@ describe('host calls', () => {
     });
   });
 
-  test('wait for their turn beyond the concurrent limit', async () => {
+  test('queue beyond the concurrency limit', async () => {
     let open = 0;
     let most = 0;
     const call = async (): Promise<CallAnswer> => {
@@ -130,7 +130,7 @@ describe('host calls', () => {
     });
   });
 
-  test('that were not awaited still belong to the run', async () => {
+  test('without await still belong to the run', async () => {
     let done = false;
     const call = async (): Promise<CallAnswer> => {
       await Bun.sleep(30);
@@ -141,7 +141,7 @@ describe('host calls', () => {
     expect(done).toBe(true);
   });
 
-  test('carry two megabytes for KV, and 256 KB otherwise', async () => {
+  test('transfer two megabytes for KV, and 256 KB otherwise', async () => {
     const big = 'x'.repeat(2_000_000);
     const call = (op: string): Promise<CallAnswer> =>
       Promise.resolve({ ok: true, value: op === 'kv.set' ? 'null' : JSON.stringify(big) });
@@ -154,7 +154,7 @@ describe('host calls', () => {
     expect(outcome.logs[0]?.message).toBe('2000000 too_large validation_failed');
   });
 
-  test('keep the names they had in packages that are installed', async () => {
+  test('retain the names of earlier SDK versions for installed packages', async () => {
     const operations: string[] = [];
     const call = (op: string): Promise<CallAnswer> => {
       operations.push(op);
@@ -177,7 +177,7 @@ describe('host calls', () => {
   });
 });
 
-describe('endings', () => {
+describe('end of a run', () => {
   const ending = async (body: string): Promise<unknown> => {
     const { status, ...rest } = await runBody(body);
     return [
@@ -187,7 +187,7 @@ describe('endings', () => {
     ];
   };
 
-  test('are the last that is heard of a run', async () => {
+  test('nothing of a run is received after its end', async () => {
     const body = `
       void (async () => {
         for (let ticks = 0; ticks < 50; ticks++) await null;
@@ -200,7 +200,7 @@ describe('endings', () => {
     expect(outcome.logs.map(({ message }) => message)).toEqual(['in time']);
   });
 
-  test('follow what the handler threw', async () => {
+  test('the result depends on the thrown error', async () => {
     expect(
       await ending(`throw Object.assign(new Error('busy'), { code: 'retry_later', afterMs: 5000 })`),
     ).toEqual(['failed', 'retry_later', 5000]);
@@ -213,7 +213,7 @@ describe('endings', () => {
     expect(await ending(`throw undefined`)).toEqual(['failed', 'error', undefined]);
   });
 
-  test('an error’s stack comes with it and names no file of the host', async () => {
+  test('the stack of an error is returned and names no file of the host', async () => {
     const outcome = await runBody(`throw new TypeError('odd');`);
     expect(outcome).toMatchObject({
       status: 'failed',
@@ -226,7 +226,7 @@ describe('endings', () => {
     expect(stack).not.toMatch(/node_modules|\/core\/|file:/);
   });
 
-  test('an input above its size is refused without a run', async () => {
+  test('an oversized input is rejected without a run', async () => {
     expect(await runBody('', { input: JSON.stringify('x'.repeat(200_000)) })).toMatchObject({
       status: 'failed',
       reason: 'error',
@@ -236,7 +236,7 @@ describe('endings', () => {
 });
 
 describe('limits', () => {
-  test('a long computation goes on in slices, up to the processor time of its run', async () => {
+  test('a long computation runs in slices, up to the CPU time of its run', async () => {
     const slices = `let n = 0; for (let i = 0; i < 12; i++) { const end = 200_000; for (let j = 0; j < end; j++) n += j % 7; await ctx.sleep(0); }`;
     const limits = { ...eventLimits, cpuMs: 5000 };
     const outcome = await runBody(slices, { limits });
@@ -248,7 +248,7 @@ describe('limits', () => {
     });
   });
 
-  test('logs stop at their lines and bytes, control characters shown', async () => {
+  test('logs are limited in lines and bytes, with control characters escaped', async () => {
     const outcome = await runBody(`for (let i = 0; i < 300; i++) console.warn('\\u001b[31mline', i);`);
     expect(outcome.logs.length).toBeLessThanOrEqual(eventLimits.logLines + 1);
     expect(outcome.logs[0]).toMatchObject({ level: 'warn', message: '\\u001b[31mline 0' });
@@ -270,7 +270,7 @@ describe('isolates', () => {
   const counting = 'globalThis.runs = (globalThis.runs ?? 0) + 1; ctx.log.info(globalThis.runs);';
   const said = (outcome: SandboxOutcome): string | undefined => outcome.logs[0]?.message;
 
-  test('stay warm per install and partition; a replay gets its own', async () => {
+  test('are reused per install and partition; a replay gets a separate one', async () => {
     const code = await pluginOf(counting);
     const at = (partition: number, fresh = false): Promise<SandboxOutcome> =>
       sandbox.run(jobOf('ins_warm', code, { partition, fresh }));
@@ -283,7 +283,7 @@ describe('isolates', () => {
     ]).toEqual(['1', '2', '1', '1', '3']);
   });
 
-  test('are thrown away after a kill, on eviction and when the code changes', async () => {
+  test('are discarded after a kill, on eviction and when the code changes', async () => {
     const code = await pluginOf(`${counting} if (event.data.loop) for (;;);`);
     const run = (event: object, source = code): Promise<SandboxOutcome> =>
       sandbox.run(
@@ -301,7 +301,7 @@ describe('isolates', () => {
     expect(said(await run({}, await pluginOf(`${counting} /* next version */`)))).toBe('1');
   });
 
-  test('one partition runs one job at a time and in order', async () => {
+  test('of one partition run one job at a time and in order', async () => {
     const code = await pluginOf('await ctx.issues.get(event.n); await ctx.issues.get(event.n);');
     const order: number[] = [];
     const call = async (_op: string, args: string): Promise<CallAnswer> => {
@@ -319,7 +319,7 @@ describe('isolates', () => {
     expect(outcomes[3]?.queueMs).toBeGreaterThan(outcomes[0]?.queueMs ?? 0);
   });
 
-  test('partitions run side by side', async () => {
+  test('of several partitions run concurrently', async () => {
     const code = await pluginOf('await ctx.issues.get(1);');
     const other = Promise.withResolvers<CallAnswer>();
     const first = sandbox.run(jobOf('ins_side', code, { partition: 0, call: () => other.promise }));
@@ -328,7 +328,7 @@ describe('isolates', () => {
     expect([second.status, (await first).status]).toEqual(['succeeded', 'succeeded']);
   });
 
-  test('the least recently used go first above the cap', async () => {
+  test('are evicted above the cap, least recently used first', async () => {
     const small = await openSandbox({ isolatesMax: 2 });
     const code = await pluginOf(counting);
     const run = async (install: string): Promise<string | undefined> =>
@@ -344,7 +344,7 @@ describe('isolates', () => {
     await small.stop();
   });
 
-  test('refuse code whose handlers are not the manifest’s, and imports', async () => {
+  test('reject code with handlers that the manifest lacks, and imports', async () => {
     const code = { ...(await pluginOf('')), handlers: ['event:issue.created', 'schedule:nightly'] };
     expect(await sandbox.run(jobOf('ins_missing', code))).toMatchObject({
       status: 'failed',
@@ -361,7 +361,7 @@ describe('isolates', () => {
   });
 });
 
-test('stopping brings open and queued jobs back as interrupted', async () => {
+test('stopping returns running and queued jobs as interrupted', async () => {
   const short = await openSandbox();
   const code = await pluginOf('await ctx.sleep(2000);');
   const jobs = [

@@ -1,4 +1,4 @@
-// What the sandbox tests share: a real sandbox, jobs for it, and the count of processes it leaves.
+// Helpers of the sandbox tests: a real sandbox, jobs for it, and the number of processes that remain.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findNode } from '../../core/sandbox/locate.ts';
@@ -14,7 +14,7 @@ import type {
 import { sha256Hex } from '../../sdk/plugin/manifest.ts';
 import { bundlePlugin } from '../../sdk/plugin/bundle.ts';
 
-/** The defaults of an event handler; the wall is short so that waiting for nothing is short too. */
+/** The defaults of an event handler, with a short wall time so that tests of waiting runs are fast. */
 export const eventLimits: RunLimits = {
   cpuMs: 250,
   entryMs: 100,
@@ -50,7 +50,7 @@ export async function openSandbox(options: Partial<SandboxOptions> = {}): Promis
   };
 }
 
-/** For `after`: the standby sidecar starts without delay. */
+/** Value for `after`: the standby sidecar starts without delay. */
 export const standbyAtOnce: NonNullable<SandboxOptions['after']> = (_delayMs, start) => {
   const timer = setTimeout(start, 0);
   return () => clearTimeout(timer);
@@ -66,7 +66,7 @@ export async function codeOf(source: string): Promise<Code> {
   return { sha256: await sha256Hex(source), source };
 }
 
-/** A plugin of one handler for `issue.created`, given as its body. */
+/** A plugin with one handler for `issue.created`, whose body is given. */
 export function pluginOf(body: string, before = ''): Promise<Code> {
   const scopes = `{ 'issues:write': {}, 'comments:write': {}, 'labels:read': {} }`;
   return codeOf(
@@ -80,7 +80,7 @@ export async function bundleFile(name: string): Promise<Code> {
 
 let nextRun = 1;
 
-/** Echoes its arguments, except for ids that a test gives a meaning. */
+/** Returns the arguments, except for ids with a special meaning in tests. */
 async function answerCall(op: string, args: string): Promise<CallAnswer> {
   if (op === 'net.fetch')
     return { ok: false, error: { code: 'egress_denied', message: 'The manifest names no host.' } };
@@ -106,7 +106,7 @@ export function jobOf(installId: string, code: Code, more: Partial<SandboxJob> =
   };
 }
 
-/** Runs a job again while it is interrupted, as the runtime does. */
+/** Repeats a job while it is interrupted, as the runtime does. */
 export async function runToEnd(
   sandbox: Sandbox,
   job: SandboxJob,
@@ -146,11 +146,11 @@ function statOf(pid: string): { state: string; parent: string } {
   return { state, parent };
 }
 
-/** Waits for what an event loop elsewhere brings about; a bound, not a measurement. */
+/** Waits for the effect of another event loop; the time limit is a bound, not a measurement. */
 export async function until(what: string, holds: () => boolean, withinMs = 40_000): Promise<void> {
   const end = performance.now() + withinMs;
   while (!holds()) {
-    if (performance.now() > end) throw new Error(`It did not come about: ${what}.`);
+    if (performance.now() > end) throw new Error(`Timed out: ${what}.`);
     await Bun.sleep(10);
   }
 }

@@ -1,5 +1,5 @@
-// The level of the jail is told as it is, with what is missing by name: on this kernel, on one without Landlock, for a
-// user who is not root. What the jail refuses is shown in `hostile-sidecar/native.test.ts`.
+// The reported level of the jail is true and names missing parts: on this kernel, on one without Landlock, for a user
+// who is not root. `hostile-sidecar/native.test.ts` covers the refusals of the jail.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { jobOf, openSandbox, pluginOf, sidecarPids } from './harness.ts';
 const onLinux = process.platform === 'linux';
 const isRoot = onLinux && process.getuid?.() === 0;
 const files = { nodePath: findNode(), addonPath: findAddon() };
-/** A user who is not root, and has no files. */
+/** A user who is not root and owns no files. */
 const nobody = 65534;
 const allOfIt: JailReport = {
   landlock: 6,
@@ -37,7 +37,10 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Opens a sandbox in a process of its own and prints what it says of its jail. @param harness path of its module */
+/**
+ * Opens a sandbox in a separate process and prints its jail report.
+ * @param harness path of its module
+ */
 const openFiles = (harness: string): string => `
   import { openSandbox, jobOf, pluginOf } from ${JSON.stringify(harness)};
   try {
@@ -51,7 +54,7 @@ const openFiles = (harness: string): string => `
   }
 `;
 
-/** Landlock's first call is refused from here on, as by a kernel that has none. */
+/** From here on Landlock's first call is refused, as by a kernel without Landlock. */
 const noLandlock = `
   import { dlopen, ptr } from 'bun:ffi';
   const { symbols } = dlopen('libc.so.6', { prctl: { args: ['i32', 'u64', 'u64', 'u64', 'u64'], returns: 'i32' } });
@@ -73,7 +76,7 @@ interface Elsewhere {
   before?: string;
   jail?: string;
   uid?: number;
-  /** Goes before its command. */
+  /** Prefix of the command. */
   under?: readonly string[];
   /** Path at which the checkout is mounted. */
   checkout?: string;
@@ -123,14 +126,14 @@ function canMount(): boolean {
   return success;
 }
 
-/** Others can reach the checkout. */
+/** True if other users can reach the checkout. */
 function isPublic(): boolean {
   const command = ['test', '-r', join(import.meta.dir, 'harness.ts')];
   return Bun.spawnSync(command, { uid: nobody, gid: nobody, cwd: '/' }).success;
 }
 
-describe.skipIf(!onLinux)('the level (needs Linux)', () => {
-  test('is the one that the sidecar got, and is logged with what is missing', async () => {
+describe.skipIf(!onLinux)('the level of the jail (needs Linux)', () => {
+  test('is that of the sidecar, and is logged with the missing parts', async () => {
     const sandbox = await openSandbox();
     const { jail, sidecars } = sandbox.status();
     const status = readFileSync(`/proc/${sidecars[0]?.pid}/status`, 'utf8');
@@ -146,7 +149,7 @@ describe.skipIf(!onLinux)('the level (needs Linux)', () => {
     if (report.controlGroup) expect(findHierarchies().length).toBeGreaterThan(0);
   });
 
-  test('is partial on a kernel without Landlock, which a strict jail refuses by name', async () => {
+  test('is partial on a kernel without Landlock, which a strict jail rejects by name', async () => {
     const auto = await openElsewhere({ before: noLandlock });
     expect(auto).toMatchObject({ status: 'succeeded', landlock: 0 });
     expect(auto.message).toEndWith(
@@ -159,7 +162,7 @@ describe.skipIf(!onLinux)('the level (needs Linux)', () => {
   });
 
   test.skipIf(!isRoot || !isPublic())(
-    'is no lower for a user who is not root (needs root to become one, and a checkout that others may read)',
+    'is not lower for a user who is not root (needs root to become one, and a checkout that others may read)',
     async () => {
       const { confinement } = await prepareJail(files);
       if (!confinement.ownUser) return;
@@ -174,7 +177,7 @@ describe.skipIf(!onLinux)('the level (needs Linux)', () => {
   );
 
   test.skipIf(!isRoot || !canMount())(
-    'is no lower in a private folder: each sidecar has a user of its own there (needs root that may mount)',
+    'is not lower in a private folder: each sidecar has its own user there (needs root that may mount)',
     async () => {
       const { confinement } = await prepareJail(files);
       const { status, ownUser, powerless, namespaces } = await openElsewhere(inPrivateFolder());
@@ -188,7 +191,7 @@ describe.skipIf(!onLinux)('the level (needs Linux)', () => {
   );
 
   test.skipIf(!isRoot)(
-    'names the files whose modes keep root from giving sidecars a user of their own (needs root)',
+    'names the files whose modes prevent root from giving sidecars their own user (needs root)',
     async () => {
       const closed = join(folder, "only root's");
       writeFileSync(closed, 'no program', { mode: 0o700 });
@@ -208,7 +211,7 @@ describe.skipIf(!onLinux)('the level (needs Linux)', () => {
   );
 });
 
-test('full means Landlock from ABI 6 on, seccomp, limits and no capability; second walls are named where they lack', () => {
+test('full requires Landlock from ABI 6 on, seccomp, limits and no capability; missing secondary protections are named', () => {
   expect([levelOf(allOfIt), missingOf(allOfIt), absentOf(allOfIt)]).toEqual(['full', [], []]);
   for (const lack of [{ landlock: 5 }, { seccomp: false }, { rlimits: false }, { powerless: false }]) {
     const report = { ...allOfIt, ...lack };
@@ -226,7 +229,7 @@ test('full means Landlock from ABI 6 on, seccomp, limits and no capability; seco
   ]);
 });
 
-test('control groups are looked for where they are mounted, of version 2 only where they are delegated', () => {
+test('control groups are detected at their mount point, for version 2 only if they are delegated', () => {
   const delegated = join(folder, 'unified/service');
   Bun.spawnSync(['mkdir', '-p', join(delegated, 'core')]);
   for (const file of ['cgroup.procs', 'core/cgroup.procs']) writeFileSync(join(delegated, file), '');
@@ -239,7 +242,7 @@ test('control groups are looked for where they are mounted, of version 2 only wh
   expect(findHierarchies('5:memory:/here', mounts)).toEqual([]);
 });
 
-test('both architectures allow the same calls, but for those that only the older one has', () => {
+test('both architectures allow the same calls, except those that only the older one has', () => {
   const [x64, arm64] = [syscallRules('x64', 1), syscallRules('arm64', 1)];
   const numbers = arm64?.allowed.map(({ number }) => number) ?? [];
   expect(new Set(numbers).size).toBe(numbers.length);
@@ -247,7 +250,7 @@ test('both architectures allow the same calls, but for those that only the older
   expect(syscallRules('riscv64', 1)).toBeUndefined();
 });
 
-test('a sandbox whose Node is missing or does not run does not start, and leaves nothing behind', async () => {
+test('a sandbox with a missing or broken Node does not start, and leaves nothing behind', async () => {
   const secret = join(folder, 'no-program');
   writeFileSync(secret, 'no program');
   const options = { log: () => undefined, clock: Date.now, jail: 'strict' } as const;
@@ -263,7 +266,7 @@ test('a sandbox whose Node is missing or does not run does not start, and leaves
   expect(sidecarPids()).toEqual([]);
 });
 
-test('without the jail the permission flags still stand, and the level says so', async () => {
+test('without the jail the permission flags still apply, and the level says so', async () => {
   const sandbox = await openSandbox({ jail: 'off' });
   const outcome = await sandbox.run(jobOf('ins_any', await pluginOf('await ctx.issues.get(1);')));
   const { jail } = sandbox.status();

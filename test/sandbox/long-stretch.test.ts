@@ -1,5 +1,5 @@
-// While one run computes in a long stretch, others keep their pace and the sandbox stops at once. Both are measured by the clock on the
-// wall, so that this file runs alone.
+// During a long computation of one run, other runs are not slowed down and the sandbox stops at once. Both are measured
+// in wall time, so this file runs alone.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { jobOf, eventLimits, openSandbox, pluginOf, standbyAtOnce, until } from './harness.ts';
 import type { TestSandbox } from './harness.ts';
@@ -12,10 +12,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => sandbox.stop());
 
-/** Work of roughly this much processor time without a JIT, in one stretch. */
+/** Work of roughly this much CPU time without a JIT, in one stretch. */
 const work = (ms: number): string => `let n = 0; for (let i = 0; i < ${ms * 14_000}; i++) n += i % 7;`;
 
-test('a schedule may work in one long stretch, while others keep their pace', async () => {
+test('a schedule may compute in one long stretch, without slowing down other runs', async () => {
   const limits = { ...eventLimits, cpuMs: 5000, entryMs: 5000 };
   const long = sandbox.run(jobOf('ins_long', await pluginOf(work(1500)), { limits, fresh: true }));
   const code = await pluginOf('await ctx.issues.get(1);');
@@ -28,13 +28,13 @@ test('a schedule may work in one long stretch, while others keep their pace', as
     tookMs.push(performance.now() - startedAt);
   }
   expect((await long).status).toBe('succeeded');
-  // Longer than a stretch of an event may be, on a machine that is several times as fast as the usual.
+  // Longer than the limit of an event, also on a machine that is several times as fast as usual.
   expect((await long).cpuMs).toBeGreaterThan(eventLimits.entryMs);
   expect(tookMs.length).toBeGreaterThan(20);
   expect(tookMs.sort((a, b) => a - b)[Math.floor(tookMs.length / 2)]).toBeLessThan(100);
 });
 
-test('the sandbox stops at once, whatever a long stretch is doing', async () => {
+test('the sandbox stops at once during a long computation', async () => {
   const limits = { ...eventLimits, cpuMs: 10_000, entryMs: 10_000 };
   const long = sandbox.run(jobOf('ins_long', await pluginOf('for (;;);'), { limits, fresh: true }));
   await Bun.sleep(200);

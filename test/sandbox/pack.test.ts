@@ -1,4 +1,4 @@
-// From a folder to a package to a run: packing, the package's own checks, and the SDK's errors as a plugin meets them.
+// From a folder to a package to a run: packing, validation of packages, and the SDK's errors in a plugin.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import {
   existsSync,
@@ -59,8 +59,8 @@ function folder(name: string, files: Record<string, string>): string {
 
 const pack = (dir: string): Promise<unknown> => packPlugin(dir, { describe: describePackage });
 
-describe('a plugin’s folder', () => {
-  test('becomes a package that runs, with the SDK and npm packages inside and the manifest read in the sandbox', async () => {
+describe('a plugin folder', () => {
+  test('is packed into a package that runs, with the SDK and npm packages inside and the manifest read in the sandbox', async () => {
     const dir = folder('greeter', {
       'plugin.ts': pluginSource,
       'words.ts': `export const greeting: string = 'hello';`,
@@ -96,7 +96,7 @@ describe('a plugin’s folder', () => {
     });
   });
 
-  test('gives the same bytes wherever it lies', async () => {
+  test('gives the same bytes at any location', async () => {
     const source = `export default { id: 'a.b', version: '1.0.0', engines: { tatami: '1' }, on: { 'issue.created': { handle() {} } } };`;
     const [one, two] = await Promise.all(
       [folder('here', { 'plugin.ts': source }), folder('deep/er/there', { 'plugin.ts': source })].map((dir) =>
@@ -123,7 +123,7 @@ describe('a plugin’s folder', () => {
       'outside the plugin',
     ],
     [
-      'that reaches above itself',
+      'that imports from its parent folder',
       () => ({
         '../above.ts': 'export const x = 1;',
         'plugin.ts': `import { x } from '../above.ts'; export default x;`,
@@ -136,7 +136,7 @@ describe('a plugin’s folder', () => {
       'no Node or Bun modules',
     ],
     [
-      'that imports what is not there',
+      'with a missing import',
       () => ({ 'plugin.ts': `import x from 'no-such-package'; export default x;` }),
       'cannot be found',
     ],
@@ -170,7 +170,7 @@ describe('a plugin’s folder', () => {
     ],
   ];
   for (const [name, files, says] of refused) {
-    test(`${name} is refused, and nothing of it ran in this process`, async () => {
+    test(`${name} is rejected, and nothing of it ran in this process`, async () => {
       const dir = folder(name.replaceAll(' ', '-'), files());
       await expect(pack(dir)).rejects.toThrow(says);
       await pack(dir).catch(() => undefined);
@@ -178,7 +178,7 @@ describe('a plugin’s folder', () => {
     });
   }
 
-  test('cannot link its way out', async () => {
+  test('cannot link to files outside it', async () => {
     const dir = folder('linked', { 'plugin.ts': `import { x } from './link.ts'; export default x;` });
     folder('outside', { 'secret.ts': 'export const x = 1;' });
     symlinkSync(join(root, 'outside/secret.ts'), join(dir, 'link.ts'));
@@ -205,7 +205,7 @@ describe('a package document', () => {
     });
   };
 
-  test('is accepted whole', async () => {
+  test('is accepted unmodified', async () => {
     expect((await parsePackage(await document())).manifest.id).toBe('a.b');
   });
 
@@ -221,7 +221,7 @@ describe('a package document', () => {
     ],
     ['with something more', { extra: 1 }, 'unknown field "extra"'],
     [
-      'whose handlers are not its subscriptions',
+      'whose handlers do not match its subscriptions',
       {
         manifest: {
           id: 'a.b',
@@ -234,18 +234,18 @@ describe('a package document', () => {
       '/manifest/handlers',
     ],
     [
-      'with a version that is none',
+      'with an invalid version',
       { manifest: { id: 'a.b', version: 'new', engines: { tatami: '1' }, on: {}, handlers: ['x'] } },
       '/manifest/version',
     ],
   ];
   for (const [name, change, says] of wrong) {
-    test(`${name} is refused at its place`, async () => {
+    test(`${name} is rejected with the position of the error`, async () => {
       await expect(parsePackage(await document(change))).rejects.toThrow(says);
     });
   }
 
-  test('that is no JSON, or too large, is refused', async () => {
+  test('that is invalid JSON, or too large, is rejected', async () => {
     await expect(parsePackage('{')).rejects.toThrow('not JSON');
     await expect(parsePackage(' '.repeat(5 * 1024 * 1024))).rejects.toThrow('the maximum is');
   });

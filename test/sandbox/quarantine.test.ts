@@ -1,5 +1,5 @@
-// Fault matrix row 5: a plugin that crashes its process, or is killed for what it used, runs in quarantine from then on. Its sidecar runs
-// only while nobody else wants the CPU, so that this file runs alone.
+// Fault matrix row 5: a plugin that crashes its process, or is killed for its resource usage, then runs in quarantine.
+// Its sidecar runs only while no other process needs the CPU, so this file runs alone.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import {
@@ -42,10 +42,12 @@ function policyOf(pid: number): number {
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[38]);
 }
 
-/** Kills the process from inside: the memory limit of the process is met by a built-in that does not ask the isolate's. */
+/**
+ * Ends the process from inside: a built-in that ignores the memory limit of the isolate reaches that of the process.
+ */
 const crashLoop = `const all = []; for (;;) all.push('x'.repeat(1 << 28).split(''));`;
 
-test('a plugin that crashes three processes does so in quarantine, while others are not interrupted again', async () => {
+test('a plugin that crashes three processes does so in quarantine, without interrupting others again', async () => {
   const code = await pluginOf(crashLoop);
   const first = await runToEnd(sandbox, jobOf('ins_crasher', code));
   expect(first).toMatchObject({ status: 'failed', killed: true });
@@ -68,7 +70,7 @@ test('a plugin that crashes three processes does so in quarantine, while others 
   expect(harmless.status).toBe('succeeded');
 });
 
-test('code that was killed for what it used runs apart from then on, when nobody else wants the processor', async () => {
+test('code that was killed for its resource usage then runs separately, when no other process needs the CPU', async () => {
   const looping = await pluginOf('for (;;);');
   expect(await runToEnd(sandbox, jobOf('ins_looping', looping))).toMatchObject({ reason: 'cpu' });
   expect(pidOf('quarantine')).toBe(0);
@@ -80,7 +82,7 @@ test('code that was killed for what it used runs apart from then on, when nobody
   expect(mended.status).toBe('succeeded');
 });
 
-test('a plugin that was merely nearby leaves quarantine with its first good run', async () => {
+test('a plugin that only shared the process leaves quarantine with its first successful run', async () => {
   const busy = await pluginOf('for (let i = 0; i < 40; i++) await ctx.issues.get(i);');
   const limits = { ...eventLimits, calls: 1000, cpuMs: 5000 };
   const many = Array.from({ length: 6 }, (_, index) =>

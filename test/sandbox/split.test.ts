@@ -1,5 +1,5 @@
-// A sandbox split by workspace or install: what takes over or ends one process is not the others', and groups come and
-// go.
+// A sandbox split by workspace or install: exhausting or ending one process does not affect the others, and groups are
+// created and removed.
 import { afterEach, expect, test } from 'bun:test';
 import { jobOf, openSandbox, pluginOf, sidecarPids, until } from './harness.ts';
 import type { TestSandbox } from './harness.ts';
@@ -12,7 +12,7 @@ afterEach(async () => {
   expect(sidecarPids()).toEqual([]);
 });
 
-/** The processes in which these jobs run, all at the same time; each says which its host call came from. */
+/** The processes in which these concurrent jobs run, identified by their host calls. */
 async function processesOf(
   split: NonNullable<SandboxOptions['split']>,
   jobs: Partial<SandboxJob>[],
@@ -43,7 +43,7 @@ test.each([
   ['none', 1],
   ['workspace', 2],
   ['install', 3],
-] as const)('by %s, three installs of two workspaces have %d processes', async (split, count) => {
+] as const)('split by %s, three installs of two workspaces have %d processes', async (split, count) => {
   expect(await processesOf(split, fourJobs)).toEqual([
     'succeeded',
     'succeeded',
@@ -52,7 +52,7 @@ test.each([
   ]);
 });
 
-test('the death of one workspace’s process interrupts no run of another', async () => {
+test('the end of one workspace’s process interrupts no run of another', async () => {
   sandbox = await openSandbox({ split: 'workspace' });
   const code = await pluginOf('await ctx.issues.get(1);');
   const gate = Promise.withResolvers<void>();
@@ -73,7 +73,7 @@ test('the death of one workspace’s process interrupts no run of another', asyn
   expect((await second).status).toBe('succeeded');
 });
 
-test('more groups than processes: all are served, by turns', async () => {
+test('with more groups than processes, all are served in rotation', async () => {
   sandbox = await openSandbox({ split: 'install' });
   const code = await pluginOf('await ctx.issues.get(1);');
   const jobs = Array.from({ length: 11 }, (_, n) => sandbox.run(jobOf(`ins_${n}`, code)));

@@ -1,5 +1,5 @@
-// Limits are of processor time: on a machine that is busy with other things, and in a sidecar that gets a tenth of its
-// time, honest code comes to its end and hostile code to its own.
+// Limits count CPU time: on a busy machine, and in a sidecar with a tenth of the CPU, regular code completes and
+// hostile code is stopped.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { burnCores, slowDown } from '../slow-machine.ts';
 import {
@@ -22,20 +22,21 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox.stop());
 
-/** Work of roughly this much processor time without a JIT, in one stretch. */
+/** Work of roughly this much CPU time without a JIT, in one stretch. */
 const work = (ms: number): string => `let n = 0; for (let i = 0; i < ${ms * 14_000}; i++) n += i % 7;`;
 const slices = (count: number, ms: number): string =>
   `for (let slice = 0; slice < ${count}; slice++) { ${work(ms)} await ctx.issues.get(1); }`;
 
 const slow: [name: string, make: () => Disposable][] = [
-  ['every core is busy twice over', () => burnCores(2)],
+  ['every core is overloaded twofold', () => burnCores(2)],
   ['the sidecars get a tenth of their time', () => slowDown(sidecarPids, 0.1)],
 ];
 
-// Busy cores are for the long form: burners take them from every test beside them, and a run of all tests keeps them busy anyway.
+// Overloaded cores are tested in the long form only: burners take CPU from every concurrent test, and a run of all
+// tests keeps the cores busy anyway.
 for (const [name, make] of process.env.TATAMI_LONG ? slow : slow.slice(1))
   describe(`while ${name}`, () => {
-    test('honest runs end well, at once, and cost what they cost on a quiet machine', async () => {
+    test('regular runs succeed, at once, and cost the same as on a quiet machine', async () => {
       const code = await pluginOf(slices(6, 15));
       const quiet = await runToEnd(sandbox, jobOf('ins_honest', code));
       using _slow = make();
@@ -44,13 +45,13 @@ for (const [name, make] of process.env.TATAMI_LONG ? slow : slow.slice(1))
       );
       for (const outcome of outcomes) {
         expect(outcome.status).toBe('succeeded');
-        // A virtual machine is now and then slower by half. By the wall it would be ten times as much.
+        // A virtual machine is sometimes slower by half. In wall time it would be a factor of ten.
         expect(outcome.cpuMs).toBeGreaterThan(quiet.cpuMs / 4);
         expect(outcome.cpuMs).toBeLessThan(Math.max(quiet.cpuMs * 4, 80));
       }
     });
 
-    test('a loop is still stopped for its processor time, beside honest runs that go on', async () => {
+    test('a loop is still stopped for its CPU time, and concurrent regular runs continue', async () => {
       using _slow = make();
       const honest = sandbox.run(jobOf('ins_honest', await pluginOf(slices(4, 10))));
       const hostile = await runToEnd(sandbox, jobOf('ins_loop', await pluginOf('for (;;);')));
@@ -58,7 +59,7 @@ for (const [name, make] of process.env.TATAMI_LONG ? slow : slow.slice(1))
       expect((await honest).status).toBe('succeeded');
     });
 
-    test('what only waits is held to the wall, what waits for the processor or for us is not', async () => {
+    test('the wall-time limit applies to runs that only wait, and not to time spent waiting for the CPU or the host', async () => {
       using _slow = make();
       const limits = { ...eventLimits, wallMs: 400, cpuMs: 1000 };
       const waiting = await runToEnd(

@@ -1,24 +1,24 @@
-// Three innocent plugins that keep working while something goes wrong next to them. Each pings the host, pauses and
-// starts over; an interrupted run is run again, and any other ending than success is kept for the test to find.
+// Three regular plugins that work beside a fault. Each pings the host, pauses and starts over; an interrupted run is
+// repeated, and any result other than success is recorded for the test.
 import { expect } from 'bun:test';
 import { eventLimits, jobOf, pluginOf, until } from './harness.ts';
 import type { Sandbox } from '../../core/sandbox/supervisor.ts';
 
 const pauseMs = 60;
 /**
- * They need a few milliseconds. Those at work beside one another are charged equal parts of what their process uses: where one core of
- * a virtual machine stands still, its part is the time of its neighbour on the other one.
+ * The victims need a few milliseconds. Concurrent runs are charged equal parts of their process's usage: if one core of
+ * a virtual machine stalls, its part is charged to the run on the other core.
  */
 const limits = { ...eventLimits, cpuMs: 1_000, entryMs: 500 };
 const commandNames = ['ins_victim_a', 'ins_victim_b', 'ins_victim_c'];
 
 export interface Victims {
-  /** Runs that have succeeded, by victim. */
+  /** Number of successful runs, by victim. */
   succeeded(): number[];
   interrupted(): number;
-  /** Endings that no victim deserves. */
+  /** Results other than success. */
   wronged: string[];
-  /** Every run started has been brought to success. */
+  /** Waits until every started run has succeeded. */
   stop(): Promise<void>;
 }
 
@@ -53,10 +53,10 @@ export async function startVictims(sandbox: Sandbox): Promise<Victims> {
   };
 }
 
-/** Every victim succeeds twice more, and none has ended in another way. */
+/** Waits until every victim succeeds twice more, and expects no other result. */
 export async function victimsResume(victims: Victims): Promise<void> {
   const before = victims.succeeded();
-  await until('every victim goes on', () =>
+  await until('every victim continues', () =>
     victims.succeeded().every((count, index) => count > (before[index] ?? 0) + 1),
   );
   expect(victims.wronged).toEqual([]);

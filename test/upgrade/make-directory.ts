@@ -1,5 +1,5 @@
-// Makes a packed data directory with this build, killed at work: `bun test/upgrade/make-directory.ts`. To be run once before each
-// release; what it writes stays, and every later build must open it.
+// Creates a packed data directory with this build, killed during work: `bun test/upgrade/make-directory.ts`. Run it
+// once before each release; the output is permanent, and every later build must open it.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ async function make(): Promise<void> {
   console.log(`${out}: ${Bun.file(out).size} bytes`);
 }
 
-/** Some of everything, with a receiver that cannot be reached, so that deliveries wait for their next attempt. */
+/** Creates objects of many entities, with an unreachable receiver, so that deliveries wait for their next attempt. */
 async function fill(call: Client): Promise<void> {
   await call('POST', '/api/v1/webhooks', {
     url: 'https://hooks.example.invalid/tatami',
@@ -79,7 +79,7 @@ async function fill(call: Client): Promise<void> {
   await labelled(call);
 }
 
-/** Until the plugin has been there: what it does would come after the looks. */
+/** Waits for the plugin's effects, which would otherwise follow after the comparison. */
 async function labelled(call: Client): Promise<void> {
   for (;;) {
     const { data } = (await call('GET', '/api/v1/issues?limit=100')).json;

@@ -1,23 +1,24 @@
-// A data directory as an earlier build left it, in one compressed file: what later builds must open, with what its API answered.
+// A data directory of an earlier build in one compressed file, with the responses of its API, which later builds must
+// reproduce.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Answers hold it. */
+/** Part of responses. */
 export const baseUrl = 'http://tatami.example';
 
 export interface PackedDirectory {
-  /** The build that made it. */
+  /** Version of the build that created the directory. */
   readonly version: string;
   readonly schema: number;
-  /** Of the workspace in it. */
+  /** API key of its workspace. */
   readonly key: string;
-  /** What it answered, by path. */
+  /** API responses, by path. */
   readonly answers: Readonly<Record<string, unknown>>;
   /** Contents in base64, by path. */
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** @param skip names of files that are made anew by whoever opens the directory */
+/** @param skip names of files that are created again when the directory is opened */
 export function filesOf(dir: string, skip: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     readdirSync(dir, { recursive: true, withFileTypes: true })
@@ -36,7 +37,7 @@ export function writePacked(path: string, packed: PackedDirectory): void {
   writeFileSync(path, Bun.zstdCompressSync(Buffer.from(JSON.stringify(packed)), { level: 19 }));
 }
 
-/** Makes a data directory of it, for the user alone. */
+/** Unpacks a private data directory. */
 export function unpack({ files }: PackedDirectory, dir: string): void {
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(dir, name)), { recursive: true, mode: 0o700 });

@@ -1,5 +1,5 @@
-// A directory that an earlier build left behind, killed at work, opens in this one with all that was in it, whatever happens on the
-// way. docs/spec/durability.md › Migrations.
+// A data directory of an earlier build, killed during work, opens in this one with all its data, despite faults during
+// the upgrade. docs/spec/durability.md › Migrations.
 import { afterAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { baseUrl, readPacked, unpack, type PackedDirectory } from './packed.ts';
 
 const folder = join(import.meta.dir, 'directories');
 const directories = readdirSync(folder).toSorted();
-/** Its upgrade goes through all steps that those of newer ones go through; TATAMI_LONG=1 kills theirs as well. */
+/** Its upgrade includes all steps of newer ones; TATAMI_LONG=1 kills the upgrades of those as well. */
 const oldest = 'schema-6.json.zst';
 const isLong = process.env.TATAMI_LONG !== undefined;
 const opener = join(import.meta.dir, '../faults/open-process.ts');
@@ -27,11 +27,11 @@ let unpackings = 0;
 function unpacked(packed: PackedDirectory): string {
   const dir = join(parent, String(++unpackings));
   unpack(packed, dir);
-  // Builds of before know of no identity.
+  // Earlier builds have no identity.
   return existsSync(join(dir, 'identity')) ? ownCopy(dir) : dir;
 }
 
-/** Lists whose entries change with what goes on behind the scenes; their entries are compared by what stays. */
+/** Lists whose entries change with background work; their entries are compared by stable fields. */
 const stays: Readonly<Record<string, readonly string[]>> = {
   '/api/v1/webhooks': ['id', 'url', 'events', 'createdAt'],
 };
@@ -61,11 +61,11 @@ async function untilLabelled(call: Client, title: string): Promise<void> {
   throw new Error(`${title} got no label`);
 }
 
-// Each has a directory of its own, and mostly waits for what a process does there.
+// Each directory is separate, and the tests mostly wait for processes.
 describe.concurrent.each(directories)('%s', (file) => {
   const packed = readPacked(join(folder, file));
 
-  test('opens with all that was in it, goes on with its work, and keeps a snapshot', async () => {
+  test('the upgrade preserves all data, continues the work, and leaves a snapshot', async () => {
     const dir = unpacked(packed);
     const { url, child } = await startServer(dir, { flags: ['--base-url', baseUrl] });
     const call = clientOf(url, packed.key);
@@ -83,7 +83,7 @@ describe.concurrent.each(directories)('%s', (file) => {
     again.child.kill('SIGKILL');
   });
 
-  test('each step is told before it begins', () => {
+  test('each step is logged before it begins', () => {
     const dir = unpacked(packed);
     const messages: string[] = [];
     migrate({
@@ -95,7 +95,7 @@ describe.concurrent.each(directories)('%s', (file) => {
     for (const [index, name] of missing.entries()) expect(messages[index + 1]).toContain(name);
   });
 
-  test('an older build refuses what a newer one made, and names the snapshot', () => {
+  test('an older build rejects a database of a newer one, and names the snapshot', () => {
     const dir = unpacked(packed);
     const at = { path: join(dir, 'tatami.db'), snapshots: join(dir, 'snapshots'), nowMs: Date.now };
     const { snapshot } = migrate(at);
@@ -105,7 +105,7 @@ describe.concurrent.each(directories)('%s', (file) => {
     ).toThrow('restore a backup');
   });
 
-  test('the snapshot it names is the way back: restored, it holds all that was in it before', async () => {
+  test('restoring the named snapshot brings back all data from before the upgrade', async () => {
     const dir = unpacked(packed);
     const at = { path: join(dir, 'tatami.db'), snapshots: join(dir, 'snapshots'), nowMs: Date.now };
     const { snapshot } = migrate(at);
@@ -119,7 +119,7 @@ describe.concurrent.each(directories)('%s', (file) => {
       join(dir, 'master.key'),
     ]);
     expect(restored, restored.err).toMatchObject({ code: 0 });
-    // As the older program left it: that one can go on.
+    // The directory is in the state of the older program, which can continue.
     const schema = contents(join(back, 'tatami.db')).schema;
     expect(schema).toBe(packed.schema);
     const { url, child } = await startServer(back, { flags: ['--base-url', baseUrl] });
@@ -128,7 +128,7 @@ describe.concurrent.each(directories)('%s', (file) => {
   });
 
   test.skipIf(!hasStrace || (file !== oldest && !isLong))(
-    'an upgrade killed at any step is taken up by the next start (needs strace)',
+    'an upgrade that is killed at any step is continued by the next start (needs strace)',
     async () => {
       const kills: Record<string, number> = {};
       for (const [call, from, step] of callsOf(file))
@@ -148,7 +148,7 @@ describe.concurrent.each(directories)('%s', (file) => {
   );
 });
 
-/** Calls on the directory's files, of which every so many-th is the end: the directories take turns at those of `fsync`. */
+/** File calls at which the upgrade is killed, at an interval; the directories alternate the calls of `fsync`. */
 const callsOf = (file: string): readonly (readonly [call: string, from: number, step: number])[] =>
   process.env.TATAMI_LONG
     ? [

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Destination } from './destination.ts';
 import { verifyCopy } from './inspect.ts';
 
-test('a file of old events that is not what its name says is damaged', async () => {
+test('an archive file whose content does not match the checksum in its name is damaged', async () => {
   const sum = createHash('sha256').update('what old events say').digest('hex').slice(0, 16);
   const good = `${'0'.repeat(32)}/archive/ws_1/1-500-${sum}.jsonl.zst`;
   const bad = `${'0'.repeat(32)}/archive/ws_1/501-900-${sum}.jsonl.zst`;

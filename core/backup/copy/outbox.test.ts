@@ -42,7 +42,7 @@ function createDestination(onList: () => void = () => undefined): Destination & 
   };
 }
 
-test('a segment that comes while files are sent waits for the next time, and so for its own file', async () => {
+test('a segment that arrives while archive files are sent waits for the next round, after its own archive file', async () => {
   writeSegment(0);
   writeFileSync(join(archive(), 'ws_1/1-500.jsonl.zst'), 'first');
   const destination = createDestination(() => {
@@ -62,7 +62,7 @@ test('a segment that comes while files are sent waits for the next time, and so 
   expect(sentNames().slice(2)).toEqual(['archive/ws_1/501-900', 'segments/0000000001']);
 });
 
-test('a file that cannot be read is told, and all else is sent', async () => {
+test('an unreadable file is reported, and all other files are sent', async () => {
   writeSegment(0);
   const path = join(archive(), 'ws_1/1-500.jsonl.zst');
   writeFileSync(path, 'first');

@@ -74,25 +74,25 @@ const framings: [string, string, { status?: number; body: string; reused: boolea
     { body: 'ok', reused: true },
   ],
   [
-    'a wish to close',
+    'a request to close',
     'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok',
     { body: 'ok', reused: false },
   ],
   ['HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok', { body: 'ok', reused: false }],
   [
-    'a connection kept for a second only',
+    'a connection that stays open for one second',
     'HTTP/1.1 200 OK\r\nKeep-Alive: max=9, timeout=1\r\nContent-Length: 2\r\n\r\nok',
     { body: 'ok', reused: false },
   ],
   [
-    'a connection kept for longer',
+    'a connection that stays open for longer',
     'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=15\r\nContent-Length: 2\r\n\r\nok',
     { body: 'ok', reused: true },
   ],
 ];
 
 for (const [name, reply, expected] of framings)
-  test(`${name}: the answer is read, in one piece or byte by byte`, async () => {
+  test(`${name}: the response is read, in one piece or byte by byte`, async () => {
     const end = (socket: net.Socket): void => void (expected.closes && socket.end());
     const whole = (socket: net.Socket): void => {
       socket.write(reply, 'latin1', () => end(socket));
@@ -120,7 +120,7 @@ for (const [name, reply, expected] of framings)
     }
   });
 
-test('the answer to HEAD has no body, whatever length it tells', async () => {
+test('a response to HEAD has no body, regardless of its declared length', async () => {
   const server = await serve(say('HTTP/1.1 200 OK\r\nContent-Length: 4000\r\n\r\n'), say(ok));
   const egress = build();
   const { body: _, ...head } = ask(server.url, { method: 'HEAD' });
@@ -129,7 +129,7 @@ test('the answer to HEAD has no body, whatever length it tells', async () => {
   expect(server.counts.connections).toBe(1);
 });
 
-test('a hundred headers are read, repeated ones joined, and none leaks into the next answer', async () => {
+test('a hundred headers are read, repeated ones are joined, and none appears in the next response', async () => {
   const lines = Array.from({ length: 100 }, (_, n) => `X-${n}: ${n}\r\nX-Same: ${n}\r\n`).join('');
   const server = await serve(say(`HTTP/1.1 200 OK\r\n${lines}Content-Length: 2\r\n\r\nok`), say(ok));
   const egress = build();
@@ -140,13 +140,13 @@ test('a hundred headers are read, repeated ones joined, and none leaks into the 
 
 const smuggled = 'HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nsmuggled';
 const beyond: [string, string, string][] = [
-  ['a second answer in the same packet', ok + smuggled, ''],
-  ['the beginning of a second answer', `${ok}HTTP/1.1 200`, ''],
-  ['more body than it told', `${ok}okokok`, ''],
-  ['a second answer a moment later', ok, smuggled],
+  ['a second response in the same packet', ok + smuggled, ''],
+  ['the beginning of a second response', `${ok}HTTP/1.1 200`, ''],
+  ['more body than declared', `${ok}okokok`, ''],
+  ['a second response a moment later', ok, smuggled],
 ];
 for (const [name, reply, later] of beyond)
-  test(`${name} is not taken for the answer to the next request`, async () => {
+  test(`${name} is not read as the response to the next request`, async () => {
     const sockets: net.Socket[] = [];
     const server = await serve((socket) => {
       sockets.push(socket);
@@ -163,7 +163,7 @@ for (const [name, reply, later] of beyond)
     expect(server.counts.connections).toBe(2);
   });
 
-test('a body over the cap is cut, and its connection is not used again', async () => {
+test('a body over the cap is cut, and its connection is not reused', async () => {
   const server = await serve(say('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello'), say(ok));
   const egress = build();
   const first = await egress.send(ask(server.url, { responseBytesMax: 3 }));
@@ -172,7 +172,7 @@ test('a body over the cap is cut, and its connection is not used again', async (
   expect(server.counts.connections).toBe(2);
 });
 
-test('requests at once have a connection each, and answers find their requests', async () => {
+test('concurrent requests use one connection each, and each receives its own response', async () => {
   const server = net.createServer((socket) => {
     closers.push(() => socket.destroy());
     socket.on('error', () => {});

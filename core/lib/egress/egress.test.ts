@@ -64,7 +64,7 @@ function ask(url: string, more: Partial<EgressRequest> = {}): EgressRequest {
 
 async function fail(work: Promise<unknown>): Promise<EgressError> {
   const error: unknown = await work.then(
-    () => new Error('it did not fail'),
+    () => new Error('The request did not fail.'),
     (caught: unknown) => caught,
   );
   if (error instanceof EgressError) return error;
@@ -81,7 +81,7 @@ function manualTimers() {
   return { running, startTimer, fire: (afterMs: number) => running.get(afterMs)?.() };
 }
 
-test('one request is sent, framed by us, and the answer comes back whole', async () => {
+test('one request is sent with our own framing, and the response is returned complete', async () => {
   const server = await serve(
     'HTTP/1.1 201 Made\r\nX-A: 1\r\nX-A: 2\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nContent-Length: 2\r\n\r\nok',
   );
@@ -112,7 +112,7 @@ test('one request is sent, framed by us, and the answer comes back whole', async
   expect(Buffer.from(sent ?? '', 'latin1').toString()).toBe('hällo');
 });
 
-test('a connection is reused for the same address and given up when idle connections are dropped', async () => {
+test('a connection is reused for the same address and closed when idle connections are dropped', async () => {
   const server = await serve(OK);
   const egress = build();
   for (let attempt = 0; attempt < 5; attempt += 1) await egress.send(ask(server.url));
@@ -122,7 +122,7 @@ test('a connection is reused for the same address and given up when idle connect
   expect(server.counts.connections).toBe(2);
 });
 
-test('on a reused connection the connect time is over at once, and what breaks counts as sent', async () => {
+test('a reused connection has no connect timeout, and a failure on it counts as sent', async () => {
   const timers = manualTimers();
   let left: number[] = [];
   const server = await serve((socket) => {
@@ -136,7 +136,7 @@ test('on a reused connection the connect time is over at once, and what breaks c
   expect([error.code, error.sent, server.counts.connections, left]).toEqual(['connect', true, 1, [15_000]]);
 });
 
-test('headers that would split, smuggle or reroute a request are refused before anything is dialled', async () => {
+test('headers that would split, smuggle or reroute a request are rejected before the connection is opened', async () => {
   const server = await serve(OK);
   const hostile: Record<string, string>[] = [
     { 'x-a': 'b\r\nx-c: d' },
@@ -168,14 +168,14 @@ test('headers that would split, smuggle or reroute a request are refused before 
   expect(server.counts.connections).toBe(0);
 });
 
-test('a request body over 1 MiB is refused before anything is dialled', async () => {
+test('a request body over 1 MiB is rejected before the connection is opened', async () => {
   const server = await serve(OK);
   const error = await fail(build().send(ask(server.url, { body: new Uint8Array(1024 * 1024 + 1) })));
   expect(error.code).toBe('too_large');
   expect(server.counts.connections).toBe(0);
 });
 
-test('an endless answer is cut at the cap and its connection closed', async () => {
+test('an endless response is cut at the cap and its connection is closed', async () => {
   const server = await serve((socket) => {
     socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
     const pump = (): void => {
@@ -189,13 +189,13 @@ test('an endless answer is cut at the cap and its connection closed', async () =
   while (server.counts.closed === 0) await new Promise((resolve) => setImmediate(resolve));
 });
 
-test('an answer of exactly the cap is whole', async () => {
+test('a response of exactly the cap is complete', async () => {
   const server = await serve(`HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n${'y'.repeat(1000)}`);
   const response = await build().send(ask(server.url, { responseBytesMax: 1000 }));
   expect([response.truncated, response.body.byteLength]).toEqual([false, 1000]);
 });
 
-test('a compressed answer is handed over as it came, so that no bomb is unpacked', async () => {
+test('a compressed response is returned unmodified, so that no decompression bomb is expanded', async () => {
   const bomb = zlib.gzipSync(Buffer.alloc(10_000_000));
   const server = await serve((socket) => {
     socket.write(`HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${bomb.byteLength}\r\n\r\n`);
@@ -205,7 +205,7 @@ test('a compressed answer is handed over as it came, so that no bomb is unpacked
   expect(Buffer.compare(response.body, bomb)).toBe(0);
 });
 
-test('a receiver that never answers, or drips forever, costs the total time and no more', async () => {
+test('a receiver that never responds, or responds endlessly slowly, is cut off at the total timeout', async () => {
   for (const first of ['', 'HTTP/1.1 200 OK\r\nX: ', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\na']) {
     const timers = manualTimers();
     const server = await serve((socket) => {
@@ -221,7 +221,7 @@ test('a receiver that never answers, or drips forever, costs the total time and 
   }
 });
 
-test('a host that never completes the handshake costs the connect time, and nothing counts as sent', async () => {
+test('a host that never completes the handshake is cut off at the connect timeout, and nothing counts as sent', async () => {
   const timers = manualTimers();
   const server = await serve(() => timers.fire(5_000));
   const egress = build({ startTimer: timers.startTimer, nowMs: () => 0 });
@@ -234,7 +234,7 @@ test('a host that never completes the handshake costs the connect time, and noth
   expect(timers.running.size).toBe(0);
 });
 
-test('a name server that never answers costs the connect time', async () => {
+test('a name server that never responds is cut off at the connect timeout', async () => {
   const timers = manualTimers();
   const resolve = (): Promise<never> => {
     setImmediate(() => timers.fire(5_000));
@@ -247,7 +247,7 @@ test('a name server that never answers costs the connect time', async () => {
   expect(error.message).toContain('DNS');
 });
 
-test('a request ends while its host is looked up when it is cancelled or its total time is over', async () => {
+test('a request ends during the DNS lookup when it is canceled or its total timeout expires', async () => {
   const timers = manualTimers();
   const controller = new AbortController();
   for (const [end, code] of [
@@ -264,7 +264,7 @@ test('a request ends while its host is looked up when it is cancelled or its tot
   }
 });
 
-test('a socket that is ended when it turns out to lead elsewhere carries not a byte', async () => {
+test('a socket that connects to another address is closed before a byte is sent', async () => {
   const server = await serve(OK);
   const connect = (address: string, port: number): net.Socket => {
     const socket = net.connect({ host: address, port });
@@ -277,7 +277,7 @@ test('a socket that is ended when it turns out to lead elsewhere carries not a b
   expect(server.requests).toEqual([]);
 });
 
-test('a cancelled request ends at once, also before it began', async () => {
+test('a canceled request ends at once, also before it starts', async () => {
   const controller = new AbortController();
   const server = await serve(() => controller.abort());
   const error = await fail(build().send(ask(server.url, { signal: controller.signal })));
@@ -287,7 +287,7 @@ test('a cancelled request ends at once, also before it began', async () => {
   expect(server.counts.connections).toBe(1);
 });
 
-test('a look-up that fails after its request was cancelled is no unhandled rejection', async () => {
+test('a DNS lookup that fails after its request was canceled is no unhandled rejection', async () => {
   const lookUp = Promise.withResolvers<never>();
   const egress = build({ resolve: () => lookUp.promise });
   const error = await fail(egress.send(ask('http://slow.example/', { signal: AbortSignal.abort() })));
@@ -302,13 +302,13 @@ test('a look-up that fails after its request was cancelled is no unhandled rejec
   expect(unhandled).toEqual([]);
 });
 
-test('answers that are not one whole HTTP/1.1 response are failures, not crashes', async () => {
+test('a response that is not one complete HTTP/1.1 response is a failure, not a crash', async () => {
   const cases: [string, Reply | string, string][] = [
     ['another protocol', 'SSH-2.0-OpenSSH\r\n', 'protocol'],
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 'protocol'],
     ['huge headers', `HTTP/1.1 200 OK\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`, 'protocol'],
     ['a protocol switch', 'HTTP/1.1 101 Switch\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n', 'protocol'],
-    ['closed without a word', (socket) => socket.end(), 'connect'],
+    ['closed without a response', (socket) => socket.end(), 'connect'],
     ['cut in the body', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc'), 'connect'],
     ['reset', (socket) => socket.resetAndDestroy(), 'connect'],
   ];
@@ -319,12 +319,12 @@ test('answers that are not one whole HTTP/1.1 response are failures, not crashes
   }
 });
 
-test('interim answers before the real one are skipped', async () => {
+test('interim responses before the final one are skipped', async () => {
   const server = await serve(`HTTP/1.1 103 Early Hints\r\n\r\n${OK}`);
   expect((await build().send(ask(server.url))).status).toBe(200);
 });
 
-test('the next address of a host is tried when one accepts no connection, and only then', async () => {
+test('the next address of a host is tried only when one refuses the connection', async () => {
   const dials: string[] = [];
   const connect = (address: string, port: number): net.Socket => {
     dials.push(address);
@@ -342,7 +342,7 @@ test('the next address of a host is tried when one accepts no connection, and on
   expect(second.requests).toHaveLength(1);
 });
 
-test('a name without addresses fails as dns; registration lets it pass when it is https', async () => {
+test('a name without addresses fails with code dns; registration accepts it for https', async () => {
   for (const resolve of [async () => [], async () => Promise.reject(new Error('ENOTFOUND'))]) {
     const egress = build({ resolve });
     expect((await fail(egress.send(ask('https://gone.example/')))).code).toBe('dns');
@@ -351,13 +351,13 @@ test('a name without addresses fails as dns; registration lets it pass when it i
   }
 });
 
-test('a refused connection says so', async () => {
+test('a refused connection fails with the code connect', async () => {
   const error = await fail(build().send(ask('http://127.0.0.1:1/')));
   expect([error.code, error.sent]).toEqual(['connect', false]);
   expect(error.message).toContain('ECONNREFUSED');
 });
 
-test('a receiver is reached without a byte being sent to it; one that refuses connections, or is forbidden, is not', async () => {
+test('a receiver is probed without sending it a byte; one that refuses connections, or is forbidden, fails the probe', async () => {
   const { url, requests, counts } = await serve(OK);
   await build().reach(url, 5_000);
   expect(requests).toEqual([]);

@@ -25,7 +25,7 @@ function begin() {
   return { idle, rest, openOf: () => created.filter(({ isOpen }) => isOpen).length };
 }
 
-test('hosts that answer one request each take no more places than there are: the one that has rested longest goes', () => {
+test('idle connections never exceed the total limit: the one idle for longest is closed first', () => {
   const { idle, rest, openOf } = begin();
   const first = rest('first');
   const second = rest('second');
@@ -45,7 +45,7 @@ test('hosts that answer one request each take no more places than there are: the
   idle.stop();
 });
 
-test('of one key so many rest, the newest is taken first, and none twice', () => {
+test('idle connections are limited per key, the newest is reused first, and none is used twice', () => {
   const { idle, rest, openOf } = begin();
   const resting = Array.from({ length: IDLE_PER_KEY_MAX }, () => rest('one'));
   expect(rest('one').isOpen).toBe(false);

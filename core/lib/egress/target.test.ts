@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { EgressError } from './error.ts';
 import { parseTarget } from './target.ts';
 
-test('plain URLs are read as they stand', () => {
+test('plain URLs are parsed unmodified', () => {
   const read = (url: string): unknown[] => {
     const { secure, host, isLiteral, port, path, authority } = parseTarget(url);
     return [secure, host, isLiteral, port, path, authority];
@@ -45,7 +45,7 @@ test('plain URLs are read as they stand', () => {
   ]);
 });
 
-test('a refusal names what is wrong', () => {
+test('a rejection names the invalid part', () => {
   const refusals: [string, string][] = [
     ['ftp://hooks.example/', 'must start with https://'],
     ['https://user@hooks.example/', 'user name or password'],

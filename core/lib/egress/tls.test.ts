@@ -101,7 +101,7 @@ testTls(
   },
 );
 
-testTls('a certificate nobody trusts is refused before a byte of the request is seen', async () => {
+testTls('an untrusted certificate is rejected before a byte of the request is seen', async () => {
   expect(await send(build(false), 'hooks.test')).toBe('tls, sent: false');
   expect(received).toBe('');
 });
@@ -112,7 +112,7 @@ testTls('a literal address must be in the certificate', async () => {
   expect(received).toBe('');
 });
 
-testTls('verification and the way out do not depend on the environment', async () => {
+testTls('certificate verification and the egress path do not depend on the environment', async () => {
   const changed = {
     NODE_TLS_REJECT_UNAUTHORIZED: '0',
     HTTPS_PROXY: 'http://127.0.0.1:1',
@@ -133,7 +133,7 @@ testTls('verification and the way out do not depend on the environment', async (
   expect(JSON.parse(await new Response(child.stdout).text())).toEqual([200, 'tls']);
 });
 
-testTls('a receiver is reached only where its certificate holds, and sees no byte', async () => {
+testTls('a receiver is reached only if its certificate is valid, and sees no byte', async () => {
   received = '';
   await build(true).reach(`https://hooks.test:${port}/`, 5_000);
   const refused = await build(true)

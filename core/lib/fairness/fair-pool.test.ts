@@ -5,7 +5,7 @@ import { createFairPool } from './fair-pool.ts';
 
 const accountOf = (workspaceId: string): BillingAccount => ({ workspaceId, billingAccount: 'key_1' });
 
-test('one who has much waiting lets others pass, and no more run at a time than there are lanes', async () => {
+test('an account with a long queue does not block others, and the concurrency limit holds', async () => {
   const charged = new Map<string, number>();
   const fairPool = createFairPool(
     2,

@@ -10,7 +10,7 @@ function fill(quota: FairQuota, group: string, member: string): number {
   return taken;
 }
 
-test('one alone gets half of its group, which gets half of all; whoever comes finds room', () => {
+test('a single member gets half of its group, which gets half of the total; a newcomer finds capacity', () => {
   const quota = new FairQuota(64);
   expect(quota.remaining('ws1', 'a')).toBe(16);
   expect(fill(quota, 'ws1', 'a')).toBe(16);
@@ -19,7 +19,7 @@ test('one alone gets half of its group, which gets half of all; whoever comes fi
   expect(quota.remaining('ws2', 'a')).toBeGreaterThanOrEqual(8);
 });
 
-test('room is never more than there is, and a group without anything has some while any is left', () => {
+test('capacity never exceeds the total, and a group without usage gets some while any is left', () => {
   const step = fc.record({ group: fc.nat(9), member: fc.nat(4), give: fc.boolean() });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 40 }), fc.array(step, { maxLength: 200 }), (total, steps) => {
@@ -46,7 +46,7 @@ test('room is never more than there is, and a group without anything has some wh
   );
 });
 
-test('a draft counts on what it was made of, and leaves that alone', () => {
+test('a draft starts from the current counts and does not change them', () => {
   const quota = new FairQuota(8);
   quota.take('ws', 'a');
   const draft = quota.draft();
@@ -56,7 +56,7 @@ test('a draft counts on what it was made of, and leaves that alone', () => {
   expect(quota.remaining('ws', 'a')).toBe(remaining);
 });
 
-test('what is held is given back once', () => {
+test('a slot is released only once', () => {
   const quota = new FairQuota(100);
   const billingAccount = { workspaceId: 'ws', billingAccount: 'key_1' };
   const before = quota.remaining('ws', 'key_1');
@@ -67,7 +67,7 @@ test('what is held is given back once', () => {
   expect(quota.remaining('ws', 'key_1')).toBe(before);
 });
 
-test('groups take turns, members take turns, and what one has waiting stays in order', () => {
+test('groups alternate, members alternate, and the queue of one member stays in order', () => {
   const fairQueue = new FairQueue<string>();
   for (let index = 0; index < 4; index++) fairQueue.push('ws1', 'a', `a${index}`);
   for (let index = 0; index < 2; index++) fairQueue.push('ws1', 'b', `b${index}`);
@@ -79,7 +79,7 @@ test('groups take turns, members take turns, and what one has waiting stays in o
   expect(fairQueue.take(() => true)).toBeUndefined();
 });
 
-test('who is not admitted keeps the turn and costs the others nothing', () => {
+test('a rejected member stays next in line and delays nobody else', () => {
   const fairQueue = new FairQueue<string>();
   fairQueue.push('ws1', 'a', 'a0');
   fairQueue.push('ws2', 'b', 'b0');
@@ -95,7 +95,7 @@ test('who is not admitted keeps the turn and costs the others nothing', () => {
   expect(fairQueue.clear()).toEqual(['b0']);
 });
 
-test('a take costs the same with ten thousand waiting as with ten', () => {
+test('taking a slot costs the same with ten thousand entries as with ten', () => {
   const microsOf = (waiting: number): number => {
     const fairQueue = new FairQueue<number>();
     for (let index = 0; index < waiting; index++)

@@ -4,7 +4,7 @@ import { createLoopQueue } from './loop-queue.ts';
 
 const billingAccount = (workspaceId: string, name: string) => ({ workspaceId, billingAccount: name });
 
-test('work in turns is charged, rejects with what it throws, and lets the loop look up', async () => {
+test('queued work is charged, rejects with its error, and yields to the event loop', async () => {
   const charged: (string | null)[] = [];
   const loopQueue = createLoopQueue(({ billingAccount }) => void charged.push(billingAccount));
   const spin = (ms: number): void => {
@@ -24,7 +24,7 @@ test('work in turns is charged, rejects with what it throws, and lets the loop l
   expect(charged.filter((billingAccount) => billingAccount === 'x')).toHaveLength(40);
 });
 
-test('where a turn breaks, those who wait are told, and later ones get theirs', async () => {
+test('a failing queue rejects the waiting work, and later work runs', async () => {
   let isBroken = true;
   const loopQueue = createLoopQueue(() => {
     if (isBroken) throw new Error('the ledger is broken');

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { createCallCapacity } from './call-capacity.ts';
 
-test('the core rests after long answers, and short ones never wait', () => {
+test('the core pauses after long responses, and short ones never wait', () => {
   const callCapacity = createCallCapacity({ unitsMax: 1000, backlog: () => 0, onFull: () => undefined });
   expect(callCapacity.pauseMs(64 * 1024)).toBe(0);
   expect(callCapacity.pauseMs(1000)).toBe(0);

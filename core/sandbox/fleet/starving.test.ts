@@ -24,7 +24,7 @@ async function looks(command: string[], signal?: 'SIGSTOP'): Promise<number> {
 const busy = ['nice', '-n', '19', 'sh', '-c', 'while :; do :; done'];
 
 test.skipIf(process.platform !== 'linux')(
-  'a process that is ready to run and is not run waits; one that sleeps or was stopped does not',
+  'a runnable process without CPU time counts as waiting; a sleeping or stopped one does not',
   async () => {
     using _burners = burnCores(2);
     expect(await looks(busy)).toBeGreaterThan(25);

@@ -13,19 +13,19 @@ const broken: [what: string, given: GuestOutbox][] = [
   ['no texts', outbox('["c",1,"issues.get",2]', null)],
   ['no JSON', outbox('["c",1,"issues.get",2', '[]')],
   ['no list', outbox('{"c":1}')],
-  ['a list of its own', outbox('["q",1]')],
-  ['more in a head than there is', outbox('["c",1,"issues.get",2,3]', '[]')],
+  ['an unexpected list', outbox('["q",1]')],
+  ['a head longer than its frame', outbox('["c",1,"issues.get",2,3]', '[]')],
   ['a call without a number', outbox('["c",0,"issues.get",2]', '[]')],
   ['a call without an operation', outbox('["c",1,2,2]', '[]')],
   [
     'arguments above the limit of their operation',
     outbox('["c",1,"issues.get",300000]', 'x'.repeat(300_000)),
   ],
-  ['a length below nothing', outbox('["c",1,"issues.get",3],["c",2,"issues.get",-1]', '[]')],
-  ['a text that nobody claims', outbox('["c",1,"issues.get",2]', '[]]')],
-  ['a level of its own', outbox('["l","panic",1]', 'x')],
+  ['a negative length', outbox('["c",1,"issues.get",3],["c",2,"issues.get",-1]', '[]')],
+  ['a text without an owner', outbox('["c",1,"issues.get",2]', '[]]')],
+  ['an unknown level', outbox('["l","panic",1]', 'x')],
   [
-    'more than a frame holds',
+    'more than a frame can carry',
     outbox(
       Array(callsPerFrameMax + 1)
         .fill('["l","info",0]')
@@ -35,16 +35,16 @@ const broken: [what: string, given: GuestOutbox][] = [
   ['heads above the size of a head', outbox(`["l","info",0${' '.repeat(70_000)}]`)],
 ];
 
-test.each(broken)('an outbox with %s is refused here, where only its run suffers', (_what, malformed) => {
+test.each(broken)('an outbox with %s is rejected here, so that only its run fails', (_what, malformed) => {
   expect(() => readOutbox(malformed)).toThrow();
 });
 
 test.each(['7', '[', '["excellent"]', '["error",7]', '["done",{"done":2,"of":1}]'])(
-  'an end that is %s is refused',
+  'an end frame that is %s is rejected',
   (end) => expect(() => readEnd(outbox('', '', end))).toThrow(),
 );
 
-test('what is let through the core takes, in as many frames as it needs', () => {
+test('accepted output reaches the core, in as many frames as needed', () => {
   const args = JSON.stringify('é'.repeat(kvTextMax - 100));
   const call = (n: number): string => `["c",${n},"kv.set",${args.length}]`;
   const parts = readOutbox(outbox(`${call(1)},["l","info",2],${call(2)}`, `${args}hi${args}`));
@@ -58,7 +58,7 @@ test('what is let through the core takes, in as many frames as it needs', () => 
   ]);
 });
 
-test('of a recorder that holds no lines nothing is said', () => {
+test('a recorder without lines sends no frame', () => {
   expect(readRecorded('')).toBeUndefined();
   expect(readRecorded('["info","cut of')).toBeUndefined();
   expect(readRecorded('["panic","x"]')).toBeUndefined();

@@ -40,7 +40,7 @@ function begin() {
   return { run, said, ends, dispose };
 }
 
-test('a guest that is ended from within has its last words passed on', () => {
+test('the last log lines of a guest that is ended from within are delivered', () => {
   const { said, ends, dispose } = begin();
   dispose();
   expect(said).toMatchObject([
@@ -49,7 +49,7 @@ test('a guest that is ended from within has its last words passed on', () => {
   expect(ends).toEqual([{ status: 'stopped' }]);
 });
 
-test('what a guest still says after its run was ended from outside is dropped', () => {
+test('output of a guest after its run was ended from outside is dropped', () => {
   const { run, said, ends, dispose } = begin();
   run.end({ status: 'stopped' });
   dispose();

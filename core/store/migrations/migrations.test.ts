@@ -18,7 +18,7 @@ const at = {
 };
 const never = 8_640_000_000_000_000;
 
-test('work keeps its subject, what waits keeps waiting for the same, and deleted values leave only their versions', () => {
+test('work retains its subject, waiting work keeps waiting for the same event, and deleted values leave only their versions', () => {
   migrate(at, migrations.slice(0, 1));
   const before = new Database(at.path);
   before.exec(`
@@ -49,7 +49,7 @@ test('work keeps its subject, what waits keeps waiting for the same, and deleted
   after.close();
 });
 
-test('what plugins missed before there were gaps is counted from where their consumer stood', () => {
+test('the events that plugins missed before backfills existed are counted from the position of their consumer', () => {
   const path = join(dir, 'gaps.db');
   migrate({ ...at, path }, migrations.slice(0, 4));
   const before = new Database(path);
@@ -103,7 +103,7 @@ test('what plugins missed before there were gaps is counted from where their con
   after.close();
 });
 
-test('the labels of an issue know when it was created', () => {
+test('the labels of an issue get the creation time of the link', () => {
   const path = join(dir, 'labels.db');
   migrate({ ...at, path }, migrations.slice(0, 5));
   const before = new Database(path);
@@ -128,7 +128,7 @@ test('the labels of an issue know when it was created', () => {
   after.close();
 });
 
-test('who resolved a thread is kept by kind and name', () => {
+test('the resolver of a thread is stored by entity and name', () => {
   const path = join(dir, 'resolved.db');
   migrate({ ...at, path }, migrations.slice(0, 10));
   const before = new Database(path);
@@ -156,7 +156,7 @@ test('who resolved a thread is kept by kind and name', () => {
   after.close();
 });
 
-test('issues of before get the times that types and times of events are conclusive of, and no others', () => {
+test('older issues get only the times that the types and times of events prove', () => {
   const path = join(dir, 'state-times.db');
   const first = migrations.findIndex(({ name }) => name.endsWith('state-times'));
   migrate({ ...at, path }, migrations.slice(0, first));
@@ -225,7 +225,7 @@ test('issues of before get the times that types and times of events are conclusi
   );
 });
 
-test('texts with signs, emoji or letters beyond ASCII are indexed again, and no others', () => {
+test('only texts with signs, emoji or letters beyond ASCII are indexed again', () => {
   const path = join(dir, 'signs.db');
   const first = migrations.findIndex(({ name }) => name.endsWith('archived-teams'));
   migrate({ ...at, path }, migrations.slice(0, first));
@@ -248,7 +248,7 @@ test('texts with signs, emoji or letters beyond ASCII are indexed again, and no 
   after.close();
 });
 
-test('a replay that runs goes on where it had come to before its progress had a column', () => {
+test('a running replay continues at the position that it had before progress had a column', () => {
   const path = join(dir, 'replays.db');
   migrate({ ...at, path }, migrations.slice(0, 50));
   const before = new Database(path);
@@ -263,7 +263,7 @@ test('a replay that runs goes on where it had come to before its progress had a 
   after.close();
 });
 
-test('texts with letters that search folds anew are indexed again, and no others', () => {
+test('only texts with letters that search now folds differently are indexed again', () => {
   const path = join(dir, 'folded.db');
   migrate({ ...at, path }, migrations.slice(0, 51));
   const before = new Database(path);

@@ -52,7 +52,7 @@ afterEach(() => {
   for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
 });
 
-test('a chain goes on over starts, and each segment says where the log is', async () => {
+test('a chain continues over restarts, and each segment states the position of the log', async () => {
   const dir = fresh();
   let opened = open(dir);
   await opened.store.take({ begin: 'chain-a' });
@@ -70,7 +70,7 @@ test('a chain goes on over starts, and each segment says where the log is', asyn
   expect(lastHeader(join(dir, 'spool'))).toMatchObject({ chain: 'chain-a' });
 });
 
-test('a file that was written by somebody else ends the chain', async () => {
+test('a file that was written by another program ends the chain', async () => {
   const dir = fresh();
   const opened = open(dir);
   await opened.store.take({ begin: 'chain-a' });
@@ -81,7 +81,7 @@ test('a file that was written by somebody else ends the chain', async () => {
   expect(readEnd(join(dir, 'spool'))).toContain('was written');
 });
 
-test('a directory that was copied while it was written does not go on with the chain', async () => {
+test('a directory that was copied during a write does not continue the chain', async () => {
   const dir = fresh();
   const opened = open(dir);
   await opened.store.take({ begin: 'chain-a' });
@@ -96,9 +96,9 @@ test('a directory that was copied while it was written does not go on with the c
   await opened.close();
 });
 
-// The commit was written and synced, but not acknowledged, when the server died. SQLite takes the end of the log from the shared-memory
-// index that the other process kept alive.
-test('a commit that SQLite passes by, because another process has the file open, is not taken', async () => {
+// The commit was written and synced, but not acknowledged, when the server died. SQLite takes the end of the log from
+// the shared-memory index, which the other process holds open.
+test('a commit that SQLite skips, because another process has the file open, is not archived', async () => {
   const living = fresh();
   const dir = fresh();
   const names = ['tatami.db', 'tatami.db-sums', 'tatami.db-wal', 'log-head', 'master.key'];
@@ -143,7 +143,7 @@ function moveWalArchive(from: string, to: string): void {
 }
 
 test.skipIf(process.platform !== 'linux')(
-  'a spool in which nothing can be written or removed ends the chain, and nothing else',
+  'an archive directory in which nothing can be written or removed ends only the chain',
   () => {
     const dir = fresh();
     const walArchiver = openWalArchiver({
@@ -155,7 +155,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 );
 
-test('what a write that failed left half made is removed when the chain ends', async () => {
+test('a partial segment of a failed write is removed when the chain ends', async () => {
   const dir = fresh();
   const opened = open(dir);
   await opened.store.take({ begin: 'chain-a' });
@@ -166,7 +166,7 @@ test('what a write that failed left half made is removed when the chain ends', a
   await opened.close();
 });
 
-test('a database of a newer build is refused untouched, with what its server left in the log', async () => {
+test('a database of a newer build is rejected unchanged, including the commits in its log', async () => {
   const dir = fresh();
   await open(dir).close();
   const path = join(dir, 'tatami.db');
@@ -179,7 +179,7 @@ test('a database of a newer build is refused untouched, with what its server lef
   newer.close();
 });
 
-test('what was not sent yet stays where nobody said that no copy is made any more', async () => {
+test('unsent segments stay until the operator disables the copy', async () => {
   const dir = fresh();
   const opened = open(dir);
   await opened.store.take({ begin: 'chain-a' });

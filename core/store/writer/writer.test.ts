@@ -63,7 +63,7 @@ test.each<[string, Value, string, string]>([
   ['the smallest integer', -(2n ** 63n), 'integer', '-9223372036854775808'],
   ['a text', 'Ünï "c" \u2028 \\ 🎌', 'text', 'Ünï "c" \u2028 \\ 🎌'],
   ['a text that looks like JSON', '{"integer":"5"}', 'text', '{"integer":"5"}'],
-])('%s reaches the thread as it was', async (_, value, type, text) => {
+])('%s reaches the thread unchanged', async (_, value, type, text) => {
   const { store } = open();
   expect(await store.commit([systemOp(echo, { value })])).toMatchObject({
     ok: true,
@@ -71,7 +71,7 @@ test.each<[string, Value, string, string]>([
   });
 });
 
-test('bytes and null cross both ways', async () => {
+test('bytes and null are transferred in both directions', async () => {
   const { store } = open();
   const outcome = await store.commit([
     systemOp(echo, { value: new Uint8Array([0, 255, 7]) }),
@@ -102,7 +102,7 @@ function delayed(): { openWriter: OpenWriter; answered: Promise<void>; letGo: ()
   return { openWriter, answered, letGo };
 }
 
-test('what is committed is seen when the loop has heard of it, in a long read as well, and not before', async () => {
+test('a commit becomes visible once the event loop has received its result, also in a long read, and not before', async () => {
   const { openWriter, answered, letGo } = delayed();
   const { store, path } = open(openWriter);
   const order: string[] = [];
@@ -127,7 +127,7 @@ test('what is committed is seen when the loop has heard of it, in a long read as
   expect((await store.read(scope, sum))[0]?.count).toBe(1);
 });
 
-test('reads without a pause between them see one state, whatever is committed meanwhile', async () => {
+test('consecutive reads without a pause see one state, regardless of concurrent commits', async () => {
   const { store } = open();
   await store.commit([tenantOp(scope, put, { consumer: 'a' })]);
   let writing = true;
@@ -149,7 +149,7 @@ test('reads without a pause between them see one state, whatever is committed me
   expect((await store.read(scope, sum))[0]?.sum).toBe(301);
 });
 
-test('the log is folded in between groups, and begins anew', async () => {
+test('the log is checkpointed between groups, and restarts', async () => {
   const { store, path } = open();
   const frame = 8_192 + 24;
   const text = 'x'.repeat(64_000);
@@ -184,7 +184,7 @@ async function printed(program: string, before = ''): Promise<string> {
   return text;
 }
 
-test('an open store keeps no process running, a commit under way does', async () => {
+test('an open store does not keep a process alive, a running commit does', async () => {
   const program = `
     const more = (left) =>
       store.commit([one]).then((outcome) => (left > 0 ? more(left - 1) : console.log(JSON.stringify(outcome))));
@@ -192,7 +192,7 @@ test('an open store keeps no process running, a commit under way does', async ()
   expect(await printed(program)).toBe('{"ok":true,"rows":[[{"one":1}]]}\n');
 });
 
-test('when the thread ends, all who wait are told that the store is broken, and the process is told', async () => {
+test('the end of the thread rejects all waiting jobs and notifies the process', async () => {
   const program = `
     process.on('uncaughtException', ({ fault, message, cause }) => console.log('uncaught:', fault, message, cause.name));
     await store.commit([one]);
@@ -212,7 +212,7 @@ test('when the thread ends, all who wait are told that the store is broken, and 
   ]);
 });
 
-test('while a sync of the head is under way the other slot keeps what is on the disk', async () => {
+test('during a sync of the head the other slot keeps the synced state', async () => {
   const path = join(fresh(), 'log-head');
   const file = openLogHead(path);
   const head = (position: number) => ({ position, hash: String(position) });
@@ -247,7 +247,7 @@ const empty = systemStatement(
   "DELETE FROM cursors WHERE workspace_id = 'ws_full'",
 );
 
-test('what is deleted is given back to the disk a step at a time, beside writes and a loop that looks', async () => {
+test('deleted pages are returned to the disk in steps, between writes and reads of the event loop', async () => {
   const { store, path } = open();
   await store.commit([systemOp(fill, { rows: 3_000 })]);
   const full = await store.reclaim(0);
@@ -263,7 +263,7 @@ test('what is deleted is given back to the disk a step at a time, beside writes 
   expect(await store.readOne(scope, sum)).toMatchObject({ count: 1 });
 });
 
-test('a log that one write made long is cut when it begins anew', async () => {
+test('a log that one write enlarged is truncated when it restarts', async () => {
   const { store, path } = open();
   await store.commit([systemOp(fill, { rows: 24_000 })]);
   const long = statSync(`${path}-wal`).size;

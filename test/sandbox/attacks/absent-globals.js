@@ -1,4 +1,4 @@
-// What would break determinism or the memory limit is not there.
+// Globals that would break determinism or the memory limit are absent.
 import { attack, report } from './support/attack.js';
 
 export default attack(async (event, ctx) => {

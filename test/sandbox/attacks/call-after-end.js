@@ -1,4 +1,4 @@
-// Keeps the ctx of an earlier run and calls the host with it.
+// Stores the ctx of an earlier run and calls the host with it.
 import { attack, report } from './support/attack.js';
 
 let kept;

@@ -1,4 +1,4 @@
-// Walks from everything it holds to a function of the host.
+// Traverses every reachable object to a function of the host.
 import { attack, report } from './support/attack.js';
 
 export default attack(async (event, ctx) => {
@@ -16,14 +16,14 @@ export default attack(async (event, ctx) => {
         if (make.constructor('return typeof process !== "undefined" || typeof require !== "undefined"')())
           findings.push(path);
       } catch {
-        // Some constructors make no functions.
+        // Some constructors create no functions.
       }
     }
     for (const key of Reflect.ownKeys(value)) {
       try {
         walk(value[key], `${path}.${String(key)}`);
       } catch {
-        // Getters that refuse their receiver.
+        // Some getters reject their receiver.
       }
     }
     walk(Object.getPrototypeOf(value), `${path}.__proto__`);

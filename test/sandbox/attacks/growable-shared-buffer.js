@@ -1,4 +1,4 @@
-// So does shared memory.
+// Growable shared memory escapes the accounting.
 import { attack } from './support/attack.js';
 
 export default attack(async (event, ctx) => {

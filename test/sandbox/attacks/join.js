@@ -1,4 +1,4 @@
-// Another one.
+// A second built-in that cannot be interrupted.
 import { attack } from './support/attack.js';
 
 export default attack(async (event, ctx) => {

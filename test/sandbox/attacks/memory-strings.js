@@ -1,4 +1,4 @@
-// A rope, flattened.
+// A flattened rope string.
 import { attack } from './support/attack.js';
 
 export default attack(async (event, ctx) => {

@@ -1,4 +1,4 @@
-// Reaches out.
+// Attempts network access.
 import { attack, report } from './support/attack.js';
 
 export default attack(async (event, ctx) => {

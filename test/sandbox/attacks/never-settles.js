@@ -1,4 +1,4 @@
-// Waits for nothing.
+// Awaits a promise that never settles.
 import { attack } from './support/attack.js';
 
 export default attack(async (event, ctx) => {

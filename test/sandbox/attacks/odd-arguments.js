@@ -1,4 +1,4 @@
-// Arguments that fight their own serialisation.
+// Arguments that break their own serialization.
 import { attack, report } from './support/attack.js';
 
 export default attack(async (event, ctx) => {

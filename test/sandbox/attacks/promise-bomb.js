@@ -1,4 +1,4 @@
-// Microtasks that make more microtasks.
+// Microtasks that create more microtasks.
 import { attack } from './support/attack.js';
 
 export default attack(async (event, ctx) => {

@@ -1,4 +1,4 @@
-// Poisons every prototype the bridge could lean on.
+// Pollutes every prototype that the bridge could depend on.
 import { attack, report } from './support/attack.js';
 
 export default attack(async (event, ctx) => {

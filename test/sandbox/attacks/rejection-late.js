@@ -1,4 +1,4 @@
-// A rejection that arrives in somebody else's run.
+// A rejection that arrives during another run.
 import { attack } from './support/attack.js';
 
 export default attack(async (event, ctx) => {

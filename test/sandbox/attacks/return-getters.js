@@ -1,4 +1,4 @@
-// A thenable that loops when it is looked at.
+// A thenable that loops when it is inspected.
 import { attack } from './support/attack.js';
 
 export default attack(async (event, ctx) => {

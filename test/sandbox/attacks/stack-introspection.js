@@ -1,4 +1,4 @@
-// Call sites, callers and arguments, looked at by a sloppy function that the guest program calls directly.
+// Inspects call sites, callers and arguments in a sloppy-mode function that the guest program calls directly.
 import { attack } from './support/attack.js';
 
 const look = `

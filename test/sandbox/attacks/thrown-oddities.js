@@ -1,4 +1,4 @@
-// Values that are no errors, and errors that pretend.
+// Values that are no errors, and values that imitate errors.
 import { attack, report } from './support/attack.js';
 
 export default attack(async (event, ctx) => {

@@ -1,6 +1,6 @@
-// Native code in place of the sidecar, in its real process set-up: the jail refuses it every way to other processes,
-// to files, to the network, to the kernel's rarer doors and to code of its own; what it may not use up is taken from
-// it. The same program outside the jail gets its way, so that a refusal means something.
+// Native code in place of the sidecar, in its real process setup: the jail denies access to other processes, files, the
+// network, rare system calls and other code, and limits its resources. The same program succeeds outside the jail, so
+// that a refusal is meaningful.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,9 +16,9 @@ import { until } from '../harness.ts';
 
 const compiler = Bun.which('cc');
 
-/** A sidecar needs these; everything else the probe tries is an attack. */
+/** A sidecar needs these; every other attempt of the probe is an attack. */
 const harmless = ['pipe', 'a thread', 'memory'];
-/** Refused by Landlock alone. */
+/** Attempts that only Landlock refuses. */
 const fileAttacks = [
   'read a file',
   'read /etc/passwd',
@@ -71,7 +71,7 @@ function parseOutcome(text: string): Pick<ProbeOutcome, 'worked' | 'refused'> {
   return { worked: those('yes'), refused: those('no') };
 }
 
-/** Runs the probe where Node would be. */
+/** Runs the probe in place of Node. */
 function spawnProbe(
   mode: string,
   using: JailMeans,
@@ -93,7 +93,7 @@ function spawnProbe(
   });
 }
 
-/** What the probe said and was told until it was gone. */
+/** Output of the probe and the messages sent to it until its end. */
 async function jailed(mode: string, using: JailMeans): Promise<ProbeOutcome> {
   let text = '';
   let report: JailReport | undefined;
@@ -111,7 +111,7 @@ async function jailed(mode: string, using: JailMeans): Promise<ProbeOutcome> {
 describe.skipIf(process.platform !== 'linux' || compiler === null)(
   'native code in the jail (needs cc on Linux)',
   () => {
-    test('gets its way outside', async () => {
+    test('all attempts succeed outside', async () => {
       const sacrifice = Bun.spawn(['sleep', '1000']);
       const copy = join(folder, 'copy');
       writeFileSync(copy, 'a copy');
@@ -134,7 +134,7 @@ describe.skipIf(process.platform !== 'linux' || compiler === null)(
         expect(worked).toContain(attack);
     });
 
-    test('is refused everything that is not its work, with a user and namespaces of its own and without them', async () => {
+    test('attempts beyond its work are refused, with and without a separate user and namespaces', async () => {
       const bare = { ...means, confinement: { ...noConfinement, powerless: true } };
       for (const using of [means, bare]) {
         const { worked, refused, text, report } = await jailed('all', using);
@@ -148,12 +148,12 @@ describe.skipIf(process.platform !== 'linux' || compiler === null)(
       expect(victim.killed).toBe(false);
     });
 
-    test('dies at the door of another instruction set', async () => {
+    test('a system call of another instruction set ends the process', async () => {
       const { text } = await jailed('int80', means);
       expect(text).not.toContain('yes');
     });
 
-    test('a report is what the kernel says, and its level follows from it', async () => {
+    test('a report reflects the kernel state, and determines the level', async () => {
       const { report } = await jailed('all', means);
       expect(report?.namespaces).toEqual(means.confinement.namespaces);
       expect(levelOf({ ...(report as JailReport), landlock: 5 })).toBe('partial');
@@ -162,7 +162,7 @@ describe.skipIf(process.platform !== 'linux' || compiler === null)(
   },
 );
 
-/** What a sandbox says of why it replaced its first sidecar, which uses up something as soon as it runs. */
+/** Reason of a sandbox for replacing its first sidecar, which exhausts a resource as soon as it runs. */
 async function replacedFor(mode: string, wanted: RegExp): Promise<string> {
   const said: string[] = [];
   const sandbox = await startSandbox({
@@ -183,7 +183,7 @@ async function replacedFor(mode: string, wanted: RegExp): Promise<string> {
 }
 
 describe.skipIf(process.platform !== 'linux' || compiler === null)(
-  'native code that uses things up (needs cc on Linux)',
+  'the resources of native code are limited (needs cc on Linux)',
   () => {
     test('threads', async () => {
       if (means.confinement.namespaces.includes('user') || means.confinement.ownUser) {
@@ -201,7 +201,7 @@ describe.skipIf(process.platform !== 'linux' || compiler === null)(
       expect(await replacedFor('shared', why)).toMatch(why);
     });
 
-    test('leave no control group behind', () => {
+    test('no control group remains', () => {
       for (const { parent } of means.hierarchies)
         expect(
           readdirSync(parent).filter((name) => name.startsWith(`tatami-sidecar-${process.pid}-`)),
@@ -215,7 +215,7 @@ async function exhausted(mode: string, using: JailMeans): Promise<string> {
   const sidecar = spawnProbe(mode, using, { stderr: (part) => (text += part) });
   await sidecar.ready;
   sidecar.evict('go');
-  await until('it has taken what it can', () => text.includes(mode));
+  await until('the resources are exhausted', () => text.includes(mode));
   sidecar.kill('the test is over');
   await sidecar.exited;
   return text;

@@ -1,10 +1,10 @@
-// A sidecar that is a liar: it stands in the real process, behind the real jail, and says what it likes. `BEHAVIOUR`
-// is put before this program; it names one of `lies`, which are asked for each message of the core.
+// A dishonest sidecar in the real process and jail. `BEHAVIOUR` is put before this program; it names one of `lies`,
+// which run for each message of the core.
 import net from 'node:net';
 
 const socket = new net.Socket({ fd: 3 });
 const report = process.argv.at(-1);
-/** Nonces of all runs that this process was ever given. */
+/** Nonces of all runs that this process received. */
 const known = [];
 
 function bytesOf(head, tail = '') {
@@ -49,7 +49,7 @@ const text = (length) => 'x'.repeat(length);
 
 const lies = {
   honest: ({ run }) => say(end(run)),
-  'an end with an outcome of its own': ({ run }) =>
+  'an end with an unexpected outcome': ({ run }) =>
     say(
       end(run, {
         end: {
@@ -70,21 +70,20 @@ const lies = {
     say(drained(run, 1, [], [['error', line.length]]), line);
     say(end(run, { end: failed({ message: line }) }));
   },
-  'an end without an end': ({ run }) =>
+  'an end frame without an end': ({ run }) =>
     say({ t: 'end', run, acked: 0, cpuMs: 1, memoryBytes: 1, isolates: 1 }),
   'an end that is null': ({ run }) => say(end(run, { end: null })),
-  'an end of no known status': ({ run }) => say(end(run, { end: { status: 'excellent' } })),
-  'a reason of its own': ({ run }) => say(end(run, { end: failed({ reason: 'wall' }) })),
-  'a message without end': ({ run }) => say(end(run, { end: failed({ message: text(5000) }) })),
-  'usage that is no number': ({ run }) => say(end(run, { cpuMs: '1' })),
-  'usage below nothing': ({ run }) => say(end(run, { cpuMs: -1 })),
-  'usage beyond everything': ({ run }) =>
-    say(JSON.stringify(end(run, { memoryBytes: 7 })).replace('7', '1e999')),
-  'a progress that is none': ({ run }) =>
+  'an end with an unknown status': ({ run }) => say(end(run, { end: { status: 'excellent' } })),
+  'an unknown reason': ({ run }) => say(end(run, { end: failed({ reason: 'wall' }) })),
+  'an endless message': ({ run }) => say(end(run, { end: failed({ message: text(5000) }) })),
+  'usage that is not a number': ({ run }) => say(end(run, { cpuMs: '1' })),
+  'negative usage': ({ run }) => say(end(run, { cpuMs: -1 })),
+  'infinite usage': ({ run }) => say(JSON.stringify(end(run, { memoryBytes: 7 })).replace('7', '1e999')),
+  'invalid progress': ({ run }) =>
     say(end(run, { end: { status: 'succeeded', progress: { done: 2, of: 1 } } })),
-  'an event that goes on like a schedule': ({ run }) =>
+  'an event with the progress of a schedule': ({ run }) =>
     say(end(run, { end: { status: 'succeeded', progress: { done: 1, of: 9 } } })),
-  'an end said twice': ({ run }) => {
+  'a repeated end': ({ run }) => {
     say(drained(run, 1, [[1, 'issues.get', 2]]), '[]');
     say(end(run));
     say(end(run));
@@ -94,61 +93,61 @@ const lies = {
     say(end(run));
     say(drained(run, 1, [[2, 'issues.delete', 2]]), '[]');
   },
-  'more answers than questions': ({ run }) => say(drained(run, 2)),
-  'the same again and again': ({ run }) => {
+  'more responses than requests': ({ run }) => say(drained(run, 2)),
+  'endless repetition': ({ run }) => {
     for (let i = 0; i < 100_000; i++) say(drained(run, 1));
   },
-  'more log lines than it may': ({ run }) => {
+  'too many log lines': ({ run }) => {
     for (let i = 0; i < 1000; i++) say(drained(run, 1, [], [['info', 1]]), 'x');
   },
-  'calls without end': ({ run }) => {
+  'endless calls': ({ run }) => {
     for (let i = 0; i < 1000; i++) say(drained(run, 1, Array(900).fill([1, 'sleep', 2])), '[]'.repeat(900));
   },
-  'calls that are no rows': ({ run }) => say(drained(run, 1, [{ call: 1 }])),
-  'more in a call than there is': ({ run }) => say(drained(run, 1, [[1, 'issues.get', 2, 9]]), '[]'),
-  'a call of no text': ({ run }) => say(drained(run, 1, [[1, 'issues.get', 1e9]])),
+  'calls in an invalid format': ({ run }) => say(drained(run, 1, [{ call: 1 }])),
+  'a call with too many parts': ({ run }) => say(drained(run, 1, [[1, 'issues.get', 2, 9]]), '[]'),
+  'a call longer than its frame': ({ run }) => say(drained(run, 1, [[1, 'issues.get', 1e9]])),
   'arguments above the limit of their operation': ({ run }) =>
     say(drained(run, 1, [[1, 'issues.get', 300_000]]), text(300_000)),
-  'a tail that nobody claims': ({ run }) => say(drained(run, 1), text(1000)),
-  'a log level of its own': ({ run }) => say(drained(run, 1, [], [['panic', 1]]), 'x'),
+  'an unclaimed tail': ({ run }) => say(drained(run, 1), text(1000)),
+  'an unknown log level': ({ run }) => say(drained(run, 1, [], [['panic', 1]]), 'x'),
   'no JSON': () => say('{"t":"drained",'),
   'deep JSON': () => say('['.repeat(60_000)),
-  'a list for a frame': () => say([]),
+  'a list in place of a frame': () => say([]),
   'an unknown type': ({ run }) => say({ t: 'execute', run }),
   'a head above its limit': ({ run }) => say(JSON.stringify(end(run)) + ' '.repeat(70_000)),
   'sixteen megabytes announced': () => socket.write(Buffer.from([0, 0, 0, 1, 16, 0, 0, 0])),
-  'sizes that contradict each other': () => socket.write(Buffer.from([8, 0, 0, 0, 99, 0, 0, 0])),
+  'contradictory sizes': () => socket.write(Buffer.from([8, 0, 0, 0, 99, 0, 0, 0])),
   'a guessed run': () => say(end('AAAAAAAAAAAAAAAAAAAAAA')),
   'a run by its number': () => say(end(1)),
-  'a definition nobody asked for': ({ run }) => say({ t: 'described', run }, '{}'),
-  'that it starts, twice': () => say({ t: 'ready', jail: JSON.parse(report) }),
-  'answers to pings that were not sent': () => {
+  'an unrequested definition': ({ run }) => say({ t: 'described', run }, '{}'),
+  'a repeated start': () => say({ t: 'ready', jail: JSON.parse(report) }),
+  'responses to unsent pings': () => {
     for (let i = 0; i < 10; i++) say({ t: 'pong', isolates: 0 });
   },
-  'taint for a run it was not given': () =>
+  'taint of an unassigned run': () =>
     say({ t: 'tainted', run: 'AAAAAAAAAAAAAAAAAAAAAA', reason: 'cpu', message: 'x', cpuMs: 1 }),
-  /** Acts for the run before this one. */
+  /** Acts in the name of the previous run. */
   'a finished run': ({ run }) => {
     if (known.length === 1) return say(end(run));
     say(drained(known[0], 1, [[1, 'issues.delete', 7]]), '["all"]');
   },
-  'standard error without end': () => {
+  'endless standard error': () => {
     for (let i = 0; i < 100; i++) process.stderr.write(text(64 * 1024));
   },
-  'never an end': ({ run }) => say(drained(run, 1)),
+  'no end': ({ run }) => say(drained(run, 1)),
   crash: () => process.abort(),
   'a call, then a crash while it waits': ({ run }) => {
     say(drained(run, 1, [[1, 'issues.get', 2]]), '[]');
     setTimeout(() => process.abort(), 200);
   },
-  /** Reads nothing more and asks for much, while it says that it lives. */
+  /** Stops reading and sends many requests, while it answers pings. */
   hoard: ({ run }) => {
     say(drained(run, 1, Array(6).fill([1, 'kv.get', 2])), '[]'.repeat(6));
     if (known.length > 1) return;
     socket.pause();
     setInterval(() => say({ t: 'pong', isolates: 1 }), 190);
   },
-  /** Frames as large as the largest honest one, each with a call that fits, as fast as the core takes them. */
+  /** Frames of the maximum regular size, each with a valid call, as fast as the core reads them. */
   'large frames': ({ run }) => {
     const args = JSON.stringify(text(2_190_000));
     const next = (left) =>
@@ -164,7 +163,7 @@ function hear(message) {
   else if (message.t === 'run') {
     known.push(message.run);
     lies[BEHAVIOUR](message);
-  } else if (message.t === 'stop' && BEHAVIOUR !== 'never an end')
+  } else if (message.t === 'stop' && BEHAVIOUR !== 'no end')
     say(end(message.run, { end: { status: 'stopped' } }));
 }
 

@@ -1,5 +1,5 @@
-// A sidecar that lies, against the real core: whatever it says, a run ends, the core holds little for it and serves
-// others meanwhile, and the process is killed for what no honest one would say.
+// A dishonest sidecar against the real core: runs end, the core buffers little for it and serves others meanwhile, and
+// a protocol violation kills the process.
 import { afterEach, describe, expect, test } from 'bun:test';
 import { jobOf, eventLimits, openSandbox, pluginOf, sidecarPids, until } from '../harness.ts';
 import type { TestSandbox } from '../harness.ts';
@@ -14,38 +14,38 @@ afterEach(async () => {
 });
 
 const breaches = [
-  'an end without an end',
+  'an end frame without an end',
   'an end that is null',
-  'an end of no known status',
-  'a reason of its own',
-  'a message without end',
-  'usage that is no number',
-  'usage below nothing',
-  'usage beyond everything',
-  'a progress that is none',
-  'an event that goes on like a schedule',
-  'more answers than questions',
-  'the same again and again',
-  'more log lines than it may',
-  'calls that are no rows',
-  'more in a call than there is',
-  'a call of no text',
+  'an end with an unknown status',
+  'an unknown reason',
+  'an endless message',
+  'usage that is not a number',
+  'negative usage',
+  'infinite usage',
+  'invalid progress',
+  'an event with the progress of a schedule',
+  'more responses than requests',
+  'endless repetition',
+  'too many log lines',
+  'calls in an invalid format',
+  'a call with too many parts',
+  'a call longer than its frame',
   'arguments above the limit of their operation',
-  'a tail that nobody claims',
-  'a log level of its own',
+  'an unclaimed tail',
+  'an unknown log level',
   'no JSON',
   'deep JSON',
-  'a list for a frame',
+  'a list in place of a frame',
   'an unknown type',
   'a head above its limit',
   'sixteen megabytes announced',
-  'sizes that contradict each other',
+  'contradictory sizes',
   'a guessed run',
   'a run by its number',
-  'a definition nobody asked for',
-  'that it starts, twice',
-  'answers to pings that were not sent',
-  'taint for a run it was not given',
+  'an unrequested definition',
+  'a repeated start',
+  'responses to unsent pings',
+  'taint of an unassigned run',
 ];
 
 describe('a sidecar is killed for', () => {
@@ -62,7 +62,7 @@ describe('a sidecar is killed for', () => {
     expect(reasonsOf(sandbox)[0]).toStartWith('protocol violation: ');
   });
 
-  test.each(['an end said twice', 'a call after the end'])(
+  test.each(['a repeated end', 'a call after the end'])(
     '%s, while a call of the run is open',
     async (behaviour) => {
       sandbox = await openLiar(behaviour);
@@ -77,21 +77,21 @@ describe('a sidecar is killed for', () => {
     },
   );
 
-  test('calls without end, and no timer of them outlives the run', async () => {
-    sandbox = await openLiar('calls without end');
+  test('endless calls, and no timer of them outlives the run', async () => {
+    sandbox = await openLiar('endless calls');
     const outcome = await sandbox.run(jobOf('ins_any', noCode));
     expect(['failed', 'interrupted']).toContain(outcome.status);
     await until('it is killed', () => reasonsOf(sandbox).length > 0);
   });
 
-  test('standard error without end', async () => {
-    sandbox = await openLiar('standard error without end');
+  test('endless standard error', async () => {
+    sandbox = await openLiar('endless standard error');
     expect((await sandbox.run(jobOf('ins_any', noCode))).status).toBe('interrupted');
     expect(reasonsOf(sandbox)).toContain('more than 256 KB of output on stderr');
   });
 });
 
-test('acting for a finished run is impossible: its calls reach no host', async () => {
+test('a sidecar cannot act for a finished run: its calls reach no host', async () => {
   sandbox = await openLiar('a finished run');
   const called: string[] = [];
   const call = (op: string): Promise<{ ok: true; value: string }> => {
@@ -106,8 +106,8 @@ test('acting for a finished run is impossible: its calls reach no host', async (
   expect(called).toEqual([]);
 });
 
-test('an end says how the run ended and nothing else: usage and logs are the core’s own', async () => {
-  sandbox = await openLiar('an end with an outcome of its own');
+test('an end frame determines only the result of the run: usage and logs come from the core', async () => {
+  sandbox = await openLiar('an end with an unexpected outcome');
   const outcome = await sandbox.run(jobOf('ins_any', noCode));
   expect(outcome).toMatchObject({ status: 'succeeded', logs: [], calls: 0 });
   expect(Object.keys(outcome).sort()).toEqual([
@@ -123,7 +123,7 @@ test('an end says how the run ended and nothing else: usage and logs are the cor
   expect(outcome.queueMs).toBeLessThan(1e6);
 });
 
-test('control characters of logs, messages and standard error are shown, not sent on', async () => {
+test('control characters of logs, messages and standard error are escaped', async () => {
   sandbox = await openLiar('escapes everywhere');
   const outcome = await sandbox.run(jobOf('ins_any', noCode));
   const all = JSON.stringify([outcome, sandbox.logged]);
@@ -132,14 +132,14 @@ test('control characters of logs, messages and standard error are shown, not sen
   expect(all).not.toMatch(/\\u00(1b|07|9b)(?<!\\\\u00..)/);
 });
 
-test('a run that is never ended ends at its wall, and its process with it', async () => {
-  sandbox = await openLiar('never an end');
+test('a run without an end stops at its wall time, and so does its process', async () => {
+  sandbox = await openLiar('no end');
   const outcome = await sandbox.run(jobOf('ins_any', noCode, { limits: { ...eventLimits, wallMs: 300 } }));
   expect(outcome).toMatchObject({ status: 'failed', reason: 'wall' });
   expect(reasonsOf(sandbox)).toContain('a run was not stopped when requested');
 });
 
-/** The largest growth of this process while `work` lasts. */
+/** The largest growth of this process during `work`. */
 async function grownMb(work: () => Promise<unknown>): Promise<number> {
   Bun.gc(true);
   const before = process.memoryUsage.rss();
@@ -150,24 +150,24 @@ async function grownMb(work: () => Promise<unknown>): Promise<number> {
   return (most - before) / 1e6;
 }
 
-test('what it asks for and does not read is bounded', async () => {
+test('unread responses are bounded in memory', async () => {
   sandbox = await openLiar('hoard');
   const value = JSON.stringify('x'.repeat(2_000_000));
   let callCount = 0;
   const call = (): Promise<{ ok: true; value: string }> => {
     callCount++;
-    // Each answer is text of its own, as one from a database is.
+    // Each response is a separate text, like one from a database.
     return Promise.resolve({ ok: true, value: Buffer.from(value).toString() });
   };
   const jobs = Array.from({ length: 40 }, (_, n) => jobOf(`ins_${n}`, noCode, { call }));
   const grown = await grownMb(() => Promise.all(jobs.map((job) => sandbox.run(job))));
   expect(callCount).toBeLessThan(240);
-  // What other tests of this process left behind may be in it.
+  // Includes memory of earlier tests in this process.
   expect(grown).toBeLessThan(400);
   expect(reasonsOf(sandbox).join()).toMatch(/silent|protocol violation/);
 });
 
-test('large frames are read as the host answers, not as they come', async () => {
+test("large frames are read at the pace of the host's responses", async () => {
   sandbox = await openLiar('large frames');
   let bufferedBytes = 0;
   let most = 0;
@@ -181,11 +181,11 @@ test('large frames are read as the host answers, not as they come', async () => 
   const jobs = Array.from({ length: 40 }, (_, n) => jobOf(`ins_${n}`, noCode, { call, limits }));
   const grown = await grownMb(() => Promise.all(jobs.map((job) => sandbox.run(job))));
   expect(most).toBeLessThan(8_000_000);
-  // What other tests of this process left behind may be in it.
+  // Includes memory of earlier tests in this process.
   expect(grown).toBeLessThan(600);
 });
 
-test('an honest sidecar that has much to say and to hear at once loses nothing', async () => {
+test('a regular sidecar that sends and receives much data loses nothing', async () => {
   sandbox = await openSandbox();
   const code = await pluginOf(`
     const big = 'x'.repeat(2_000_000);

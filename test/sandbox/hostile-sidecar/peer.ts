@@ -1,4 +1,4 @@
-// Sandboxes whose every sidecar is the liar of `peer.js`.
+// Sandboxes whose sidecars all run `peer.js`.
 import { join } from 'node:path';
 import type { SandboxOptions } from '../../../core/sandbox/supervisor.ts';
 import { openSandbox } from '../harness.ts';
@@ -15,7 +15,7 @@ export async function openLiar(
   return openSandbox({ programs: { sidecar, guest: '' }, ...options });
 }
 
-/** Why sidecars of this sandbox have ended so far. */
+/** Reasons for the ended sidecars of this sandbox so far. */
 export function reasonsOf(sandbox: TestSandbox): string[] {
   return sandbox.logged.flatMap(({ fields }) => (fields && 'why' in fields ? [String(fields.why)] : []));
 }

@@ -1,6 +1,6 @@
 /*
- * A sidecar that is native code of an attacker's: it is put where Node would be, says that it is ready, and then tries each way out.
- * Standard input holds `<mode> <secret file> <process to attack>`; what came of each attempt is a line on standard error.
+ * A sidecar of hostile native code: it runs in place of Node, reports that it is ready, and then attempts each escape.
+ * Standard input contains `<mode> <secret file> <process to attack>`; the result of each attempt is a line on standard error.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -37,7 +37,7 @@ static void tell(const char *name, int worked) {
 #define TRY(name, worked) (errno = 0, tell(name, (worked)))
 #define CALL(name, ...) TRY(name, syscall(__VA_ARGS__) >= 0)
 
-/** A child that works ends at once; that there was one is what counts. */
+/** A successful child ends at once; only its creation counts. */
 static int forked(long child) {
   if (child == 0) _exit(0);
   if (child > 0) waitpid((pid_t)child, NULL, 0);
@@ -173,7 +173,7 @@ static void threads(void) {
   forever(NULL);
 }
 
-/** One message to the core. */
+/** Sends one message to the core. */
 static void say(const char *text) {
   char frame[512];
   uint32_t length = (uint32_t)snprintf(frame + 8, sizeof frame - 8, "%s", text);
@@ -182,7 +182,7 @@ static void say(const char *text) {
   if (write(3, frame, length + 8) < 0) _exit(1);
 }
 
-/** Answers the pings that have come, so that nobody takes it for dead. */
+/** Answers received pings, so that the core does not consider the process dead. */
 static void answer_pings(void) {
   static char seen[65536];
   struct pollfd core = {.fd = 3, .events = POLLIN};
@@ -195,7 +195,7 @@ static void answer_pings(void) {
   }
 }
 
-/** Reading an untouched page maps one page of zeros, which is nobody's memory, by a table that is. */
+/** Reading an untouched page maps the shared zero page, which is not charged, with a page table, which is. */
 static void tables(void) {
   size_t step = 2 << 20, made = 0;
   volatile char sum = 0;
@@ -216,7 +216,7 @@ static void tables(void) {
   for (;;) answer_pings(), usleep(10000);
 }
 
-/** Shared pages are no private data of a process. */
+/** Shared pages do not count as private data of a process. */
 static void shared(void) {
   size_t step = 16 << 20;
   for (;;) {
@@ -234,7 +234,7 @@ static void say_ready(const char *report) {
   say(text);
 }
 
-/** The core's last step is to limit this process from outside; it says `evict` when it has. */
+/** The core finally limits this process from outside, and then sends `evict`. */
 static void await_go(void) {
   char seen[65536];
   size_t length = 0;

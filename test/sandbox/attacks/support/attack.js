@@ -1,4 +1,4 @@
-// A hostile plugin around one handler. Plain JavaScript: what a type checker would refuse is what these files are about.
+// A hostile plugin around one handler. Plain JavaScript, because a type checker would reject the attacks.
 import { definePlugin } from '@tatami/sdk/plugin';
 
 export function attack(handle) {
@@ -11,7 +11,7 @@ export function attack(handle) {
   });
 }
 
-/** Logs `clean` when nothing was found; the test asks for exactly that. */
+/** Logs `clean` if there are no findings; the test expects exactly that. */
 export function report(ctx, findings) {
   ctx.log.info(findings.length === 0 ? 'clean' : `found ${findings.join(', ')}`);
 }
