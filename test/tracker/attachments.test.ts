@@ -285,7 +285,7 @@ test('an oversized, multi-line, nameless or unassigned file is rejected and leav
   expect((await upload('x', { headers: { 'content-encoding': 'gzip' } })).status).toBe(415);
   const form = await upload('x', { headers: { 'content-type': 'multipart/form-data; boundary=x' } });
   expect(form.status).toBe(415);
-  expect(form.json.error.message).toContain('--data-binary @FILE in place of -F');
+  expect(form.json.error.message).toContain('--data-binary @FILE instead of -F');
   expect((await upload('x', { name: 'x'.repeat(1_001) })).status).toBe(422);
   expect((await upload('x', { to: `iss_${'0'.repeat(26)}` })).status).toBe(404);
   expect((await upload('never', { headers: { 'tatami-mode': 'simulate' } })).status).toBe(201);
