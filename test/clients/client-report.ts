@@ -1,4 +1,4 @@
-/** Narrows the answer of a write that was not sent with `Tatami-Mode: propose`, with which it would be a proposal. */
+/** Narrows the response of a write that was sent without `Tatami-Mode: propose`, and so is not a proposal. */
 export function committed<T extends object>(answer: T): Exclude<T, { effects: unknown }> {
   if (isProposal(answer)) throw new Error('Nothing was proposed.');
   return answer as Exclude<T, { effects: unknown }>;
@@ -6,12 +6,12 @@ export function committed<T extends object>(answer: T): Exclude<T, { effects: un
 
 const isProposal = (answer: object): boolean => 'effects' in answer;
 
-/** What an integrator saw: the same whichever client asked. */
+/** The results of a scenario, the same for every client. */
 export interface ClientReport {
   readonly identifier: string | null;
-  /** The first answer came back for the same idempotency key. */
+  /** True if a repeated idempotency key returned the first response. */
   readonly replayed: boolean;
-  /** All issues, two a page. */
+  /** All issues, in pages of two. */
   readonly listed: readonly string[];
   readonly high: readonly string[];
   readonly patched: string | null;
