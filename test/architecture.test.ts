@@ -268,10 +268,7 @@ test('routes are imported only where the service is assembled', () => {
   expect(breaches(others, (path) => path.endsWith('/routes.ts'))).toEqual([]);
 });
 
-/**
- * Packages that only one part imports, so that they can be replaced there. Types and schemas (typebox) are
- * allowed everywhere.
- */
+/** Packages that only one part imports, so that they are replaceable. Types and schemas (typebox) are exempt. */
 const packages: Readonly<Record<string, RegExp>> = {
   libsql: /^core\/store\//,
   'libsql/promise': /^core\/store\//,
@@ -288,10 +285,7 @@ const packages: Readonly<Record<string, RegExp>> = {
   'node:https': /^core\/lib\/egress\//,
 };
 
-/**
- * Files that locate other files by `import.meta`, each with its replacement in the executable, which has no
- * files beside it.
- */
+/** Files that use `import.meta` paths, each with its replacement in the executable. */
 const besideThemselves: Readonly<Record<string, string>> = {
   'core/generate/files.ts': 'It writes sources.',
   'core/lib/clean-bun.ts': 'The executable is its own Bun.',

@@ -1,6 +1,5 @@
 // Checks docs/plugins: examples type-check, pack and install, commands print the documented output, and the
-// reference lists every call.
-// UPDATE_DOCS=1 rewrites the output in the documents.
+// reference lists every call. UPDATE_DOCS=1 rewrites the output in the documents.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

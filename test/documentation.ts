@@ -1,6 +1,6 @@
 // The suites of documents and examples take a quarter of a run. On a developer's machine they are skipped, by
-// name, while their inputs
-// have not changed since a fully passed run. A fresh clone has no such record, and CI ignores it.
+// name, while their inputs have not changed since a fully passed run. A fresh clone has no such record, and
+// CI ignores it.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

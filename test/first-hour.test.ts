@@ -1,6 +1,5 @@
 // Runs the scripts of examples/first-hour as an administrator, an integrator and a plugin author, from a
-// clone or an empty folder,
-// with no other files of this repository available.
+// clone or an empty folder, with no other files of this repository available.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { homedir } from 'node:os';

@@ -1,6 +1,5 @@
 // Removes a guard from a copy of the sources and expects its suite to fail, which proves that the suite tests
-// the guard. Each run
-// removes a few guards; TATAMI_LONG=1 removes all.
+// the guard. Each run removes a few guards; TATAMI_LONG=1 removes all.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,5 @@
 // The main job: import issues, train on them and triage new ones. TATAMI_LONG=1 repeats it with all cores
-// busy and with slowed
-// sidecars, and expects the same labels.
+// busy and with slowed sidecars, and expects the same labels.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

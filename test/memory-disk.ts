@@ -1,6 +1,6 @@
 // Tests create thousands of small directories with synced files. An in-memory file system saves a tenth of
-// the CPU time and all waits
-// for the disk. It is mounted in its own namespace, so that it disappears with the last process in it.
+// the CPU time and all waits for the disk. It is mounted in its own namespace, so that it disappears with the
+// last process in it.
 import { freemem } from 'node:os';
 
 const mebibyte = 1024 * 1024;

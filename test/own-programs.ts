@@ -1,8 +1,6 @@
 // Servers that tests start as separate processes, to kill, damage or flood them: modules with a `main`. They
-// are part of the bundle of
-// `tatami` (program.ts), because a start from source takes half a second more CPU time. Programs that load
-// only the store start faster
-// from source.
+// are part of the bundle of `tatami` (program.ts), because a start from source takes half a second more CPU
+// time. Programs that load only the store start faster from source.
 export const ownPrograms = {
   arena: () => import('./fairness/arena-process.ts'),
   core: () => import('./faults/core-process.ts'),

@@ -1,6 +1,5 @@
 // Runs core/main.ts or one of the programs of the tests. A bundle with bytecode supports no top-level
-// `await`, so core/main.ts cannot
-// be its entry.
+// `await`, so core/main.ts cannot be its entry.
 import { cleanStart } from '../core/commands/clean-start.ts';
 import { ownPrograms, programPrefix, type OwnProgram } from './own-programs.ts';
 

@@ -1,8 +1,6 @@
 // The command `tatami` as tests start it. `test/all.ts` bundles the program once, with bytecode, because a
-// start from source takes
-// twice the CPU time and a run has some hundred of them. One test file, and the tests of the launcher, the
-// README and a clone, start it
-// from source in every run.
+// start from source takes twice the CPU time and a run has some hundred of them. One test file, and the tests
+// of the launcher, the README and a clone, start it from source in every run.
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,6 +1,5 @@
 // Checks the project itself: types, format, lint, generated files, unused exports, casts, citations in
-// comments, and names of machines
-// and registries.
+// comments, and names of machines and registries.
 import { expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,5 @@
 // Simulates slow machines: busy cores, or a process with a tenth of the CPU; and measures the load of other
-// processes, for which tests
-// correct their timings.
+// processes, for which tests correct their timings.
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 

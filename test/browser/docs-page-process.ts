@@ -1,6 +1,5 @@
 // Opens the API reference, enters a key and sends a request. Prints the state of the page as JSON. Arguments:
-// address, key, screenshot
-// file.
+// address, key, screenshot file.
 import { openBrowser } from './browser.ts';
 
 const [url = '', key = '', screenshot = ''] = process.argv.slice(2);

@@ -1,8 +1,7 @@
 // Signs in with a passkey, a one-time code and a linked outside account; then the pages without scripts, and
-// rejected passkeys: in a
-// tab of an earlier session, with a decreased counter, and from before the address was proven. Prints axe
-// violations, browser errors,
-// notices and redirects. Arguments: set-up link, server address, its time in milliseconds since the epoch.
+// rejected passkeys: in a tab of an earlier session, with a decreased counter, and from before the address
+// was proven. Prints axe violations, browser errors, notices and redirects. Arguments: set-up link, server
+// address, its time in milliseconds since the epoch.
 import { Secret, TOTP } from 'otpauth';
 import { openBrowser } from './browser.ts';
 import { visitAs, type Visit } from './people.ts';

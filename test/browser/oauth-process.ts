@@ -1,8 +1,6 @@
 // Authorizes apps in a browser: signs in, consents, denies one, and connects a device; then the same without
-// scripts. Prints the
-// redirects, browser errors and axe violations. Arguments: set-up link; authorization URLs of a registered
-// app, an unverified app and the
-// MCP endpoint; codes of two devices; server address.
+// scripts. Prints the redirects, browser errors and axe violations. Arguments: set-up link; authorization
+// URLs of a registered app, an unverified app and the MCP endpoint; codes of two devices; server address.
 import { openBrowser } from './browser.ts';
 import { visitAs, type Visit } from './people.ts';
 

@@ -1,6 +1,6 @@
 // Joins by the set-up link, signs out and in, and ends a session; then the same by an invitation without
-// scripts. Prints browser errors
-// and axe violations by page. Arguments: set-up link, invitation link, server address.
+// scripts. Prints browser errors and axe violations by page. Arguments: set-up link, invitation link, server
+// address.
 import { openBrowser } from './browser.ts';
 import { visitAs, type Visit } from './people.ts';
 

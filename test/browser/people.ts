@@ -1,6 +1,5 @@
 // Visits pages of a server in a browser, records its console errors, and checks pages with axe. Runs under
-// Node; tests under Bun start
-// it with `runInNode`.
+// Node; tests under Bun start it with `runInNode`.
 import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 

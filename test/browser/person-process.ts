@@ -1,6 +1,5 @@
 // Controls a real browser: reads lists of actions as lines of JSON, and prints a page snapshot as a line of
-// JSON after each list.
-// Runs under Node.
+// JSON after each list. Runs under Node.
 import { createInterface } from 'node:readline';
 import { openBrowser } from './browser.ts';
 import { visitAs } from './people.ts';

@@ -1,6 +1,5 @@
 // Decides on proposals in a real browser, with and without scripts. Prints axe violations, browser errors and
-// page titles. Arguments:
-// server address, session cookie, ids of two proposals.
+// page titles. Arguments: server address, session cookie, ids of two proposals.
 import { openBrowser } from './browser.ts';
 import { visitAs, type Visit } from './people.ts';
 

@@ -1,6 +1,5 @@
 // Clients that `openapi-typescript` and `@hey-api/openapi-ts` generate from the OpenAPI document compile
-// under `strict`, and a scenario
-// for each runs against a server.
+// under `strict`, and a scenario for each runs against a server.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

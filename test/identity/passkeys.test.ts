@@ -88,7 +88,7 @@ test('a passkey with a lower counter than the last one is rejected as cloned', a
 });
 
 test('a response is accepted once, also under concurrency, and only in the browser that was challenged', async () => {
-  // Many authenticators send no counter, so only the challenge tells their responses apart.
+  // Many authenticators send no counter, so only the challenge distinguishes their responses.
   const { visitor: owner } = await join(app);
   const authenticator = createAuthenticator(app.url);
   await add(owner, authenticator, { counter: 0 });

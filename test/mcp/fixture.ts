@@ -1,6 +1,5 @@
 // Serves the tools, resources and prompts that the conformance suite expects by name over the transport of
-// the endpoint. This covers
-// features of the protocol that Tatami does not use, such as images and progress.
+// the endpoint. This covers features of the protocol that Tatami does not use, such as images and progress.
 import * as sdk from '@modelcontextprotocol/server';
 import { bodyIn } from '../../core/mcp/messages.ts';
 import { carry } from '../../core/mcp/transport.ts';

@@ -1,6 +1,5 @@
 // Clients identified by a metadata URL (draft-ietf-oauth-client-id-metadata-document), fetched over TLS on
-// loopback. openssl creates the
-// certificates for the run; without openssl these tests are skipped.
+// loopback. openssl creates the certificates for the run; without openssl these tests are skipped.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -97,8 +97,8 @@ beforeAll(async () => {
   await install(app.call, await packSource(lookup('com.test.look')));
   const project = inside.project!;
   outside = [await fill('OUT', project), await fill('FAR', project)];
-  // Objects that refer to issues of all teams: an issue of the guest, an issue from another team, a release, a
-  // board and a view.
+  // Objects that refer to issues of all teams: an issue of the guest, an issue from another team, a release,
+  // a board and a view.
   const came = await create('/issues', { team: 'OUT', title: 'Secret that came over' });
   await create(`/issues/${came.id}/move`, { team: 'ENG' });
   await app.call('PATCH', `${v1}/issues/${inside.issue}`, {

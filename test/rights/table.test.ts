@@ -1,6 +1,5 @@
 // Tests every operation without its scope and with every narrowing. The operations are called in-process, as
-// plugins call them;
-// `scopes.test.ts` calls them with API keys.
+// plugins call them; `scopes.test.ts` calls them with API keys.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { Compile } from 'typebox/compile';

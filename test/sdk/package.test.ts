@@ -1,6 +1,5 @@
 // Builds, packs and installs `@tatami/sdk` into an empty folder, type-checks it there in a strict project,
-// and runs it in each
-// supported runtime against a real server.
+// and runs it in each supported runtime against a real server.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -94,8 +94,8 @@ describe('by a calendar', () => {
 
   test('skips weekends, holidays and the change to summer time', async () => {
     await policy({ targetMinutes: 3 * 60, calendarId: (await office()).id });
-    // A Thursday, 16:00 in winter. Friday is a holiday and the clocks change on Sunday, so four work hours later
-    // is Monday 11:00 in summer time.
+    // A Thursday, 16:00 in winter. Friday is a holiday and the clocks change on Sunday, so four work hours
+    // later is Monday 11:00 in summer time.
     await sla.until('2027-03-11T21:00:00Z');
     const issue = await sla.file();
     expect(await sla.dueAt(issue)).toBe('2027-03-15T15:00:00.000Z');

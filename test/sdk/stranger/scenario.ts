@@ -1,6 +1,5 @@
 // A typical first program with only the package. It runs in every runtime, and type-checks in a strict
-// project without the types of
-// Node or of a browser.
+// project without the types of Node or of a browser.
 import { ApiCallError, createClient, type Client } from '@tatami/sdk';
 import { validate } from '@tatami/sdk/validators';
 import { receive } from './receiver.js';
