@@ -16,7 +16,7 @@ import {
   type ConfigKey,
   type Environment,
   type Flags,
-  type Reading,
+  type ConfigReading,
 } from './config/reading.ts';
 import { keys } from './config/settings.ts';
 import type { ProviderSettings } from './identity/providers/provider.ts';
@@ -73,7 +73,7 @@ export interface Config {
   readonly backups: {
     readonly folder: string;
     readonly cron: string;
-    /** In the format of `parseKeep`. */
+    /** In the format of `parseRetentionRule`. */
     readonly retentionRule: string;
   } | null;
   /** Null: no mail. */
@@ -143,13 +143,13 @@ export function readConfig(
   };
 }
 
-function readNodePath({ value, fail }: Reading, folder: string): string | null {
+function readNodePath({ value, fail }: ConfigReading, folder: string): string | null {
   if (value('nodePath') === '') return null;
   const path = resolve(folder, value('nodePath'));
   return isKnown(path, (stats) => stats.isFile()) ? path : fail('nodePath', 'the path of an existing file');
 }
 
-function readRates({ value, choice, integer }: Reading): Config['rates'] {
+function readRates({ value, choice, integer }: ConfigReading): Config['rates'] {
   const off = choice('rateLimit', ['on', 'off']) === 'off';
   const rate = (key: ConfigKey): number => (off ? 0 : integer(key, 100_000_000));
   const workspace = rate('rateWorkspace');
@@ -175,7 +175,7 @@ function readOrigins(entries: readonly string[], fail: (wanted: string) => never
   });
 }
 
-function readMail({ value, nameOf, fail }: Reading): Config['mail'] {
+function readMail({ value, nameOf, fail }: ConfigReading): Config['mail'] {
   const [url, from] = [value('smtpUrl'), value('mailFrom')];
   if (url === '') return null;
   // The value is not repeated in the message, because it may contain a password.
@@ -247,7 +247,7 @@ function s3Settings(env: Environment): S3Settings {
 
 /** @throws ConfigError if the destination is inside the data directory */
 function copyConfig(
-  { value, nameOf, fail, directory }: Reading,
+  { value, nameOf, fail, directory }: ConfigReading,
   folder: string,
   env: Environment,
   { dataDir, ...times }: { dataDir: string; everyMs: number; retentionMs: number },
@@ -260,7 +260,7 @@ function copyConfig(
   return { to, s3, ...times };
 }
 
-function readBackups({ value, fail, directory }: Reading): Config['backups'] {
+function readBackups({ value, fail, directory }: ConfigReading): Config['backups'] {
   const [cron, retentionRule] = [value('backupSchedule'), value('backupKeep')];
   const wrong = checkCron(cron, 'UTC');
   if (wrong !== null) fail('backupSchedule', `five cron fields such as "0 3 * * *" (${wrong})`);

@@ -38,7 +38,7 @@ import { directoryLoaders, resourceRoutes, sentEvents } from './resources.ts';
 import { createAgents, type Agents } from './serve/agents.ts';
 import { createHttpAdapters, type HttpAdapters } from './serve/http-adapters.ts';
 import { createRestorePause, type RestorePause } from './serve/restore-pause.ts';
-import { createIdentity, type Identity } from './serve/identity.ts';
+import { createIdentity, type ServedIdentity } from './serve/identity.ts';
 import { settleMasterKey } from './serve/master-key.ts';
 import { openOperatorServer, type OperatorServer } from './serve/operator-server.ts';
 import { peopleRoutes } from './serve/people.ts';
@@ -292,7 +292,7 @@ function mount(
     adapters: HttpAdapters;
     workers: Workers;
     health: Health;
-    identity: Identity;
+    identity: ServedIdentity;
     egress: Egress;
     agents: Agents;
     app: () => App;

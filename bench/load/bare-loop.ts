@@ -2,7 +2,7 @@
 // record. It sends with `fetch` or with the egress client that deliveries use.
 import { createEgress, resolveWithSystem } from '../../core/lib/egress/egress.ts';
 import { attemptHeaders, attemptLimits } from '../../core/webhooks/attempt.ts';
-import type { Message } from '../../core/webhooks/payload.ts';
+import type { WebhookMessage } from '../../core/webhooks/payload.ts';
 import { mintSecret } from '../../core/lib/signing-secret.ts';
 import { version } from '../../core/version.ts';
 import { answerParent } from '../children.ts';
@@ -51,7 +51,7 @@ const clients: Readonly<
     (await egress.send({ url, method: 'POST', headers, body, ...attemptLimits })).status,
 };
 
-function messageOf({ head, body }: Captured): Message {
+function messageOf({ head, body }: Captured): WebhookMessage {
   const of = (name: string): string | null =>
     new RegExp(`\r\n${name}: *([^\r]*)`, 'i').exec(head)?.[1] ?? null;
   return {
@@ -64,7 +64,7 @@ function messageOf({ head, body }: Captured): Message {
 
 let sent = 0;
 
-const headersOf = (message: Message): Record<string, string> =>
+const headersOf = (message: WebhookMessage): Record<string, string> =>
   attemptHeaders(
     { id: `dlv_${String(sent++).padStart(26, '0')}`, secrets: [secret] },
     message,
@@ -73,7 +73,7 @@ const headersOf = (message: Message): Record<string, string> =>
   );
 
 /** A baseline that sends fewer headers than Tatami would make the comparison unfair. */
-function checkHeaders({ head }: Captured, message: Message): void {
+function checkHeaders({ head }: Captured, message: WebhookMessage): void {
   for (const name of Object.keys(headersOf(message)))
     if (!head.toLowerCase().includes(`\r\n${name.toLowerCase()}:`))
       throw new Error(`The bare loop sends ${name}, which Tatami did not send.`);

@@ -12,10 +12,10 @@ import { migrations } from '../store/migrations/index.ts';
 import { beginHistory, signInTables } from '../store/new-history.ts';
 import { makeOwnDir, requireOwner } from '../store/private.ts';
 import { syncPath, writeWholeFile } from '../store/whole-file.ts';
-import type { RestoredDatabase, Source } from './source.ts';
+import type { RestoredDatabase, BackupSource } from './source.ts';
 
 export interface RestoreOptions {
-  readonly source: Source;
+  readonly source: BackupSource;
   /** Target directory; must be missing or empty. */
   readonly dataDir: string;
   /** Content of a `master.key` file; null to use only the key in the backup. */

@@ -17,7 +17,7 @@ export interface RestoredDatabase {
   readonly key: Buffer | null;
 }
 
-export interface Source {
+export interface BackupSource {
   /** Schema, if known before anything is written; else null. */
   readonly schema: number | null;
   /** Set for snapshots, which lead back to an earlier version: the restored database keeps its schema. */
@@ -35,7 +35,7 @@ export async function openSource(
   where: string,
   toMs: number | null,
   openCopy: (where: string) => Destination,
-): Promise<Source> {
+): Promise<BackupSource> {
   if (isCopy(where)) return copySource(openCopy(where), toMs);
   if (!existsSync(where)) throw new Error(`There is no backup at ${where}.`);
   const head = headOf(where);
@@ -53,7 +53,7 @@ export async function openSource(
   return source;
 }
 
-async function backupSource(where: string): Promise<Source> {
+async function backupSource(where: string): Promise<BackupSource> {
   const { manifest } = await readManifest(where);
   return {
     schema: manifest.schema,
@@ -65,7 +65,7 @@ async function backupSource(where: string): Promise<Source> {
 }
 
 /** Source for a snapshot that an upgrade stored in `snapshots`. */
-function snapshotSource(where: string): Source {
+function snapshotSource(where: string): BackupSource {
   return {
     schema: null,
     retainsSchema: true,
@@ -81,7 +81,7 @@ function snapshotSource(where: string): Source {
   };
 }
 
-function copySource(copy: Destination, toMs: number | null): Source {
+function copySource(copy: Destination, toMs: number | null): BackupSource {
   return {
     schema: null,
     async bring(folder, onProgress) {

@@ -16,7 +16,7 @@ export interface Alias {
   readonly former?: { readonly table: string; readonly id: string };
 }
 
-export interface Finding<E extends Entity> {
+export interface FindOptions<E extends Entity> {
   readonly name: string;
   readonly table: string;
   readonly columns: Columns<E>;
@@ -28,7 +28,7 @@ export interface Finding<E extends Entity> {
   readonly reading: Reading;
 }
 
-export function findingOf<E extends Entity>(finding: Finding<E>) {
+export function findingOf<E extends Entity>(finding: FindOptions<E>) {
   const { name, table, columns, alias, teamOf, reading } = finding;
   const select = `SELECT ${columns.select} FROM ${table} WHERE workspace_id = :ws`;
   const byId = tenantStatement<SqlRow>(`${table}.find`, `${select} AND id = :id`);

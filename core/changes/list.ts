@@ -41,7 +41,7 @@ export async function listEntities<E extends Entity, W>(
   return { data: data.map((entity) => model.wire(entity, ctx)), pageInfo };
 }
 
-/** Like `listKind`, but returns entities instead of their public representation. */
+/** Like `listEntities`, but returns entities instead of their public representation. */
 export async function pageOfModel<E extends Entity, W>(
   ctx: ListReader,
   model: EntityModel<E, W>,

@@ -12,7 +12,7 @@ export interface CreatedWorkspace {
   readonly complete: boolean;
 }
 
-/** Its key counts as shown once `firstKeyShown` was called. */
+/** Its key counts as shown once `markFirstKeySeen` was called. */
 export async function makeWorkspace(
   tatami: Tatami,
   input: { name: string; teamKey: string; teamName: string },

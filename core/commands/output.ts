@@ -94,7 +94,7 @@ export function logHere(level: LogLevel): Log {
   });
 }
 
-export interface Progress {
+export interface CommandProgress {
   /** How far it is; overwrites itself on a terminal, elsewhere a line is printed every few seconds. */
   show(text: string): void;
   /** A line that stays. */
@@ -105,7 +105,7 @@ export interface Progress {
 const lineEveryMs = 5_000;
 const clearLine = '\r\u001b[K';
 
-export function createProgress(): Progress {
+export function createProgress(): CommandProgress {
   const { isTTY } = process.stderr;
   let printedMs = Number.NEGATIVE_INFINITY;
   let shown = '';

@@ -7,7 +7,7 @@ import { setUpDays } from '../setup/first-key.ts';
 import type { FirstWorkspace } from '../setup/first-workspace.ts';
 import type { Holdings } from '../setup/holdings.ts';
 
-export interface Started {
+export interface StartFacts {
   readonly url: string;
   readonly metricsUrl?: string;
   readonly version: string;
@@ -22,7 +22,7 @@ export interface Started {
   readonly holdings: Holdings | null;
 }
 
-export function startBlock(started: Started): string {
+export function startBlock(started: StartFacts): string {
   const { url, holdings, workspace, onlyToRead } = started;
   const dataDir = resolve(started.dataDir);
   const isEmpty = holdings?.workspaces.length === 0;
@@ -79,7 +79,10 @@ function waysToKeys(dataDir: string, isShown: boolean): string[] {
   ];
 }
 
-function firstSteps(url: string, { apiKey, teamKey, setUpUrl }: NonNullable<Started['workspace']>): string[] {
+function firstSteps(
+  url: string,
+  { apiKey, teamKey, setUpUrl }: NonNullable<StartFacts['workspace']>,
+): string[] {
   return [
     `Create your account with this link. It works once, within ${setUpDays} days:`,
     `  ${setUpUrl}`,

@@ -49,7 +49,7 @@ export function createReading(flags: Flags, env: Environment, folder: string) {
   };
 }
 
-export type Reading = ReturnType<typeof createReading>;
+export type ConfigReading = ReturnType<typeof createReading>;
 
 /** Returns false if the path does not exist or this user may not see it. */
 export function isKnown(path: string, is: (stats: Stats) => boolean): boolean {

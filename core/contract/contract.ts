@@ -3,7 +3,7 @@
 import type { TObject } from 'typebox';
 import type { ErrorCode } from '../lib/errors.ts';
 import { capital } from '../lib/words.ts';
-import type { Field, Reference, Target } from './field.ts';
+import type { Field, Reference, ReferenceTarget } from './field.ts';
 
 /** Default operations, implemented in core/resource. */
 export type PlainOperation = 'list' | 'create' | 'get' | 'update' | 'delete' | 'restore';
@@ -17,7 +17,7 @@ interface OperationFacts {
   readonly writes?: readonly string[];
 }
 
-export interface Contract extends Target {
+export interface Contract extends ReferenceTarget {
   /** Singular name, in events and messages: `project`. */
   readonly name: string;
   /** URL segment, namespace in `ctx` of plugins, noun of CLI commands: `projects`. */
@@ -62,7 +62,7 @@ export interface Contract extends Target {
   /** Each object belongs to one member, `member` in its events. This is the scope to receive those of all members. Default everybody's. */
   readonly subscriptionScope?: string;
   /** Object that it belongs to: the paths of its list and creation are below the path of that object. */
-  readonly parent?: Target & { readonly path: string };
+  readonly parent?: ReferenceTarget & { readonly path: string };
   /** Order of lists: by time of creation, or ascending by these names in the row. Default oldest. */
   readonly order?: 'newest' | 'oldest' | readonly string[];
   /** Section of the in-memory directory with its name, and the fields that others need. */
@@ -87,10 +87,11 @@ type OrNull<F extends Field> = F['options'] extends { readonly nullable: true } 
 type InputValue<F extends Field> = NonNullable<F['types']>['input'] | OrNull<F>;
 type Out<F extends Field> = NonNullable<F['types']>['response'] | OrNull<F>;
 type In<F extends Field> = NonNullable<F['types']>['stored'] | OrNull<F>;
-type IsReference<F> = F extends { readonly to: Target } ? true : false;
+type IsReference<F> = F extends { readonly to: ReferenceTarget } ? true : false;
 
 /** Name of a field in requests: references to objects end in `Id`. */
-type InputName<K extends string, F> = F extends Reference<Target, 'id', unknown, object> ? `${K}Id` : K;
+type InputName<K extends string, F> =
+  F extends Reference<ReferenceTarget, 'id', unknown, object> ? `${K}Id` : K;
 type StoredName<K extends string, F> = IsReference<F> extends true ? `${K}Id` : K;
 
 type Fields<C> = C extends { readonly fields: infer F extends Readonly<Record<string, Field>> } ? F : never;

@@ -50,7 +50,7 @@ export interface FieldOptions {
 export type FieldType =
   'text' | 'markdown' | 'choice' | 'number' | 'flag' | 'day' | 'time' | 'json' | 'reference' | 'actor';
 
-/** `Given`, `Shown` and `Kept` are the types of its value in requests, in responses and in the row, without null. */
+/** `RequestValue`, `ResponseValue` and `StoredValue` are the types of its value in requests, in responses and in the row, without null. */
 export interface Field<
   T extends FieldType = FieldType,
   RequestValue = unknown,
@@ -71,7 +71,7 @@ export interface Field<
 }
 
 /**
- * Single-line text: line breaks in a request become spaces, and invisible characters and surrounding white space are removed. `asGiven`
+ * Single-line text: line breaks in a request become spaces, and invisible characters and surrounding white space are removed. `isVerbatim`
  * stores the text unchanged. The schema of the response has no bounds, so that texts written under other bounds stay valid.
  */
 export function text<const O extends FieldOptions>(
@@ -182,7 +182,7 @@ export function json<const S extends TSchema, const O extends FieldOptions, cons
 }
 
 /** Object that can be referred to: the part of its contract that references use. */
-export interface Target {
+export interface ReferenceTarget {
   readonly name: string;
   /** Prefix of ids; null for UUIDs. */
   readonly id: string | null;
@@ -204,7 +204,7 @@ interface Names {
 const wordOf: Readonly<Record<string, string>> = { email: 'e-mail address' };
 
 /** Returns the schema of a reference in a request body: id, alias or name. */
-export function idOrName(to: Target): ReturnType<typeof Type.String> {
+export function idOrName(to: ReferenceTarget): ReturnType<typeof Type.String> {
   if (!to.names) return nameOf(to);
   const words = ['id', ...to.names.by.map((name) => wordOf[name] ?? name)];
   const listed = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
@@ -217,7 +217,7 @@ export function idOrName(to: Target): ReturnType<typeof Type.String> {
 }
 
 export interface Reference<
-  T extends Target,
+  T extends ReferenceTarget,
   By extends string,
   ResponseValue,
   O extends FieldOptions,
@@ -232,7 +232,7 @@ export interface Reference<
  * @param response its public part: the id, and fields in the directory; default the name
  */
 export function reference<
-  const T extends Target,
+  const T extends ReferenceTarget,
   const O extends FieldOptions,
   S extends TSchema = TObject<{ id: TString; name: TString }>,
 >(to: T, options: O = {} as O, response?: S): Reference<T, 'id', Static<S>, O> {
@@ -249,11 +249,11 @@ export function reference<
 }
 
 /** Reference to another object by a unique field, such as the key of a team, which is both written and shown. */
-export function referenceBy<const T extends Target, const By extends string, const O extends FieldOptions>(
-  to: T,
-  by: By,
-  options: O = {} as O,
-): Reference<T, By, string, O> {
+export function referenceBy<
+  const T extends ReferenceTarget,
+  const By extends string,
+  const O extends FieldOptions,
+>(to: T, by: By, options: O = {} as O): Reference<T, By, string, O> {
   const { doc = `${capital(by)} of the ${to.name}.` } = options;
   const response = described(Type.String(), doc);
   return { type: 'reference', to, by, input: described(idOrName(to), options.doc), response, options };

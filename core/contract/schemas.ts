@@ -19,10 +19,10 @@ import {
   time,
   version,
   writes,
-  type Writes,
+  type WrittenFields,
 } from '../lib/schema.ts';
 import { isRestorable, type Contract, type Created, type Patch, type EntityResponse } from './contract.ts';
-import { idOrName, type Field, type FieldOptions, type Reference, type Target } from './field.ts';
+import { idOrName, type Field, type FieldOptions, type Reference, type ReferenceTarget } from './field.ts';
 
 export interface Schemas<C extends Contract> {
   readonly response: TUnsafe<EntityResponse<C>>;
@@ -96,7 +96,7 @@ function inputsOf(contract: Contract, at: 'create' | 'update'): Record<string, T
 
 /** Returns another name of a property in the same body; the operation uses the original name. */
 export function otherName<S extends TSchema>(of: string, schema: S): TOptional<S> {
-  const marks = { [alsoCalled]: of, [writes]: [of] satisfies Writes };
+  const marks = { [alsoCalled]: of, [writes]: [of] satisfies WrittenFields };
   const { description = '' } = schema as { description?: string };
   const other: TSchema = { ...schema, description: `Another name for \`${of}\`. ${description}`, ...marks };
   return Type.Optional(other as S) as TOptional<S>;
@@ -117,7 +117,9 @@ export function writableAt(contract: Contract, at: 'create' | 'update'): readonl
   return both[at];
 }
 
-export function isReference(field: Field): field is Reference<Target, string, unknown, FieldOptions> {
+export function isReference(
+  field: Field,
+): field is Reference<ReferenceTarget, string, unknown, FieldOptions> {
   return field.type === 'reference';
 }
 

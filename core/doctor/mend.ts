@@ -10,7 +10,7 @@ import { requireDatabase } from './acceptable.ts';
 import { some } from './check.ts';
 import { describePages } from './checks/pages.ts';
 import { accept } from './fixes/accept.ts';
-import type { Consent, Fix } from './fixes/fix.ts';
+import type { FixConsent, Fix } from './fixes/fix.ts';
 import { indexes } from './fixes/indexes.ts';
 import { leftovers } from './fixes/leftovers.ts';
 import { orphans } from './fixes/orphans.ts';
@@ -23,7 +23,7 @@ import type { Subject } from './subject.ts';
 const fixes: readonly Fix[] = [permissions, leftovers, indexes, search, orphans, accept];
 
 /** @returns sentence without subject about what was done @throws Error that says why the fix cannot run */
-export async function mend(subject: Subject, id: string, consent: Consent): Promise<string> {
+export async function mend(subject: Subject, id: string, consent: FixConsent): Promise<string> {
   const fix = fixes.find((one) => one.id === id);
   if (!fix) throw new Error(`Unknown fix "${id}". Use one of ${fixes.map((one) => one.id).join(', ')}.`);
   if (!fix.bearsOwner) requireOwner(subject.dir);
@@ -64,7 +64,7 @@ function requireWhole({ path }: Subject): void {
     );
 }
 
-function requireConsent({ id, does }: Fix, { backup, yes }: Consent): void {
+function requireConsent({ id, does }: Fix, { backup, yes }: FixConsent): void {
   if (backup === null || !yes)
     throw new Error(
       `\`${id}\` ${does}. Pass --backup FILE with a backup of this installation, or with an existing directory into which the data directory is copied first, and --yes to confirm.`,

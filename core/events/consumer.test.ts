@@ -207,7 +207,7 @@ async function settle({ consumer, queue }: Process): Promise<void> {
   await consumer.storeMarks();
 }
 
-test('each event makes its work once, in more workspaces than have their place remembered', async () => {
+test('each event makes its work once, also in more workspaces than the position cache holds', async () => {
   const process = startProcess(openBase(), 'me');
   const expected: string[] = [];
   for (const round of [1, 2]) {
@@ -223,7 +223,7 @@ test('each event makes its work once, in more workspaces than have their place r
   }
 });
 
-test('what ends soon is written once: nothing waits in the database, and the cursor follows', async () => {
+test('work that ends soon is written once, with no stored row, and the cursor follows', async () => {
   const opened = openBase();
   // Without timers nothing is written early, however slow the machine is.
   const process = startProcess(opened, 'me', { isCut: true });
@@ -235,7 +235,7 @@ test('what ends soon is written once: nothing waits in the database, and the cur
   expect(await process.cursor()).toBe(500);
 });
 
-test('a subject without room lags behind, and neither loses work nor holds up another', async () => {
+test('a subscriber without capacity lags behind, loses no work, and does not delay others', async () => {
   const gate = Promise.withResolvers<void>();
   const process = startProcess(openBase(), 'me', {
     subjects: ['plg_slow', 'plg_quick'],
@@ -256,7 +256,7 @@ test('a subject without room lags behind, and neither loses work nor holds up an
   expect(await process.cursor()).toBe(1_500);
 });
 
-test('work that hangs is stored, so that the cursor goes on, and another process takes it over', async () => {
+test('work that hangs is stored, so that the cursor advances, and another process takes it over', async () => {
   const opened = openBase();
   const process = startProcess(opened, 'me', {
     capacity: 40,
@@ -274,7 +274,7 @@ test('work that hangs is stored, so that the cursor goes on, and another process
   expect(next.performed.toSorted()).toEqual(worksOf(events.slice(300)));
 });
 
-test('after a crash what ended is not done again, and what was under way is', async () => {
+test('after a crash finished work is not repeated, and unfinished work is', async () => {
   const opened = openBase();
   const process = startProcess(opened, 'me', {
     isCut: true,
@@ -298,7 +298,7 @@ test('after a crash what ended is not done again, and what was under way is', as
   expect(await process.cursor()).toBe(91);
 });
 
-test('units of one order key go one after the other', async () => {
+test('units of one order key are performed in sequence', async () => {
   const order: string[] = [];
   let running = 0;
   const process = startProcess(openBase(), 'me', {
@@ -319,7 +319,7 @@ test('units of one order key go one after the other', async () => {
   expect(order).toEqual(worksOf(events));
 });
 
-test('a unit whose end is being committed is not written over', async () => {
+test('a unit whose completion is being committed is not overwritten', async () => {
   const process = startProcess(openBase(), 'me', { isOrdered: true, atEnd: () => Bun.sleep(400) });
   const events = names(3);
   await process.happen(events);
@@ -328,7 +328,7 @@ test('a unit whose end is being committed is not written over', async () => {
   expect(process.refused).toEqual([]);
 });
 
-test('the cursor follows where events mean nothing to those who listen', async () => {
+test('the cursor follows events without matching subscribers', async () => {
   const process = startProcess(openBase(), 'me', { subjects: [] });
   await process.happen(names(5_000));
   await process.consumer.settled();
@@ -337,7 +337,7 @@ test('the cursor follows where events mean nothing to those who listen', async (
   expect(await process.cursor()).toBe(5_000);
 });
 
-test('who looks sees all that was made of the events so far, though it has no room', async () => {
+test('storeWork stores the work of all events so far, also without capacity', async () => {
   const opened = openBase();
   const process = startProcess(opened, 'me', {
     capacity: 40,
@@ -350,7 +350,7 @@ test('who looks sees all that was made of the events so far, though it has no ro
   expect((await opened.store.readSystem(leased)).map(({ id }) => id)).toEqual(worksOf(events));
 });
 
-test('the low-water mark stays before who lags behind', () => {
+test('the low-water mark does not pass a lagging subscriber', () => {
   const position = new ConsumerPosition(3, 3);
   position.at = 20;
   expect(position.lowWater).toBe(20);
@@ -360,7 +360,7 @@ test('the low-water mark stays before who lags behind', () => {
   expect(position.lowWater).toBe(4);
 });
 
-test('a consumer whose work does not end is behind, and says how long it has not got on', async () => {
+test('a consumer with unfinished work reports its lag and the time since its last progress', async () => {
   const end = Promise.withResolvers<void>();
   const { consumer, queue, performed, happen } = startProcess(openBase(), 'hangs', {
     isCut: true,

@@ -10,7 +10,7 @@ import { createLoops } from './loops.ts';
 import { createMarks } from './marks.ts';
 import { createPositions } from './consumer-positions.ts';
 import { createProgress, type Progress } from './progress.ts';
-import { createStep, type ReadingOptions } from './reading.ts';
+import { createStep, type LogReadingOptions } from './reading.ts';
 import type { Unit } from './work.ts';
 
 export const allWorkspaces = systemStatement<{ workspace_id: string }>(
@@ -34,7 +34,7 @@ export interface Consumer {
   storeMarks(): Promise<void>;
 }
 
-export interface ConsumerOptions<U extends Unit> extends ReadingOptions<U> {
+export interface ConsumerOptions<U extends Unit> extends LogReadingOptions<U> {
   readonly name: string;
   readonly log: Log;
 }

@@ -12,7 +12,7 @@ import {
 } from './commit-assigned.ts';
 import { allScopes } from '../rights/scopes.ts';
 
-/** A learning that shows `of` truncated until the commit assigns the rest. */
+/** Commit-assigned values that show `of` truncated until the commit assigns the rest. */
 const fake: CommitAssignedRule = {
   append: appendStatement('test.append_with_rest', 'NULL'),
   waits: /"of":"cut-"/,
@@ -22,7 +22,7 @@ const fake: CommitAssignedRule = {
 assignAtCommit('thing', fake);
 const pending = { id: 'thg_1', of: 'cut-' };
 
-test('an event renders the envelope of docs/spec, without what is ours alone', () => {
+test('an event renders the envelope of docs/spec without internal fields', () => {
   const row: EventRow = {
     id: 'evt_1',
     type: 'label.created',
@@ -60,7 +60,7 @@ test('an event renders the envelope of docs/spec, without what is ours alone', (
   });
 });
 
-test('an answer is completed by what was learned of its objects, and until then shows none of it', async () => {
+test('a response is completed with the commit-assigned values of its objects, and shows none of them before', async () => {
   const commitAssigned = new Map<string, CommitAssigned>([['thg_1', { entityKind: 'thing', value: 7 }]]);
   const complete = { id: 'thg_1', of: 'cut-7' };
   const other = { id: 'thg_2', of: 'cut-' };
@@ -80,7 +80,7 @@ test('an answer is completed by what was learned of its objects, and until then 
   expect(hidePending(undefined)).toBeUndefined();
 });
 
-test('every event type has a namespace with a read scope that exists, and patterns cover what they say', () => {
+test('every event type has a namespace with an existing read scope, and every pattern covers its types', () => {
   for (const type of eventTypes) {
     expect([type, allScopes.includes(namespaceScopes[namespaceOf(type)]!)]).toEqual([type, true]);
     expect(expandPattern(type)).toEqual([type]);

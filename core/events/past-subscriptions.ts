@@ -20,7 +20,7 @@ const list = tenantStatement<{ id: string; until_sequence: number; wants_json: s
 );
 
 /** Subscription of a subscriber up to a sequence. */
-export interface Past<W> {
+export interface PastSubscription<W> {
   readonly id: string;
   /** Sequence of the last event before the change. */
   readonly until: number;
@@ -41,7 +41,7 @@ export async function readPastSubscriptions<W>(
   store: Store,
   scope: Scope,
   consumer: string,
-): Promise<Past<W>[]> {
+): Promise<PastSubscription<W>[]> {
   const rows = await store.read(scope, list, { consumer });
   return rows.map((row) => ({
     id: row.id,
@@ -65,8 +65,8 @@ export interface Eras<L> {
  */
 export function erasOf<S extends { readonly id: string }, W, L>(
   now: readonly S[],
-  past: readonly Past<W>[],
-  then: (past: Past<W>, now: S | undefined) => S | undefined,
+  past: readonly PastSubscription<W>[],
+  then: (past: PastSubscription<W>, now: S | undefined) => S | undefined,
   listenersOf: (subscribers: readonly S[]) => L,
 ): Eras<L> {
   const current = new Map(now.map((one) => [one.id, one]));

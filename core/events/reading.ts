@@ -27,7 +27,7 @@ interface Plan<U> {
   readonly through?: number;
 }
 
-export interface ReadingOptions<U extends Unit> {
+export interface LogReadingOptions<U extends Unit> {
   readonly store: Store;
   readonly clock: Clock;
   readonly fresh: FreshEvents;
@@ -51,7 +51,7 @@ export interface ReadingOptions<U extends Unit> {
 /** Returns true if the work of a subscriber for an event is to be planned. */
 type Meant = (subject: string, sequence: number) => boolean;
 
-interface ReadingParts<U extends Unit> extends ReadingOptions<U> {
+interface ReadingParts<U extends Unit> extends LogReadingOptions<U> {
   readonly positions: ConsumerPositions;
   /** Called when work of a workspace is done or stored. */
   onSettled(workspaceId: string): void;

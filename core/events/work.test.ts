@@ -84,7 +84,7 @@ function begin(): {
 const names = (count: number, prefix: string): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(4, '0')}`);
 
-test('work that finds no room in memory waits in the database and is done once', async () => {
+test('work beyond the memory capacity waits in the database and is done once', async () => {
   const { queue, performed, release, put } = begin();
   await put(names(2_000, 'first-'));
   await put(names(5, 'slow-'));
@@ -96,7 +96,7 @@ test('work that finds no room in memory waits in the database and is done once',
   expect(performed.toSorted()).toEqual([...names(2_000, 'first-'), ...names(5, 'slow-')].toSorted());
 });
 
-test('a thousand pieces of one subject that do not end hold up nobody else, and are all done once', async () => {
+test('a thousand unfinished units of one subject do not delay others, and are all done once', async () => {
   const { queue, performed, release, put } = begin();
   await put(names(1_000, 'slow-'));
   expect(performed.length).toBe(10);
@@ -112,7 +112,7 @@ test('a thousand pieces of one subject that do not end hold up nobody else, and 
   expect(performed.filter((id) => id.startsWith('slow-'))).toEqual(names(1_000, 'slow-'));
 });
 
-test('what falls due all at once is served in turn, not in the order of its times', async () => {
+test('work that is due at once is served fairly by subject, not by time', async () => {
   const { queue, clock, performed, release, put, later } = begin();
   await later(names(3_000, 'slow-'), clock.now + 1_000);
   await later(['one'], clock.now + 1_500, { workspace: neighbour, subject: 'plg_9' });
@@ -127,7 +127,7 @@ test('what falls due all at once is served in turn, not in the order of its time
   expect(performed.length).toBe(3_001);
 });
 
-test('more subjects than it remembers all get their turn, those of a process that ended as well', async () => {
+test('more subjects than the queue caches are all served, including those of a terminated process', async () => {
   const { queue, performed, release, put, next } = begin();
   const many = names(2 * rememberedMax + 100, 'work-');
   await put(names(40, 'slow-'), { subject: (id) => id });
@@ -146,7 +146,7 @@ test('more subjects than it remembers all get their turn, those of a process tha
   expect(after.performed.toSorted()).toEqual(many);
 });
 
-test('what was held back when the process ended is taken up by the next', async () => {
+test('work that waited when its process ended is done by the next process', async () => {
   const { queue, performed, put, next } = begin();
   await put(names(50, 'slow-'));
   expect(performed.length).toBe(10);
@@ -157,14 +157,14 @@ test('what was held back when the process ended is taken up by the next', async 
   expect(queue.isActive('slow-0000')).toBe(true);
 });
 
-test('work is not forgotten when the clock is set back while it is stored', async () => {
+test('work is not lost when the clock is set back while it is stored', async () => {
   const { queue, clock, performed, put } = begin();
   await put(['one'], { whileStored: () => (clock.now -= 3_600_000) });
   await queue.settled();
   expect(performed).toEqual(['one']);
 });
 
-test('a late worker cannot finish or put off what another process has taken over', async () => {
+test('a worker with an expired lease cannot complete or postpone work of another process', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'tatami-work-'));
   const opened = openStore(dir, () => 0);
   cleanUp.push(() => rmSync(dir, { recursive: true }), opened.close);
@@ -199,7 +199,7 @@ test('a late worker cannot finish or put off what another process has taken over
   expect((await opened.store.commit([next.finish(now)])).ok).toBe(true);
 });
 
-test('work that fails whatever becomes of it is tried less and less often, to once in five minutes', async () => {
+test('work that always fails is retried with increasing delays of up to five minutes', async () => {
   const { queue, clock, performed, put } = begin();
   await put(['broken-1']);
   await queue.settled();

@@ -5,7 +5,7 @@ import { digestIn } from '../store/blobs.ts';
 import { idPattern } from '../lib/schema.ts';
 import { isDay } from '../lib/time.ts';
 
-export type Cell = (value: unknown) => string | null;
+export type ExchangeCell = (value: unknown) => string | null;
 
 /** Length limit of a text without one of its own. */
 const charsMax = 1024 * 1024;
@@ -17,7 +17,7 @@ const lastMs = 8_640_000_000_000_000;
 const firstMs = -62_167_219_200_000;
 
 const matching =
-  (what: string, isRight: (value: unknown) => boolean): Cell =>
+  (what: string, isRight: (value: unknown) => boolean): ExchangeCell =>
   (value) =>
     isRight(value) ? null : what;
 
@@ -29,18 +29,18 @@ const isText = (value: unknown, max = charsMax): value is string =>
 const isWithin = (text: string, maxLength: number): boolean =>
   text.length <= maxLength || (text.length <= charsMax && Check({ type: 'string', maxLength }, text));
 
-export const text = (max = charsMax): Cell =>
+export const text = (max = charsMax): ExchangeCell =>
   matching(`must be text of at most ${max} characters, without NUL and lone surrogates`, (value) =>
     isText(value, max),
   );
 
-export function pattern(source: string, what = `must match ${source}`): Cell {
+export function pattern(source: string, what = `must match ${source}`): ExchangeCell {
   const wanted = new RegExp(source);
   return matching(what, (value) => isText(value) && wanted.test(value));
 }
 
 /** @param prefixes of ids; null for UUIDs */
-export function id(...prefixes: readonly (string | null)[]): Cell {
+export function id(...prefixes: readonly (string | null)[]): ExchangeCell {
   const names = prefixes.map((prefix) => (prefix === null ? 'a UUID in lower case' : `an id ${prefix}_…`));
   return pattern(
     prefixes.map((prefix) => idPattern(prefix)).join('|'),
@@ -48,32 +48,32 @@ export function id(...prefixes: readonly (string | null)[]): Cell {
   );
 }
 
-export const oneOf = (...words: readonly (string | number)[]): Cell =>
+export const oneOf = (...words: readonly (string | number)[]): ExchangeCell =>
   matching(`must be one of ${words.join(', ')}`, (value) => (words as readonly unknown[]).includes(value));
 
-export const integer = (min = 0, max = Number.MAX_SAFE_INTEGER): Cell =>
+export const integer = (min = 0, max = Number.MAX_SAFE_INTEGER): ExchangeCell =>
   matching(
     `must be a whole number from ${min} to ${max}`,
     (value) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max,
   );
 
-export const real: Cell = matching('must be a number', (value) => Number.isFinite(value));
-export const flag: Cell = oneOf(0, 1);
-export const moment: Cell = matching(
+export const real: ExchangeCell = matching('must be a number', (value) => Number.isFinite(value));
+export const flag: ExchangeCell = oneOf(0, 1);
+export const moment: ExchangeCell = matching(
   'must be a time in milliseconds since 1970',
   (value) => integer(firstMs, lastMs)(value) === null,
 );
-export const day: Cell = matching(
+export const day: ExchangeCell = matching(
   'must be a day of the calendar, such as 2026-05-01',
   (value) => typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && isDay(value),
 );
-export const digest: Cell = matching(
+export const digest: ExchangeCell = matching(
   'must be a SHA-256 as 64 hexadecimal digits in lower case',
   (value) => typeof value === 'string' && digestIn(value) !== null,
 );
 
 /** JSON as `JSON.stringify` writes it, so that every reader finds the same in it. @param schemas of its value: one must fit */
-export function json(...schemas: readonly TSchema[]): Cell {
+export function json(...schemas: readonly TSchema[]): ExchangeCell {
   return (value) => {
     const parsed = parse(value);
     if (parsed === undefined) return `must be JSON in one line, at most ${depthMax} levels deep`;
@@ -86,7 +86,7 @@ export function json(...schemas: readonly TSchema[]): Cell {
 }
 
 /** An object of any shape, as JSON, written by whichever means. */
-export const object: Cell = (value) => {
+export const object: ExchangeCell = (value) => {
   const parsed = parse(value)?.value;
   return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
     ? null

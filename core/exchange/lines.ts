@@ -16,12 +16,12 @@ export interface Head {
 }
 
 /** Bytes as `{"hex": …}`; JSON has the others. */
-export type Cell = string | number | null | { readonly hex: string };
+export type LineCell = string | number | null | { readonly hex: string };
 
 export interface RowLine {
   readonly table: string;
   /** Without the workspace, which the head names. */
-  readonly row: Readonly<Record<string, Cell>>;
+  readonly row: Readonly<Record<string, LineCell>>;
 }
 
 /** A piece of the content of a file; those of one content follow each other. */

@@ -5,7 +5,19 @@ import type { Contract } from '../contract/contract.ts';
 import { actorParts, isReference, storedName } from '../contract/schemas.ts';
 import { snake } from '../lib/words.ts';
 import { columnsAt, latestSchema, type ColumnFacts } from '../store/looking.ts';
-import { day, flag, id, integer, json, moment, oneOf, pattern, real, text, type Cell } from './cells.ts';
+import {
+  day,
+  flag,
+  id,
+  integer,
+  json,
+  moment,
+  oneOf,
+  pattern,
+  real,
+  text,
+  type ExchangeCell,
+} from './cells.ts';
 import type { RowLine } from './lines.ts';
 import { taken, type Table } from './tables.ts';
 
@@ -56,7 +68,7 @@ function checkOf(
 }
 
 /** A column that is no more is passed over where rows are inserted. */
-function cellFor(table: Table, facts: ColumnFacts | undefined): Cell {
+function cellFor(table: Table, facts: ColumnFacts | undefined): ExchangeCell {
   if (!facts) return () => null;
   const cell =
     table.cells?.[facts.name] ?? cellOfContract(table.contract, facts.name) ?? cellOfName(table, facts);
@@ -64,7 +76,7 @@ function cellFor(table: Table, facts: ColumnFacts | undefined): Cell {
   return (value) => (value === null && facts.required === 0 ? null : cell(value));
 }
 
-function cellOfContract(contract: Contract | undefined, column: string): Cell | undefined {
+function cellOfContract(contract: Contract | undefined, column: string): ExchangeCell | undefined {
   for (const [name, field] of Object.entries(contract?.fields ?? {})) {
     if (field.options.computed) continue;
     const [kindColumn, ...others] = actorParts(name).map(snake);
@@ -77,7 +89,7 @@ function cellOfContract(contract: Contract | undefined, column: string): Cell | 
   return undefined;
 }
 
-function cellOfField(field: Field): Cell {
+function cellOfField(field: Field): ExchangeCell {
   const { type, input, response } = field;
   if (isReference(field)) return id(field.to.id);
   if (type === 'flag') return flag;
@@ -96,7 +108,7 @@ function cellOfField(field: Field): Cell {
   return (value) => isBounded(value) ?? shape?.(value) ?? null;
 }
 
-function cellOfNumber(schema: TSchema): Cell {
+function cellOfNumber(schema: TSchema): ExchangeCell {
   const { type, minimum, maximum } = schema as { type?: string; minimum?: number; maximum?: number };
   if (type === 'integer') return integer(minimum ?? Number.MIN_SAFE_INTEGER, maximum);
   return (value) =>
@@ -109,7 +121,7 @@ function cellOfNumber(schema: TSchema): Cell {
 function cellOfName(
   { contract, name: table }: Table,
   { name, type, refersTo }: ColumnFacts,
-): Cell | undefined {
+): ExchangeCell | undefined {
   const target = taken.find((other) => other.name === refersTo);
   if (target?.contract) return id(target.contract.id);
   if (name === 'id' && contract) return id(contract.id);

@@ -30,14 +30,26 @@ import { team } from '../tracker/teams/contract.ts';
 import { template } from '../tracker/templates/contract.ts';
 import { view } from '../tracker/views/contract.ts';
 import { state } from '../tracker/workflows/contract.ts';
-import { digest, flag, id, integer, json, moment, object, oneOf, pattern, text, type Cell } from './cells.ts';
+import {
+  digest,
+  flag,
+  id,
+  integer,
+  json,
+  moment,
+  object,
+  oneOf,
+  pattern,
+  text,
+  type ExchangeCell,
+} from './cells.ts';
 
 export interface Table {
   readonly name: string;
   /** The contract of its objects, which says what most of its columns hold. */
   readonly contract?: Contract;
   /** Columns of which neither the contract, a foreign key nor a name that all tables share (`version`, `created_at`) says it. */
-  readonly cells?: Readonly<Record<string, Cell>>;
+  readonly cells?: Readonly<Record<string, ExchangeCell>>;
   /** The column by which its rows refer to others of it, which come first. */
   readonly parent?: string;
   /** Only these of its rows: SQL over its columns. */
@@ -65,7 +77,7 @@ const cause = Closed({
   onBehalfOf: Type.Optional(Closed(actor)),
 });
 /** Empty: the event is its own root. */
-const causeCell: Cell = (value) => (value === '' ? null : json(cause)(value));
+const causeCell: ExchangeCell = (value) => (value === '' ? null : json(cause)(value));
 const memberIds = json(Type.Array(idOf(member.id)));
 
 /** In an order in which each row finds those that it refers to. */

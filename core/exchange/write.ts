@@ -5,7 +5,7 @@ import type { Archive } from '../store/archive.ts';
 import type { Blobs } from '../store/blobs.ts';
 import type { Connection } from '../store/looking.ts';
 import { contentsOf, naming } from './contents.ts';
-import { headOf, type Cell, type End, type RowLine } from './lines.ts';
+import { headOf, type LineCell, type End, type RowLine } from './lines.ts';
 import { taken, type Table } from './tables.ts';
 
 export interface Exported {
@@ -19,7 +19,7 @@ export function workspacesIn(db: Connection): Exported[] {
 }
 
 /** Where what lies beside the database is. */
-export interface Beside {
+export interface RowExtras {
   readonly archive: Archive;
   readonly pathOf: Blobs['pathOf'];
 }
@@ -27,7 +27,7 @@ export interface Beside {
 /** Its lines, without their ends; at last, how many rows it has. @throws ApiError for contents that are missing */
 export async function* linesOf(
   db: Connection,
-  { archive, pathOf }: Beside,
+  { archive, pathOf }: RowExtras,
   workspace: Exported,
 ): AsyncGenerator<string, number> {
   const [version] = db.prepare('PRAGMA user_version').all() as { user_version: number }[];
@@ -95,7 +95,7 @@ function cellsOf(row: ExportRow, columns: readonly string[]): RowLine['row'] {
   return Object.fromEntries(columns.map((column) => [column, cellOf(row[column] ?? null)]));
 }
 
-function cellOf(value: ExportRow[string]): Cell {
+function cellOf(value: ExportRow[string]): LineCell {
   if (value instanceof Uint8Array) return { hex: Buffer.from(value).toString('hex') };
   if (value instanceof ArrayBuffer) return { hex: Buffer.from(new Uint8Array(value)).toString('hex') };
   return value;

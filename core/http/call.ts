@@ -6,7 +6,7 @@ import type { Staging } from '../changes/staging.ts';
 import type { Cause } from '../events/origin.ts';
 import type { Exchange } from './exchange.ts';
 import type { Principal } from './principal.ts';
-import type { RawRequest, CheckedInput, Connection, RawAnswer } from './route.ts';
+import type { RawRequest, CheckedInput, HttpConnection, RawAnswer } from './route.ts';
 
 /** Modes of a write: it is committed, computed and discarded, or stored for approval. */
 export const writeModes = ['commit', 'simulate', 'propose'] as const;
@@ -98,7 +98,7 @@ export interface WrittenAnswer {
 }
 
 /** Result of a successful request, by the kind of its route. Its objects may be shared with caches and are read-only. */
-export type Answer =
+export type HandlerAnswer =
   | { readonly kind: 'read'; readonly status: number; readonly body: unknown }
   | WrittenAnswer
   | { readonly kind: 'raw'; readonly raw: RawAnswer }
@@ -106,5 +106,5 @@ export type Answer =
       readonly kind: 'stream';
       /** Caller, with the rights at the time of the request. */
       readonly principal: Principal;
-      open(connection: Connection): Promise<ReadableStream<Uint8Array>>;
+      open(connection: HttpConnection): Promise<ReadableStream<Uint8Array>>;
     };

@@ -1,5 +1,5 @@
 // Serves a request to a route in the order that all routes and both adapters share: authentication, rate limit, scope, input, execution,
-// response. Execution by kind of route is in `work.ts`, writes are in `write.ts`, and the adapters implement `entrance.ts`.
+// response. Execution by kind of route is in `work.ts`, writes are in `write.ts`, and the adapters implement `request-adapter.ts`.
 import { ApiError } from '../lib/errors.ts';
 import { idPrefixes } from '../lib/ids.ts';
 import { admitTo, admitToPropose, requireFields } from './admission.ts';

@@ -9,7 +9,7 @@ const holdOpen = () => ({ letGo: () => undefined, hangUp: () => undefined });
 /** Timers never fire. */
 const clock: Clock = { nowMs: () => 0, monotonicMs: () => 0, after: () => () => undefined };
 
-test('answers that nobody takes are held up to a bound, and make room again when they are given up', async () => {
+test('unread responses are limited, and free their capacity when they are abandoned', async () => {
   const outflow = createOutflow(clock);
   const hold = (): (string | ReadableStream<Uint8Array>)[] => {
     const bodies: (string | ReadableStream<Uint8Array>)[] = [];
@@ -34,6 +34,6 @@ test('answers that nobody takes are held up to a bound, and make room again when
   expect(hold()).toHaveLength(40);
 });
 
-test('a small answer is sent as it is', () => {
+test('a small response is sent unchanged', () => {
   expect(createOutflow(clock).bodyOf(billingAccount, 'small', holdOpen)).toBe('small');
 });

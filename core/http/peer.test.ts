@@ -27,11 +27,11 @@ test.each<[socket: string, forwardedFor: string | null, peer: string]>([
   // All addresses of one network are one peer.
   ['2001:db8:1:2::1', null, '20010db800010002/64'],
   ['2001:db8:1:2:ffff::2', null, '20010db800010002/64'],
-])('a connection from %s with %p is of %s', (socket, forwardedFor, peer) => {
+])('a connection from %s with %p has peer %s', (socket, forwardedFor, peer) => {
   expect(peerName(socket, forwardedFor, trusted)).toBe(peer);
 });
 
-test('without trusted proxies the header is not read, and a long one costs little', () => {
+test('without trusted proxies the header is ignored, and a long one costs little', () => {
   expect(peerName('10.0.0.1', '198.51.100.1', [])).toBe('10.0.0.1');
   const long = Array.from({ length: 100_000 }, (_, i) => `10.1.${i % 250}.1`).join();
   expect(peerName('10.0.0.1', `198.51.100.1,${long}`, trusted)).toMatch(/^10\.1\./);

@@ -1,6 +1,6 @@
 // Identifies the client of a request without a token. Behind trusted proxies it is the last address in X-Forwarded-For that is not one of
 // them; addresses to its left are unverified claims of the client. Without trusted proxies the header is ignored.
-import { isWithin, parseAddress, type Address, type Cidr } from '../lib/cidr.ts';
+import { isWithin, parseAddress, type IpAddress, type Cidr } from '../lib/cidr.ts';
 
 /** More hops than any chain of proxies has; earlier entries are ignored. */
 const hopsMax = 32;
@@ -54,7 +54,7 @@ export function createPeerNames(
 }
 
 /** Converts an IPv4-mapped IPv6 address, as dual-stack sockets and proxies show it, to IPv4. */
-function plain(address: Address | undefined): Address | undefined {
+function plain(address: IpAddress | undefined): IpAddress | undefined {
   return address && 'isIPv4MappedAddress' in address && address.isIPv4MappedAddress()
     ? address.toIPv4Address()
     : address;

@@ -81,7 +81,7 @@ function createModel() {
   };
 }
 
-test('no level admits more than its limit in its window, and every verdict adds up', () => {
+test('no level admits more than its limit in its window, and every verdict has correct numbers', () => {
   const step = fc.record({
     who: fc.constantFrom('a', 'b', 'b app', 'c', null),
     key: fc.constantFrom('1', '2'),
@@ -116,7 +116,7 @@ test('no level admits more than its limit in its window, and every verdict adds 
   );
 });
 
-test('a member gets its reserved share whatever the others do, and nobody gets more than the limit of a member', () => {
+test('a member gets its reserved quota under any load, and nobody gets more than the limit of a member', () => {
   const rates = {
     perMinute: { read: 0, write: 0, search: 0 },
     memberPerMinute: 30,
@@ -153,7 +153,7 @@ test('a member gets its reserved share whatever the others do, and nobody gets m
   );
 });
 
-test('apps that act for a member leave the member half of the limit, and the member can take all of it', () => {
+test('apps that act for a member leave the member half of the limit, and the member can use all of it', () => {
   const rates = { perMinute: { read: 0, write: 0, search: 0 }, memberPerMinute: 10, workspacePerMinute: 0 };
   const limiter = createRateLimiter(rates, () => 0);
   const admitted = (who: RateCaller, times: number): number =>
@@ -167,7 +167,7 @@ test('apps that act for a member leave the member half of the limit, and the mem
   expect(admitted(caller('w', 'ben', 'grant 4', 'app'), 20)).toBe(0);
 });
 
-test('the map stays small however many peers come, and forgets no token for them', () => {
+test('the map stays small under any number of peers, and evicts no token for them', () => {
   let now = 1_000_000_000;
   const limiter = createRateLimiter(limits, () => now);
   for (let hit = 0; hit < 2; hit++) limiter.hit(caller('w1', 'ana'), 'x', 'write');
@@ -181,7 +181,7 @@ test('the map stays small however many peers come, and forgets no token for them
   expect(limiter.size()).toBeLessThanOrEqual(4);
 });
 
-test('who guesses tokens closes no page to others of the same address, nor pages the guessing', () => {
+test('refused tokens and public pages have separate limits for each address', () => {
   const limiter = createRateLimiter(limits, () => 0);
   const guesses = Array.from({ length: 5 }, () => limiter.hitPeer('10.0.0.1', 'refused').admitted);
   expect(guesses).toEqual([true, true, true, false, false]);

@@ -3,7 +3,7 @@
 import type { ApiError } from '../lib/errors.ts';
 import type { BillingAccount } from '../lib/billing-account.ts';
 import type { BodyLimits, ReadBody } from './body.ts';
-import type { Answer, IncomingFile, Origin, Terms } from './call.ts';
+import type { HandlerAnswer, IncomingFile, Origin, Terms } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import type { Principal } from './principal.ts';
 import type { RawRequest, Route } from './route.ts';
@@ -40,6 +40,6 @@ export interface RequestAdapter<In extends Incoming, Out> {
   termsOf(incoming: In): Terms;
   originOf(incoming: In): Origin;
   /** @throws ApiError if the adapter cannot send the answer */
-  show(incoming: In, exchange: Exchange, answer: Answer): Out | Promise<Out>;
+  show(incoming: In, exchange: Exchange, answer: HandlerAnswer): Out | Promise<Out>;
   refuse(exchange: Exchange, error: ApiError): Out;
 }

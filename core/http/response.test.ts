@@ -10,7 +10,7 @@ const exchange: Exchange = {
   verdict: { admitted: true, limit: 10, remaining: 4, resetSeconds: 30 },
 };
 
-test('every answer has the request id and the three RateLimit headers; only 429 says when to retry', async () => {
+test('every response has the request id and the three RateLimit headers, and only 429 has Retry-After', async () => {
   expect(Object.fromEntries(respondJson(exchange, 200, '{}').headers)).toEqual({
     'cache-control': 'no-store',
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -59,7 +59,7 @@ test('If-Match is compared by the version in the tag', () => {
   expect(etagOf(undefined, 'a')).toMatch(/^"h-/);
 });
 
-test('write implies read, `plugins:write` has `backtests:write` as a part, and nothing else implies anything', () => {
+test('a write scope implies its read scope, `plugins:write` includes `backtests:write`, and no other scope implies another', () => {
   for (const scope of allScopes) {
     const read = scope.replace(/:write$/, ':read');
     const part = scope === 'plugins:write' ? ['backtests:write'] : [];

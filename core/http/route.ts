@@ -58,7 +58,7 @@ interface RouteFacts<
   readonly example?: B extends TSchema ? Static<B> : never;
   /** Error codes in addition to those that every route can return. */
   readonly errors?: readonly ErrorCode[];
-  /** Responds with a `Kept` body, so with an entity tag, and with 304 if the client has the body already. */
+  /** Responds with a `CachedBody`, so with an entity tag, and with 304 if the client has the body already. */
   readonly cached?: true;
   /** Media type of the success body; default JSON. */
   readonly contentType?: string;
@@ -99,7 +99,7 @@ export interface AlsoNeeded {
 /** Response that is not JSON, or does not use the envelope of the API. */
 export interface RawAnswer {
   readonly contentType: string;
-  /** A `Kept` body is sent compressed and with its entity tag. */
+  /** A `CachedBody` is sent compressed and with its entity tag. */
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | Blob | CachedBody;
   /** Strong entity tag of a `Blob` body, which is then also served in ranges. */
   readonly etag?: string;
@@ -109,7 +109,7 @@ export interface RawAnswer {
 }
 
 /** Connection of an event stream. */
-export interface Connection extends Connected {
+export interface HttpConnection extends Connected {
   /** `Last-Event-ID` (WHATWG HTML § 9.2.4). */
   readonly lastEventId: string | null;
   /** True while the token of the request is valid with the same rights; a client whose rights changed must reconnect to read by them. */
@@ -164,7 +164,7 @@ interface Works<P extends TObject | undefined, Q extends TObject | undefined, B 
   stream(
     ctx: Context,
     input: RouteInput<P, Q, B>,
-    connection: Connection,
+    connection: HttpConnection,
   ): Promise<ReadableStream<Uint8Array>>;
 }
 

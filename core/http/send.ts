@@ -1,5 +1,5 @@
 // Sends answers over HTTP: as JSON with an entity tag, compressed if the client accepts it, as a page, or as an event stream.
-import type { Answer, WrittenAnswer } from './call.ts';
+import type { HandlerAnswer, WrittenAnswer } from './call.ts';
 import { codedFrom, codingFor, encodeNow, isLong, type Coder, type Coding } from './coding.ts';
 import { etagAs, etagOf, knownTag } from './etag.ts';
 import { versionIn } from '../lib/response-version.ts';
@@ -11,7 +11,7 @@ import { respondFile } from './ranges.ts';
 import { respond, respondJson, type HeaderBag } from './response.ts';
 import type { CachedBody } from './cached-body.ts';
 import { areSameRights } from '../rights/rights.ts';
-import type { Connection, RawAnswer } from './route.ts';
+import type { HttpConnection, RawAnswer } from './route.ts';
 import type { BillingAccount } from '../lib/billing-account.ts';
 
 export interface SendOptions {
@@ -23,12 +23,16 @@ export interface SendOptions {
   readonly identify: Identify['identify'];
 }
 
-type Read = Extract<Answer, { kind: 'read' }>;
-type Opened = Extract<Answer, { kind: 'stream' }>;
+type Read = Extract<HandlerAnswer, { kind: 'read' }>;
+type Opened = Extract<HandlerAnswer, { kind: 'stream' }>;
 
 export function createSend(
   options: SendOptions,
-): (incoming: { request: Request }, exchange: Exchange, answer: Answer) => Response | Promise<Response> {
+): (
+  incoming: { request: Request },
+  exchange: Exchange,
+  answer: HandlerAnswer,
+) => Response | Promise<Response> {
   return ({ request }, exchange, answer) => {
     switch (answer.kind) {
       case 'read':
@@ -173,7 +177,7 @@ async function sendStream(
   exchange: Exchange,
   { open, principal }: Opened,
 ): Promise<Response> {
-  const connect = (): Connection => ({
+  const connect = (): HttpConnection => ({
     tokenId: principal.tokenId,
     memberId: memberOf(principal),
     lastEventId: request.headers.get('last-event-id'),

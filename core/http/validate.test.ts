@@ -26,7 +26,7 @@ const schema = Closed({
 });
 const check = compileCheck(schema);
 
-test('each broken rule is named by its path and its word', () => {
+test('each broken rule is named by its path and its code', () => {
   const rows: [body: unknown, ...details: string[]][] = [
     [{ name: 'x' }],
     [{ name: 'x', count: null, inner: null }],
@@ -56,7 +56,7 @@ test('each broken rule is named by its path and its word', () => {
   expect(refusal(() => check({ name: 'x', inner: 5 }))).toEqual(['inner invalid_type']);
 });
 
-test('the message is about the value, however many rules it breaks, and counts the others', () => {
+test('the message has the first broken rule and counts the others', () => {
   const message = (body: unknown): string => {
     try {
       check(body);
@@ -80,7 +80,7 @@ const answerTo = (length: number): { fields: number; message: string } => {
   }
 };
 
-test('each wrong field is named, up to 100, and the count in the message is true', () => {
+test('each invalid field is named, up to 100, and the count in the message is correct', () => {
   const first = 'list.0: Give a value of type boolean.';
   expect(answerTo(1)).toEqual({ fields: 1, message: first });
   expect(answerTo(10)).toEqual({ fields: 10, message: `${first} (and 9 more)` });
@@ -89,7 +89,7 @@ test('each wrong field is named, up to 100, and the count in the message is true
   expect(answerTo(20_000)).toEqual({ fields: 100, message: `${first} (and at least 199 more)` });
 });
 
-test('fields of which each breaks several rules are named up to 100 as well', () => {
+test('fields that break several rules each are named up to 100 as well', () => {
   const names = Array.from({ length: 150 }, (_, at) => `n${at}`);
   const texts = compileCheck(Closed(Object.fromEntries(names.map((name) => [name, text(5)]))));
   const blank = Object.fromEntries(names.slice(0, 99).map((name) => [name, '']));
@@ -98,12 +98,12 @@ test('fields of which each breaks several rules are named up to 100 as well', ()
   expect(paths).toEqual(new Set(names.slice(0, 99)));
 });
 
-test('a length is counted in characters, not in halves of them', () => {
+test('a length is counted in characters, not in surrogates', () => {
   expect(refusal(() => check({ name: '💥💥💥💥💥' }))).toEqual([]);
   expect(refusal(() => check({ name: '💥💥💥💥💥💥' }))).toEqual(['name too_long']);
 });
 
-test('the value is not repeated, and a long list of faults is cut', () => {
+test('the value is not repeated, and a long list of errors is truncated', () => {
   const many = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`field${index}`, 'secret']));
   try {
     check({ name: 'x', ...many });
@@ -124,7 +124,7 @@ const readQuery = compileQuery(
 );
 const read = (search: string): unknown => readQuery(new URLSearchParams(search));
 
-test('a query is read from the canonical texts of its types, each name once', () => {
+test('a query is parsed from the canonical texts of its types, each name once', () => {
   expect(read('limit=10&open=true&team=')).toEqual({ limit: 10, open: true, team: '' });
   expect(read('team=5')).toEqual({ team: '5' });
   expect(read('')).toEqual({});

@@ -4,7 +4,13 @@ import type { Cause } from '../events/origin.ts';
 import type { Staging } from '../changes/staging.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Bodies } from './body.ts';
-import { plainTerms, type Answer, type ApprovalCheck, type WriteMode, type WrittenAnswer } from './call.ts';
+import {
+  plainTerms,
+  type HandlerAnswer,
+  type ApprovalCheck,
+  type WriteMode,
+  type WrittenAnswer,
+} from './call.ts';
 import type { RequestAdapter, Incoming } from './request-adapter.ts';
 import type { Exchange } from './exchange.ts';
 import { versionIn } from '../lib/response-version.ts';
@@ -115,7 +121,7 @@ function textOf(value: unknown): string {
 }
 
 /** @throws ApiError forbidden */
-function outcomeOf<T>(take: Take<T>, exchange: Exchange, answer: Answer): Outcome<T> {
+function outcomeOf<T>(take: Take<T>, exchange: Exchange, answer: HandlerAnswer): Outcome<T> {
   const { requestId } = exchange;
   const bodyOf = (body: unknown): T => {
     const { taken, bytes } = take(body);

@@ -6,7 +6,7 @@ import { ApiError } from '../lib/errors.ts';
 import { strangerOf, type BillingAccount } from '../lib/billing-account.ts';
 import { redact } from '../rights/redact.ts';
 import { tooLargeFile } from '../store/blobs.ts';
-import { requireCaller, type Answer, type ParsedRequest, type WrittenAnswer } from './call.ts';
+import { requireCaller, type HandlerAnswer, type ParsedRequest, type WrittenAnswer } from './call.ts';
 import { createContextOf, type ContextOptions } from './context-of.ts';
 import {
   successStatusOf,
@@ -27,7 +27,7 @@ export interface WorkOptions extends ContextOptions, WriteOptions {
 }
 
 /** Rejects with the error for the caller. */
-export type RouteHandler = (request: ParsedRequest) => Promise<Answer>;
+export type RouteHandler = (request: ParsedRequest) => Promise<HandlerAnswer>;
 
 export function workOf(route: Route, options: WorkOptions): RouteHandler {
   switch (route.kind) {

@@ -18,13 +18,13 @@ export const quantities = [
   'deliveries',
 ] as const;
 export type Quantity = (typeof quantities)[number];
-export type Amounts = Readonly<Record<Quantity, number>>;
+export type LedgerAmounts = Readonly<Record<Quantity, number>>;
 
 export interface Ledger {
   charge(billingAccount: BillingAccount, quantity: Quantity, amount: number): void;
-  chargeAll(billingAccount: BillingAccount, amounts: Partial<Amounts>): void;
+  chargeAll(billingAccount: BillingAccount, amounts: Partial<LedgerAmounts>): void;
   /** Returns the usage of a workspace in the last hour, by account; null is the workspace itself. */
-  usageOf(workspaceId: string): ReadonlyMap<string | null, Amounts>;
+  usageOf(workspaceId: string): ReadonlyMap<string | null, LedgerAmounts>;
 }
 
 const slotMs = 300_000;
@@ -71,7 +71,7 @@ export function createLedger(monotonicMs: () => number): Ledger {
     },
     usageOf(workspaceId) {
       const since = Math.floor(monotonicMs() / slotMs) - slotsRetained;
-      const usage = new Map<string | null, Amounts>();
+      const usage = new Map<string | null, LedgerAmounts>();
       for (const account of accounts.values()) {
         if (account.workspaceId !== workspaceId) continue;
         const sum = nothing();

@@ -1,7 +1,7 @@
 // Reports the recent usage and the stored bytes of a workspace, by caller.
 import type { Context } from '../context.ts';
 import { tenantStatement } from '../store/statement.ts';
-import { quantities, type Amounts, type Quantity } from './ledger.ts';
+import { quantities, type LedgerAmounts, type Quantity } from './ledger.ts';
 
 const accountsListedMax = 200;
 /** Maximum number of idempotency rows that are summed; for more rows the sum is extrapolated. */
@@ -93,7 +93,7 @@ async function namesOf(
   return namesById;
 }
 
-function sumOf(all: readonly Amounts[]): Amounts {
+function sumOf(all: readonly LedgerAmounts[]): LedgerAmounts {
   const sum = (quantity: Quantity): number => all.reduce((so, amounts) => so + amounts[quantity], 0);
   return Object.fromEntries(quantities.map((quantity) => [quantity, sum(quantity)])) as Record<
     Quantity,
@@ -102,7 +102,7 @@ function sumOf(all: readonly Amounts[]): Amounts {
 }
 
 /** Rounds to thousandths; returns zeros for an account without usage. */
-function rounded(amounts: Amounts | undefined): Amounts {
+function rounded(amounts: LedgerAmounts | undefined): LedgerAmounts {
   const displayed = (quantity: Quantity): number => Math.round((amounts?.[quantity] ?? 0) * 1_000) / 1_000;
   return Object.fromEntries(quantities.map((quantity) => [quantity, displayed(quantity)])) as Record<
     Quantity,

@@ -156,7 +156,7 @@ export type InputForm =
  * Rights narrowed to fields use it.
  */
 export const writes: unique symbol = Symbol('writes');
-export type Writes = readonly string[] | 'inside';
+export type WrittenFields = readonly string[] | 'inside';
 
 /** Parameters of every list. */
 export const pageQuery = {

@@ -6,7 +6,7 @@ import type { ApprovalCheck } from '../http/call.ts';
 import type { Principal } from '../http/principal.ts';
 import { guardedIn } from '../identity/workspace/guarded.ts';
 import type { StateType } from '../tracker/workflows/contract.ts';
-import { classesOf, type Effect } from './guardrail.ts';
+import { classesOf, type ToolEffect } from './guardrail.ts';
 import { noteOwnOps, ownAmong } from './own-issues.ts';
 
 /** Applies the guarded classes of the workspace and of the grant. */
@@ -30,7 +30,7 @@ export function createApprovalCheck({ actor, grant }: Principal): ApprovalCheck 
 
 const isIssue = ({ kind }: Change): boolean => kind === 'issue';
 
-function effectOf(change: Change, { states }: Directory, own: ReadonlySet<string>): Effect {
+function effectOf(change: Change, { states }: Directory, own: ReadonlySet<string>): ToolEffect {
   const typeOf = (entity: object | null): StateType | undefined => {
     const { stateId } = (entity ?? {}) as { stateId?: string };
     return stateId === undefined ? undefined : states.get(stateId)?.type;

@@ -14,7 +14,7 @@ import { createDecisions } from './decisions.ts';
 import { requireKnownHost, type Hosts } from './hosts.ts';
 import { bodyIn, toolsCalled, watchedBy } from './messages.ts';
 import { createServerOf, type Serving } from './server.ts';
-import { createSubscriptions, type Subscriptions } from './subscriptions.ts';
+import { createSubscriptions, type McpSubscriptions } from './subscriptions.ts';
 import { createTools } from './tools/tools.ts';
 import { bodyBytesMax, carry } from './transport.ts';
 
@@ -113,7 +113,7 @@ export function createMcp(options: McpOptions): Mcp {
 /** @throws ApiError insufficient_scope, budget_exceeded, rate_limited */
 async function serve(
   loaded: Loaded,
-  subscriptions: Subscriptions,
+  subscriptions: McpSubscriptions,
   rawRequest: RawRequest,
   principal: Principal,
   bytes: Uint8Array,

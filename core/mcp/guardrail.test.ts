@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test';
 import { guardedClasses, type GuardedClass } from '../lib/guarded.ts';
-import { classesOf, type Effect } from './guardrail.ts';
+import { classesOf, type ToolEffect } from './guardrail.ts';
 
-const effect = (overrides: Partial<Effect> = {}): Effect => ({
+const effect = (overrides: Partial<ToolEffect> = {}): ToolEffect => ({
   ...{ does: 'update', stateBefore: 'started', stateAfter: 'started', isOwn: true },
   ...overrides,
 });
 
-const rows: readonly (readonly [what: string, effects: Effect[], classes: GuardedClass[]])[] = [
+const rows: readonly (readonly [what: string, effects: ToolEffect[], classes: GuardedClass[]])[] = [
   ['nothing', [], []],
   ['a change of its own issue', [effect()], []],
   ['a new issue', [effect({ does: 'create', stateBefore: undefined, isOwn: false })], []],

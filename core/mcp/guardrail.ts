@@ -5,7 +5,7 @@ import { isFinishedState } from '../tracker/directory.ts';
 import type { StateType } from '../tracker/workflows/contract.ts';
 
 /** Effect of a write on one object. */
-export interface Effect {
+export interface ToolEffect {
   readonly does: 'create' | 'update' | 'delete';
   /** Types of the state of an issue before and after the write; undefined for other objects, and before a creation. */
   readonly stateBefore: StateType | undefined;
@@ -15,7 +15,7 @@ export interface Effect {
 }
 
 /** Creations are in no class, because the created object is the agent's own. */
-export function classesOf(effects: readonly Effect[]): ReadonlySet<GuardedClass> {
+export function classesOf(effects: readonly ToolEffect[]): ReadonlySet<GuardedClass> {
   const moved = effects.filter(({ does }) => does !== 'create');
   const classes = new Set<GuardedClass>();
   if (moved.some(({ does }) => does === 'delete')) classes.add('delete');
@@ -26,6 +26,6 @@ export function classesOf(effects: readonly Effect[]): ReadonlySet<GuardedClass>
 }
 
 /** A change between two finished states, such as from canceled to completed, counts as finishing. */
-function finishes({ does, stateBefore, stateAfter }: Effect): boolean {
+function finishes({ does, stateBefore, stateAfter }: ToolEffect): boolean {
   return does === 'update' && stateAfter !== stateBefore && isFinishedState(stateAfter);
 }

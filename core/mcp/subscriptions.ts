@@ -10,7 +10,7 @@ import { deciding } from '../identity/authenticate.ts';
 import { ApiError } from '../lib/errors.ts';
 import { mayConnect, tooManyConnections } from '../lib/fairness/fair-quota.ts';
 import { mayReadEvent } from '../rights/rights.ts';
-import { isTouched, watched, type Watched } from './touched.ts';
+import { isTouched, watched, type WatchedResource } from './touched.ts';
 
 const urisMax = 100;
 const eventsMax = 1_000;
@@ -31,7 +31,7 @@ interface Bus {
   subscribe(listener: (event: { kind: 'resource_updated'; uri: string }) => void): () => void;
 }
 
-export interface Subscription {
+export interface McpSubscription {
   readonly bus: Bus;
   /** Aborted when the subscription ends. */
   readonly signal: AbortSignal;
@@ -40,9 +40,9 @@ export interface Subscription {
   end(): void;
 }
 
-export interface Subscriptions {
+export interface McpSubscriptions {
   /** @throws ApiError rate_limited for too many open subscriptions; validation_failed */
-  open(reader: Reader, uris: readonly string[]): Subscription;
+  open(reader: Reader, uris: readonly string[]): McpSubscription;
   stop(): void;
 }
 
@@ -50,7 +50,7 @@ export function createSubscriptions(options: {
   fresh: FreshEvents;
   clock: Clock;
   committer: Pick<Committer, 'onCommit'>;
-}): Subscriptions {
+}): McpSubscriptions {
   const { fresh, clock, committer } = options;
   const open = new Set<Stream>();
   fresh.onAdded((workspaceId) => {
@@ -94,14 +94,14 @@ interface Setting {
 
 const heartbeat = new TextEncoder().encode(': still here\n\n');
 
-class Stream implements Subscription {
+class Stream implements McpSubscription {
   readonly workspaceId: string;
   readonly tokenId: string;
   readonly memberId: string;
   readonly bus: Bus;
   readonly #ended = new AbortController();
   readonly #reader: Reader;
-  readonly #watched: readonly Watched[];
+  readonly #watched: readonly WatchedResource[];
   readonly #setting: Setting;
   /** Changed URIs that were not sent yet. */
   readonly #changed = new Set<string>();
@@ -115,7 +115,7 @@ class Stream implements Subscription {
   #beatOut = (): void => undefined;
   #hangUp = (): void => undefined;
 
-  constructor(reader: Reader, watched: readonly Watched[], setting: Setting) {
+  constructor(reader: Reader, watched: readonly WatchedResource[], setting: Setting) {
     const { scope, tokenId } = reader.principal;
     this.workspaceId = scope.workspaceId;
     this.tokenId = tokenId;

@@ -4,7 +4,7 @@ import { renderData } from '../events/event.ts';
 import { behind } from './resources.ts';
 
 /** A subscribed resource. */
-export interface Watched {
+export interface WatchedResource {
   readonly uri: string;
   /** Content of the resource: one object, by id or identifier, or a list of issues. */
   readonly of: { readonly kind: 'issue' | 'project' | 'board'; readonly name: string } | 'issues';
@@ -13,7 +13,7 @@ export interface Watched {
 const objectTypes = { 'issues.get': 'issue', 'projects.get': 'project', 'boards.cards': 'board' } as const;
 
 /** Returns null for an unknown URI. */
-export function watched(uri: string): Watched | null {
+export function watched(uri: string): WatchedResource | null {
   const request = behind(uri);
   if (!request) return null;
   if (request.operation === 'issues.list') return { uri, of: 'issues' };
@@ -21,7 +21,7 @@ export function watched(uri: string): Watched | null {
   return { uri, of: { kind, name: request.params?.id ?? '' } };
 }
 
-export function isTouched({ of }: Watched, event: EventRow): boolean {
+export function isTouched({ of }: WatchedResource, event: EventRow): boolean {
   const { entityKind, entityId } = event;
   if (of === 'issues') return entityKind === 'issue';
   // Cards of a board derive from issues, so every issue event can change it.

@@ -3,7 +3,7 @@ import type * as Sdk from '@modelcontextprotocol/server';
 import type { ExemptConnection } from '../http/outflow.ts';
 import type { RawRequest, RawAnswer } from '../http/route.ts';
 import { mayWait, type Body } from './messages.ts';
-import type { Subscription } from './subscriptions.ts';
+import type { McpSubscription } from './subscriptions.ts';
 
 export const bodyBytesMax = 1024 * 1024;
 const keepAliveMs = 15_000;
@@ -14,7 +14,7 @@ interface Carried {
   readonly bytes: Uint8Array;
   readonly body: Body;
   /** Null for a request that opens no subscription. */
-  readonly subscription: Subscription | null;
+  readonly subscription: McpSubscription | null;
 }
 
 /** @param makeServer called once for the request */
@@ -45,7 +45,7 @@ const ownHeaders = new Set(['content-type', 'content-length', 'cache-control', '
 
 async function rawOf(
   { status, headers, body }: Response,
-  subscription: Subscription | null,
+  subscription: McpSubscription | null,
   connection: ExemptConnection | null,
 ): Promise<RawAnswer> {
   const contentType = headers.get('content-type') ?? 'application/json';

@@ -9,7 +9,7 @@ import { commonRights, type Rights } from '../rights/rights.ts';
 import { expandScopes } from '../rights/scopes.ts';
 import { systemStatement } from '../store/statement.ts';
 import { scopeOf, type Store } from '../store/store.ts';
-import type { Resource } from './resources.ts';
+import type { ProtectedResource } from './resources.ts';
 import { looksIssued } from './token-text.ts';
 import { hashOf } from './tokens.ts';
 
@@ -21,7 +21,7 @@ interface AccessTokenRow {
   member_id: string;
   client_id: string;
   client_name: string;
-  resource: Resource;
+  resource: ProtectedResource;
   scopes_json: string;
   guarded_json: string;
   last_used_at: number | null;

@@ -7,7 +7,7 @@ import { clientIsThere } from '../identity/grants/live.ts';
 import { dayMs } from '../lib/time.ts';
 import { systemStatement, tenantStatement, type SqlRow } from '../store/statement.ts';
 import { scopeOf, type Scope } from '../store/store.ts';
-import type { Resource } from './resources.ts';
+import type { ProtectedResource } from './resources.ts';
 
 /** Identifies a grant. */
 export interface GrantRef {
@@ -29,14 +29,14 @@ const longestMs = 365 * dayMs;
 interface LiveGrant {
   readonly memberId: string;
   readonly clientId: string;
-  readonly resource: Resource;
+  readonly resource: ProtectedResource;
   readonly scopes: readonly string[];
 }
 
 const findLive = systemStatement<{
   member_id: string;
   client_id: string;
-  resource: Resource;
+  resource: ProtectedResource;
   scopes_json: string;
 }>(
   'oauth.live_grant',

@@ -4,7 +4,13 @@ import { defineRoute, type RawAnswer, type Route } from '../http/route.ts';
 import { grantTypes } from './clients/client.ts';
 import { offeredScopes } from './offered.ts';
 import { paths } from './paths.ts';
-import { metadataPath, plainMetadataPath, resources, resourceUrl, type Resource } from './resources.ts';
+import {
+  metadataPath,
+  plainMetadataPath,
+  resources,
+  resourceUrl,
+  type ProtectedResource,
+} from './resources.ts';
 
 function serverDocument(baseUrl: string): object {
   const at = (path: string): string => baseUrl + path;
@@ -30,7 +36,7 @@ function serverDocument(baseUrl: string): object {
   };
 }
 
-function resourceDocument(baseUrl: string, resource: Resource): object {
+function resourceDocument(baseUrl: string, resource: ProtectedResource): object {
   return {
     resource: resourceUrl(baseUrl, resource),
     authorization_servers: [baseUrl],

@@ -5,7 +5,7 @@ import { ApiError } from '../lib/errors.ts';
 import { Closed } from '../lib/schema.ts';
 import type { GrantType } from './clients/client.ts';
 import { createPollPace, pollSeconds } from './device/pace.ts';
-import type { Engine } from './engine/engine.ts';
+import type { OAuthEngine } from './engine/engine.ts';
 import { paths } from './paths.ts';
 
 /** RFCs define these responses, so they are not described as operations of the API. */
@@ -16,7 +16,10 @@ const deviceGrantType: GrantType = 'urn:ietf:params:oauth:grant-type:device_code
 
 type Answer = (request: RawRequest) => Promise<RawAnswer>;
 
-export function protocolRoutes(options: { engine: () => Promise<Engine>; nowMs: () => number }): Route[] {
+export function protocolRoutes(options: {
+  engine: () => Promise<OAuthEngine>;
+  nowMs: () => number;
+}): Route[] {
   const { engine, nowMs } = options;
   const pace = createPollPace(nowMs);
   const answer: Answer = async (request) => (await engine()).answer(request);

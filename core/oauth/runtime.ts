@@ -8,7 +8,7 @@ import type { Scope } from '../store/store.ts';
 import type { Clients } from './clients/clients.ts';
 import { consentRoutes } from './consent/routes.ts';
 import { deviceRoutes } from './device/routes.ts';
-import type { Engine } from './engine/engine.ts';
+import type { OAuthEngine } from './engine/engine.ts';
 import { createGrants } from './grants.ts';
 import { metadataRoutes } from './metadata.ts';
 import { protocolRoutes } from './protocol.ts';
@@ -28,8 +28,8 @@ export function oauthRoutes(options: OAuthOptions): Route[] {
   const { baseUrl, sealing, log, nowMs } = services;
   const tokens = createTokens(services);
   const grants = createGrants(options);
-  let loading: Promise<Engine> | undefined;
-  const load = async (): Promise<Engine> => {
+  let loading: Promise<OAuthEngine> | undefined;
+  const load = async (): Promise<OAuthEngine> => {
     const { createEngine } = await import('./engine/engine.ts');
     return createEngine({
       ...{ baseUrl, log, nowMs, sealing, tokens, clients, grants },
@@ -38,7 +38,7 @@ export function oauthRoutes(options: OAuthOptions): Route[] {
       isSignedIn: async (headers) => (await sessions.find(headers)) !== null,
     });
   };
-  const engine = (): Promise<Engine> => (loading ??= load());
+  const engine = (): Promise<OAuthEngine> => (loading ??= load());
   const pages = { ...options, tokens, engine };
   return [
     ...metadataRoutes(baseUrl),

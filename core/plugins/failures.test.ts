@@ -20,37 +20,37 @@ function run(endings: readonly (typeof good)[], everyMs = 0) {
 
 const times = (count: number, ending: typeof good) => Array.from({ length: count }, () => ending);
 
-test('a plugin that always kills its sandbox is off after three runs', () => {
+test('a plugin that always kills its sandbox is disabled after three runs', () => {
   expect(run(times(10, killed))).toMatchObject({ after: 3, state: 'disabled_sandbox' });
 });
 
-test('three kills among a thousand runs are no reason, wherever they fall', () => {
+test('three kills in a thousand runs do not disable a plugin, at any positions', () => {
   const spread = Array.from({ length: 1_500 }, (_, index) => (index % 500 === 7 ? killed : good));
   expect(run(spread)).toBeNull();
   expect(run([...times(1_497, good), ...times(3, killed)])).toBeNull();
 });
 
-test('one that begins to kill its sandbox after thousands of good runs is off after ten kills', () => {
+test('a plugin that starts to kill its sandbox after thousands of good runs is disabled after ten kills', () => {
   expect(run([...times(5_000, good), ...times(500, killed)])).toMatchObject({
     after: 5_010,
     reason: '10 of the last 100 runs had to be killed.',
   });
 });
 
-test('every tenth run killed is too much, every twentieth is not', () => {
+test('a plugin is disabled with every tenth run killed, and not with every twentieth', () => {
   const each = (nth: number) =>
     Array.from({ length: 2_000 }, (_, index) => (index % nth === nth - 1 ? killed : good));
   expect(run(each(10))).toMatchObject({ state: 'disabled_sandbox' });
   expect(run(each(20))).toBeNull();
 });
 
-test('failing alone counts from twenty runs on; what is an hour old counts no more', () => {
+test('failures without kills count from twenty runs on, and expire after an hour', () => {
   expect(run(times(100, failed))).toMatchObject({ after: 20, state: 'disabled_failures' });
   expect(run(times(100, failed), hourMs / 18)).toBeNull();
   expect(run(times(100, killed), hourMs / 2)).toBeNull();
 });
 
-test('of more endings than are remembered, those of the install that ran longest ago are forgotten', () => {
+test('beyond the capacity, endings of the least recently run install are evicted', () => {
   const kills = (others: number) => {
     const watch = createFailureWatch(() => 0, 100);
     for (let kill = 0; kill < 2; kill++) watch.note('plg_1', killed);

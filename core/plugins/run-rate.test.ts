@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { createRunRate } from './run-rate.ts';
 
-test('an install starts its runs up to the limit, the others wait for the next minute, each install for itself', () => {
+test('each install starts runs up to its own limit, and further runs wait for the next minute', () => {
   let now = 1_000;
   const rate = createRunRate(2, () => now);
   expect([rate.take('a'), rate.take('a'), rate.take('a'), rate.take('b')]).toEqual([
@@ -15,7 +15,7 @@ test('an install starts its runs up to the limit, the others wait for the next m
   expect(createRunRate(0, () => now).take('a')).toBe(null);
 });
 
-test('of more installs than are counted at once, the one that ran longest ago is forgotten', () => {
+test('beyond the capacity, the least recently run install is evicted', () => {
   const rate = createRunRate(1, () => 1_000, 2);
   for (const install of ['a', 'b', 'b']) rate.take(install);
   expect(rate.take('a')).toBe(60_000);

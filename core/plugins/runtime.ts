@@ -41,7 +41,7 @@ import { undoModelsOf, type AllModels } from './undo/models.ts';
 import { undoRoutes } from './undo/routes.ts';
 import { secretRoutes } from './secrets/routes.ts';
 import { shadowRoutes } from './shadows/routes.ts';
-import { createWorkers, type Workers, type WorkersOptions } from './workers.ts';
+import { createWorkers, type PluginWorkers, type PluginWorkersOptions } from './workers.ts';
 
 /** Time that runs in progress get when the process stops, in ms. */
 const stopGraceMs = 5_000;
@@ -66,7 +66,7 @@ export interface PluginRuntime {
 }
 
 export interface PluginRuntimeOptions extends Omit<
-  WorkersOptions,
+  PluginWorkersOptions,
   'registry' | 'failures' | 'usage' | 'isStopping'
 > {
   readonly cache: WorkspaceCache;
@@ -137,7 +137,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
 /** Brings work and caches of an install up to date after each change of it. */
 function followInstalls(
   options: PluginRuntimeOptions,
-  { shadows, backfills, oneTimeJobs, runs, waits }: Workers,
+  { shadows, backfills, oneTimeJobs, runs, waits }: PluginWorkers,
   failures: Pick<FailureWatch, 'forget'>,
 ): void {
   options.committer.onCommit((workspaceId, changes) => {
@@ -162,7 +162,7 @@ function warmUp({ sandbox, services: { log } }: PluginRuntimeOptions): void {
 }
 
 /** Repairs or disables installs that an earlier server version stored and this one does not support. */
-async function lookThrough(options: PluginRuntimeOptions, { stateOps }: Workers): Promise<void> {
+async function lookThrough(options: PluginRuntimeOptions, { stateOps }: PluginWorkers): Promise<void> {
   const { committer, directoryOf, serverVersion } = options;
   const { store, ids } = options.services;
   const system = { store, committer, ids, directoryOf, nowMs: options.clock.nowMs };
@@ -173,7 +173,7 @@ async function lookThrough(options: PluginRuntimeOptions, { stateOps }: Workers)
 function routesOf(
   options: PluginRuntimeOptions,
   registry: Pick<Registry, 'codeStored' | 'source' | 'active'>,
-  { runner, ends, runs, consumer, backfills, backtests, shadows, stateOps }: Workers,
+  { runner, ends, runs, consumer, backfills, backtests, shadows, stateOps }: PluginWorkers,
   usage: Usage,
 ): Route[] {
   const { app, services, clock, filterFields, addedFields, checkFilter, serverVersion, trust, committer } =

@@ -44,7 +44,7 @@ const concurrentBackfills = 16;
 /** One-time jobs that are queued at once. */
 const concurrentOneTimeJobs = 64;
 
-export interface WorkersOptions {
+export interface PluginWorkersOptions {
   readonly services: Services;
   readonly clock: Clock;
   readonly random: () => number;
@@ -69,7 +69,7 @@ export interface WorkersOptions {
   readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
 }
 
-export interface Workers {
+export interface PluginWorkers {
   readonly runner: Runner;
   readonly ends: RunEnds;
   readonly runs: WorkQueue;
@@ -84,13 +84,13 @@ export interface Workers {
   readonly stateOps: DisableOptions['stateOps'];
 }
 
-export function createWorkers(options: WorkersOptions): Workers {
+export function createWorkers(options: PluginWorkersOptions): PluginWorkers {
   const { clock, owner, seen, registry, isStopping } = options;
   const { store, sealing, log, ids, ledger, fairQueue, outcomeCounter, mayWork, baseUrl } = options.services;
   /** Due times of this work are relative, so nothing else moves when the clock is set back. */
   const queueOptions = { store, clock, log, owner, seen, mayWork, setBack: () => [] };
 
-  const stateOps: Workers['stateOps'] = (install, { scope }): readonly Op[] => [
+  const stateOps: PluginWorkers['stateOps'] = (install, { scope }): readonly Op[] => [
     ...oneTimeJobsAfterOps(scope, install),
     ...routesAfterOps(scope, install),
     ...schedules.opsFor(install, { scope }),

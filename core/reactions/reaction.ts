@@ -7,7 +7,7 @@ import type { EventType } from '../events/catalogue.ts';
 import type { EventRow } from '../events/event.ts';
 
 /** Changes to commit; empty if there is nothing to do. */
-export type Answer = Pick<ChangeSet, 'changes' | 'ops'>;
+export type ReactionResult = Pick<ChangeSet, 'changes' | 'ops'>;
 
 export interface Reaction {
   /**
@@ -21,7 +21,7 @@ export interface Reaction {
    * processed one after the other. Events of different objects are processed together, so reads may not see the
    * changes of other events in the batch. It is called again after a conflict with concurrent changes.
    */
-  react(ctx: Context, event: EventRow): Promise<Answer>;
+  react(ctx: Context, event: EventRow): Promise<ReactionResult>;
 }
 
-export const nothing: Answer = { changes: [] };
+export const nothing: ReactionResult = { changes: [] };

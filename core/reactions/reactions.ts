@@ -11,7 +11,7 @@ import { errorForLog } from '../lib/failures.ts';
 import { backgroundCommitDelayMs, StoreError, type Op, type Scope } from '../store/store.ts';
 import { acting } from './context.ts';
 import { createReactionCursors } from './cursors.ts';
-import type { Answer, Reaction } from './reaction.ts';
+import type { ReactionResult, Reaction } from './reaction.ts';
 
 const pageEvents = 200;
 /** Events processed per commit; it bounds the time a commit blocks the event loop. */
@@ -219,8 +219,12 @@ async function answer(
  * Stops before the first event whose changes touch an object of an earlier one, because it must read the committed
  * changes.
  */
-async function answersTo(on: Answering, ctx: Context, events: readonly EventRow[]): Promise<Answer[]> {
-  const answers: Answer[] = [];
+async function answersTo(
+  on: Answering,
+  ctx: Context,
+  events: readonly EventRow[],
+): Promise<ReactionResult[]> {
+  const answers: ReactionResult[] = [];
   const changed = new Set<string>();
   let sinceMs = performance.now();
   for (const event of events) {
@@ -236,7 +240,11 @@ async function answersTo(on: Answering, ctx: Context, events: readonly EventRow[
 }
 
 /** A failing event is logged and skipped: it would fail again, and events behind it would wait. */
-async function answerTo({ reaction, services }: Answering, ctx: Context, event: EventRow): Promise<Answer> {
+async function answerTo(
+  { reaction, services }: Answering,
+  ctx: Context,
+  event: EventRow,
+): Promise<ReactionResult> {
   try {
     const { changes, ops = [] } = await reaction.react(ctx, event);
     return { changes: changes.map((change) => ({ ...change, cause: event.cause })), ops };

@@ -2,7 +2,7 @@
 // mapping to SQL.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
-import type { Field, FieldOptions, FieldType, Reference, Target } from '../contract/field.ts';
+import type { Field, FieldOptions, FieldType, Reference, ReferenceTarget } from '../contract/field.ts';
 import { isReference, storedName } from '../contract/schemas.ts';
 import type { Directory } from '../context.ts';
 import { member } from '../identity/members/contract.ts';
@@ -29,7 +29,7 @@ export interface Filterable {
   readonly by: string;
 }
 
-type AnyReference = Reference<Target, string, unknown, FieldOptions>;
+type AnyReference = Reference<ReferenceTarget, string, unknown, FieldOptions>;
 
 function filterablesOf({ fields }: Contract): Filterable[] {
   return Object.entries(fields).flatMap(([name, field]) => {
@@ -110,7 +110,7 @@ function shows({ response, to }: AnyReference, property: string): boolean {
   return property in properties && (to.directory?.entryFields.includes(property) ?? false);
 }
 
-function wayByName(path: string, property: string, to: Target): FilterWay {
+function wayByName(path: string, property: string, to: ReferenceTarget): FilterWay {
   const target = (to as Partial<Contract>).fields?.[property];
   if (target?.type === 'choice') {
     const { values, aliases = {} } = wordsOf(target);
@@ -163,7 +163,7 @@ function filterColumnOf({ name, field, by }: Filterable): (directory: Directory)
 /** Returns lookups by name for a section of the directory. */
 export function namesIn(
   directory: Directory,
-  to: Target,
+  to: ReferenceTarget,
   searched: string,
 ): Required<Pick<FilterColumn, 'ids' | 'idsByName'>> {
   const entries = entriesOf(directory, to);

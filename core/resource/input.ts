@@ -2,7 +2,7 @@
 // bytes, and referenced objects exist.
 import { actorParts, isReference, inputName, storedName, writableAt } from '../contract/schemas.ts';
 import type { Contract } from '../contract/contract.ts';
-import type { Field, Target } from '../contract/field.ts';
+import type { Field, ReferenceTarget } from '../contract/field.ts';
 import type { Context, Directory } from '../context.ts';
 import { entriesOf } from './directory.ts';
 import { invalidField } from '../lib/errors.ts';
@@ -81,7 +81,13 @@ function requireBytes({ options }: Field, text: string, path: string): void {
 }
 
 /** Returns the id of the referenced object. @throws ApiError validation_failed (not_found) */
-export function idByName(directory: Directory, to: Target, value: unknown, path: string, by = 'id'): string {
+export function idByName(
+  directory: Directory,
+  to: ReferenceTarget,
+  value: unknown,
+  path: string,
+  by = 'id',
+): string {
   const entries = entriesOf(directory, to);
   const name = String(value);
   const property = to.alias?.field ?? by;

@@ -3,7 +3,7 @@
 import type { TObject } from 'typebox';
 import { isRestorable, type Contract, type StoredEntity, type EntityResponse } from '../contract/contract.ts';
 import { actorParts, isReference, storedName } from '../contract/schemas.ts';
-import type { Field, FieldOptions, Reference, Target } from '../contract/field.ts';
+import type { Field, FieldOptions, Reference, ReferenceTarget } from '../contract/field.ts';
 import { defineModel, type EntityModel, type ModelSpec } from '../changes/kind.ts';
 import { snake } from '../lib/words.ts';
 import { flag, json, plain, type Column } from '../changes/columns.ts';
@@ -197,7 +197,7 @@ function showerOf<E extends Entity>(
 function referenceShower<E extends Entity>(
   contract: Contract,
   name: string,
-  field: Reference<Target, string, unknown, FieldOptions>,
+  field: Reference<ReferenceTarget, string, unknown, FieldOptions>,
 ): (entity: E, view: View) => unknown {
   const { to, by } = field;
   const key = storedName(name, field);

@@ -1,7 +1,7 @@
 // Replaces names and `me` in request bodies by ids, and other names of properties by the name that the operation uses, so that handlers
 // receive only ids. Names within a team or a project are resolved by the operation, which knows the team (names.ts).
 import type { TSchema } from 'typebox';
-import type { Target } from '../contract/field.ts';
+import type { ReferenceTarget } from '../contract/field.ts';
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../lib/errors.ts';
 import type { CheckedInput, Route } from '../http/route.ts';
@@ -93,7 +93,7 @@ interface Shape {
   readonly properties?: Readonly<Record<string, TSchema>>;
   readonly items?: TSchema;
   readonly anyOf?: readonly TSchema[];
-  readonly [refersTo]?: Target;
+  readonly [refersTo]?: ReferenceTarget;
 }
 
 /** Returns null if no value of the schema contains names. */
@@ -112,7 +112,7 @@ function resolveIn(schema: TSchema | undefined): Resolve | null {
 }
 
 /** Returns an unresolved name unchanged: it is rejected after the operation has found its object. */
-function idOrNothing(reading: Reading, to: Target, name: string, path: string): string {
+function idOrNothing(reading: Reading, to: ReferenceTarget, name: string, path: string): string {
   try {
     return idOfName(reading.ctx, to, name, path);
   } catch (error) {

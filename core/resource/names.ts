@@ -1,7 +1,7 @@
 // Resolves names to ids of objects in the directory, ignoring case: the only place that does. Indexes are built once for each version of
 // a section.
 import { listPathOf, type Contract } from '../contract/contract.ts';
-import type { Target } from '../contract/field.ts';
+import type { ReferenceTarget } from '../contract/field.ts';
 import type { Context } from '../context.ts';
 import { addressKey } from '../lib/address.ts';
 import { invalidField } from '../lib/errors.ts';
@@ -57,7 +57,7 @@ export interface Among {
 }
 
 type NamedTarget = Pick<Contract, 'name' | 'path' | 'parent' | 'scope' | 'names' | 'directory'> &
-  Pick<Target, 'id'>;
+  Pick<ReferenceTarget, 'id'>;
 export type Naming = Pick<
   Context,
   'directory' | 'scopes' | 'narrowed' | 'visibleTeams' | 'actor' | 'resolved'
@@ -67,7 +67,7 @@ const anywhere: Among = { has: () => true, words: '' };
 const shapes = new Map<string | null, RegExp>();
 
 /** True for a text in the form of an id of the contract, which is never looked up as a name. */
-export function isIdOf({ id }: Pick<Target, 'id'>, text: string): boolean {
+export function isIdOf({ id }: Pick<ReferenceTarget, 'id'>, text: string): boolean {
   const shape = shapes.get(id) ?? new RegExp(idPattern(id));
   shapes.set(id, shape);
   return shape.test(text);
@@ -80,7 +80,7 @@ export function isIdOf({ id }: Pick<Target, 'id'>, text: string): boolean {
  */
 export function idOfName(
   ctx: Naming,
-  to: Target,
+  to: ReferenceTarget,
   name: string,
   path: string,
   among: Among = anywhere,

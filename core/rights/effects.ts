@@ -200,7 +200,7 @@ export const quotaTable: Readonly<Record<string, Quota>> = {
   },
   'waiting-places': {
     doc: 'Slots in fair queues, and memory of bodies, responses and staged writes',
-    numbers: '`Shares` of `core/lib/fairness/fair-quota.ts`',
+    numbers: '`FairQuota` of `core/lib/fairness/fair-quota.ts`',
     ...{
       member: 'at most half of the capacity for one workspace, and a quarter for one member',
       guest: asMember,
@@ -209,7 +209,7 @@ export const quotaTable: Readonly<Record<string, Quota>> = {
   },
   'public-triage': {
     doc: 'Running and queued requests to `POST /triage`, without a token',
-    numbers: '`placesMax` of `core/plugins/public-triage/triage.ts`',
+    numbers: '`queuedMax` of `core/plugins/public-triage/triage.ts`',
     ...{ member: 'a quarter of the slots per address', guest: asMember, app: asMember },
   },
   'client-documents': {

@@ -108,7 +108,7 @@ function common(a: readonly string[] | null, b: readonly string[] | null): reado
 }
 
 /** Recipient of events. A member behind a key receives their own events under a weaker scope; others have no events of their own. */
-export type Reader = Rights & { readonly actor?: Pick<Actor, 'kind' | 'memberId'> };
+export type RightsReader = Rights & { readonly actor?: Pick<Actor, 'kind' | 'memberId'> };
 
 /** Returns the read scope required to receive events of a type, regardless of whom they concern. */
 export function scopeOfEvent(type: EventType): string {
@@ -116,14 +116,14 @@ export function scopeOfEvent(type: EventType): string {
 }
 
 /** Returns true if any event of a type may reach the holder. */
-export function mayHear(reader: Reader, type: EventType): boolean {
+export function mayHear(reader: RightsReader, type: EventType): boolean {
   const { scopes, narrowed } = reader;
   const scope = scopeOfEvent(type);
   return scopes.has(scope) || (narrowed?.has(scope) ?? false) || ownEventsMember(reader, type) !== null;
 }
 
 /** Returns the member whose own events of a type the holder receives; null if it receives none as their own. */
-export function ownEventsMember({ scopes, narrowed, actor }: Reader, type: EventType): string | null {
+export function ownEventsMember({ scopes, narrowed, actor }: RightsReader, type: EventType): string | null {
   const scope = ownScopes[namespaceOf(type)];
   if (scope === undefined || !actor || actor.kind === 'plugin') return null;
   const isGranted = scopes.has(scope) || narrowed?.get(scope)?.own === true;
@@ -136,7 +136,7 @@ interface ReadEvent {
 }
 
 /** Returns true if the holder may read this event, through any channel. */
-export function mayReadEvent(reader: Reader, event: ReadEvent): boolean {
+export function mayReadEvent(reader: RightsReader, event: ReadEvent): boolean {
   const { scopes, narrowed } = reader;
   const scope = scopeOfEvent(event.type);
   if (scopes.has(scope)) return true;
@@ -154,7 +154,7 @@ export function mayReadEvent(reader: Reader, event: ReadEvent): boolean {
 }
 
 /** Returns true if an event is about an object that belongs to the reader. */
-function isOwn({ actor }: Reader, { data }: ReadEvent): boolean {
+function isOwn({ actor }: RightsReader, { data }: ReadEvent): boolean {
   const { member } = data as { member?: { id?: string } };
   return actor?.memberId !== undefined && member?.id === actor.memberId;
 }

@@ -4,7 +4,7 @@ import type { TObject, TSchema } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
 import { namespaceScopes, namespacesOfTeams } from '../events/catalogue.ts';
-import { writes, type Writes } from '../lib/schema.ts';
+import { writes, type WrittenFields } from '../lib/schema.ts';
 import { readScopeOf, type ScopeRequests } from './rights.ts';
 
 /** Possible narrowings of a scope. */
@@ -34,7 +34,7 @@ export function fieldsOf({ body, writes: others = [] }: Facts, value: unknown): 
   return [...new Set([...insideOf(body, value ?? {}), ...others])];
 }
 
-type Shape = Partial<TObject> & { readonly items?: Partial<TObject>; readonly [writes]?: Writes };
+type Shape = Partial<TObject> & { readonly items?: Partial<TObject>; readonly [writes]?: WrittenFields };
 
 /** Returns the fields that the properties of an object write. @param value the object; absent: all properties of the schema */
 function insideOf(schema: Shape | undefined, value?: unknown): string[] {

@@ -1,6 +1,6 @@
 // Decides how each run in a sidecar ends when the sidecar dies. A run fails as the culprit only without doubt: the sidecar named it,
 // or it alone was running guest code. Otherwise all runs are interrupted, and quarantine identifies the culprit later.
-import type { Ending } from './run/ending.ts';
+import type { SandboxEnding } from './run/ending.ts';
 import type { ActiveRun } from './run/run.ts';
 
 export interface Death {
@@ -17,9 +17,9 @@ const selfInflicted = /signal (SIGTRAP|SIGABRT|SIGSEGV|SIGILL|SIGBUS|SIGFPE|SIGS
 
 const ownGrowthBytes = 100 * 1024 * 1024;
 
-export function blame(runs: readonly ActiveRun[], death: Death): Map<ActiveRun, Ending> {
+export function blame(runs: readonly ActiveRun[], death: Death): Map<ActiveRun, SandboxEnding> {
   const culprit = death.culprit ?? onlyActive(runs, death);
-  const verdict = new Map<ActiveRun, Ending>();
+  const verdict = new Map<ActiveRun, SandboxEnding>();
   for (const run of runs) {
     verdict.set(
       run,
@@ -44,7 +44,7 @@ function onlyActive(runs: readonly ActiveRun[], death: Death): ActiveRun | undef
     : undefined;
 }
 
-function failureOf(death: Death): Ending {
+function failureOf(death: Death): SandboxEnding {
   const memory =
     death.cause === 'memory' || /out of memory|Allocation failed|invalid size/i.test(death.lastWords ?? '');
   const reason = memory ? 'memory' : death.cause === 'cpu' ? 'cpu' : 'killed';

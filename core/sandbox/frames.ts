@@ -17,8 +17,8 @@ import type {
   EndReason,
   EntryReport,
   FromSidecar,
-  LogLevel,
-  Progress,
+  GuestLogLevel,
+  GuestProgress,
   RunEnd,
   RunNonce,
 } from './protocol.ts';
@@ -58,7 +58,7 @@ export function nonceSource(): () => RunNonce {
   };
 }
 
-const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+const logLevels: readonly GuestLogLevel[] = ['debug', 'info', 'warn', 'error'];
 const endReasons: readonly EndReason[] = [
   'error',
   'retry_later',
@@ -80,7 +80,7 @@ export interface Drained {
   run: RunNonce;
   acked: number;
   calls: [call: number, op: string, args: string][];
-  logs: [level: LogLevel, message: string][];
+  logs: [level: GuestLogLevel, message: string][];
 }
 
 /** A validated message of a sidecar. */
@@ -171,7 +171,7 @@ function readEnd(fields: Fields): RunEnd {
   };
 }
 
-function readProgressOf({ progress }: Fields): { progress?: Progress } {
+function readProgressOf({ progress }: Fields): { progress?: GuestProgress } {
   if (progress === undefined) return {};
   const read = readProgress(progress);
   if (!read) throw new ProtocolBreach('`progress` is invalid.');

@@ -1,9 +1,9 @@
 // Interface of the sandbox to the rest of the core.
 import type { Clock } from '../lib/clock.ts';
 import type { SidecarPrograms } from './fleet/bundle.ts';
-import type { Role } from './fleet/fleet.ts';
+import type { SidecarRole } from './fleet/fleet.ts';
 import type { JailLevel } from './jail/level.ts';
-import type { LogLevel, Progress, RunLimits, CallReply } from './protocol.ts';
+import type { GuestLogLevel, GuestProgress, RunLimits, CallReply } from './protocol.ts';
 import type { HandlerKind } from '../../sdk/plugin/handlers.ts';
 
 export interface Sandbox {
@@ -23,7 +23,7 @@ export interface SandboxStatus {
   state: 'ready' | 'starting' | 'down';
   jail: JailLevel;
   /** Sidecars that are ready to take runs. */
-  sidecars: { pid: number; role: Role; rssBytes: number; isolates: number }[];
+  sidecars: { pid: number; role: SidecarRole; rssBytes: number; isolates: number }[];
 }
 
 export interface SandboxJob {
@@ -89,7 +89,7 @@ export interface RunUsage {
   wallMs: number;
   queueMs: number;
   calls: number;
-  logs: { level: LogLevel; message: string; atMs: number }[];
+  logs: { level: GuestLogLevel; message: string; atMs: number }[];
 }
 
 type FailureReason =
@@ -109,7 +109,7 @@ type FailureReason =
 export type SandboxOutcome = RunUsage &
   /** `progress` is reported by a schedule. `result` is JSON text returned by an action or a route, untrusted. */
   (
-    | { status: 'succeeded'; progress?: Progress; result?: string }
+    | { status: 'succeeded'; progress?: GuestProgress; result?: string }
     /** `killed`: the isolate or process died because of this run, which is a violation. */
     | {
         status: 'failed';

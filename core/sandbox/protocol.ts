@@ -41,7 +41,7 @@ export interface RunLimits {
   startupMs: number;
 }
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export type GuestLogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** Name of a run on the wire: 128 random bits that a sidecar receives with the run, so that it cannot name a run of another sidecar. */
 export type RunNonce = string;
@@ -101,7 +101,7 @@ export type EndReason =
   | 'protocol';
 
 /** Progress of a schedule; a schedule with `done` < `of` runs again at once. */
-export interface Progress {
+export interface GuestProgress {
   done: number;
   of: number;
   /** Unit of the count, such as "teams". */
@@ -109,7 +109,7 @@ export interface Progress {
 }
 
 /** Returns the value as a progress, or undefined if it is not a valid one. */
-export function readProgress(value: unknown): Progress | undefined {
+export function readProgress(value: unknown): GuestProgress | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { done, of, unit } = value as Record<string, unknown>;
   if (typeof done !== 'number' || typeof of !== 'number') return undefined;
@@ -122,7 +122,7 @@ export function readProgress(value: unknown): Progress | undefined {
 
 export type RunEnd =
   /** `result`: JSON text, for handlers whose caller waits for a result. */
-  | { status: 'succeeded'; progress?: Progress; result?: string }
+  | { status: 'succeeded'; progress?: GuestProgress; result?: string }
   /** `killed`: the isolate died because of this run. `stack`: V8 stack of the thrown error. */
   | {
       status: 'failed';

@@ -16,7 +16,7 @@ import {
   type JailReport,
 } from './jail/level.ts';
 import type { SandboxOptions } from './job.ts';
-import type { Ending } from './run/ending.ts';
+import type { SandboxEnding } from './run/ending.ts';
 import type { ActiveRun } from './run/run.ts';
 import type { Violations } from './violations.ts';
 
@@ -107,7 +107,7 @@ export function readyOnes(fleet: Fleet) {
   return fleet.members().filter(({ ready }) => ready);
 }
 
-function recordViolation(violations: Violations, run: ActiveRun, ending: Ending): void {
+function recordViolation(violations: Violations, run: ActiveRun, ending: SandboxEnding): void {
   if (ending.status === 'failed') violations.crashed(run.job.installId);
   else if (run.channel.active) violations.suspect(run.job.installId);
 }

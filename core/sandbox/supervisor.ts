@@ -9,7 +9,7 @@ import type { Sandbox, SandboxOptions } from './job.ts';
 import { findAddon } from './locate.ts';
 import { createScheduler, type SchedulerParts } from './scheduler.ts';
 
-export type { Progress, RunLimits, CallReply } from './protocol.ts';
+export type { GuestProgress, RunLimits, CallReply } from './protocol.ts';
 
 export type {
   Sandbox,

@@ -12,7 +12,7 @@ import { createFindAccessToken } from '../oauth/find-token.ts';
 import type { Scope } from '../store/store.ts';
 import { createOAuthClients, type OAuthClients } from './oauth-clients.ts';
 
-export interface Identity extends Pick<OAuthClients, 'clients' | 'registration'> {
+export interface ServedIdentity extends Pick<OAuthClients, 'clients' | 'registration'> {
   readonly authentication: Authentication;
   readonly sessions: Sessions;
   /** Starts its background writes. */
@@ -29,7 +29,7 @@ export function createIdentity(options: {
   directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   resolve: Resolve;
   port: number;
-}): Identity {
+}): ServedIdentity {
   const { services, committer, clock } = options;
   const { store, nowMs } = services;
   const uses = createUses(services, clock);

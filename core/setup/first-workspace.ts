@@ -39,7 +39,7 @@ export async function hasWorkspace(store: Store): Promise<boolean> {
   return (await store.readSystem(anyWorkspace)).length > 0;
 }
 
-/** @param input with `isShownLater`, the next start creates another key unless `firstKeyShown` was called for this one */
+/** @param input with `isShownLater`, the next start creates another key unless `markFirstKeySeen` was called for this one */
 export async function createWorkspace(
   services: Services,
   committer: Committer,

@@ -8,7 +8,7 @@ import { diskFaultOf } from './engine-errors.ts';
 import { openFileEngine, type FileEngine } from './file-engine.ts';
 import { describeDamage, wayBack } from './integrity/damage.ts';
 import { filesOf, writeIdentity } from './integrity/identity.ts';
-import { headOf, type Directory } from './integrity/recognise.ts';
+import { headOf, type DataDirectory } from './integrity/recognise.ts';
 import { startDirectory, type Started } from './integrity/start.ts';
 import { watchFiles } from './integrity/watch.ts';
 import type { MigrationReport } from './migrate.ts';
@@ -70,7 +70,7 @@ function openDirectory(
   { budgetMs, charge, log, problems, isCopied }: OpenOptions,
 ): OpenedStore {
   const { path, database, logHead, snapshots, walArchive } = dataDir;
-  const dir: Directory = { path, database, logHead, identity: join(path, 'identity') };
+  const dir: DataDirectory = { path, database, logHead, identity: join(path, 'identity') };
   const copying = isCopied === true ? { walArchive, nowMs } : null;
   const started = startDirectory(dir, {
     nowMs,
@@ -109,7 +109,7 @@ function dropWalArchive(walArchive: string): void {
 }
 
 function watch(
-  dir: Directory,
+  dir: DataDirectory,
   store: FileEngine,
   { log, problems }: { log: Log; problems: Problems },
 ): () => boolean {
@@ -131,7 +131,7 @@ function watch(
 }
 
 function closing(of: {
-  dir: Directory;
+  dir: DataDirectory;
   dataDir: DataDir;
   store: FileEngine;
   started: Started;
@@ -154,7 +154,7 @@ function closing(of: {
  * server.
  * @param files identity of the files that were open: files in their place may be a copy made meanwhile
  */
-function noteClosed(dir: Directory, files: string | null): void {
+function noteClosed(dir: DataDirectory, files: string | null): void {
   try {
     if (filesOf(dir) !== files) return;
     writeIdentity(dir.identity, dir, 'closed', headOf(dir));

@@ -2,8 +2,8 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Egress, EgressResponse } from '../lib/egress/egress.ts';
 import { EgressError } from '../lib/egress/error.ts';
-import type { Attempt } from './deliveries/rows.ts';
-import type { Message } from './payload.ts';
+import type { DeliveryAttempt } from './deliveries/rows.ts';
+import type { WebhookMessage } from './payload.ts';
 import { signatureHeaders } from './signature.ts';
 
 export const attemptLimits = {
@@ -13,7 +13,7 @@ export const attemptLimits = {
 };
 
 export interface Attempted {
-  readonly record: Attempt;
+  readonly record: DeliveryAttempt;
   readonly response: EgressResponse | null;
   readonly worked: boolean;
 }
@@ -36,7 +36,7 @@ interface Attemptable {
 export async function attempt(
   { clock, egress, version, signal }: Attempting,
   delivery: Attemptable,
-  message: Message,
+  message: WebhookMessage,
 ): Promise<Attempted | null> {
   const at = clock.nowMs();
   const requestHeaders = attemptHeaders(delivery, message, at, version);
@@ -59,11 +59,11 @@ export async function attempt(
   }
 }
 
-type SentAttempt = Pick<Attempt, 'number' | 'at' | 'requestHeaders'>;
+type SentAttempt = Pick<DeliveryAttempt, 'number' | 'at' | 'requestHeaders'>;
 
 function answered(sent: SentAttempt, response: EgressResponse): Attempted {
   const error = failureOf(response.status);
-  const record: Attempt = {
+  const record: DeliveryAttempt = {
     ...sent,
     latencyMs: response.latencyMs,
     statusCode: response.status,
@@ -76,7 +76,7 @@ function answered(sent: SentAttempt, response: EgressResponse): Attempted {
 }
 
 function unanswered(sent: SentAttempt, failure: EgressError, latencyMs: number): Attempted {
-  const record: Attempt = {
+  const record: DeliveryAttempt = {
     ...sent,
     latencyMs,
     statusCode: null,
@@ -90,7 +90,7 @@ function unanswered(sent: SentAttempt, failure: EgressError, latencyMs: number):
 
 export function attemptHeaders(
   delivery: { id: string; secrets: readonly string[] },
-  message: Message,
+  message: WebhookMessage,
   nowMs: number,
   version: string,
 ): Record<string, string> {

@@ -5,14 +5,14 @@ import { renderEvent, type EventEnvelope, type EventRow } from '../events/event.
 export const payloadBytesMax = 256 * 1024;
 
 /** Data shared by all deliveries of an event. */
-export interface Message {
+export interface WebhookMessage {
   readonly eventId: string;
   readonly type: string;
   readonly traceparent: string | null;
   readonly payload: string;
 }
 
-export function messageOf(row: EventRow, baseUrl: string): Message {
+export function messageOf(row: EventRow, baseUrl: string): WebhookMessage {
   return { eventId: row.id, type: row.type, traceparent: row.traceparent, payload: payloadOf(row, baseUrl) };
 }
 

@@ -20,7 +20,7 @@ import { goesOff } from './deliveries/off.ts';
 import { createReplays, type Replays } from './replays/queue.ts';
 import { replayRoutes } from './replays/routes.ts';
 import { sampleRoutes } from './samples/routes.ts';
-import { createSamples, type SentEvent } from './samples/samples.ts';
+import { createSamples, type SampleEvent } from './samples/samples.ts';
 import { createSubscriptions, type Subscriptions } from './subscriptions.ts';
 import { createCanceler, type Canceler } from './worker/canceler.ts';
 import { createHealths, type Healths } from './worker/health.ts';
@@ -51,7 +51,7 @@ interface WebhooksOptions {
   readonly egress: Egress;
   readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
   readonly checkFilter: CheckFilter;
-  readonly sentEvents: readonly SentEvent[];
+  readonly sentEvents: readonly SampleEvent[];
   readonly streams: Streams;
   readonly version: string;
 }

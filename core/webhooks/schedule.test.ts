@@ -71,7 +71,7 @@ test('jitter adds at most a tenth, never to the last attempt, and slow attempts 
   );
 });
 
-test('with outages and Retry-After: at most 8 attempts, none planned past 24 h, the last one at 24 h unless the core was down then', () => {
+test('with outages and Retry-After there are at most 8 attempts, none planned past 24 h, the last one at 24 h unless the core was down then', () => {
   const event = fc.record({
     random: unit,
     tookMs: fc.integer({ min: 0, max: 15_000 }),
@@ -107,7 +107,7 @@ test('with outages and Retry-After: at most 8 attempts, none planned past 24 h, 
   );
 });
 
-test('offsets missed in an outage are not caught up in a burst', () => {
+test('attempts missed in an outage are not made up in a burst', () => {
   const startedAt = run((attempt) => ({ lateMs: attempt === 3 ? 6 * HOUR_MS : 0 }));
   expect(startedAt).toEqual([0, 5_000, 300_000 + 6 * HOUR_MS, 10 * HOUR_MS, 24 * HOUR_MS]);
 });
@@ -132,7 +132,7 @@ describe('Retry-After', () => {
       retryAfterMs,
     });
 
-  test('puts an attempt off, never forward, and at most to the final one', () => {
+  test('delays an attempt, never advances it, and at most until the final one', () => {
     expect(next(0, 1_000)).toEqual({ atMs: FIRST_MS + 5_000 });
     expect(next(0, 60_000)).toEqual({ atMs: FIRST_MS + 60_000 });
     expect(next(0, 3 * HOUR_MS)).toEqual({ atMs: FIRST_MS + 3 * HOUR_MS });
@@ -140,7 +140,7 @@ describe('Retry-After', () => {
     expect(next(0, Number.POSITIVE_INFINITY)).toEqual({ atMs: FIRST_MS + RETRY_HORIZON_MS });
   });
 
-  test('is read as seconds or as an HTTP date, and otherwise ignored', () => {
+  test('is parsed as seconds or as an HTTP date, and otherwise ignored', () => {
     const read = (header?: string) => parseRetryAfterMs(header, FIRST_MS);
     expect(read('120')).toBe(120_000);
     expect(read(' 0 ')).toBe(0);

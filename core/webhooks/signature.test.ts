@@ -117,7 +117,7 @@ describe('the unmodified standardwebhooks package', () => {
   });
 });
 
-test('nothing is signed without a proper secret or time', () => {
+test('no signature is made without a valid secret and time', () => {
   for (const secrets of [[], [''], ['whsec_'], ['secret'], ['whsec_not base64'], [SECRET, 'whsec_a']]) {
     expect(() => signed(secrets)).toThrow(/secret/);
   }

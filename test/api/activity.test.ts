@@ -1,4 +1,4 @@
-// What happens to an issue's comments is seen on the issue: its time moves, its version does not.
+// A change of an issue's comments updates `updatedAt` of the issue, and not its version.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { scenarioOf, type Scenario } from '../scenario.ts';
@@ -13,7 +13,7 @@ afterAll(() => app.stop());
 
 const now = (): string => new Date(app.clock.now()).toISOString();
 
-test('each change of a comment moves the time of its issue, and who edits the issue is not in its way', async () => {
+test('a change of a comment updates the time of its issue without a version conflict for editors of the issue', async () => {
   const { id } = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Talked of' })).json;
   await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Newer' });
   const before = await app.call('GET', `/api/v1/issues/${id}`);
@@ -39,7 +39,7 @@ test('each change of a comment moves the time of its issue, and who edits the is
   }
   const fresh = await app.call('GET', `/api/v1/issues/${id}`, undefined, { 'if-none-match': etag });
   expect(fresh.status).toBe(200);
-  // Read before all of this was said.
+  // Read before the steps below add events.
   await step(
     'PATCH',
     `/issues/${id}`,
@@ -48,7 +48,7 @@ test('each change of a comment moves the time of its issue, and who edits the is
   );
 });
 
-test('what changes nothing about a comment moves nothing', async () => {
+test('a change of a comment without effect does not update the time of its issue', async () => {
   const { id } = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Quiet' })).json;
   const { json } = await app.call('POST', `/api/v1/issues/${id}/comments`, { body: 'Same' });
   const { updatedAt } = (await app.call('GET', `/api/v1/issues/${id}`)).json;
@@ -58,7 +58,7 @@ test('what changes nothing about a comment moves nothing', async () => {
   await step('GET', `/issues/${id}`, undefined, { status: 200, body: { updatedAt } });
 });
 
-test('a comment and the deletion of its issue at the same time: one comes first, and none is left on what is gone', async () => {
+test('a comment created while its issue is being deleted is either deleted with the issue or refused', async () => {
   for (let round = 0; round < 10; round++) {
     const { id } = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Contested' })).json;
     const from = await app.lastSequence();

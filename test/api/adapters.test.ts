@@ -1,5 +1,5 @@
-// The door has two entrances, one for HTTP and one for callers inside the process (docs/decisions/0019): whatever is asked, they
-// answer alike and have the same effects. Generated from the routes.
+// The HTTP adapter and the in-process adapter (docs/decisions/0019) give equal responses with equal effects. Generated
+// from the routes.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { TSchema } from 'typebox';
@@ -20,16 +20,19 @@ const hookUrl = `http://127.0.0.1:${receiver.port}/`;
 const flags = { egressAllow: '127.0.0.0/8' };
 afterAll(() => receiver.stop(true));
 
-/** Two clients with one key, and what is compared of their answers. */
+/** Clients of both adapters with the same key. */
 interface Pair {
   readonly http: Client;
   readonly values: Client;
 }
 
-/** What both entrances have values for: a page or a stream goes out over HTTP alone. */
+/** True if both adapters serve the route: pages and streams exist over HTTP only. */
 const hasValue = ({ kind }: Route): boolean => kind === 'read' || kind === 'write';
 
-/** Without what no two answers share: made ids and secrets, by the order in which they first appear, and what was measured. */
+/**
+ * Replaces everything that differs between any two runs: generated ids and secrets, by order of appearance, and
+ * measurements.
+ */
 function comparable(): (text: string) => Json {
   const seen = new Map<string, string>();
   const placeholderOf = (id: string): string => seen.get(id) ?? seen.set(id, `<${seen.size}>`).get(id)!;
@@ -45,11 +48,11 @@ function comparable(): (text: string) => Json {
         /"((?:start|end)Cursor|cursor|generation|prefix|date|(?:X-W|w)ebhook-[Ss]ignature)":"[^"]*"/g,
         '"$1":"made"',
       )
-      // A card that nobody moved stands by its id; when a key was used last is kept by the way.
+      // The rank of a card that nobody moved is derived from its id; `lastUsedAt` is written outside the request.
       .replaceAll(/"rank":"[^"]*"/g, '"rank":"made"')
       .replaceAll(/"lastUsedAt":("[^"]*"|null)/g, '"lastUsedAt":"measured"')
       .replaceAll(/"(\w*(?:Ms|ms|MsP\d+|Bytes|bytesIn|bytesOut))":[\d.]+/g, '"$1":0')
-      // Compressed, it has another length with other ids.
+      // The compressed length depends on the ids.
       .replaceAll(/("recording":\{"bytes":)\d+/g, '$10');
     return same === '' ? null : (JSON.parse(same) as Json);
   };
@@ -59,7 +62,7 @@ function visible(reply: Reply, show: (text: string) => Json): unknown {
   const json = show(reply.text);
   if (json?.error) {
     delete json.error.requestId;
-    // A text has places, and a value has none.
+    // Only texts have line numbers; values have none.
     json.error.message = json.error.message.replace(
       /( See|: expected .* at) line \d+, column \d+\.$/,
       (_: string, how: string) => (how === ' See' ? '' : '.'),
@@ -74,12 +77,12 @@ function visible(reply: Reply, show: (text: string) => Json): unknown {
   };
 }
 
-/** What each operation answered, and the events that all of them together caused. */
+/** The response of each operation, followed by all events. */
 async function lifeOf(app: TestApp, call: Client): Promise<unknown[]> {
   const routes = new Map(app.app.routes.map((route) => [route.name, route]));
   const show = comparable();
   const transcript: unknown[] = [];
-  // What goes on behind the door has ended before anything is asked, so that the order of events is known.
+  // Background work ends before each request, so that the order of events is fixed.
   const unhurried: Client = async (...args) => {
     await app.settled();
     return call(...args);
@@ -87,11 +90,11 @@ async function lifeOf(app: TestApp, call: Client): Promise<unknown[]> {
   await everyOperation({ ...app, call: unhurried }, hookUrl, async (name, path, body) => {
     const route = routes.get(name)!;
     if (!hasValue(route)) return null;
-    // No two objects are made at the same time, so that their order is known too.
+    // Distinct creation times fix the order of the objects.
     await app.settled();
     app.clock.advance(10);
     const reply = await unhurried(route.method, path, body);
-    // How much was used is measured.
+    // Usage is measured, so that it differs between runs.
     if (name !== 'usage.get') transcript.push([name, visible(reply, show)]);
     return reply.json;
   });
@@ -104,7 +107,7 @@ async function lifeOf(app: TestApp, call: Client): Promise<unknown[]> {
   return [...transcript, ...events.map((event) => show(JSON.stringify(event)))];
 }
 
-test('every operation, done in either way, answers the same and causes the same events', async () => {
+test('every operation gives the same response and the same events through both adapters', async () => {
   const lives: unknown[][] = [];
   for (const clientOf of [
     (app: TestApp) => app.call,
@@ -119,7 +122,7 @@ test('every operation, done in either way, answers the same and causes the same 
   expect(lives[0]!.length).toBeGreaterThan(150);
 }, 120_000);
 
-describe('whatever is asked of a route, both entrances answer alike:', () => {
+describe('both adapters answer alike:', () => {
   let app: TestApp;
   let own: Seeds;
   let foreign: Seeds;
@@ -129,13 +132,13 @@ describe('whatever is asked of a route, both entrances answer alike:', () => {
 
   const pairOf = (token: string): Pair => ({ http: app.clientOf(token), values: valueClientOf(app, token) });
 
-  /** Asks both the same, and says what was answered. */
+  /** Sends the request through both adapters, compares the responses, and returns one. */
   const alike = async ({ http, values }: Pair, route: Route, asking: Asking = {}): Promise<Reply> => {
     const { ids = own, query = '' } = asking;
     const path = fillPath(route.path, route.params, ids) + query;
     const body = 'body' in asking ? asking.body : exampleOf(route, hookUrl);
     const headers = { ...simulated, ...asking.headers };
-    // Where a body is due, one that is missing is an empty text.
+    // Over HTTP a missing body is an empty text.
     const text = route.method === 'GET' ? undefined : (JSON.stringify(body) ?? (route.body ? '' : undefined));
     const first = await http(route.method, path, text, headers);
     const second = await values(route.method, path, body, headers);
@@ -166,7 +169,7 @@ describe('whatever is asked of a route, both entrances answer alike:', () => {
   });
   afterAll(() => app.stop());
 
-  test('its example is taken, and nothing of it is done when it is simulated', async () => {
+  test('examples in simulate mode, without effect', async () => {
     const from = await app.lastSequence();
     const statuses = new Set<number>();
     for (const route of routes) statuses.add((await alike(owner, route)).status);
@@ -174,14 +177,15 @@ describe('whatever is asked of a route, both entrances answer alike:', () => {
     expect(await app.lastSequence()).toBe(from);
   });
 
-  test('ids that do not exist, and those of another workspace', async () => {
-    // What nobody has, that one makes.
+  test('ids that do not exist or belong to another workspace', async () => {
+    // issues.external.put creates a missing object.
     for (const route of routes.filter(({ params, name }) => params && name !== 'issues.external.put'))
       for (const ids of [nowhere, foreign])
-        if ((await alike(owner, route, { ids })).status !== 404) expect(route.name).toBe('no id in its path');
+        if ((await alike(owner, route, { ids })).status !== 404)
+          expect(route.name).toBe('without an id in its path');
   });
 
-  test('a missing scope', async () => {
+  test('requests without the scope', async () => {
     for (const scope of new Set(routes.flatMap((route) => route.scope ?? []))) {
       const left = allScopes.filter((one) => !expandScopes([one]).has(scope));
       const pair = pairOf(await app.mintKey(left));
@@ -190,7 +194,7 @@ describe('whatever is asked of a route, both entrances answer alike:', () => {
     }
   });
 
-  test('versions and idempotency keys', async () => {
+  test('requests with versions and idempotency keys', async () => {
     for (const route of routes.filter(({ kind }) => kind === 'write')) {
       await alike(owner, route, { headers: { 'if-match': '"999"' } });
       const commit = { 'tatami-mode': 'commit', 'idempotency-key': 'x'.repeat(256) };
@@ -214,7 +218,7 @@ describe('whatever is asked of a route, both entrances answer alike:', () => {
     }
   }, 60_000);
 
-  test('random requests from the schemas, sound and broken', async () => {
+  test('random valid and invalid requests from the schemas', async () => {
     for (const route of routes) {
       const ids = [own, nowhere];
       const bodies = route.body ? sometimesBroken(arbitraryOf(route.body, ids)) : fc.constant(undefined);

@@ -1,4 +1,5 @@
-// Problems of the server are told to every workspace: once they have lasted, once each, over restarts, and when they are over.
+// Server problems are announced to every workspace once they last a minute, once each across restarts, and again when
+// they end.
 import { expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 
@@ -9,7 +10,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 const problemEvents = async (app: TestApp, key = app.workspace.apiKey): Promise<Json[]> =>
   (await app.clientOf(key)('GET', '/api/v1/events?types=system.*&limit=100')).json.data;
 
-test('what lasts a minute is told to every workspace, what flaps is not, and neither is told again after a restart', async () => {
+test('a problem that lasts a minute is announced to every workspace once, also across restarts, and a brief one is not', async () => {
   let app = await startApp();
   const other = await app.addWorkspace('Other', 'OTH');
   const since = new Date(app.clock.nowMs()).toISOString();
@@ -54,7 +55,7 @@ test('what lasts a minute is told to every workspace, what flaps is not, and nei
   await app.stop();
 });
 
-test('what cannot be written is told once it can, both that it was there and that it is over', async () => {
+test('a problem that cannot be written is announced with its end once writes succeed again', async () => {
   const app = await startApp();
   const { store, problems } = app.services;
   const { commit } = store;

@@ -1,4 +1,4 @@
-// Every response the application makes: the request id, the three RateLimit headers, one envelope, and no stack or value.
+// Every response has the request id, the three RateLimit headers and one envelope, and no stack or submitted value.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { errorCodes } from '../../core/lib/errors.ts';
 import { startApp, type Reply, type TestApp } from '../app.ts';
@@ -33,8 +33,8 @@ const cases: [name: string, status: number, ask: () => Promise<Reply>][] = [
   ['foreign cursor', 400, () => app.call('GET', '/api/v1/issues?after=abc')],
   ['no token', 401, () => app.clientOf(null)('GET', '/api/v1/issues')],
   ['wrong token', 401, () => app.clientOf('nope')('GET', '/api/v1/issues')],
-  ['no such path', 404, () => app.call('GET', '/api/v1/nothing')],
-  ['no such object', 404, () => app.call('GET', '/api/v1/issues/iss_00000000000000000000000001')],
+  ['an unknown path', 404, () => app.call('GET', '/api/v1/nothing')],
+  ['an unknown object', 404, () => app.call('GET', '/api/v1/issues/iss_00000000000000000000000001')],
   ['impossible id', 404, () => app.call('GET', '/api/v1/issues/iss_x')],
   ['trailing slash', 404, () => app.call('GET', '/api/v1/issues/')],
   ['wrong method', 405, () => app.call('PUT', '/api/v1/issues', {})],
@@ -43,7 +43,7 @@ const cases: [name: string, status: number, ask: () => Promise<Reply>][] = [
     413,
     () => app.call('POST', '/api/v1/issues', JSON.stringify({ title: 'x'.repeat(2_000_000) })),
   ],
-  ['nothing where something is required', 422, () => app.call('POST', '/api/v1/issues', undefined, {})],
+  ['a missing required value', 422, () => app.call('POST', '/api/v1/issues', undefined, {})],
   [
     'form',
     415,
@@ -63,11 +63,11 @@ const cases: [name: string, status: number, ask: () => Promise<Reply>][] = [
   ['script', 200, () => app.clientOf(null)('GET', '/docs/viewer.js')],
   ['document', 200, () => app.clientOf(null)('GET', '/api/v1/openapi.json')],
   ['stream', 200, () => app.call('GET', '/api/v1/events/stream')],
-  ['no such page', 404, () => app.clientOf(null)('GET', '/nothing')],
+  ['an unknown page', 404, () => app.clientOf(null)('GET', '/nothing')],
   ['health', 200, () => app.clientOf(null)('GET', '/healthz')],
 ];
 
-/** Taken for what it says it is, shown in nobody's frame, and allowed no more than it names. */
+/** The headers forbid content sniffing, framing and every source that the policy does not name. */
 function expectUnframedAndUnsniffed(headers: Headers): void {
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   const policy = headers.get('content-security-policy')?.split('; ') ?? [];
@@ -96,7 +96,7 @@ for (const [name, status, ask] of cases)
     if (status === 401) expect(reply.headers.get('www-authenticate')).toMatch(/^Bearer/);
   });
 
-test('a fault of ours answers 500 without its text, and is logged with the request id', async () => {
+test('an unexpected fault is answered with 500 without its text, and is logged with the request id', async () => {
   const { store } = app.services;
   const readOne = store.readOne;
   store.readOne = () => Promise.reject(new Error('secret detail of the inside'));
@@ -114,7 +114,7 @@ test('a fault of ours answers 500 without its text, and is logged with the reque
   ).toBe(true);
 });
 
-test('hostile JSON is 400, never 500', async () => {
+test('hostile JSON is answered with 400, never 500', async () => {
   const deep = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   const hostile = [
     `{"team":"ENG","title":${deep(65)}}`,
@@ -151,7 +151,7 @@ test('hostile JSON is 400, never 500', async () => {
   expect(bytes.status).toBe(400);
 });
 
-test('a body that says nothing of its length is capped while it streams', async () => {
+test('a body without a declared length is limited while it streams', async () => {
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {
       for (let i = 0; i < 40; i++) controller.enqueue(new Uint8Array(64 * 1024).fill(0x20));

@@ -1,4 +1,4 @@
-// API keys: nobody mints more than they hold, a key ends when it should, and its secret is shown once and kept nowhere.
+// A key gets no more scopes than its creator holds, ends at its expiry, and its secret is shown once and never stored.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const reads = async (token: string): Promise<number> =>
 const mint = (body: object, token = app.workspace.apiKey): ReturnType<typeof app.call> =>
   app.clientOf(token)('POST', '/api/v1/api-keys', { name: 'k', scopes: ['issues:read'], ...body });
 
-test('a key is shown once, listed without its secret, works until revoked, and not a request longer', async () => {
+test('a key is shown once, is listed without its secret, and is rejected on the first request after its revocation', async () => {
   const minted = await step(
     'POST',
     '/api-keys',
@@ -41,7 +41,7 @@ test('a key is shown once, listed without its secret, works until revoked, and n
   await step('GET', path, undefined, { status: 200, body: { revokedAt: '2026-11-20T12:00:00.000Z' } });
 });
 
-test('revoking takes effect with its answer, however busy the key is', async () => {
+test('a revocation takes effect with its response, also while the key is in use', async () => {
   const { id, key } = (await mint({})).json;
   let revoked = false;
   const late: number[] = [];
@@ -59,7 +59,7 @@ test('revoking takes effect with its answer, however busy the key is', async () 
   expect(new Set(late)).toEqual(new Set([401]));
 });
 
-test('a key ends on the millisecond that its expiry names', async () => {
+test('a key ends at the millisecond of its expiry', async () => {
   const expiresAt = new Date(app.clock.now() + 60_000).toISOString();
   const { key } = (await mint({ expiresAt })).json;
   app.clock.advance(59_999);
@@ -76,7 +76,7 @@ test('a key ends on the millisecond that its expiry names', async () => {
     ]);
 });
 
-test('nobody mints more than they hold, and write implies read', async () => {
+test('a key gets no more scopes than its creator holds, and a write scope implies its read scope', async () => {
   const limited = (await mint({ scopes: ['api-keys:write', 'issues:write'] })).json.key;
   for (const scopes of [['issues:read'], ['issues:write', 'api-keys:read'], ['api-keys:write']])
     expect([scopes, (await mint({ scopes }, limited)).status]).toEqual([scopes, 201]);
@@ -91,7 +91,7 @@ test('nobody mints more than they hold, and write implies read', async () => {
     expect([scopes, (await mint({ scopes })).status]).toEqual([scopes, 422]);
 });
 
-test('any other text is not a key: a wrong checksum, prefix, case or cut is 401 like an unknown one', async () => {
+test('a key with a wrong checksum, prefix, case or length is answered with 401 like an unknown key', async () => {
   const { key } = (await mint({})).json;
   const [, prefix, secret] = key.split('_') as [string, string, string];
   const flip = (text: string, at: number): string =>
@@ -123,11 +123,11 @@ test('any other text is not a key: a wrong checksum, prefix, case or cut is 401 
   expect(
     (await app.clientOf(null)('GET', '/api/v1/issues', undefined, { authorization: `bearer ${key}` })).status,
   ).toBe(200);
-  // The public pages refuse a wrong token, too, rather than hide that it is wrong.
+  // Public pages also refuse a wrong token, so that the caller notices the mistake.
   expect((await app.clientOf(wrong[0]!)('GET', '/api/v1/openapi.json')).status).toBe(401);
 });
 
-test('a key acts for its member, and ends when the member leaves', async () => {
+test('a key acts for its member, and ends when the member is removed', async () => {
   const member = (await app.call('POST', '/api/v1/members', { name: 'Ana' })).json;
   const minted = await mint({ memberId: member.id, scopes: ['issues:write', 'comments:write'] });
   const ana = app.clientOf(minted.json.key);
@@ -151,7 +151,7 @@ test('a key acts for its member, and ends when the member leaves', async () => {
   ]);
 });
 
-test('no secret lies on the disk or in the log, whatever was done with it', async () => {
+test('no secret is stored in clear text on disk or in the log', async () => {
   const keys: Json[] = await Promise.all(
     Array.from({ length: 5 }, async () => (await mint({ scopes: ['issues:write'] })).json),
   );

@@ -1,4 +1,4 @@
-// Random requests from a route's own schemas: mostly sound, sometimes broken in one place.
+// Random requests from the schemas of a route, valid in most cases and otherwise wrong in one place.
 import fc, { type Arbitrary } from 'fast-check';
 import type { TSchema } from 'typebox';
 import { formOf, type Seeds } from './seeds.ts';
@@ -21,7 +21,7 @@ interface Shape {
   required?: string[];
 }
 
-/** What a careless or hostile client puts where something else is wanted. */
+/** Values of unexpected types, as careless or hostile clients send them. */
 export const hostileValues: readonly unknown[] = [
   null,
   true,
@@ -54,7 +54,10 @@ export const hostileValues: readonly unknown[] = [
   '💥'.repeat(500),
 ];
 
-/** Shares `all` between places: each call returns every nth of them, and others than the call before. The long form returns all. */
+/**
+ * Splits `all` between call sites: each call returns every nth entry, starting one later than the call before. The long
+ * form returns all.
+ */
 export function shared<T>(all: readonly T[], nth: number): () => readonly T[] {
   if (process.env.TATAMI_LONG !== undefined) return () => all;
   let offset = 0;
@@ -64,7 +67,7 @@ export function shared<T>(all: readonly T[], nth: number): () => readonly T[] {
   };
 }
 
-/** @param ids own objects and absent ones, by form */
+/** @param ids existing and missing ids, by entity */
 export function arbitraryOf(schema: TSchema, ids: readonly Seeds[]): Arbitrary<unknown> {
   const shape = schema as Shape;
   if (shape.enum) return fc.constantFrom(...shape.enum);
@@ -110,7 +113,7 @@ function typed(type: string, shape: Shape, ids: readonly Seeds[]): Arbitrary<unk
 
 function objectOf(shape: Shape, ids: readonly Seeds[]): Arbitrary<object> {
   const [entries] = Object.values(shape.patternProperties ?? {});
-  // Entries that fit: the server looks at some errors alone, and those of one list would hide the others.
+  // Valid keys only: the errors of one list would hide the others, because the server reports some errors alone.
   const key = fc.string({ maxLength: 10 }).filter((name) => name !== '__proto__');
   if (entries && 'type' in entries) return fc.dictionary(key, arbitraryOf(entries, ids), { maxKeys: 3 });
   const properties = Object.entries(shape.properties ?? {}).map(

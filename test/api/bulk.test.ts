@@ -1,4 +1,4 @@
-// Many issues changed or deleted by one request: those that are named or that pass a filter, all or none.
+// Bulk updates and deletions of issues, selected by id or by filter, succeed or fail as a whole.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { scenarioOf, type Scenario } from '../scenario.ts';
@@ -23,7 +23,7 @@ beforeEach(async () => {
   created = (await app.call('POST', '/api/v1/issues/bulk', { issues })).json.data;
 });
 
-test('issues are named by id or identifier, and the answer says what of each changes', async () => {
+test('issues are selected by id or identifier, and the response lists the changes of each issue', async () => {
   const [a, b, c] = created;
   await app.call('PATCH', `/api/v1/issues/${b.id}`, { priority: 'high', addLabels: ['feature'] });
   const body = {
@@ -54,7 +54,7 @@ test('issues are named by id or identifier, and the answer says what of each cha
   await step('POST', '/issues/bulk-update', body, { status: 200 });
 });
 
-test('a filter names all that pass it', async () => {
+test('a filter selects every matching issue', async () => {
   const title = `Filtered ${created[0].identifier}`;
   const ids = created.map(({ id }) => id);
   await app.call('POST', '/api/v1/issues/bulk-update', { ids, set: { title } });
@@ -88,7 +88,7 @@ test('a filter names all that pass it', async () => {
   );
 });
 
-test('each issue that is not there, or cannot be changed so, is named, and none is changed', async () => {
+test('an issue that is missing or cannot be changed is named in the error, and no issue is changed', async () => {
   const [a, b, c] = created;
   await app.call('DELETE', `/api/v1/issues/${b.id}`);
   const set = { priority: 'urgent' };
@@ -113,7 +113,7 @@ test('each issue that is not there, or cannot be changed so, is named, and none 
     { ids: [a.id, 'no name'], set },
     { status: 422, error: ['validation_failed', 'ids.1 invalid_format'] },
   );
-  // A state of one team.
+  // A state of one team only.
   const [state] = (await app.call('GET', '/api/v1/workflows?team=ENG')).json.data;
   const moved = await app.call('POST', '/api/v1/issues/bulk-update', {
     ids: [a.id, c.id],
@@ -123,9 +123,9 @@ test('each issue that is not there, or cannot be changed so, is named, and none 
     422,
     [{ path: 'ids.1', issue: 'not_found', fix: expect.stringContaining(`${c.identifier}: `) }],
   ]);
-  // And why: what to do about it alone would not say.
+  // The instruction alone would not name the reason.
   expect(moved.json.error.details[0].fix).toContain('is not a state of this team.');
-  // What is wrong with all of them is said once, where it stands.
+  // An error that concerns all issues is reported once, at its own path.
   for (const [wrong, detail] of [
     [{ labels: ['nothing like it'] }, 'set.labels.0 not_found'],
     [{ parentId: 'NOPE-7' }, 'set.parentId not_found'],
@@ -141,7 +141,7 @@ test('each issue that is not there, or cannot be changed so, is named, and none 
   await step('GET', `/issues/${a.id}`, undefined, { status: 200, body: { version: 1, priority: 'none' } });
 });
 
-test('a request says which issues it is about', async () => {
+test('a bulk request without a valid selection of issues is refused', async () => {
   for (const [path, more] of [
     ['bulk-update', { set: { priority: 'low' } }],
     ['bulk-delete', {}],
@@ -166,7 +166,7 @@ test('a request says which issues it is about', async () => {
       );
 });
 
-test('no more text than 4 MiB is changed at once', async () => {
+test('a bulk update of more than 4 MiB of text is refused', async () => {
   const ids: string[] = [];
   for (let n = 0; n < 17; n++)
     ids.push(
@@ -192,7 +192,7 @@ test('no more text than 4 MiB is changed at once', async () => {
   expect((await app.call('POST', '/api/v1/issues/bulk-delete', { ids: ids.slice(0, 16) })).status).toBe(200);
 });
 
-test('a keyed request is done once, and changes of others at the same time are kept', async () => {
+test('a bulk request with an idempotency key takes effect once and preserves concurrent changes of others', async () => {
   const ids = created.map(({ id }) => id);
   const replies = await Promise.all([
     ...Array.from({ length: 6 }, (_, index) =>
@@ -219,7 +219,7 @@ test('a keyed request is done once, and changes of others at the same time are k
     );
 });
 
-test('five hundred are changed at once, and no more', async () => {
+test('five hundred issues are changed at once, and more are refused', async () => {
   for (let round = 0; round < 5; round++)
     await app.call('POST', '/api/v1/issues/bulk', {
       issues: Array.from({ length: 100 }, () => ({ team: 'OPS', title: 'Five hundred' })),
@@ -242,7 +242,7 @@ test('five hundred are changed at once, and no more', async () => {
     );
 });
 
-test('each wrong entry of a bulk creation is named', async () => {
+test('every invalid entry of a bulk creation is named', async () => {
   const issues = Array.from({ length: 30 }, () => ({ team: 'ENG', title: '' }));
   const { status, json } = await app.call('POST', '/api/v1/issues/bulk', { issues });
   const paths = new Set(json.error.details.map(({ path }: Json) => path));

@@ -1,5 +1,5 @@
-// Compressed answers and requests (docs/spec/api.md › Compression): the same bytes once they are decoded, the same tags, and the same
-// limits, whatever they unfold to.
+// Compressed bodies (docs/spec/api.md › Compression) have the same content, entity tags and limits as uncompressed
+// ones.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import {
   constants,
@@ -17,7 +17,7 @@ beforeAll(async () => {
   app = await startApp();
   const description = 'A sentence that says the same again. '.repeat(60);
   issue = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Long', description })).json.id;
-  // Random texts compress to more than what is sent at once.
+  // Random texts compress poorly, so that the response takes more than one chunk.
   const issues = Array.from({ length: 6 }, (_, n) => ({
     team: 'ENG',
     title: `Random ${n}`,
@@ -56,7 +56,7 @@ async function raw(path: string, headers: Record<string, string>, method = 'GET'
 
 const one = (): string => `/api/v1/issues/${issue}`;
 
-test('an answer takes the coding that the caller likes best, and says the same in each', async () => {
+test('a response uses the coding that the caller prefers, with the same content in each', async () => {
   const plain = await raw(one(), {});
   expect([plain.coding, plain.headers.get('vary')]).toEqual(['none', 'Accept-Encoding']);
   for (const [accepted, coding] of [
@@ -90,7 +90,7 @@ test('an answer takes the coding that the caller likes best, and says the same i
   }
 });
 
-test('what is short, and what is sent as it happens, goes out as it is', async () => {
+test('short responses and event streams are not compressed', async () => {
   const short = await raw('/api/v1/teams', { 'accept-encoding': 'gzip' });
   expect([short.coding, short.headers.has('vary')]).toEqual(['none', false]);
   const stream = await fetch(`${app.url}/api/v1/events/stream`, {
@@ -100,7 +100,7 @@ test('what is short, and what is sent as it happens, goes out as it is', async (
   await stream.body?.cancel();
 });
 
-test('long answers, coded by threads and pulled by their reader, say the same', async () => {
+test('long responses that worker threads compress have the same content', async () => {
   const list = '/api/v1/issues?limit=100';
   const plain = await raw(list, {});
   for (const coding of ['gzip', 'zstd']) {
@@ -114,7 +114,7 @@ test('long answers, coded by threads and pulled by their reader, say the same', 
   }
 });
 
-test('an entity tag holds across codings: another one where the bytes are others, good for both conditions', async () => {
+test('an entity tag differs by coding, and each tag satisfies If-Match and If-None-Match', async () => {
   const tags = await Promise.all(
     ['', 'gzip', 'zstd'].map(async (accepted) =>
       String((await raw(one(), { 'accept-encoding': accepted })).headers.get('etag')),
@@ -131,7 +131,7 @@ test('an entity tag holds across codings: another one where the bytes are others
       const requestHeaders = { 'if-none-match': known, 'accept-encoding': accepted };
       const { status, bytes, headers: said } = await raw(one(), requestHeaders);
       expect([status, bytes.length, said.get('vary')]).toEqual([304, 0, 'Accept-Encoding']);
-      // What the caller has, whatever it would be sent now.
+      // The tag is that of the version that the caller holds, although the response would differ now.
       expect(said.get('etag')).toBe(String(tag));
     }
   expect((await raw(one(), { 'if-none-match': '"1-x"' })).status).toBe(200);
@@ -143,7 +143,7 @@ test('an entity tag holds across codings: another one where the bytes are others
   }
 });
 
-test('a tag of few fields, or of more than the issue, has the version', async () => {
+test('the entity tag of a response with selected fields or expansions carries the version', async () => {
   for (const query of ['fields=title', 'fields=title&expand=assignee', 'expand=parent', 'fields=version']) {
     const sparse = await app.call('GET', `${one()}?${query}`);
     const { version } = (await app.call('GET', one())).json;
@@ -162,7 +162,7 @@ test('a tag of few fields, or of more than the issue, has the version', async ()
   expect(headers.get('etag')).toMatch(/^"h-/);
 });
 
-test('the document and its page are kept: coded, tagged, and not sent twice to whoever has them', async () => {
+test('the OpenAPI document and its page are cached compressed, and answered with 304 to callers that have them', async () => {
   for (const path of ['/api/v1/openapi.json', '/docs', '/docs/viewer.js']) {
     const plain = await raw(path, {});
     for (const coding of ['gzip', 'zstd']) {
@@ -194,7 +194,7 @@ const post = async (body: Uint8Array, headers: Record<string, string>): Promise<
 };
 const text = JSON.stringify({ team: 'ENG', title: 'Coded', description: 'é'.repeat(50_000) });
 
-test('a coded body is what it unfolds to, also for its idempotency key', async () => {
+test('a compressed body is equal to its content, also for its idempotency key', async () => {
   const key = { 'idempotency-key': 'coded' };
   const first = await post(gzipSync(text), { 'content-encoding': 'gzip', ...key });
   expect(first.status).toBe(201);
@@ -212,7 +212,7 @@ test('a coded body is what it unfolds to, also for its idempotency key', async (
   expect(other.json.error.code).toBe('idempotency_key_reused');
 });
 
-test('a body that unfolds to more than the limit is 413, however small it came, and costs no memory', async () => {
+test('a body that decompresses beyond the limit is answered with 413 and costs no memory', async () => {
   const spaces = ' '.repeat(1024 * 1024);
   const bombs = [gzipSync(spaces.repeat(64)), zstdCompressSync(spaces.repeat(64)), gzipSync(`${spaces} `)];
   const exact = gzipSync(text.padEnd(1024 * 1024 - 50_000));
@@ -226,14 +226,14 @@ test('a body that unfolds to more than the limit is 413, however small it came, 
   );
   for (const { status, json } of answers)
     expect([status, json.error.code]).toEqual([413, 'payload_too_large']);
-  // Unfolded they are 5.7 GB; what other tests left in this process moves it by some 100 MB.
+  // Decompressed they are 5.7 GB; leftovers of other tests in this process vary the value by about 100 MB.
   expect((process.memoryUsage().rss - before) / 1024 / 1024).toBeLessThan(500);
 });
 
-test('a body in zstd is whole, to its last byte', async () => {
+test('a zstd body is decompressed to its last byte', async () => {
   const json = '{"team":"ENG","title":"Whole"}';
   const noise = Array.from(crypto.getRandomValues(new Uint8Array(300_000)), (byte) => ' \n\t\r'[byte % 4]);
-  // Of one block and of several, also of those that repeat a byte, and with sizes of all widths.
+  // Frames of one block and of several, with repeated bytes, and with size fields of every width.
   const texts = [json, json.padEnd(300), json.padEnd(300_000), json + noise.join('')];
   const all = [{}, { [constants.ZSTD_c_checksumFlag]: 1 }, { [constants.ZSTD_c_contentSizeFlag]: 0 }];
   const said = async (bytes: Uint8Array) => (await post(bytes, { 'content-encoding': 'zstd' })).status;
@@ -248,7 +248,7 @@ test('a body in zstd is whole, to its last byte', async () => {
       ])
         expect([inner.length, params, await said(broken)]).toEqual([inner.length, params, 400]);
     }
-  // Several frames are one stream, of which some are to be skipped.
+  // Several frames form one stream, and skippable frames are ignored.
   const coded = zstdCompressSync(json);
   const skipped = Buffer.from('502a4d1803000000010203', 'hex');
   const halves = [json.slice(0, 9), json.slice(9)].map((part) => zstdCompressSync(part));
@@ -258,7 +258,7 @@ test('a body in zstd is whole, to its last byte', async () => {
     expect(await said(Buffer.concat(parts))).toBe(400);
 });
 
-test('a body that is broken, or coded otherwise, is refused with what to do', async () => {
+test('a corrupt body or an unsupported coding is refused with an instruction', async () => {
   const wide = createZstdCompress({ params: { [constants.ZSTD_c_windowLog]: 27 } });
   wide.write(text);
   wide.end();

@@ -1,5 +1,5 @@
-// Pages of other sites (docs/spec/api.md › Browsers): what a browser would let a page do, by the rules of the Fetch standard, each
-// request with the preflight that it sends before.
+// Pages of other origins (docs/spec/api.md › Browsers): each request follows the Fetch standard and sends its preflight
+// first.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type TestApp } from '../app.ts';
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([app.stop(), strict.stop()]));
 
-/** What a page may send without being asked, and read without being told. */
+/** The method and headers that need no preflight, and the response headers that are readable without permission. */
 const simple = { methods: ['GET', 'HEAD', 'POST'], headers: ['accept', 'accept-language'] };
 const safelisted = [
   'cache-control',
@@ -30,7 +30,7 @@ const namesIn = (list: string | null): string[] =>
 
 interface BrowserResponse {
   readonly status: number;
-  /** Those that the page can read. */
+  /** The response headers that the page can read. */
   readonly headers: Headers;
   readonly response: Response;
 }
@@ -63,7 +63,7 @@ async function fromPage(to: string, init: RequestInit = {}, origin = page): Prom
   }
   headers.set('origin', origin);
   const response = await fetch(to, { ...init, headers });
-  if (!mayRead(response)) throw new Error('blocked: the answer');
+  if (!mayRead(response)) throw new Error('blocked: the response');
   expect(response.headers.has('access-control-allow-credentials')).toBe(false);
   const exposed = [...safelisted, ...namesIn(response.headers.get('access-control-expose-headers'))];
   const readable = new Headers([...response.headers].filter(([name]) => exposed.includes(name)));
@@ -77,7 +77,7 @@ const blocked = (seen: Promise<BrowserResponse>): Promise<string> =>
   );
 const keyOf = (of: TestApp): string => `Bearer ${of.workspace.apiKey}`;
 
-test('a page makes, reads, changes and deletes, and reads what the answers say beside their bodies', async () => {
+test('a page creates, reads, updates and deletes objects, and reads the headers of the responses', async () => {
   const usual = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'x-request-id'];
   const authorization = keyOf(app);
   const json = { authorization, 'content-type': 'application/json' };
@@ -103,7 +103,7 @@ test('a page makes, reads, changes and deletes, and reads what the answers say b
   expect((await fromPage(issueUrl, last)).status).toBe(204);
 });
 
-test('a page reads refusals, also of what is not there, and why', async () => {
+test('a page reads the reason of a refusal, also on an unknown path', async () => {
   const at = `${app.url}/api/v1`;
   const authorization = keyOf(app);
   const json = { authorization, 'content-type': 'application/json' };
@@ -126,7 +126,7 @@ test('a page reads refusals, also of what is not there, and why', async () => {
   expect((await fromPage(`${at}/openapi.json`)).status).toBe(200);
 });
 
-test('preflights cost a key nothing, and an address has a limit of its own', async () => {
+test('preflights cost a key nothing, and have a limit for each address', async () => {
   const ask = () =>
     fetch(`${app.url}/api/v1/labels`, {
       method: 'OPTIONS',
@@ -142,15 +142,15 @@ test('preflights cost a key nothing, and an address has a limit of its own', asy
   expect((await ask()).status).toBe(204);
 });
 
-test('requests that come from no page are answered as ever, and pages of people are no API', async () => {
+test('requests without an origin are answered as before, and pages for people allow no cross-origin access', async () => {
   const { headers } = await app.call('GET', '/api/v1/teams');
   expect([headers.has('access-control-allow-origin'), headers.has('vary')]).toEqual([false, false]);
   const options = await app.call('OPTIONS', '/api/v1/teams', undefined, { origin: page });
   expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, POST, HEAD, OPTIONS']);
-  expect(await blocked(fromPage(`${app.url}/docs`))).toBe('blocked: the answer');
+  expect(await blocked(fromPage(`${app.url}/docs`))).toBe('blocked: the response');
 });
 
-test('where sites are named, theirs alone may; every answer says that it depends on the site', async () => {
+test('a list of allowed origins excludes every other origin, and every response varies by origin', async () => {
   const to = `${strict.url}/api/v1/teams`;
   const init = { headers: { authorization: keyOf(strict) } };
   for (const origin of [page, 'capacitor://localhost']) {
@@ -163,14 +163,14 @@ test('where sites are named, theirs alone may; every answer says that it depends
   expect((await strict.call('GET', '/api/v1/labels')).headers.get('vary')).toContain('Origin');
 });
 
-test('none may where that is off', async () => {
+test('no other origin has access where cross-origin access is off', async () => {
   const closed = await startApp({ flags: { corsOrigins: 'off' } });
   const init = { headers: { authorization: keyOf(closed) } };
   expect(await blocked(fromPage(`${closed.url}/api/v1/teams`, init))).toBe('blocked: 204');
   await closed.stop();
 });
 
-test('what is no site is refused at the start', async () => {
+test('an invalid origin stops the start', async () => {
   for (const corsOrigins of [
     'app.example.com',
     `${page}/path`,
@@ -179,6 +179,6 @@ test('what is no site is refused at the start', async () => {
     `${page} https://b.example`,
   ])
     expect(await startApp({ flags: { corsOrigins } }).catch((error: Error) => error.message)).toMatch(
-      /^--cors-origins must be addresses such as/,
+      /^--cors-origins must be origins such as/,
     );
 });

@@ -1,5 +1,6 @@
-// Cursors (docs/spec/api.md › Lists): one bit changed, another list, workspace, filter or sort, and a cursor is 400; its own
-// list goes on where it stopped, whatever became of the row it stood on. Generated from the routes that have pages.
+// Cursors (docs/spec/api.md › Lists): a cursor that is altered, or that belongs to another list, workspace, filter or
+// sort, is answered with 400. Its own list continues after its row even if the row changes. Generated from the routes
+// with pages.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TSchema } from 'typebox';
 import type { Route } from '../../core/http/route.ts';
@@ -23,7 +24,7 @@ beforeAll(async () => {
   const url = `http://127.0.0.1:${receiver.port}/`;
   own = await seed(app, app.call, 'ENG', url);
   theirs = await seed(app, other, 'OTHER', url);
-  // For the inbox: the first issue below switches it off.
+  // The first issue below disables this endpoint, which adds an inbox item.
   await app.call('POST', '/api/v1/webhooks', { url: `${url}gone`, events: ['issue.created'] });
   for (let i = 0; i < 4; i++) await app.call('POST', '/api/v1/issues', { team: 'ENG', title: `Issue ${i}` });
   await app.settled();
@@ -36,14 +37,14 @@ afterAll(async () => {
 
 const propertiesOf = (schema: TSchema | undefined): object =>
   (schema as { properties?: object } | undefined)?.properties ?? {};
-/** With the words that a search asks for. */
+/** The search route needs its query in the path. */
 const pathOf = (route: Route, ids = own): string =>
   fillPath(route.path, route.params, ids) + ('q' in propertiesOf(route.query) ? '?q=secret' : '');
 const withQuery = (path: string, query: string): string => `${path}${path.includes('?') ? '&' : '?'}${query}`;
 const refusedAsCursor = ({ status, json }: Reply): boolean =>
   status === 400 && json.error.code === 'invalid_cursor';
 
-test('every list takes its own cursor under both names, and no other list does', async () => {
+test('a list accepts its own cursor under both parameter names and refuses the cursors of other lists', async () => {
   expect(lists.length).toBeGreaterThan(12);
   for (const route of lists) {
     const { json } = await app.call('GET', withQuery(pathOf(route), 'limit=1'));
@@ -70,7 +71,7 @@ test('every list takes its own cursor under both names, and no other list does',
   }
 });
 
-test('a cursor belongs to its filters and its sort, but not to a page size', async () => {
+test('a cursor is bound to its filters and its sort, and not to a page size', async () => {
   const { json } = await app.call('GET', '/api/v1/issues?limit=2&sort=-priority&team=ENG');
   const go = (query: string): Promise<Reply> =>
     app.call('GET', `/api/v1/issues?${query}&after=${json.pageInfo.endCursor}`);
@@ -87,7 +88,7 @@ test('a cursor belongs to its filters and its sort, but not to a page size', asy
     expect([query, refusedAsCursor(await go(query))]).toEqual([query, true]);
 });
 
-test('a cursor with any bit changed, cut, or put together from two is refused', async () => {
+test('a cursor that is altered, truncated or combined from two is refused', async () => {
   const cursorOf = async (limit: number): Promise<string> =>
     (await app.call('GET', `/api/v1/issues?limit=${limit}`)).json.pageInfo.endCursor;
   const cursor = await cursorOf(1);
@@ -126,7 +127,7 @@ test('a cursor with any bit changed, cut, or put together from two is refused', 
     ]).toEqual([wrong, true]);
 });
 
-test('a list goes on after a row that was deleted or moved while the cursor stood on it', async () => {
+test('a list continues after a row that was deleted or moved while the cursor pointed to it', async () => {
   const all: string[] = (await app.call('GET', '/api/v1/issues')).json.data.map(({ id }: Json) => id);
   const { json } = await app.call('GET', '/api/v1/issues?limit=2');
   await app.call('DELETE', `/api/v1/issues/${all[1]}`);
@@ -139,7 +140,7 @@ test('a list goes on after a row that was deleted or moved while the cursor stoo
   expect(after.json.data.length).toBe(all.length - 1);
 });
 
-test('a cursor outlives what moves while somebody pages: deliveries under way, and names that come to mean more', async () => {
+test('a cursor stays valid while deliveries change their state and names match more objects', async () => {
   const pendingAnswers: (() => void)[] = [];
   const slow = Bun.serve({
     port: 0,
@@ -161,13 +162,13 @@ test('a cursor outlives what moves while somebody pages: deliveries under way, a
     expect(page.status).toBe(200);
     seen.push(...page.json.data.map(({ id }: Json) => id));
     if (!page.json.pageInfo.hasNextPage) break;
-    // One ends, so that the oldest that waits is under way.
+    // One delivery ends, so that the oldest waiting one starts.
     pendingAnswers.shift()!();
     while (pendingAnswers.length < 8) await Bun.sleep(1);
     expect(moved).toBeLessThan(14);
     page = await pending(`&after=${page.json.pageInfo.endCursor}`);
   }
-  // Newest first: the four newest waited all the time.
+  // The list is newest first, and the four newest deliveries wait all the time.
   expect(seen.length).toBeGreaterThanOrEqual(4);
   expect(new Set(seen).size).toBe(seen.length);
   const all = (await app.call('GET', `/api/v1/deliveries?webhook=${hook.id}&limit=100`)).json.data;

@@ -1,4 +1,4 @@
-// The pages: the API reference works offline, and none of them shows a tenant's data.
+// The API reference works offline, and no public page shows data of a workspace.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type TestApp } from '../app.ts';
 
@@ -10,7 +10,7 @@ afterAll(() => app.stop());
 
 const always = ['x-request-id', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'];
 
-test('/docs loads its script from here and nothing from elsewhere, with the headers of every answer', async () => {
+test('/docs loads its script from this server only, with the headers of every response', async () => {
   const page = await app.clientOf(null)('GET', '/docs');
   expect(page.status).toBe(200);
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -40,7 +40,7 @@ test('/docs loads its script from here and nothing from elsewhere, with the head
     expect(always.filter((name) => !headers.has(name))).toEqual([]);
 });
 
-test('the root leads to the account, the reference, the guides and the document', async () => {
+test('the root page links to the account, the reference, the guides and the OpenAPI document', async () => {
   const page = await app.clientOf(null)('GET', '/');
   const links = [...page.text.matchAll(/<a href="([^"]+)"/g)].map(([, address]) => address!);
   const linkPaths = ['/account', '/docs', '/docs/guides', '/api/v1/openapi.json'];
@@ -48,7 +48,7 @@ test('the root leads to the account, the reference, the guides and the document'
   for (const link of links) expect((await fetch(link)).status).toBe(200);
 });
 
-test('the page of an issue says how to read it, and is the same whether it exists or not', async () => {
+test('the page of an issue explains how to read it, and is identical for issues that do not exist', async () => {
   await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Very secret title' });
   const here = await app.clientOf(null)('GET', '/issues/ENG-1');
   const nowhere = await app.clientOf(null)('GET', '/issues/ENG-2');

@@ -1,4 +1,4 @@
-// The OpenAPI document as a product: what people read, what linters accept, and what generators make good clients of.
+// The OpenAPI document is readable, passes linters, and lets generators produce good clients.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createConfig, lintDocument, makeDocumentFromString, BaseResolver } from '@redocly/openapi-core';
 import { Spectral } from '@stoplight/spectral-core';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** What a reference stands for. */
+/** Resolves a reference. */
 function follow(part: Json): Json {
   if (part?.$ref === undefined) return part;
   const steps: string[] = part.$ref.slice(2).split('/');
@@ -37,7 +37,7 @@ function operations(): Operation[] {
   );
 }
 
-/** The bodies of requests and answers, of operations and webhooks. */
+/** The request and response bodies of operations and webhooks. */
 function bodies(): { at: string; side: 'given' | 'shown'; media: Json; type: string }[] {
   const mediaOf = (at: string, side: 'given' | 'shown', content: Json = {}) =>
     Object.entries<Json>(content).map(([type, media]) => ({ at, side, media, type }));
@@ -54,7 +54,7 @@ function bodies(): { at: string; side: 'given' | 'shown'; media: Json; type: str
   ];
 }
 
-/** Every object below a schema, once, with its place. */
+/** Every object schema within a schema, once, with its path. */
 function objectsIn(schema: Json, at: string, seen = new Set<Json>()): { at: string; object: Json }[] {
   const whole = follow(schema);
   if (whole === null || typeof whole !== 'object' || seen.has(whole)) return [];
@@ -81,12 +81,12 @@ function allObjects(side: 'given' | 'shown'): { at: string; object: Json }[] {
     .flatMap(({ media, at }) => objectsIn(media.schema, at, seen));
 }
 
-/** Names the fix with what needs it. */
+/** The instruction comes first, so that a failure shows it with the places it applies to. */
 function expectNone(fix: string, findings: readonly string[]): void {
   expect({ [fix]: [...new Set(findings)] }).toEqual({ [fix]: [] });
 }
 
-test('redocly finds nothing in it under the recommended rules', async () => {
+test('redocly reports nothing under its recommended rules', async () => {
   const problems = await lintDocument({
     document: makeDocumentFromString(text, 'openapi.json'),
     externalRefResolver: new BaseResolver(),
@@ -98,12 +98,12 @@ test('redocly finds nothing in it under the recommended rules', async () => {
   expect(findings).toEqual([]);
 });
 
-test('spectral finds nothing in it under its rules for OpenAPI', async () => {
+test('spectral reports nothing under its OpenAPI rules', async () => {
   const spectral = new Spectral();
-  // Redocly holds examples to their schemas too, at a tenth of what this rule takes.
+  // Redocly checks examples against their schemas too, at a tenth of the cost of this rule.
   spectral.setRuleset({ extends: { ...oas, extends: [] }, rules: { 'oas3-valid-media-example': 'off' } });
   const findings = await spectral.run(JSON.parse(text));
-  // An example that shows a field of a form has members such as `default`, and is taken for a schema with an example.
+  // An example of a form field has members such as `default`, and is mistaken for a schema with an example.
   const isOfExample = ({ code, path }: (typeof findings)[number]): boolean =>
     code === 'oas3-valid-schema-example' && path.includes('example');
   const problems = findings.filter((one) => !isOfExample(one));
@@ -113,7 +113,7 @@ test('spectral finds nothing in it under its rules for OpenAPI', async () => {
 test('every body has a name, so that generated clients have a type for it', () => {
   const anonymous = bodies().filter(({ media, type }) => type === 'application/json' && !media.schema.$ref);
   expectNone(
-    'answer these with a schema',
+    'describe these responses with a schema',
     anonymous.map(({ at }) => at),
   );
   const names = Object.keys(document.components.schemas);
@@ -126,7 +126,7 @@ test('every body has a name, so that generated clients have a type for it', () =
   );
 });
 
-test('every property and parameter says what it is', () => {
+test('every property and parameter has a description', () => {
   const silent = [...allObjects('given'), ...allObjects('shown')].flatMap(({ at, object }) =>
     Object.entries<Json>(object.properties)
       .filter(([, property]) => !property.description && !follow(property).description)
@@ -142,7 +142,7 @@ test('every property and parameter says what it is', () => {
   expectNone('give these a description in their schema', parameters);
 });
 
-test('requests are closed and answers open, as an answer may show more one day', () => {
+test('request schemas are closed and response schemas are open, so that responses can gain fields', () => {
   const open = allObjects('given').filter(({ object }) => object.additionalProperties !== false);
   expectNone(
     'make these with `Closed`',
@@ -165,14 +165,14 @@ test('requests are closed and answers open, as an answer may show more one day',
   expect(takes('IssueCreate', { team: 'ENG', title: 'One', weather: 'fine' })).toBe(false);
 });
 
-test('answers have no bounds of texts and lists, which are rules of requests', () => {
+test('response schemas have no bounds of texts and lists', () => {
   const bounds =
     /"(minLength|maxLength|minItems|maxItems|uniqueItems|minProperties|maxProperties)":|"pattern":"\\\\S"/;
   const bounded = allObjects('shown').filter(({ object }) => bounds.test(JSON.stringify(object.properties)));
   expect(bounded.map(({ at }) => at)).toEqual([]);
 });
 
-test('a deleted comment that begins a thread is as the document says', async () => {
+test('a deleted comment that starts a thread matches the document', async () => {
   const path = `/api/v1/issues/${(await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'One' })).json.id}/comments`;
   const first = (await app.call('POST', path, { body: 'First' })).json;
   await app.call('POST', path, { body: 'Reply', parentId: first.id });
@@ -184,18 +184,18 @@ test('a deleted comment that begins a thread is as the document says', async () 
   expect([ajv.validate('document#/components/schemas/Comment', json), ajv.errors]).toEqual([true, null]);
 });
 
-/** Of an object, and of what an event says was changed of it. */
+/** Properties of an object, and of the previous values in an event. */
 const partOf = (title: string) => (part: string) => [`${title}.${part}`, `${title}Changed.${part}`];
 
-/** All that an answer may leave out; everything else is always there, and null where there is nothing. */
+/** Every property that a response may omit; all others are always present, with null for no value. */
 const sometimes = [
-  // Settings with parts are shown as they were given.
+  // Settings with parts are shown as they were submitted.
   ...['title', 'limit', 'hidden']
     .map((name) => `columns[].${name}`)
     .flatMap((part) => [...partOf('Board')(part), `BoardAsOf.${part}`]),
   ...weekdays.map((day) => `hours.${day}`).flatMap(partOf('Calendar')),
   ...partOf('Field')('options[].archived'),
-  // What was set; all of what applies stands in the usage.
+  // Explicit budgets only; the usage has the effective ones.
   ...['cpuMs', 'runs', 'calls', 'egressBytes'].map((name) => `budget.${name}`).flatMap(partOf('Plugin')),
   'Actor.memberId',
   'AuditEntry.details.previousSecretExpiresAt',
@@ -224,20 +224,20 @@ const sometimes = [
   'Proposal.effects[].fields[].after',
   'Proposal.effects[].fields[].before',
   'Run.progress.unit',
-  // The form in which recordings are kept.
+  // The storage format of recordings.
   'RunRecording.calls[].answer.error',
   'RunRecording.calls[].answer.value',
   'TruncatedData.identifier',
   'TruncatedData.url',
 ].toSorted();
 
-test('what answers always show is required', () => {
+test('every property that responses always show is required', () => {
   const optional = allObjects('shown').flatMap(({ at, object }) =>
     Object.keys(object.properties)
       .filter((name) => !object.required?.includes(name))
       .map((name) => `${at}.${name}`),
   );
-  const fix = 'answer these always, with null where there is nothing, or list them in `sometimes`';
+  const fix = 'always return these, with null for no value, or list them in `sometimes`';
   expectNone(
     fix,
     optional.filter((name) => !sometimes.includes(name)),
@@ -245,17 +245,17 @@ test('what answers always show is required', () => {
   expect(optional.toSorted()).toEqual(sometimes);
 });
 
-test('what a request may leave out has no `default`, which generators take for required', () => {
+test('an optional property of a request has no `default`, because generators would make it required', () => {
   const defaults = allObjects('given').flatMap(({ at, object }) =>
     Object.entries<Json>(object.properties)
       .filter(([, property]) => 'default' in property)
       .map(([name]) => `${at}.${name}`),
   );
-  expectNone('say their default in their description', defaults);
+  expectNone('state their default in their description', defaults);
 });
 
-test('each answer has an example, each error a realistic one', () => {
-  // A file is whatever it is.
+test('every response has an example, and every error a realistic one', () => {
+  // Files have arbitrary content.
   const said = bodies().filter(({ type }) => type !== 'application/octet-stream');
   const without = said.filter(({ media }) => media.example === undefined && media.examples === undefined);
   expectNone(
@@ -271,7 +271,7 @@ test('each answer has an example, each error a realistic one', () => {
         ]);
 });
 
-test('tags are in groups and say in sentences what they are about', () => {
+test('tags are grouped, and their descriptions are sentences', () => {
   const tags: Json[] = document.tags;
   const grouped = document['x-tagGroups'].flatMap((group: Json) => group.tags);
   expect(grouped).toEqual(tags.map(({ name }) => name));
@@ -283,7 +283,7 @@ test('tags are in groups and say in sentences what they are about', () => {
     expect([name, operation.tags]).toEqual([name, [name.slice(0, name.indexOf('.'))]]);
 });
 
-test('words that mean the same are said once, for objects, filters and parameters', () => {
+test('objects, filters and parameters share one description for the same field', () => {
   const listOf = (name: string): Json =>
     operations()
       .find(({ name: operation }) => operation === 'issues.list')!

@@ -1,4 +1,4 @@
-// Every code of the registry is answered somewhere, with its status, the one envelope, and Retry-After on 429 alone.
+// Every registered error code occurs, with its status and the envelope, and only 429 has Retry-After.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { errorCodes, type ErrorCode } from '../../core/lib/errors.ts';
 import { StoreError, type StoreFault } from '../../core/store/store.ts';
@@ -26,7 +26,7 @@ const issues = '/api/v1/issues';
 const make = (more: object = {}, headers?: Record<string, string>): Promise<Reply> =>
   app.call('POST', issues, { team: 'ENG', title: 'x', ...more }, headers);
 
-/** A write while the store cannot. */
+/** Sends a write while the store is faulty. */
 async function whileFaulty(fault: StoreFault): Promise<Reply> {
   const { store } = app.services;
   const { commit } = store;
@@ -82,7 +82,7 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
     const { answer } = startUpload(app, { to: issue.id });
     let isAnswered = false;
     void answer.finally(() => (isAnswered = true));
-    // The time of a part begins when the server waits for it, which may be later than it opens the file.
+    // The part timeout starts when the server waits for the part, which may be later than it opens the file.
     await until(() => {
       if (incoming(app).length === 1) app.clock.advance(10_000);
       return isAnswered;
@@ -133,7 +133,7 @@ const causes: Record<ErrorCode, () => Promise<Reply>> = {
 };
 
 for (const [code, cause] of Object.entries(causes) as [ErrorCode, () => Promise<Reply>][])
-  test(`${code} is ${errorCodes[code].status}`, async () => {
+  test(`${code} has status ${errorCodes[code].status}`, async () => {
     const { status, headers, json } = await cause();
     expect([status, json.error.code]).toEqual([errorCodes[code].status, code]);
     expect(Object.keys(json)).toEqual(['error']);
@@ -147,14 +147,14 @@ for (const [code, cause] of Object.entries(causes) as [ErrorCode, () => Promise<
       expect(headers.get(`ratelimit-${name}`)).toMatch(/^\d+$/);
   });
 
-test('a read-only store refuses writes, answers reads, and goes on once it can', async () => {
+test('a read-only store refuses writes, answers reads, and accepts writes again after its recovery', async () => {
   for (const fault of ['read_only', 'broken'] as const)
     expect(await whileFaulty(fault)).toMatchObject({ status: 503 });
   expect((await app.call('GET', `${issues}/${issue.id}`)).status).toBe(200);
   expect((await make()).status).toBe(201);
 });
 
-test('an offending value is never sent back, for it may be a secret', async () => {
+test('an error never repeats the invalid value, which may be a secret', async () => {
   const secret = 'hunter2-do-not-echo';
   for (const body of [
     { priority: secret },

@@ -1,5 +1,5 @@
-// An event type that nothing sends is offered nowhere: whoever could subscribe to it would wait for ever
-// (docs/spec/events.md › Types). What is sent is what the document describes as a request to receivers.
+// Only event types that the server emits can be subscribed to, because other subscriptions would never match
+// (docs/spec/events.md › Types). The emitted types are those that the document describes as webhook requests.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { EVENT_TYPES } from '../../sdk/generated/events.ts';
 import { allScopes } from '../../core/rights/scopes.ts';
@@ -8,7 +8,7 @@ import { scopeOf, tenantOp } from '../../core/store/store.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { packSource } from '../plugins/pack.ts';
 
-/** Sent by nothing. */
+/** Declared types that nothing emits. */
 const unsent = ['issue.escalated', 'automation.started'];
 const expectedTypes = [...new Set<string>([...EVENT_TYPES, ...unsent])].toSorted();
 
@@ -25,7 +25,7 @@ afterAll(() => app.stop());
 
 const simulated = { 'tatami-mode': 'simulate' };
 
-test('a webhook can subscribe to each type that is sent, and to no other', async () => {
+test('a webhook can subscribe to every emitted type and to no other', async () => {
   const accepted = [];
   for (const type of expectedTypes) {
     const hook = { url: 'https://hooks.acme.example/', events: [type] };
@@ -36,7 +36,7 @@ test('a webhook can subscribe to each type that is sent, and to no other', async
   expect(accepted).toEqual(sent);
 });
 
-test('who subscribes to all must be allowed to read what will be sent as well', async () => {
+test('a subscription to all types needs the read scope of every type', async () => {
   const hook = { url: 'https://hooks.acme.example/', events: ['*'] };
   const scopes = allScopes.filter((scope) => !scope.startsWith('releases:'));
   const but = app.clientOf(await app.mintKey(scopes));
@@ -48,7 +48,7 @@ test('who subscribes to all must be allowed to read what will be sent as well', 
   expect((await app.call('POST', '/api/v1/webhooks', hook, simulated)).status).toBe(201);
 });
 
-test('a webhook that an earlier version let subscribe to such a type can be changed in everything else', async () => {
+test('a webhook of an earlier version with a type that is no longer emitted can change its other fields', async () => {
   const url = 'https://hooks.acme.example/';
   const { id } = (await app.call('POST', '/api/v1/webhooks', { url, events: ['issue.*'] })).json;
   const earlier = composedStatement(
@@ -62,7 +62,7 @@ test('a webhook that an earlier version let subscribe to such a type can be chan
   expect((await app.call('DELETE', path)).status).toBe(204);
 });
 
-test('a plugin can subscribe to each type that is sent but to those that tell of runs, and to no other', async () => {
+test('a plugin can subscribe to every emitted type except those about runs', async () => {
   const base = await packSource(
     `{ id: 'com.test.hears', version: '1.0.0', engines: { tatami: '*' }, schedules: { nightly: { cron: '0 3 * * *', handle() {} } } }`,
   );
@@ -110,7 +110,7 @@ test('a plugin can subscribe to each type that is sent but to those that tell of
   expect(accepted).toEqual(sent.filter((type) => type !== 'automation.run' && type !== 'automation.failed'));
 });
 
-test('every list of event types in the document holds those that are sent', () => {
+test('every list of event types in the document contains exactly the emitted types', () => {
   const lists: { at: string; types: string[] }[] = [];
   const visit = (value: Json, at: string): void => {
     if (value === null || typeof value !== 'object') return;

@@ -1,5 +1,5 @@
-// The event log as the API shows it: the feed, an issue's history and the audit log carry the same events, gap-free, with actor
-// and cause, and nobody reads through them, or through `expand`, what their scopes do not open.
+// The feed, the history of an issue and the audit log show the same events without gaps, with actor and cause, and
+// neither they nor `expand` show anything outside the scopes of the reader.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
@@ -21,7 +21,7 @@ const feed = async (query = '', call = app.call): Promise<Json> =>
   (await call('GET', `/api/v1/events?limit=100${query}`)).json;
 const typesOf = (events: Json[]): string[] => events.map(({ type }) => type);
 
-test('the first workspace leaves a log from sequence 1 on, without a gap, every event its own root', async () => {
+test('the log of a new workspace starts at sequence 1, has no gap, and each event is its own root', async () => {
   const { data } = await feed();
   expect(data.map(({ sequence }: Json) => sequence)).toEqual(data.map((_: Json, index: number) => index + 1));
   expect(typesOf(data)).toEqual([
@@ -52,7 +52,7 @@ test('the first workspace leaves a log from sequence 1 on, without a gap, every 
   expect((await app.call('GET', `/api/v1/events/${created.id}`)).json).toEqual(created);
 });
 
-test('after takes a sequence, an event id or a cursor, and all three go on at the same place', async () => {
+test('`after` accepts a sequence, an event id or a cursor, and all three continue at the same position', async () => {
   const { data } = await feed();
   const { json: first } = await app.call('GET', '/api/v1/events?limit=5');
   expect(first.pageInfo.hasNextPage).toBe(true);
@@ -60,7 +60,7 @@ test('after takes a sequence, an event id or a cursor, and all three go on at th
     expect((await feed(`&after=${after}`)).data).toEqual(data.slice(5));
   const last = await feed(`&after=${data.at(-1).sequence}`);
   expect(last.data).toEqual([]);
-  // What comes next is found from the end of an empty page.
+  // The end cursor of an empty page finds later events.
   const label = (await app.call('POST', '/api/v1/labels', { name: 'later' })).json;
   expect((await feed(`&cursor=${last.pageInfo.endCursor}`)).data).toMatchObject([{ data: { id: label.id } }]);
   expect((await feed('&types=issue.*,comment.added')).data.map(({ type }: Json) => type)).toEqual([
@@ -78,7 +78,7 @@ test('after takes a sequence, an event id or a cursor, and all three go on at th
   }
 });
 
-test('a token reads of the log only what its scopes open', async () => {
+test('a token reads only the events that its scopes allow', async () => {
   expect(new Set(typesOf((await feed('', narrow)).data))).toEqual(
     new Set(['issue.created', 'issue.updated']),
   );
@@ -91,7 +91,7 @@ test('a token reads of the log only what its scopes open', async () => {
   expect((await narrow('GET', `/api/v1/issues/${issue.id}/history?limit=1`)).text).not.toContain('secret');
 });
 
-test('history goes on page by page and outlives the issue', async () => {
+test('the history of an issue is paged and remains after the deletion of the issue', async () => {
   const seen: string[] = [];
   for (let after: string | null = null; ;) {
     const { json }: Json = await app.call(
@@ -111,7 +111,7 @@ test('history goes on page by page and outlives the issue', async () => {
   ]);
 });
 
-test('expand shows whole objects to those who may read them, and never a deleted one', async () => {
+test('expand shows whole objects to readers with the scope, and never a deleted object', async () => {
   const member = (await app.call('POST', '/api/v1/members', { name: 'Ana', email: 'ana@acme.example' })).json;
   const project = (await app.call('POST', '/api/v1/projects', { name: 'Hidden' })).json;
   const parent = (
@@ -157,7 +157,7 @@ test('expand shows whole objects to those who may read them, and never a deleted
   ]);
 });
 
-test('the audit log says who did what to what, newest first, by request id', async () => {
+test('the audit log lists actor, action and object, newest first, by request id', async () => {
   const reply = await app.call('POST', '/api/v1/labels', { name: 'audited' }, { traceparent: 'nonsense' });
   const { data } = (await app.call('GET', '/api/v1/audit-log?limit=1')).json;
   expect(data).toMatchObject([
@@ -180,7 +180,7 @@ test('the audit log says who did what to what, newest first, by request id', asy
   expect(await of('actor=usr_nobody')).toEqual([]);
 });
 
-test('events are frozen: renaming what they name does not touch them', async () => {
+test('an event shows names as they were at its time, also after a rename', async () => {
   const digest = async (): Promise<string> =>
     createHash('sha256')
       .update(JSON.stringify((await feed()).data.slice(0, 20)))

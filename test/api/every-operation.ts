@@ -1,16 +1,16 @@
-// Every operation of the service once, on every kind of object, so that every event type happens.
+// Performs every operation of the service once on every entity, so that every event type occurs.
 import type { Contract, PlainOperation } from '../../core/contract/contract.ts';
 import { contracts } from '../../core/contracts.ts';
 import type { Json, TestApp } from '../app.ts';
 import { packSource } from '../plugins/pack.ts';
 import { furtherOperations } from './operations/all.ts';
 
-/** Performs one operation by its route's name and answers its body. */
+/** Performs one operation by the name of its route and returns the response body. */
 export interface Did {
   (name: string, path: string, body?: unknown): Promise<Json>;
 }
 
-/** Those whose operations are written out below, because they need one another. */
+/** Resources whose operations are written out below, because they depend on each other. */
 const writtenOut = [
   'issue',
   'comment',
@@ -40,7 +40,10 @@ const writtenOut = [
   'proposal',
 ];
 
-/** The plain operations of any other resource, by its examples. @param parents id of an object of each kind */
+/**
+ * Performs the plain operations of any other resource with its examples.
+ * @param parents id of an object of each entity
+ */
 async function plainOperations(
   { name, path, parent, operations, examples = {} }: Contract,
   parents: Readonly<Record<string, string>>,
@@ -61,7 +64,7 @@ async function plainOperations(
   for (const [operation, step] of Object.entries(steps)) if (operation in operations) await step();
 }
 
-/** @param receiverUrl ends in a slash; `gone` below it answers 410 */
+/** @param receiverUrl ends in a slash; the path `gone` below it answers 410 */
 export async function everyOperation(app: TestApp, receiverUrl: string, did: Did): Promise<void> {
   const v1 = '/api/v1';
   const hook = await did('webhooks.create', `${v1}/webhooks`, {
@@ -237,7 +240,7 @@ export async function everyOperation(app: TestApp, receiverUrl: string, did: Did
   await did('plugins.routes', `${plugin}/routes`);
   await did('plugins.close-route', `${plugin}/routes/hook`);
   const queuedRun = await did('plugins.run-schedule', `${plugin}/schedules/nightly/run`);
-  // It failed, and waits to be tried again: nobody ends it first.
+  // The delivery has failed and waits for its retry, so that it cannot end before its cancellation.
   await app.settled();
   await did('runs.cancel', `${v1}/runs/${queuedRun.id}/cancel`);
   await did('plugins.missed', `${plugin}/catch-up`);

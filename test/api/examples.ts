@@ -1,5 +1,5 @@
-// The answers that the document shows as examples: recorded while every operation is asked of a server once, and made plain enough to
-// be read. One that is still sound stays as it is, so that a change of the API changes just the examples that it touches.
+// Response examples of the document, recorded while every operation runs once, with stable ids. A recorded example that
+// is still valid is not replaced, so that an API change changes only the affected examples.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export function readExamples(): Examples {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** @param schemas of every example that there is to be */
+/** @param schemas schema of every example to write */
 export function writeExamples(recorded: Examples, schemas: ReadonlyMap<string, TSchema>): void {
   const storedExamples = readExamples();
   const isSound = (name: string, schema: TSchema): boolean =>
@@ -28,7 +28,7 @@ export function writeExamples(recorded: Examples, schemas: ReadonlyMap<string, T
   Bun.spawnSync([process.execPath, 'fmt', '--no-script', file]);
 }
 
-/** An answer as an example: ids and addresses that are the same in every recording, lists and texts cut short. */
+/** Turns a response into an example: ids and addresses are stable across recordings, lists and texts are shortened. */
 export function plain(answer: Json, addresses: Readonly<Record<string, string>>): Json {
   const ids = new Map<string, string>();
   const textOf = (text: string): string => {
@@ -66,7 +66,7 @@ export function plain(answer: Json, addresses: Readonly<Record<string, string>>)
 const longestText = 1000;
 const longestList = 3;
 
-/** What would differ in every recording, by the name of the property; undefined for what stays as it is. */
+/** Properties with a different value in every recording, by name; undefined leaves the value as it is. */
 const fixed: Readonly<Record<string, (value: Json) => Json>> = {
   endCursor: (value) => (value === null ? undefined : 'AVm3c5Rk1uYy0nq9bXJvZ2Vzc2l2ZQ'),
   prefix: () => '8k2m4x7q9v',

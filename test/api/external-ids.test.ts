@@ -1,4 +1,4 @@
-// Issues by the id that they have elsewhere: one request makes or changes them, however often and from wherever it is sent.
+// PUT by external id creates or updates an issue, and is idempotent.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 import { scenarioOf, type Scenario } from '../scenario.ts';
@@ -14,7 +14,7 @@ afterAll(() => app.stop());
 const put = (id: string, body: object, headers?: Record<string, string>): Promise<Reply> =>
   app.call('PUT', `/api/v1/issues/external/jira/${id}`, body, headers);
 
-test('it is made once, then changed, and the same again changes nothing', async () => {
+test('a PUT by external id creates the issue, then updates it, and a repetition changes nothing', async () => {
   const path = '/issues/external/jira/PRJ-1';
   await step('GET', path, undefined, { status: 404 });
   const body = { team: 'ENG', title: 'From elsewhere', priority: 'low', labels: ['Bug'] };
@@ -33,17 +33,17 @@ test('it is made once, then changed, and the same again changes nothing', async 
   await step('GET', path, undefined, { status: 200, body: { id: created.id, title: 'Renamed' } });
 });
 
-test('the answer says where it is and which version it has, and If-Match guards it', async () => {
+test('the response has the location and the version of the issue, and If-Match guards the write', async () => {
   const created = await put('etag', { team: 'ENG', title: 'Guarded' });
   expect(created.headers.get('location')).toBe(`${app.url}/api/v1/issues/${created.json.id}`);
   const etag = created.headers.get('etag')!;
   expect((await put('etag', { title: 'Second' }, { 'if-match': etag })).status).toBe(200);
   expect((await put('etag', { title: 'Third' }, { 'if-match': etag })).status).toBe(412);
-  // Only what is there can be at a version.
+  // A missing issue matches no version.
   expect((await put('not there', { team: 'ENG', title: 'New' }, { 'if-match': etag })).status).toBe(412);
 });
 
-test('any text is an external id, percent-encoded in the path', async () => {
+test('any percent-encoded text in the path is an external id', async () => {
   for (const [source, id] of [
     ['https://git.acme.example/a/b', 'issues/7?x=1#top'],
     ['a b', 'ä%2F'],
@@ -51,7 +51,7 @@ test('any text is an external id, percent-encoded in the path', async () => {
     ['bulk', 'restore'],
   ] as const) {
     const path = `/issues/external/${encodeURIComponent(source)}/${encodeURIComponent(id)}`;
-    // Clients resolve dot segments themselves, unless all of them is encoded.
+    // Clients resolve dot segments themselves unless every dot is encoded.
     const sent = path.replaceAll('/..', '/%2E%2E').replaceAll('/.', '/%2E');
     const { status, json } = await app.call('PUT', `/api/v1${sent}`, { team: 'ENG', title: 'Odd' });
     if (source === '..') {
@@ -70,7 +70,7 @@ test('any text is an external id, percent-encoded in the path', async () => {
   );
 });
 
-test('what an issue could not be made or changed to is refused as there', async () => {
+test('an invalid creation or update is refused as on the issues endpoint', async () => {
   await put('refused', { team: 'ENG', title: 'There' });
   await app.call('POST', '/api/v1/teams', { key: 'OPS' });
   for (const [id, body, ...details] of [
@@ -88,7 +88,7 @@ test('what an issue could not be made or changed to is refused as there', async 
     });
 });
 
-test('a deleted issue keeps its external id, and the refusal says how to go on', async () => {
+test('a deleted issue reserves its external id, and the error explains how to continue', async () => {
   const { json } = await put('deleted', { team: 'ENG', title: 'Deleted' });
   await app.call('DELETE', `/api/v1/issues/${json.id}`);
   expect((await app.call('GET', '/api/v1/issues/external/jira/deleted')).status).toBe(404);
@@ -99,7 +99,7 @@ test('a deleted issue keeps its external id, and the refusal says how to go on',
   expect((await put('deleted', { title: 'Again' })).json).toMatchObject({ id: json.id, title: 'Again' });
 });
 
-test('sent by many at once it makes one issue, and a repeated key gets its own answer', async () => {
+test('concurrent requests create one issue, and a repeated idempotency key gets its own response', async () => {
   const from = await app.lastSequence();
   const replies = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
@@ -120,7 +120,7 @@ test('sent by many at once it makes one issue, and a repeated key gets its own a
     { 'idempotency-key': 'k0' },
   );
   expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([replies[0]!.text, 'true']);
-  // Another path, however alike the two are once they are decoded.
+  // Paths that differ before decoding are different requests.
   const other = await app.call(
     'PUT',
     '/api/v1/issues/external/jira%2Fcontested/x',
@@ -140,13 +140,13 @@ test('sent by many at once it makes one issue, and a repeated key gets its own a
   expect(listed).toHaveLength(1);
 });
 
-test('a path with U+0000 names nothing that could be there, at any route, and makes nothing', async () => {
+test('a path with U+0000 is answered like a missing object on every route, and creates nothing', async () => {
   const paths = app.app.routes.filter(({ path }) => path.includes('{'));
   expect(paths.length).toBeGreaterThan(30);
   for (const { method, path } of paths) {
     const requestPath = path.replaceAll(/\{\w+\}/g, 'a%00');
     const { status } = await app.call(method, requestPath, method === 'GET' ? undefined : {});
-    // A PUT would make what it names.
+    // A PUT would create the object.
     const refused = method === 'PUT' && path.includes('/external/') ? 422 : 404;
     expect([method, path, status]).toEqual([method, path, refused]);
   }

@@ -1,5 +1,4 @@
-// One meaning everywhere: what a list takes, refuses and finds, parameters of lists, filters of webhooks and subscriptions of plugins
-// take, refuse and find alike.
+// List filters, list parameters, webhook filters and plugin subscriptions accept, refuse and match the same values.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { rightsOf } from '../../core/rights/rights.ts';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
@@ -62,7 +61,7 @@ const installing = (manifest: object) =>
   );
 const hearing = (filter: object) => installing({ on: { 'issue.created': { filter } } });
 
-test('a parameter and the filter of its name mean the same, in any case, by id and by name', async () => {
+test('a parameter and the filter of the same name have the same meaning, in any case, by id and by name', async () => {
   const { teamId, userId } = hooks.app.workspace;
   const states: Json[] = (await hooks.call('GET', '/api/v1/workflows?team=ENG')).json.data;
   const backlog = states.find(({ type }) => type === 'backlog')!;
@@ -110,7 +109,7 @@ test('a parameter and the filter of its name mean the same, in any case, by id a
   expect(titlesOf(await hooks.call('GET', '/api/v1/issues?updatedSince=P1D'))).toEqual([]);
 });
 
-test('a team is named in any case wherever it is named', async () => {
+test('a team key is accepted in any case in every place', async () => {
   const creation = await hooks.call('POST', '/api/v1/issues', { team: 'eng', title: 'x' }, simulated);
   expect(creation.status).toBe(201);
   for (const [path, body] of [
@@ -124,7 +123,7 @@ test('a team is named in any case wherever it is named', async () => {
   }
 });
 
-test('what cannot be is refused at its path, by a list, a webhook and a plugin alike', async () => {
+test('an invalid value is refused at its path by lists, webhooks and plugins alike', async () => {
   const creation = { team: 'ENG', name: 'Passing', type: 'started' };
   const { json: state } = await hooks.call('POST', '/api/v1/workflows', creation);
   expect((await hooks.call('GET', query({ state: 'passing' }))).status).toBe(200);
@@ -176,7 +175,7 @@ test('what cannot be is refused at its path, by a list, a webhook and a plugin a
     ]);
 });
 
-test('a name that is nearly known is named, to those who may read it', async () => {
+test('an error suggests a similar name to callers with permission to read it', async () => {
   const fixOf = ({ json }: Reply): string => json.error.details[0].fix;
   expect(fixOf(await hooks.call('GET', '/api/v1/issues?label=bgu'))).toContain('Did you mean bug?');
   expect(fixOf(await hooks.call('GET', '/api/v1/issues?assignee=Anna'))).toContain('Did you mean Ana?');
@@ -191,7 +190,7 @@ test('a name that is nearly known is named, to those who may read it', async () 
   expect(fixOf(await narrow('GET', '/api/v1/issues?assignee=Anna'))).not.toContain('Ana?');
 });
 
-test('nobody is `me` where an event is judged, nor is a plugin where issues are assigned', async () => {
+test('`me` is refused in event filters, and as an assignee for a plugin', async () => {
   for (const refused of [await subscribing({ assignee: 'me' }), await hearing({ assignee: 'me' })])
     expect(refused.json.error.message).toContain('Give the id of a member');
   const rights = rightsOf({}, ['issues:read']);
@@ -201,7 +200,7 @@ test('nobody is `me` where an event is judged, nor is a plugin where issues are 
   expect(await listWith('creator')).toMatchObject({ status: 200 });
 });
 
-test('a subscription that nothing can pass, or to what nothing sends, is refused', async () => {
+test('a subscription that can never match is refused', async () => {
   expect(detailOf(await subscribing({ priority: [] }))).toBe('filter conflict');
   for (const [type, near] of [
     ['issue.craeted', 'issue.created'],
@@ -222,7 +221,7 @@ test('a subscription that nothing can pass, or to what nothing sends, is refused
   }
 });
 
-test('a narrowing names teams that are there, in any case', async () => {
+test('a narrowing accepts only existing teams, in any case', async () => {
   const scopes = (team: string[]) => ({ scopes: { 'issues:read': { why: 'test', where: { team } } } });
   expect(detailOf(await installing(scopes(['ENG', 'EGN'])))).toBe(
     'package.manifest.scopes.issues:read.where.team.1 not_found',
@@ -233,7 +232,7 @@ test('a narrowing names teams that are there, in any case', async () => {
     status: 200,
     text: expect.stringContaining('mine'),
   });
-  // A team that is not seen is answered as one that is not there.
+  // A hidden team is answered like a missing one.
   await hooks.call('POST', '/api/v1/teams', { key: 'OUT' });
   const [unseen, unknown] = await Promise.all(
     ['OUT', 'NOP'].map((key) => askAs(hooks.app, rights, 'GET', `/api/v1/issues?team=${key}`)),
@@ -241,7 +240,7 @@ test('a narrowing names teams that are there, in any case', async () => {
   expect(unseen!.text.replaceAll('OUT', 'NOP')).toBe(unknown!.text);
 });
 
-test('what a subscription names may go away: it is no longer matched, and the endpoint can still be changed', async () => {
+test('a subscription stops matching a deleted object, and its endpoint can still be updated', async () => {
   const { json: label } = await hooks.call('POST', '/api/v1/labels', { name: 'passing' });
   const filter = { or: [{ label: 'PASSING' }, { priority: 'urgent' }] };
   const endpoint = await hooks.register(receiver.url, { events: ['issue.created'], filter });
@@ -263,7 +262,7 @@ test('what a subscription names may go away: it is no longer matched, and the en
   await hooks.call('DELETE', path);
 });
 
-test('a relative time is relative to the event, whenever it is judged', async () => {
+test('a relative time in a subscription refers to the time of the event', async () => {
   const filter = { dueDate: { gte: 'P0D', lte: 'P2D' } };
   const endpoint = await hooks.register(receiver.url, { events: ['issue.created'], filter });
   const from = await hooks.app.lastSequence();
@@ -283,11 +282,11 @@ test('a relative time is relative to the event, whenever it is judged', async ()
   await hooks.call('POST', `/api/v1/webhooks/${endpoint.id}/replays`, { afterSequence: from });
   await hooks.app.settled();
   expect(delivered()).toEqual(['due in 0', 'due in 2']);
-  // A list is asked now.
+  // In a list it refers to the time of the request.
   expect(titlesOf(await hooks.call('GET', query(filter)))).toEqual([]);
 });
 
-test('an empty description is a missing one, in lists, in lists as they were and in subscriptions', async () => {
+test('an empty description equals a missing one in lists, past lists and subscriptions', async () => {
   const without = { and: [{ title: { startsWith: 'Text' } }, { description: null }] };
   const within = { title: { startsWith: 'Text' }, description: { null: false } };
   const endpoint = await hooks.register(receiver.url, { events: ['issue.created'], filter: without });

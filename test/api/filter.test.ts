@@ -1,6 +1,5 @@
-// One filter language: what a list finds by SQL is what a subscription finds in memory, for random issues and random trees of every
-// test and every way to name what issues refer to.
-// Sorted pages hold each row once, in order, whatever is written meanwhile.
+// Lists (in SQL) and subscriptions (in memory) match the same issues, for random issues and random filters of every
+// operator and every way to name a reference. Sorted pages contain each row once, in order, during concurrent writes.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { ApiError } from '../../core/lib/errors.ts';
@@ -55,7 +54,7 @@ beforeAll(async () => {
     if (i % 5 === 0) parents.push(json.id);
     app.clock.advance(Math.floor(random() * 3) * 1000);
   }
-  // Issues go on carrying a deleted label unseen.
+  // Issues still carry a deleted label internally.
   await app.call('DELETE', `/api/v1/labels/${passing}`);
   issues = (await app.call('GET', '/api/v1/issues?limit=100')).json.data;
   ids = {
@@ -69,9 +68,9 @@ afterAll(() => app.stop());
 
 const oneOf = <T>(values: readonly T[]) => fc.constantFrom(...values);
 const text = oneOf([...words, 'nothing', "o'clock", '%', '_']);
-/** One of what is known only once the server has it. */
+/** Picks an id that exists only after the server has created it. */
 const known = (of: () => readonly string[]) => fc.nat(99).map((at) => of()[at % of().length]!);
-/** Whatever is eq, neq, in and nin of a value; null and `none` where it may be missing. */
+/** eq, neq, in and nin of a value; with null and `none` if the field may be missing. */
 const listed = (value: fc.Arbitrary<unknown>, missing: readonly unknown[] = []) => {
   const one = missing.length > 0 ? fc.oneof({ weight: 4, arbitrary: value }, oneOf(missing)) : value;
   const some = fc.array(one, { maxLength: 3 });
@@ -220,7 +219,7 @@ test('a list and a subscription agree on every filter', async () => {
   );
 });
 
-test('docs/spec/api.md lists every field of issues with the tests that it takes', async () => {
+test('docs/spec/api.md lists every field of issues with its operators', async () => {
   const text = await Bun.file(new URL('../../docs/spec/api.md', import.meta.url)).text();
   const codes = (cell: string): string[] =>
     [...cell.matchAll(/`([^`]+)`/g)].flatMap(([, words = '']) => words.split(', '));
@@ -241,7 +240,7 @@ test('docs/spec/api.md lists every field of issues with the tests that it takes'
       parseFilter({ [name]: { [test]: {} } }, fields);
       return true;
     } catch (error) {
-      // Of a test that it has, the value alone is wrong.
+      // The operator exists if only its value is invalid.
       return (error as ApiError).details[0]?.issue !== 'unknown_field';
     }
   };
@@ -253,7 +252,7 @@ test('docs/spec/api.md lists every field of issues with the tests that it takes'
 
 const sortFields = ['createdAt', 'updatedAt', 'priority', 'number', 'title', 'dueDate', 'estimate'];
 
-test('under every sort, pages neither skip nor repeat rows that were there all along, while others come and go', async () => {
+test('under every sort, pages neither skip nor repeat stable rows during concurrent writes', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(fc.record({ name: oneOf(sortFields), down: fc.boolean() }), {
@@ -278,7 +277,7 @@ test('under every sort, pages neither skip nor repeat rows that were there all a
           if (page === 1)
             doomed = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: `Passing ${sort}` }))
               .json.id;
-          // The row that a cursor may point at is deleted.
+          // Deletes a row that a cursor may point to.
           if (page === 2 && doomed) await app.call('DELETE', `/api/v1/issues/${doomed}`);
         }
         if (doomed) await app.call('DELETE', `/api/v1/issues/${doomed}`);

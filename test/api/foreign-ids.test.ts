@@ -1,6 +1,5 @@
-// Tenants cannot see each other (docs/spec/api.md › Scopes), in every place: each text that a query or a body takes, however
-// deep, is given each id of another workspace; the answer is the one for an id that nothing has, and the other workspace's rows
-// do not move.
+// Isolation of workspaces (docs/spec/api.md › Scopes): every text of a query or body, at any depth, gets every id of
+// another workspace. The response equals that for an unknown id, and the rows of the other workspace do not change.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TSchema } from 'typebox';
 import type { Route } from '../../core/http/route.ts';
@@ -29,20 +28,20 @@ afterAll(async () => {
   await receiver.stop(true);
 });
 
-/** The answer without what differs between any two answers: fresh ids and secrets, and the id that was asked with. */
+/** The response without values that differ between any two responses: new ids and secrets, and the submitted id. */
 function visible({ status, headers, text }: Reply, requestedId: string): unknown {
   const masked = text
     .replaceAll(requestedId, '<asked>')
-    // A sort takes a minus in front of the name as its direction.
+    // A sort may have a leading minus.
     .replaceAll(requestedId.replace(/^-/, ''), '<asked>')
     .replaceAll(/"(requestId|endCursor)":"[^"]*"/g, '"$1":"<fresh>"')
-    // What a simulated creation makes up.
+    // Generated values of a simulated creation.
     .replace(/^({"data":\[)?{"id":"[^"]*"/, '$1{"id":"<fresh>"')
     .replaceAll(/"(key|prefix|secret)":"[^"]{10,}"/g, '"$1":"<fresh>"');
   return [status, masked, [...headers.keys()].filter((name) => name !== 'date').sort()];
 }
 
-/** The places of a schema that take a free text or an id, as paths; `*` stands for an entry of a list or a record. */
+/** Paths of texts and ids in a schema; `*` stands for an entry of a list or a record. */
 function textPaths(schema: TSchema, at: readonly string[] = []): string[][] {
   const { type, properties, items, anyOf, patternProperties, ...rest } = schema as {
     type?: string | string[];
@@ -62,7 +61,7 @@ function textPaths(schema: TSchema, at: readonly string[] = []): string[][] {
   return [type].flat().includes('string') ? [[...at]] : [];
 }
 
-/** `example` with `id` put at a place; records get it as a name, too. */
+/** `example` with `id` at the given path; records also get it as a key. */
 function placed(example: unknown, [step, ...rest]: readonly string[], id: string): unknown {
   if (step === undefined) return id;
   if (step === '*')
@@ -88,11 +87,11 @@ async function compare(ask: (id: string) => Promise<Reply>, textPath: string): P
 
 const pathOf = (route: Route): string => fillPath(route.path, route.params, own);
 
-test('in every query parameter', async () => {
+test('a foreign id in any query parameter is answered as an unknown id', async () => {
   const before = await rowsOf(app, foreignWorkspace);
   let compared = 0;
   for (const route of app.app.routes) {
-    // The name of a file is none of ours.
+    // The name of a file is never an id.
     if (!route.query || route.scope === null || route.kind === 'upload') continue;
     for (const [name] of textPaths(route.query))
       compared += await compare(
@@ -104,13 +103,15 @@ test('in every query parameter', async () => {
   for (const field of Object.keys(issueFiltering.fields))
     for (const test of ['eq', 'in', 'nin', 'contains', 'startsWith', 'gt'])
       await compare((id) => {
-        const filter = { [field]: { [test]: test.endsWith('in') ? [id] : id } };
+        const filter = {
+          [field]: { [test]: test.endsWith('a foreign id is answered as an unknown id in') ? [id] : id },
+        };
         return app.call('GET', `/api/v1/issues?filter=${encodeURIComponent(JSON.stringify(filter))}`);
       }, `filter ${field} ${test}`);
   expect(await rowsOf(app, foreignWorkspace)).toBe(before);
 }, 60_000);
 
-test('in every text of every body', async () => {
+test('every text of every body', async () => {
   const before = await rowsOf(app, foreignWorkspace);
   let compared = 0;
   for (const route of app.app.routes) {
@@ -126,7 +127,7 @@ test('in every text of every body', async () => {
       );
   }
   expect(compared).toBeGreaterThan(150);
-  // Names of a record are ids, too.
+  // Keys of a record are ids, too.
   const transitions = (id: string) => ({ transitions: { [id]: [own.state] } });
   await compare((id) => app.call('PATCH', `/api/v1/teams/${own.team}`, transitions(id)), 'transitions');
   expect(await rowsOf(app, foreignWorkspace)).toBe(before);

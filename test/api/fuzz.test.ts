@@ -1,6 +1,5 @@
-// Whatever is sent, the answer is one the document knows (docs/spec/api.md › OpenAPI document): requests from the routes' own
-// schemas, sound and broken, never cause a 5xx; success bodies pass their schema, refusals have the one envelope and a
-// registered code.
+// Every response is in the document (docs/spec/api.md › OpenAPI document): random valid and invalid requests cause no 5xx,
+// success bodies match their schema, and errors have the envelope and a registered code.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { TSchema } from 'typebox';
@@ -36,13 +35,13 @@ const propertiesOf = (schema: TSchema | undefined): string[] =>
 type Ask = (ids: Seeds, query: unknown, body: unknown) => Promise<string | null>;
 
 const compiled = new Map<TSchema, ReturnType<typeof Compile>>();
-/** Only what is answered, and once: to compile all of them is as much work as some hundred requests. */
+/** Compiles each schema on first use and once: compiling all of them costs as much as several hundred requests. */
 function errorsIn(schema: TSchema, json: Json): object[] {
   if (!compiled.has(schema)) compiled.set(schema, Compile(schema));
   return compiled.get(schema)!.Errors(json);
 }
 
-/** Sends, and says what is wrong with the answer. */
+/** Sends the request and returns the flaw of the response, or null. */
 function askOf(route: Route): Ask {
   const success = new Map(
     Object.entries(route.responses).map(([status, schema]) => [Number(status), schema]),
@@ -60,10 +59,10 @@ function askOf(route: Route): Ask {
       `${route.method} ${path} ${JSON.stringify(body) ?? ''}: ${status} ${what}`.slice(0, 600);
     if (status >= 500) return fault(text);
     if (!headers.has('x-request-id')) return fault('without a request id');
-    // Protocols have errors of their own form.
+    // OAuth endpoints have the error format of their RFC.
     if (status >= 400 && typeof json?.error === 'string' && route.path.startsWith('/oauth/')) return null;
     if (status >= 400 && json?.jsonrpc === '2.0' && route.path.startsWith('/api/mcp/')) return null;
-    // A page answers in its own words, also where it refuses a form.
+    // A plugin's page has its own text, also for errors.
     if (route.kind === 'inbound' && json === null) return null;
     if (status >= 400) {
       const known = errorCodes[json?.error?.code as keyof typeof errorCodes];
@@ -75,11 +74,11 @@ function askOf(route: Route): Ask {
     if (!success.has(status)) return fault('is not in the document');
     const schema = success.get(status);
     const errors = json === null || !schema ? [] : errorsIn(schema, json);
-    return errors.length === 0 ? null : fault(`off the schema: ${JSON.stringify(errors)}`);
+    return errors.length === 0 ? null : fault(`does not match the schema: ${JSON.stringify(errors)}`);
   };
 }
 
-test('each hostile value in each parameter and each property is refused or taken, never a fault', async () => {
+test('a hostile value in any parameter or property is accepted or refused, and never causes a fault', async () => {
   const faults: string[] = [];
   const values = shared(hostileValues, 6);
   for (const route of app.app.routes) {
@@ -98,7 +97,7 @@ test('each hostile value in each parameter and each property is refused or taken
 }, 120_000);
 
 test(
-  'random requests from the schemas, sound and broken, never cause a fault or an answer off the schema',
+  'random valid and invalid requests never cause a fault or a response outside its schema',
   async () => {
     const faults: string[] = [];
     for (const route of app.app.routes) {

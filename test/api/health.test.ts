@@ -1,4 +1,4 @@
-// `/readyz` says what is wrong and since when; what is only a warning takes nobody out of rotation.
+// `/readyz` lists problems with their start, and warnings alone do not make it 503.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { problemKinds } from '../../core/lib/problems.ts';
 import { startApp, type TestApp } from '../app.ts';
@@ -7,7 +7,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await startApp({ flags: { diskReserve: '0' } })));
 afterAll(() => app.stop());
 
-test('each problem stands there with its time, and those that stop the service answer 503', async () => {
+test('every problem is listed with its time, and a problem that stops the service makes /readyz 503', async () => {
   const { problems } = app.services;
   const ready = await app.call('GET', '/readyz');
   expect([ready.status, ready.json]).toEqual([
@@ -19,7 +19,7 @@ test('each problem stands there with its time, and those that stop the service a
     const since = new Date(app.clock.nowMs()).toISOString();
     problems.raise(kind, `It is ${kind}.`);
     app.clock.advance(1_000);
-    // What the watch can see for itself it corrects.
+    // The health poll corrects the problems that it can observe itself.
     if (['read_only', 'consumer', 'plugins', 'disk'].includes(kind)) {
       expect((await app.call('GET', '/readyz')).json.problems).toEqual([]);
       continue;
@@ -43,7 +43,7 @@ test('each problem stands there with its time, and those that stop the service a
   });
 });
 
-test('a sandbox that does not start is 503, and says so', async () => {
+test('a sandbox that does not start makes /readyz 503 with the reason', async () => {
   const without = await startApp({ flags: { nodePath: '/bin/false', diskReserve: '0' } });
   try {
     await without.installFirstParty(without.workspace.workspaceId, 'auto-triage').catch(() => undefined);

@@ -1,4 +1,4 @@
-// Idempotency keys (docs/spec/api.md › Idempotency): one effect per key, whatever is repeated, raced or restarted.
+// Idempotency keys (docs/spec/api.md › Idempotency): one effect per key under repetition, concurrency and restarts.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const create = (key: string, title = 'Keyed', call = app.call): Promise<Reply> =
 const count = async (): Promise<number> =>
   (await app.call('GET', '/api/v1/issues?limit=100&fields=id')).json.data.length;
 
-test('a repeated request gets the first answer and has no second effect', async () => {
+test('a repeated request gets the first response and has no second effect', async () => {
   const from = await app.lastSequence();
   const first = await create('one');
   const again = await create('one');
@@ -44,7 +44,7 @@ test('a repeated request gets the first answer and has no second effect', async 
   expect((await bulk()).text).toBe((await bulk()).text);
 });
 
-test('another body under the same key is 422, another token or path is another key', async () => {
+test('another body under the same key is answered with 422, and the same key of another token or path is independent', async () => {
   const first = await create('two');
   expect(await create('two', 'Other')).toMatchObject({
     status: 422,
@@ -59,7 +59,7 @@ test('another body under the same key is 422, another token or path is another k
   expect((await create('x'.repeat(255))).status).toBe(201);
 });
 
-test('a hundred at once make one issue and one event; the others get its answer or 409', async () => {
+test('a hundred concurrent requests create one issue and one event; the others get its response or 409', async () => {
   for (let round = 0; round < (process.env.TATAMI_LONG ? 200 : 10); round++) {
     const [before, from] = [await count(), await app.lastSequence()];
     const replies = await Promise.all(Array.from({ length: 100 }, () => create(`race ${round}`)));
@@ -74,7 +74,7 @@ test('a hundred at once make one issue and one event; the others get its answer 
   }
 });
 
-test('a refused request leaves its key free', async () => {
+test('a refused request does not use up its key', async () => {
   expect(
     (await app.call('POST', '/api/v1/issues', { team: 'NOPE', title: 'x' }, { 'idempotency-key': 'free' }))
       .status,
@@ -82,7 +82,7 @@ test('a refused request leaves its key free', async () => {
   expect((await create('free')).status).toBe(201);
 });
 
-test('every kind of write is repeatable: an update that changes nothing, a deletion, an action', async () => {
+test('updates without changes, deletions and actions can be repeated under their keys', async () => {
   const { id } = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Repeated' })).json;
   const path = `/api/v1/issues/${id}`;
   const from = await app.lastSequence();
@@ -119,7 +119,7 @@ test('every kind of write is repeatable: an update that changes nothing, a delet
   ]);
 });
 
-test('a simulated write and a failed one leave their key to the real one', async () => {
+test('a simulated or failed write does not use up its key', async () => {
   const headers = { 'idempotency-key': 'rehearsed' };
   const body = { team: 'ENG', title: 'Rehearsed' };
   const simulated = await app.call('POST', '/api/v1/issues', body, { ...headers, 'tatami-mode': 'simulate' });
@@ -134,7 +134,7 @@ test('a simulated write and a failed one leave their key to the real one', async
   expect((await app.call('POST', '/api/v1/issues', body, headers)).text).toBe(real.text);
 });
 
-test('a key outlives a restart and ends after 24 hours; answers that show a secret are encrypted at rest', async () => {
+test('a key is valid for 24 hours across restarts, and stored responses with secrets are encrypted', async () => {
   const own = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
   const mint = (): Promise<Reply> =>
     own.call(

@@ -1,4 +1,4 @@
-// An issue is called by its identifier wherever its id is taken: in paths, and as a parent.
+// An issue identifier is accepted in place of its id, in paths and as a parent.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { scenarioOf, type Scenario } from '../scenario.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test('every path of an issue takes its identifier, the key in any case', async () => {
+test('every path of an issue accepts its identifier, with the team key in any case', async () => {
   expect(first.identifier).toBe('ENG-1');
   const byId = (await app.call('GET', `/api/v1/issues/${first.id}`)).json;
   await step('GET', '/issues/ENG-1', undefined, { status: 200, body: byId });
@@ -44,7 +44,7 @@ test('every path of an issue takes its identifier, the key in any case', async (
   ]);
 });
 
-test('an identifier that no issue has is 404, whatever is wrong with it', async () => {
+test('an identifier without an issue is answered with 404, also if it is malformed', async () => {
   for (const name of [
     'ENG-99',
     'NOPE-99',
@@ -81,7 +81,7 @@ test('a parent is given by its identifier, also in bulk', async () => {
     status: 200,
     body: { parent: { id: first.id, identifier: 'ENG-1' } },
   });
-  // It is the parent already: by another name, nothing changes.
+  // The issue has this parent already, so that nothing changes.
   await step('PATCH', `/issues/${created.id}`, { parentId: 'ENG-1' }, { status: 200, body: { version: 1 } });
   const circle = await app.call('PATCH', '/api/v1/issues/ENG-1', { parentId: created.identifier });
   expect([circle.status, circle.json.error.details[0].path]).toEqual([422, 'parentId']);

@@ -1,4 +1,4 @@
-// The inbox tells what the system did by itself: it holds what the log announced, and nothing that people did.
+// The inbox contains actions of the system from the event log, and no actions of people.
 import { expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
 import { hooksOfFile } from '../webhooks/receiver.ts';
@@ -16,7 +16,7 @@ async function gone(path: string): Promise<Json> {
   return endpoint;
 }
 
-test('an endpoint that the system switched off lands in the inbox, in the same moment of the log', async () => {
+test('an endpoint that the system disabled appears in the inbox in the same commit', async () => {
   const from = await hooks.app.lastSequence();
   const endpoint = await gone('token-in-the-path');
   expect((await hooks.app.eventTypes(from)).slice(-2)).toEqual(['webhook.disabled', 'inbox.item_created']);
@@ -44,18 +44,18 @@ test('an endpoint that the system switched off lands in the inbox, in the same m
   ]);
   const events = (await hooks.call('GET', `/api/v1/events?after=${from}&types=inbox.*`)).json.data;
   expect([events.length, events[0].data, events[0].actor.kind]).toEqual([1, data[0], 'system']);
-  // Its readers need not be those of webhooks.
+  // Inbox readers may lack the scope for webhooks.
   expect(JSON.stringify(data)).not.toContain('token-in-the-path');
 });
 
-test('what people switch off does not land there', async () => {
+test('an endpoint that a person disabled does not appear in the inbox', async () => {
   const before = await inbox();
   const endpoint = await hooks.register(receiver.url, { events: ['issue.created'] });
   await hooks.call('PATCH', `/api/v1/webhooks/${endpoint.id}`, { enabled: false });
   expect(await inbox()).toEqual(before);
 });
 
-test('it is read page by page, newest first, by who may', async () => {
+test('the inbox is paged, newest first, for callers with the scope', async () => {
   for (let n = 0; n < 3; n++) await gone(String(n));
   const all = (await inbox()).data;
   expect(all.length).toBe(4);

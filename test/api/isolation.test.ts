@@ -1,5 +1,5 @@
-// Tenants cannot see each other (docs/spec/api.md › Scopes): every operation, with every id in path and body, answers a foreign id
-// exactly as one that does not exist, and leaves the other workspace's rows untouched. Generated from the routes.
+// Isolation of workspaces (docs/spec/api.md › Scopes): every operation answers a foreign id in path or body like an
+// unknown one, and the rows of the other workspace do not change. Generated from the routes.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TSchema } from 'typebox';
 import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const foreignRows = (): Promise<string> => rowsOf(app, foreignId);
 
-/** What a caller could tell apart: everything but the request's own id, and the id that was asked for. */
+/** The response without its request id and the submitted id, which are all that may differ. */
 function visible(reply: Reply, requestedId: string): unknown {
   const json = reply.text === '' ? null : JSON.parse(reply.text.replaceAll(requestedId, '<id>'));
   if (json?.error) delete json.error.requestId;
@@ -37,7 +37,7 @@ function visible(reply: Reply, requestedId: string): unknown {
   return { status: reply.status, json, headers };
 }
 
-test('every operation answers a foreign id in its path as one that does not exist', async () => {
+test('every operation answers a foreign id in its path like an unknown one', async () => {
   const before = await foreignRows();
   let compared = 0;
   for (const route of app.app.routes) {
@@ -63,7 +63,7 @@ test('every operation answers a foreign id in its path as one that does not exis
   expect(await foreignRows()).toBe(before);
 });
 
-test('every id in a body is refused as one that does not exist', async () => {
+test('every operation answers a foreign id in its body like an unknown one', async () => {
   const before = await foreignRows();
   let compared = 0;
   for (const route of app.app.routes) {
@@ -95,7 +95,8 @@ test('every id in a body is refused as one that does not exist', async () => {
       compared++;
     }
   }
-  // stateId, assigneeId, projectId, parentId on create and update, teamId, a comment's parent, a project's lead twice
+  // stateId, assigneeId, projectId and parentId on create and update, teamId, the parent of a comment, and the lead of
+  // a project twice.
   expect(compared).toBeGreaterThanOrEqual(12);
   for (const label of [foreign.label!, `label-OTHER`])
     expect((await call('PATCH', `/api/v1/issues/${own.issue}`, { labels: [label] })).status).toBe(422);
@@ -103,7 +104,7 @@ test('every id in a body is refused as one that does not exist', async () => {
   expect(await foreignRows()).toBe(before);
 });
 
-test('lists, filters, cursors and the feed hold nothing of another workspace', async () => {
+test('lists, filters, cursors and the feed contain nothing of another workspace', async () => {
   const other = app.clientOf((await app.addWorkspace('Third', 'THIRD')).apiKey);
   for (let i = 0; i < 3; i++) await other('POST', '/api/v1/issues', { team: 'THIRD', title: `Third ${i}` });
   const cursor = (await other('GET', '/api/v1/issues?limit=1')).json.pageInfo.endCursor;

@@ -1,4 +1,4 @@
-// Labels of an issue as a PATCH moves them: all of them, or some added and some removed.
+// A PATCH replaces the labels of an issue, or adds and removes some.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { scenarioOf, type Scenario } from '../scenario.ts';
@@ -17,7 +17,7 @@ afterAll(() => app.stop());
 
 const namesOf = (issue: Json): string[] => issue.labels.map(({ name }: Json) => name);
 
-test('labels are added and removed by name in any case or by id, and the event tells what they were', async () => {
+test('labels are added and removed by id or by name in any case, and the event contains the previous labels', async () => {
   const labels: Json[] = (await app.call('GET', '/api/v1/labels')).json.data;
   const feature = labels.find(({ name }) => name === 'feature').id;
   const events = ['issue.updated', 'issue.labeled'];
@@ -28,13 +28,13 @@ test('labels are added and removed by name in any case or by id, and the event t
   expect(namesOf(removed)).toEqual(['bug', 'question']);
   const [last] = (await app.call('GET', `/api/v1${path}/history`)).json.data.slice(-1);
   expect(namesOf(last.data.previous)).toEqual(['bug', 'feature', 'question']);
-  // What is there already, and what is not there.
+  // Adding a present label and removing an absent one.
   const nothing = { addLabels: ['bug'], removeLabels: ['feature'] };
   await step('PATCH', path, nothing, { status: 200, body: { version: removed.version } });
   await step('PATCH', path, { addLabels: [], removeLabels: [] }, { status: 200 });
 });
 
-test('what cannot be is refused at its path', async () => {
+test('an invalid change of labels is refused at its path', async () => {
   for (const [body, ...details] of [
     [{ labels: ['bug'], addLabels: ['feature'] }, 'addLabels conflict'],
     [{ labels: ['bug'], removeLabels: ['feature'] }, 'removeLabels conflict'],
@@ -51,7 +51,7 @@ test('what cannot be is refused at its path', async () => {
   });
 });
 
-test('an issue has at most 50 labels, however they come', async () => {
+test('an issue has at most 50 labels, in every way of adding them', async () => {
   const names = Array.from({ length: 51 }, (_, index) => `many ${index}`);
   for (const name of names) await app.call('POST', '/api/v1/labels', { name });
   await step(

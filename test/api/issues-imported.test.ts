@@ -1,5 +1,5 @@
-// What a key with `import:write` may say of an issue: when it was made, by whom, and its number. It is new all the same to whoever follows the
-// log, asks what changed, or turns pages.
+// A key with `import:write` sets the creation time, author and number of an issue. Readers of the log, of updates and
+// of pages still see the issue as new.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { writtenFields } from '../../core/rights/table.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
@@ -18,7 +18,7 @@ const at = (day: string): string => `${day}T08:00:00.000Z`;
 const make = (title: string, more: object = {}) =>
   app.call('POST', '/api/v1/issues', { team: 'ENG', title, ...more });
 
-test('the time and the author of a creation are kept, and its event happens now', async () => {
+test('an import stores the creation time and the author, and its event has the current time', async () => {
   expect((await app.call('DELETE', `/api/v1/members/${ana}`)).status).toBe(204);
   const after = await app.lastSequence();
   const { status, json } = await make('Old', {
@@ -42,7 +42,7 @@ test('the time and the author of a creation are kept, and its event happens now'
   expect(since.data.map(({ id }: Json) => id)).toContain(json.id);
 });
 
-test('without the scope it is refused by name, wherever a body takes it, and nothing is made', async () => {
+test('an import field without the scope is refused by name in every body, and nothing is created', async () => {
   const before = await app.lastSequence();
   const taking = app.app.routes.filter((route) =>
     writtenFields(route).some((name) => ['createdAt', 'creatorId'].includes(name)),
@@ -64,7 +64,7 @@ test('without the scope it is refused by name, wherever a body takes it, and not
   expect((await plain('POST', '/api/v1/issues', entry)).status).toBe(201);
 });
 
-test('a time to come, one before all computers and one that is none are refused at their path', async () => {
+test('a time in the future, an implausibly early one and an invalid one are refused at their path', async () => {
   const tomorrow = new Date(app.clock.nowMs() + 86_400_000).toISOString();
   for (const [more, path, issue] of [
     [{ createdAt: tomorrow }, 'createdAt', 'too_big'],
@@ -83,7 +83,7 @@ test('a time to come, one before all computers and one that is none are refused 
   }
 });
 
-test('a number is kept, told by the event, and never that of another issue', async () => {
+test('an imported number is stored, is in the event, and never equals that of another issue', async () => {
   await app.call('POST', '/api/v1/teams', { key: 'NUM', name: 'Numbers' });
   const number = async (more: object): Promise<unknown> => {
     const { status, json } = await make('x', { team: 'NUM', ...more });
@@ -118,7 +118,7 @@ test('a number is kept, told by the event, and never that of another issue', asy
   expect(refused.map(({ path, issue }: Json) => `${path} ${issue}`)).toEqual(
     [1, 3, 4].map((index) => `issues.${index}.number already_exists`),
   );
-  // The next number would be one that a later entry gives.
+  // The next free number is taken by a later entry.
   const { json } = await bulk(undefined, 15, undefined, 16);
   expect(json.data.map(({ identifier }: Json) => identifier)).toEqual([
     'NUM-17',
@@ -128,7 +128,7 @@ test('a number is kept, told by the event, and never that of another issue', asy
   ]);
 });
 
-test('of many who want one number at once, one gets it, and whoever takes the next one is in nobody’s way', async () => {
+test('one of several concurrent imports of a number succeeds, and other creations take the next free numbers', async () => {
   await app.call('POST', '/api/v1/teams', { key: 'RACE', name: 'Race' });
   const answers = await Promise.all(
     Array.from({ length: 12 }, (_, n) => make('x', { team: 'RACE', ...(n % 2 === 0 ? { number: 4 } : {}) })),
@@ -139,7 +139,7 @@ test('of many who want one number at once, one gets it, and whoever takes the ne
   expect(identifiers).toContain('RACE-4');
 });
 
-test('lists go by it, and pages stay whole while older issues arrive', async () => {
+test('lists sort by the imported time, and pages stay complete while older issues arrive', async () => {
   await app.call('POST', '/api/v1/teams', { key: 'OLD', name: 'Old' });
   const add = async (day: string): Promise<string> =>
     (await make(day, { team: 'OLD', createdAt: at(day), labels: ['bug'] })).json.title;

@@ -1,4 +1,4 @@
-// Writes to the same issues at the same time: one of them wins, the others learn it, and what must hold of issues together holds.
+// Concurrent writes to the same issues: one wins, the others get a conflict, and invariants across issues hold.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 
@@ -19,7 +19,7 @@ const statuses = (replies: Reply[]): Record<number, number> =>
     {},
   );
 
-test('of writes that name the same version one is made, the others are 412', async () => {
+test('one of several writes to the same version succeeds, and the others are answered with 412', async () => {
   const { id } = await make();
   const etag = (await app.call('GET', at(id))).headers.get('etag')!;
   const from = await app.lastSequence();
@@ -40,7 +40,7 @@ test('an issue is deleted once and restored once, with one event each', async ()
   expect(await app.eventTypes(from)).toEqual(['issue.deleted', 'issue.restored']);
 });
 
-test('updates without a version all take effect, each on what was there, and the log tells them in order', async () => {
+test('concurrent updates without a version all take effect, and the log contains them in order', async () => {
   const { id } = await make();
   const from = await app.lastSequence();
   const replies = await many(40, (index) =>
@@ -64,11 +64,11 @@ test('updates without a version all take effect, each on what was there, and the
       ]);
 });
 
-test('parents that are set at the same time close no circle', async () => {
+test('concurrent parent changes never form a cycle', async () => {
   for (let round = 0; round < 12; round++) {
     const [a, b, c] = [await make(), await make(), await make()];
     const under = (id: string, parentId: string): Promise<Reply> => app.call('PATCH', at(id), { parentId });
-    // A longer circle through an edge that was there before, and a short one.
+    // Alternates a longer cycle through an existing edge with a short one.
     if (round % 2 === 0) await under(b.id, c.id);
     const replies = await Promise.all(
       round % 2 === 0 ? [under(c.id, a.id), under(a.id, b.id)] : [under(a.id, b.id), under(b.id, a.id)],
@@ -83,7 +83,7 @@ test('parents that are set at the same time close no circle', async () => {
   }
 });
 
-test('bulk creations at the same time take whole runs of numbers', async () => {
+test('concurrent bulk creations take consecutive numbers', async () => {
   await app.call('POST', '/api/v1/teams', { key: 'BULK' });
   const replies = await many(20, (index) =>
     app.call('POST', '/api/v1/issues/bulk', {
@@ -97,7 +97,7 @@ test('bulk creations at the same time take whole runs of numbers', async () => {
   expect(runs.flat().sort((x, y) => x - y)).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
 });
 
-test('labels that are added and removed at the same time are all added and removed', async () => {
+test('labels that are added and removed concurrently are all added and removed', async () => {
   const names = Array.from({ length: 24 }, (_, index) => `label ${index}`);
   for (const name of names) await app.call('POST', '/api/v1/labels', { name });
   const { id } = await make({ labels: names.slice(0, 12) });

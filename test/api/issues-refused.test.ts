@@ -1,4 +1,4 @@
-// What issues refuse: each field and parameter with its own word, and no effect.
+// Refusals of issues name the field or parameter and have no effect.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type TestApp } from '../app.ts';
 import { scenarioOf, type Scenario } from '../scenario.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test('what cannot be is refused with the field, and nothing happens', async () => {
+test('an invalid request is refused with its field, and nothing changes', async () => {
   const refuse = (body: object, ...details: string[]) =>
     step(
       'POST',

@@ -1,4 +1,4 @@
-// Issues over REST: what each request answers and which events it causes.
+// Issues over REST: the response and the events of each request.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { scenarioOf, type Scenario } from '../scenario.ts';
@@ -16,7 +16,7 @@ afterAll(() => app.stop());
 
 const stateOf = (type: string): string => states.find((state) => state.type === type).id;
 
-test('a created issue answers exactly five fields, with ETag and Location', async () => {
+test('a created issue returns exactly five fields, with ETag and Location', async () => {
   const reply = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'First' });
   expect(reply.status).toBe(201);
   expect(Object.keys(reply.json)).toEqual(['id', 'identifier', 'title', 'priority', 'url']);
@@ -30,7 +30,7 @@ test('a created issue answers exactly five fields, with ETag and Location', asyn
   expect(reply.headers.get('etag')).toMatch(/^"1-/);
 });
 
-test('the life of an issue, with the events of each step', async () => {
+test('an issue is created, updated, deleted and restored with the events of each step', async () => {
   const { id } = await step(
     'POST',
     '/issues',
@@ -112,7 +112,7 @@ test('the life of an issue, with the events of each step', async () => {
   expect(history[1].data.previous).toEqual({ priority: 'none' });
 });
 
-test('the team may be named three ways, and two that disagree are refused', async () => {
+test('the team is given by `team`, `teamKey` or `teamId`, and contradictory values are refused', async () => {
   const ops = (await app.call('POST', '/api/v1/teams', { key: 'OPS' })).json;
   for (const naming of [
     { team: 'OPS' },
@@ -131,14 +131,14 @@ test('the team may be named three ways, and two that disagree are refused', asyn
   );
 });
 
-test('identifiers of a team have no gap and no double, under concurrency and with refused requests in between', async () => {
+test('identifiers of a team are unique and without gaps, also with concurrent and refused requests', async () => {
   await app.call('POST', '/api/v1/teams', { key: 'RACE' });
   const replies = await Promise.all(
     Array.from({ length: 300 }, (_, index) =>
       app.call('POST', '/api/v1/issues', {
         team: 'RACE',
         title: `Race ${index}`,
-        // Refused when planned, and refused inside the commit, after a number was taken.
+        // Refused in planning, and refused inside the commit after a number was assigned.
         ...(index % 5 === 0 ? { labels: ['nope'] } : {}),
         ...(index % 7 === 0 ? { externalSource: 'race', externalId: 'one' } : {}),
       }),
@@ -147,7 +147,7 @@ test('identifiers of a team have no gap and no double, under concurrency and wit
   const numbers = replies
     .filter(({ status }) => status === 201)
     .map(({ json }) => Number(json.identifier.slice(5)));
-  // 60 with an unknown label; of the 34 others with the same external id, one was first.
+  // 60 have an unknown label, and one of the 34 others with the same external id succeeds.
   expect(numbers.length).toBe(300 - 60 - 33);
   expect(numbers.sort((a, b) => a - b)).toEqual(numbers.map((_, index) => index + 1));
   const sequences = (
@@ -164,7 +164,7 @@ test('identifiers of a team have no gap and no double, under concurrency and wit
   expect(sequences).toEqual(sequences.map((_, index) => index + 1));
 });
 
-test('bulk creation is all or nothing, at most 100', async () => {
+test('a bulk creation succeeds or fails as a whole, with at most 100 issues', async () => {
   const issue = (title: string, more = {}) => ({ team: 'ENG', title, ...more });
   await step(
     'POST',
@@ -199,7 +199,7 @@ test('bulk creation is all or nothing, at most 100', async () => {
   expect(Number(data[1].identifier.slice(4))).toBe(Number(data[0].identifier.slice(4)) + 1);
 });
 
-test('an external id exists once in the workspace', async () => {
+test('an external id is unique in the workspace', async () => {
   const external = { externalSource: 'jira', externalId: 'J-1' };
   await step(
     'POST',
@@ -226,7 +226,7 @@ test('an external id exists once in the workspace', async () => {
   expect(replies.filter(({ status }) => status === 201).length).toBe(1);
 });
 
-test("a team's allow-list of moves is kept, and the refusal names what is allowed", async () => {
+test('transitions outside the workflow of a team are refused, and the error lists the allowed ones', async () => {
   const team = (await app.call('GET', '/api/v1/teams')).json.data.find((one: Json) => one.key === 'ENG');
   const [backlog, started] = [stateOf('backlog'), stateOf('started')];
   await step(
@@ -275,7 +275,7 @@ test('parents nest without cycles', async () => {
   );
 });
 
-test('If-Match guards a write, If-None-Match spares a read, simulate does nothing', async () => {
+test('If-Match guards a write, If-None-Match saves a read, and simulate has no effect', async () => {
   const { id } = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Tags' })).json;
   const path = `/issues/${id}`;
   const read = await app.call('GET', `/api/v1${path}`);

@@ -1,4 +1,4 @@
-// What ends with a key: one that was rolled makes no others while it goes on, and none is made for a member who left.
+// A rolled key cannot create others during its grace period, and no key is created for a removed member.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { tatami } from '../cli/tatami.ts';
@@ -13,7 +13,7 @@ const keyScopes = ['api-keys:write', 'issues:read'];
 const mint = async (body: object = {}, call: Client = app.call): Promise<Json> =>
   (await call('POST', '/api/v1/api-keys', { name: 'k', scopes: keyScopes, ...body })).json;
 
-test('a key that was rolled reads on, but neither makes, rolls nor revokes another; it may end itself', async () => {
+test('a rolled key still reads and may revoke itself, but creates, rolls and revokes no other key', async () => {
   const [leaked, bystander] = [await mint(), await mint()];
   const rolled = (await app.call('POST', `/api/v1/api-keys/${leaked.id}/roll`, {})).json;
   const call = app.clientOf(leaked.key);
@@ -37,7 +37,7 @@ test('a key that was rolled reads on, but neither makes, rolls nor revokes anoth
   expect((await call('GET', '/api/v1/issues')).status).toBe(401);
 });
 
-test('the key of a member who was removed is not rolled, over the API or by the operator, and can be revoked', async () => {
+test('the key of a removed member can be revoked, but not rolled by the API or the operator', async () => {
   const { id: memberId } = (await app.call('POST', '/api/v1/members', { name: 'Leaving' })).json;
   const { id } = await mint({ memberId });
   await app.call('DELETE', `/api/v1/members/${memberId}`);

@@ -1,4 +1,4 @@
-// Keys and people: who may make keys for whom, how a key is rolled without a gap, when it was last used, and what a key says of itself.
+// Permissions to create keys for members, rolling without downtime, `lastUsedAt`, and `GET /me`.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
@@ -12,7 +12,7 @@ const mint = async (body: object, key = app.workspace.apiKey) =>
   app.clientOf(key)('POST', '/api/v1/api-keys', { name: 'k', scopes: ['issues:read'], ...body });
 const statusOf = async (key: string): Promise<number> =>
   (await app.clientOf(key)('GET', '/api/v1/me')).status;
-/** What is noted of a request is written a second later. */
+/** The last use of a key is written a second after the request. */
 const noted = async (): Promise<void> => {
   app.clock.advance(1_000);
   await app.settled();
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test('a member makes keys for themselves, an admin for others, and nobody but an owner for an owner', async () => {
+test('a member creates keys for themselves, an admin for others, and only an owner for an owner', async () => {
   const { owner, admin, member } = people;
   const allowed: [Json, Json, number][] = [
     [member, member, 201],
@@ -47,7 +47,7 @@ test('a member makes keys for themselves, an admin for others, and nobody but an
     const minted = await mint({ memberId: to.id }, by.key);
     expect([by.name, to.name, minted.status]).toEqual([by.name, to.name, status]);
     if (status === 201) expect(minted.json.member).toEqual({ id: to.id, name: to.name });
-    // The same rule holds for whoever ends or replaces a key.
+    // The same rule applies to revoking and rolling a key.
     const { id } = (await mint({ memberId: to.id })).json;
     const call = app.clientOf(by.key);
     const rolled = await call('POST', `/api/v1/api-keys/${id}/roll`, {});
@@ -65,7 +65,7 @@ test('a member makes keys for themselves, an admin for others, and nobody but an
   ]);
 });
 
-test('a key is rolled: its successor takes over at once, and it ends with the grace, to the millisecond', async () => {
+test('a rolled key ends at the millisecond of its grace period, and its successor works at once', async () => {
   const old = (await mint({ name: 'CI', memberId: people.member.id, scopes: ['issues:write', 'teams:read'] }))
     .json;
   const rolled = await step(
@@ -96,7 +96,7 @@ test('a key is rolled: its successor takes over at once, and it ends with the gr
   );
 });
 
-test('without grace the old key ends with the answer; a lost answer is had again under its idempotency key', async () => {
+test('without a grace period the old key ends with the response, and a repeated idempotency key returns a lost response', async () => {
   const old = (await mint({ expiresAt: new Date(app.clock.now() + 90 * 86_400_000).toISOString() })).json;
   const roll = () =>
     app.call('POST', `/api/v1/api-keys/${old.id}/roll`, { graceHours: 0 }, { 'idempotency-key': 'roll' });
@@ -104,7 +104,7 @@ test('without grace the old key ends with the answer; a lost answer is had again
   const first = await roll();
   expect(first.json.previous.revokedAt).toBe(new Date(app.clock.now()).toISOString());
   expect(await statusOf(old.key)).toBe(401);
-  // It lives as long as the old one was made to.
+  // The successor has the same lifetime as the old key.
   expect(first.json.expiresAt).toBe(new Date(app.clock.now() + 90 * 86_400_000).toISOString());
   const again = await roll();
   expect([again.status, again.json]).toEqual([201, first.json]);
@@ -118,7 +118,7 @@ test('without grace the old key ends with the answer; a lost answer is had again
     ).toMatchObject([{ path }]);
 });
 
-test('a key says when it was last used, written at most once a minute and not as a change', async () => {
+test('a key shows its last use, which is written at most once a minute without an event', async () => {
   const { id, key } = (await mint({})).json;
   const readKey = async (): Promise<Json> => (await app.call('GET', `/api/v1/api-keys/${id}`)).json;
   await noted();
@@ -134,14 +134,14 @@ test('a key says when it was last used, written at most once a minute and not as
   app.clock.advance(60_000);
   const laterAt = app.clock.now();
   await statusOf(key);
-  // What is not written yet is written when the server stops.
+  // A pending last use is written on shutdown.
   app = await app.restart();
   step = scenarioOf(app);
   expect((await readKey()).lastUsedAt).toBe(new Date(laterAt).toISOString());
   expect(await app.eventTypes(after)).toEqual([]);
 });
 
-test('whoever becomes an owner keeps no key that no owner made for them: its maker would have risen as well', async () => {
+test('a member who becomes an owner loses every key that no owner created, because its creator could act as an owner', async () => {
   const { admin } = people;
   const riser = (await app.call('POST', '/api/v1/members', { name: 'Rita', role: 'member' })).json;
   const ofAdmin = (await mint({ memberId: riser.id }, admin.key)).json;
@@ -161,7 +161,7 @@ test('whoever becomes an owner keeps no key that no owner made for them: its mak
   for (const { key } of [ofOwner, own]) expect(await statusOf(key)).toBe(200);
 });
 
-test('any key may ask what it is; nobody else gets an answer', async () => {
+test('any key may read its own identity, and requests without a key are refused', async () => {
   const { member } = people;
   const expiresAt = new Date(app.clock.now() + 3_600_000).toISOString();
   const minted = (await mint({ name: 'narrow', memberId: member.id, scopes: ['boards:read'], expiresAt }))

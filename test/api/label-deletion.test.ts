@@ -1,4 +1,4 @@
-// A label that is deleted goes from its issues, each of which is changed by that: by version, time and event.
+// Deleting a label removes it from its issues, each of which gets a new version, time and event.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { startApp, type Json, type TestApp } from '../app.ts';
@@ -41,7 +41,7 @@ const eventsAfter = async (sequence: number): Promise<Json[]> => {
   }
 };
 
-test('its issues lose it, get a version, and tell what they had', async () => {
+test('issues of a deleted label lose it, get a new version, and emit events with the previous labels', async () => {
   const id = await label('leaving');
   const [with_, without] = [await issue('leaving', 'bug'), await issue('bug')];
   app.clock.advance(1000);
@@ -63,7 +63,7 @@ test('its issues lose it, get a version, and tell what they had', async () => {
   });
 });
 
-test('a deleted issue is left alone, and comes back without it', async () => {
+test('a deleted issue is not changed, and is restored without the label', async () => {
   const id = await label('of deleted');
   const { id: gone } = await issue('of deleted', 'bug');
   await app.call('DELETE', `/api/v1/issues/${gone}`);
@@ -76,7 +76,7 @@ test('a deleted issue is left alone, and comes back without it', async () => {
   await step('PATCH', `/issues/${gone}`, { labels: ['bug'] }, { status: 200, body: restored });
 });
 
-test('where many carry it the first go at once and the others after them, by the same actor for the same cause', async () => {
+test('a label of many issues is removed from a first batch at once and from the rest afterwards, with the same actor and cause', async () => {
   const id = await label('many');
   await many(230, 'many');
   const from = await app.lastSequence();
@@ -96,7 +96,7 @@ test('where many carry it the first go at once and the others after them, by the
   expect(labeled.at(-1).cause.rootEventId).toBe(deletion.id);
 });
 
-test('what follows the deletion is tried again, and a server that stops in between goes on at its next start', async () => {
+test('the background removal is retried, and continues at the next start after a shutdown', async () => {
   const id = await label('interrupted');
   await many(150, 'interrupted');
   const from = await app.lastSequence();
@@ -119,7 +119,7 @@ test('what follows the deletion is tried again, and a server that stops in betwe
   expect(await labeled()).toBe(150);
 });
 
-test('an issue that is given the label while that is deleted has it and loses it, or is refused', async () => {
+test('a label added to an issue during the deletion of the label is either removed again or refused', async () => {
   const { committer } = app;
   const { commit } = committer;
   for (const isLate of [false, true]) {
@@ -127,7 +127,7 @@ test('an issue that is given the label while that is deleted has it and loses it
     const { id: issueId } = await issue('bug');
     const from = await app.lastSequence();
     const remove = () => app.call('DELETE', `/api/v1/labels/${id}`);
-    // Planned while the label is there, and committed when it is not.
+    // Planned before the deletion, and committed after it.
     committer.commit = async (author, changes, ...rest) => {
       committer.commit = commit;
       if (isLate) expect((await remove()).status).toBe(204);

@@ -1,5 +1,5 @@
-// A token goes nowhere but where it was sent (docs/spec/errors.md › Undisclosed data): whatever part of a request it stands
-// in, no answer, log line, event or delivery repeats it, and no cache or other site is given it.
+// Tokens do not leak (docs/spec/errors.md › Undisclosed data): no response, log line, event or delivery repeats a
+// token from any part of a request, and no cache or other site receives it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';
 import { exampleOf, fillPath, seed, type Seeds } from './seeds.ts';
@@ -21,7 +21,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-/** The part of a token that is secret. */
+/** The secret part of a token. */
 const secretOf = (text: string): string => text.split('_')[2]!;
 
 async function raw(
@@ -34,7 +34,7 @@ async function raw(
   return { status: response.status, headers: response.headers, text: isStream ? '' : await response.text() };
 }
 
-test('wherever a token stands in a request, nothing repeats it', async () => {
+test('no output repeats a token from any part of a request', async () => {
   const secret = secretOf(token);
   const auth = { authorization: `Bearer ${token}` };
   const json = { 'content-type': 'application/json' };
@@ -93,12 +93,12 @@ test('wherever a token stands in a request, nothing repeats it', async () => {
   expect(everything).toContain('under a key that is a token');
 });
 
-test('a token in the address is no token', async () => {
+test('a token in the URL does not authenticate', async () => {
   for (const name of ['access_token', 'token', 'api_key', 'key'])
     expect((await raw(`/api/v1/issues?${name}=${token}`, {})).status).toBe(401);
 });
 
-test('no answer is stored on the way or tells other sites where it came from', async () => {
+test('no response may be cached by intermediaries or sends a referrer', async () => {
   const answers = await Promise.all([
     raw('/nowhere', {}),
     raw('/api/v1/issues', {}),
@@ -133,7 +133,7 @@ test('no answer is stored on the way or tells other sites where it came from', a
     ]);
 });
 
-test('only what is the same for everybody may be kept, whoever asks for it', async () => {
+test('only responses that are equal for all callers may be cached', async () => {
   const cached = hooks.app.app.routes.filter((route) => route.cached);
   expect(cached.every(({ scope, kind }) => scope === null && kind === 'raw')).toBe(true);
   for (const { path } of cached) {
@@ -147,7 +147,7 @@ test('only what is the same for everybody may be kept, whoever asks for it', asy
   }
 });
 
-test('a 304 spares the body although nothing is stored on the way', async () => {
+test('a 304 omits the body although intermediaries cache nothing', async () => {
   const first = await hooks.call('GET', '/api/v1/workspace');
   const etag = { 'if-none-match': first.headers.get('etag')! };
   expect((await hooks.call('GET', '/api/v1/workspace', undefined, etag)).status).toBe(304);

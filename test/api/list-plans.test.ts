@@ -1,5 +1,5 @@
-// Which lists of issues cost no more than what they return, however many issues there are: an index finds the rows and hands them out in
-// order, on the first page and on any later one. docs/spec/api.md › Filters says the same to callers; bench `list-filters` measures it.
+// Lists of issues whose cost depends on the page size only: an index finds and orders the rows, on the first page and
+// on later ones. docs/spec/api.md › Filters documents them; bench `list-filters` measures them.
 import Database from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ afterAll(async () => {
   await app.stop();
 });
 
-/** The plan of the list's one statement, without those of the columns that are computed for each row. */
+/** The query plan of the list's only statement, without the plans of computed columns. */
 async function planOf(query: string): Promise<{ plan: string; all: string[]; end: string | null }> {
   const { store } = app.services;
   const { read } = store;
@@ -90,7 +90,7 @@ const flat: readonly [string, () => string, string][] = [
   ['parent', () => by({ parent: ids.parent }), 'issues_parent'],
   ['creator', () => by({ creator: ids.creator }), 'issues_creator'],
   ['cycle', () => by({ cycle: ids.cycle }), 'issues_cycle'],
-  ['cycle, in its turn', () => 'cycle=next', 'issues_cycle'],
+  ['cycle, relative', () => 'cycle=next', 'issues_cycle'],
   ['project, by name', () => by({ project: 'FLAT' }), 'issues_project'],
   ['parent, by identifier', () => by({ parent: 'ENG-1' }), 'issues_parent'],
   ['updatedSince, relative', () => 'sort=updatedAt&updatedSince=-P7D', 'issues_updated'],
@@ -98,7 +98,7 @@ const flat: readonly [string, () => string, string][] = [
 ];
 
 for (const [name, query, index] of flat)
-  test(`${name}: found and ordered by ${index}, on each page`, async () => {
+  test(`${name}: filtered and ordered by ${index} on every page`, async () => {
     const first = await planOf(query());
     expect(first.plan).toContain(`INDEX ${index} (workspace_id=?`);
     expect(first.plan).not.toContain('TEMP B-TREE');
@@ -108,7 +108,7 @@ for (const [name, query, index] of flat)
     expect(deep.plan).not.toContain('TEMP B-TREE');
   });
 
-test('sorts by state and by assignee look each name up by its id, and run off the event loop', async () => {
+test('sorts by state and by assignee look up each name by id, and run off the event loop', async () => {
   for (const [sort, table] of [
     ['state', 's'],
     ['-assignee', 'm'],
@@ -119,7 +119,7 @@ test('sorts by state and by assignee look each name up by its id, and run off th
   }
 });
 
-test('a label lists its issues as any other filter does, and what few issues have comes first', async () => {
+test('a filter by label combines with other filters and sorts, and a more selective filter uses its own index', async () => {
   const listed = async (query: string): Promise<string[]> =>
     (await app.call('GET', `/api/v1/issues?fields=id&${query}`)).json.data.map(
       ({ id }: { id: string }) => id,

@@ -1,5 +1,5 @@
-// Mass assignment (docs/spec/api.md › The API): every object in every body refuses what a resource only shows and what nobody
-// knows, by its path, and nothing comes of the request. Generated from the routes.
+// Mass assignment (docs/spec/api.md › The API): every object in every body refuses read-only and unknown properties by
+// their path, and the request has no effect. Generated from the routes.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TSchema } from 'typebox';
 import type { Route } from '../../core/http/route.ts';
@@ -24,7 +24,7 @@ afterAll(async () => {
 const propertiesOf = (schema: TSchema | null | undefined): Record<string, TSchema> =>
   (schema as { properties?: Record<string, TSchema> } | null | undefined)?.properties ?? {};
 
-/** Columns, owners, guards and members of the prototype. */
+/** Columns, owners, guards and prototype members. */
 const never = [
   'workspaceId',
   'workspace_id',
@@ -96,7 +96,7 @@ test('every object of every body refuses read-only and unknown properties by the
   expect(await rowsOf(app, app.workspace.workspaceId)).toBe(before);
 });
 
-test('a write that takes no body refuses one that says something', async () => {
+test('a write without a body schema refuses a body with content', async () => {
   const before = await rowsOf(app, app.workspace.workspaceId);
   let requests = 0;
   for (const route of app.app.routes) {
@@ -120,7 +120,7 @@ test('a write that takes no body refuses one that says something', async () => {
   expect((await app.call('POST', `/api/v1/issues/${own.issue}/restore`, {})).status).toBe(200);
 });
 
-test('no query takes an unknown parameter, and none twice', async () => {
+test('every query refuses unknown and repeated parameters', async () => {
   for (const route of app.app.routes) {
     if (route.scope === null) continue;
     const required = (route.query as { required?: string[] } | undefined)?.required ?? [];

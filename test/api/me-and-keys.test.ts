@@ -1,4 +1,4 @@
-// What is taken in place of an id is taken everywhere: `me` wherever a member is named, the key of a team wherever its id is.
+// `me` is accepted in place of every member id, and a team key in place of every team id.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { packSource } from '../plugins/pack.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test('bodies take `me` for the member who asks', async () => {
+test('bodies accept `me` for the calling member', async () => {
   const mine = { id: me.id, name: me.name };
   const issue = (await call('POST', '/issues', { team: 'ENG', title: 'Mine', assigneeId: 'me' })).json;
   expect((await call('GET', `/issues/${issue.id}`)).json.assignee).toEqual(mine);
@@ -41,7 +41,7 @@ test('bodies take `me` for the member who asks', async () => {
   expect(key.json.member).toEqual(mine);
 });
 
-test('a custom field, a path and a filter take `me` too', async () => {
+test('custom fields, paths and filters accept `me`', async () => {
   await call('POST', '/fields', { key: 'reviewer', name: 'Reviewer', type: 'member' });
   const fields = { reviewer: 'me' };
   const created = (await call('POST', '/issues', { team: 'ENG', title: 'Reviewed', fields })).json;
@@ -55,7 +55,7 @@ test('a custom field, a path and a filter take `me` too', async () => {
   expect((await call('GET', '/projects?lead=me')).json.data).toHaveLength(1);
 });
 
-test('a plugin is no member, and is told so', async () => {
+test('`me` is refused for a plugin, because it is not a member', async () => {
   const source = `{ id: 'com.test.nobody', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:write': { why: 'test' } },
     on: { 'issue.updated': { async handle(event, ctx) {
       const said = await ctx.issues.update(event.data.id, { assigneeId: 'me' }).catch(({ code, message }) => code + ' ' + message);
@@ -77,7 +77,7 @@ test('a plugin is no member, and is told so', async () => {
   await call('DELETE', `/plugins/${plugin.json.id}`);
 });
 
-test('nothing else is taken for `me`, and it stands for nobody else', async () => {
+test('only the exact text `me` in a member field stands for the caller', async () => {
   for (const assigneeId of ['ME', 'you', ' me', ''])
     expect([
       assigneeId,
@@ -87,7 +87,7 @@ test('nothing else is taken for `me`, and it stands for nobody else', async () =
   expect(titled.title).toBe('me');
 });
 
-test('a team is named by its key in any case, or by its id: in paths, bodies and parameters', async () => {
+test('a team is named by its key in any case or by its id, in paths, bodies and parameters', async () => {
   for (const name of ['ENG', 'eng', team.id]) {
     expect((await call('GET', `/teams/${name}`)).json).toMatchObject({ id: team.id, key: 'ENG' });
     const patched = await call('PATCH', `/teams/${name}`, { name: `Called ${name}` });
@@ -117,7 +117,7 @@ test('a team is named by its key in any case, or by its id: in paths, bodies and
   }
 });
 
-test('a team that is not there is none by whichever name', async () => {
+test('a missing team is refused by key and by id', async () => {
   const noId = team.id.replace(/^./, (first) => (first === '0' ? '1' : '0'));
   for (const [name, why] of [
     ['NONE', 'There is no such team. Use one of ENG, or an id.'],

@@ -1,5 +1,5 @@
-// Every path with every method: what is mounted answers, the rest is 405 with the exact Allow, OPTIONS says the same, HEAD is GET
-// without its body; and each of these answers carries the headers of every answer. Generated from the routes.
+// Every path with every method: mounted methods respond, all others get 405 with the exact Allow, OPTIONS lists the
+// same methods, HEAD is GET without a body, and all responses have the common headers. Generated from the routes.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Reply, type TestApp } from '../app.ts';
 import { fillPath, nowhere } from './seeds.ts';
@@ -18,7 +18,7 @@ function hasUsualHeaders({ headers }: Reply): boolean {
   );
 }
 
-test('other methods are 405 and name the ones there are', async () => {
+test('other methods are answered with 405 and the allowed methods', async () => {
   const byPath = Map.groupBy(app.app.routes, ({ path }) => path);
   for (const [path, routes] of byPath) {
     const there = fillPath(path, routes[0]!.params, nowhere);
@@ -42,13 +42,13 @@ test('other methods are 405 and name the ones there are', async () => {
   }
 });
 
-test('HEAD answers as GET does, without the body', async () => {
+test('HEAD has the headers of GET without the body', async () => {
   for (const route of app.app.routes) {
     if (route.method !== 'GET') continue;
     const path = fillPath(route.path, route.params, nowhere);
     const [get, head] = [await app.call('GET', path), await app.call('HEAD', path)];
     expect([path, head.status, head.text, hasUsualHeaders(head)]).toEqual([path, get.status, '', true]);
-    // Asking for the usage is usage.
+    // Requests for the usage change the usage.
     if (route.name === 'usage.get') continue;
     expect([path, head.headers.get('etag'), head.headers.get('content-type')]).toEqual([
       path,
@@ -59,7 +59,7 @@ test('HEAD answers as GET does, without the body', async () => {
   }
 });
 
-test('a path that is not there, or not quite, is 404', async () => {
+test('a missing or similar path is answered with 404', async () => {
   for (const path of [
     '/nothing',
     '/api',
@@ -85,7 +85,7 @@ test('a path that is not there, or not quite, is 404', async () => {
   }
 });
 
-test('a path that no route has says so, with the one that was probably meant', async () => {
+test('a path without a route is answered with the most similar route', async () => {
   const id = 'iss_00000000000000000000000001';
   for (const [method, path, meant] of [
     ['POST', '/api/v1/isues', 'POST /api/v1/issues'],

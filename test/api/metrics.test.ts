@@ -1,4 +1,4 @@
-// The metrics of Prometheus: what they count, where they are, and that they name nobody.
+// Prometheus metrics: their counters, their port, and the absence of personal data.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startHooks, startReceiver, type Hooks, type Receiver } from '../webhooks/receiver.ts';
 
@@ -29,7 +29,7 @@ async function scrape(): Promise<{ text: string; value(sample: string): number }
   };
 }
 
-test('requests, commits, deliveries, sizes and problems are counted, under names that are no ids', async () => {
+test('metrics count requests, commits, deliveries, sizes and problems, with labels that contain no ids', async () => {
   const { app } = hooks;
   const endpoint = await hooks.register(receiver.url, { events: ['issue.created'] });
   const before = await scrape();
@@ -77,7 +77,7 @@ test('requests, commits, deliveries, sizes and problems are counted, under names
   expect(text).not.toMatch(/[a-z]{3}_[0-9a-z]{26}/i);
 });
 
-test('they are on their own port alone', async () => {
+test('metrics are served on their own port only', async () => {
   expect((await hooks.app.call('GET', '/metrics')).status).toBe(404);
   expect((await fetch(new URL('/other', hooks.app.metricsUrl ?? ''))).status).toBe(404);
   expect(new URL(hooks.app.metricsUrl ?? '').port).not.toBe(new URL(hooks.app.url).port);

@@ -1,4 +1,4 @@
-// Small mistakes of people and programs: the answer says where they are and what was meant.
+// The error for a typo or a small mistake names its position and a correction.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { sources } from '../imports.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
@@ -16,7 +16,7 @@ const create = async (path: string, body: object): Promise<Json> => {
   return json;
 };
 
-test('broken JSON is refused with the line, the column and what JSON allows there', async () => {
+test('broken JSON is refused with the line, the column and the syntax that JSON allows there', async () => {
   const send = async (text: string): Promise<unknown[]> => {
     const { status, json } = await app.call('POST', `${v1}/issues`, text);
     return [status, json.error.code, json.error.message];
@@ -42,7 +42,7 @@ test('broken JSON is refused with the line, the column and what JSON allows ther
   );
 });
 
-test('null as a neighbour puts a card or a sub-issue at an end', async () => {
+test('null as a neighbor moves a card or a sub-issue to an end', async () => {
   const parent = await create('/issues', { team: 'ENG', title: 'parent' });
   const [a, b, c] = await Promise.all(
     ['a', 'b', 'c'].map((title) => create('/issues', { team: 'ENG', title, parentId: parent.id })),
@@ -68,7 +68,7 @@ test('null as a neighbour puts a card or a sub-issue at an end', async () => {
   }
 });
 
-test('a browser sees a page where nothing is, and every other client an error as JSON', async () => {
+test('a missing path returns a page to browsers and a JSON error to all other clients', async () => {
   const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
   const anybody = app.clientOf(null);
   for (const path of ['/nothing/here', '/issues/<b>', '/docs/guides/nothing']) {
@@ -85,7 +85,7 @@ test('a browser sees a page where nothing is, and every other client an error as
     expect([path, program.status, program.json.error.code]).toEqual([path, 404, 'not_found']);
   }
   expect((await anybody('GET', '/nothing/here')).json.error.code).toBe('not_found');
-  // The API answers as itself, whoever asks.
+  // API paths return JSON to every client.
   for (const [method, path] of [
     ['GET', `${v1}/isues`],
     ['GET', `${v1}/issues/ENG-999`],
@@ -94,7 +94,7 @@ test('a browser sees a page where nothing is, and every other client an error as
     expect((await app.call(method, path, undefined, browser)).json.error.code).toBe('not_found');
 });
 
-test('a browser sees a page with a way on where only forms are sent, and every other client an error as JSON', async () => {
+test('a GET of a form action returns a page with a link to browsers, and a JSON error to all other clients', async () => {
   const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
   const anybody = app.clientOf(null);
   for (const path of ['/sign-out', '/account/password']) {
@@ -106,12 +106,12 @@ test('a browser sees a page with a way on where only forms are sent, and every o
     const program = await anybody('GET', path, undefined, { accept: 'application/json' });
     expect([path, program.status, program.json.error.code]).toEqual([path, 405, 'method_not_allowed']);
   }
-  // The API answers as itself, whoever asks.
+  // API paths return JSON to every client.
   const ofApi = await app.call('GET', `${v1}/issues/ENG-1/restore`, undefined, browser);
   expect(ofApi.json.error.code).toBe('method_not_allowed');
 });
 
-test('a browser gets the icon of the server, in both forms, and pages name it', async () => {
+test('the server has an icon in both formats, and pages link to it', async () => {
   for (const [path, type, start] of [
     ['/favicon.ico', 'image/x-icon', [0, 0, 1, 0, 1, 0, 32, 32]],
     ['/favicon.svg', 'image/svg+xml', [...new TextEncoder().encode('<svg')]],
@@ -124,7 +124,7 @@ test('a browser gets the icon of the server, in both forms, and pages name it', 
   expect((await app.clientOf(null)('GET', '/')).text).toContain('href="data:image/svg+xml,');
 });
 
-test('a name is suggested only where it is close and of the same sort', async () => {
+test('a name is suggested only if it is similar and valid at the same place', async () => {
   const filtered = async (filter: object): Promise<string> => {
     const { json } = await app.call(
       'GET',
@@ -140,7 +140,7 @@ test('a name is suggested only where it is close and of the same sort', async ()
   expect(await filtered({ title: { contians: 'x' } })).toContain('Did you mean contains?');
 });
 
-test('a path that an error names is a path of the document', async () => {
+test('every path in an error is a path of the document', async () => {
   const { paths } = (await app.call('GET', '/api/v1/openapi.json')).json;
   const fresh = await app.addWorkspace('Fresh', 'FRS');
   const call = app.clientOf(fresh.apiKey);
@@ -165,7 +165,7 @@ test('a path that an error names is a path of the document', async () => {
   }
 });
 
-test('a path that a text of the source names is a path of the document', async () => {
+test('every path in a source text is a path of the document', async () => {
   const { paths } = (await app.call('GET', '/api/v1/openapi.json')).json;
   const plain = (path: string): string => path.replaceAll(/\$?\{[^}]*\}/g, '{}');
   const known = new Set(Object.keys(paths).map(plain));

@@ -1,4 +1,4 @@
-// The life of many issues against a model: random commands in random order, each answered as the model says, with just its events.
+// Random commands on issues in random order return the responses and emit the events that a model predicts.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { startApp, type Json, type TestApp } from '../app.ts';
@@ -68,7 +68,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 
 const path = (issue: Modelled): string => `/api/v1/issues/${issue.id}`;
 
-/** Does one command to the model and to the server, compares the answers, and returns the events it must have caused. */
+/** Applies one command to the model and the server, compares the responses, and returns the expected events. */
 async function step(issues: Modelled[], command: Command): Promise<string[]> {
   if (command.do === 'create') {
     const { status, json } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'a' });
@@ -173,7 +173,7 @@ function seen(json: Json): Modelled {
   };
 }
 
-test('any sequence of commands is answered as the model says, and the log holds exactly its events', async () => {
+test('any sequence of commands is answered as the model predicts, and the log contains exactly its events', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(command, { minLength: 5, maxLength: 40, size: 'max' }), async (commands) => {
       const issues: Modelled[] = [];

@@ -1,5 +1,5 @@
-// Tatami-Mode on every write, generated from the routes: simulate answers as the write would and leaves not one row behind,
-// propose keeps what it would do, unknown modes are refused clearly, and reads do not mind.
+// Tatami-Mode on every write: simulate responds like the write and changes no row, propose stores a proposal, unknown
+// modes are refused, and reads ignore the header. Generated from the routes.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Compile } from 'typebox/compile';
 import { schemasOf } from '../../core/contract/schemas.ts';
@@ -34,7 +34,7 @@ const ask = (route: Route, mode: string, more: Record<string, string> = {}): Pro
     ...more,
   });
 
-test('simulate answers like the write, says so, and writes nothing', async () => {
+test('simulate responds like the write, marks the response, and writes nothing', async () => {
   const before = await rowsOf(app, app.workspace.workspaceId);
   const done: string[] = [];
   for (const route of writes) {
@@ -48,7 +48,7 @@ test('simulate answers like the write, says so, and writes nothing', async () =>
   }
   await app.settled();
   expect(await rowsOf(app, app.workspace.workspaceId)).toBe(before);
-  // Nearly all examples are sound in this workspace; a test that simulated nothing would prove nothing.
+  // Nearly all examples are valid in this workspace; without valid writes the test would prove nothing.
   expect(done.length).toBeGreaterThan(writes.length * 0.75);
 });
 
@@ -72,7 +72,7 @@ test('a simulated issue has no identifier and takes no number', async () => {
   expect(data).toMatchObject([{ identifier: null, url: null }]);
 });
 
-test('simulate refuses what the write would refuse', async () => {
+test('simulate refuses every request that the write would refuse', async () => {
   for (const [body, status] of [
     [{ team: 'NOPE', title: 'x' }, 422],
     [{ team: 'ENG' }, 422],
@@ -84,7 +84,7 @@ test('simulate refuses what the write would refuse', async () => {
   expect((await app.call('PATCH', `/api/v1/issues/${own.issue}`, { title: 'x' }, stale)).status).toBe(412);
 });
 
-test('any other mode is refused on every write, with what to use instead', async () => {
+test('an unknown mode is refused on every write, with the valid modes', async () => {
   await app.settled();
   const before = await rowsOf(app, app.workspace.workspaceId);
   for (const route of writes)
@@ -98,7 +98,7 @@ test('any other mode is refused on every write, with what to use instead', async
   expect((await app.call('GET', '/api/v1/issues', undefined, { 'tatami-mode': 'propose' })).status).toBe(200);
 });
 
-/** Fails unless the document declares the answer: a proposal with its headers, or the refusal by its code. */
+/** Fails unless the document declares the response: a proposal with its headers, or the error code. */
 function isProposalDeclared({ name, method, path }: Route, { status, json, headers }: Reply): void {
   const declared = followed(document.paths[path][method.toLowerCase()].responses[status]);
   expect([name, status, declared !== undefined]).toEqual([name, status, true]);
@@ -126,12 +126,12 @@ const followed = (part: Json): Json =>
         .split('/')
         .reduce((at: Json, step: string) => at[step], document);
 
-test('the document lists the modes that the server takes', async () => {
+test('the document lists the modes of the server', async () => {
   const { schema } = followed(document.components.parameters.TatamiMode);
   expect(followed(schema).enum).toEqual(['commit', 'simulate', 'propose']);
 });
 
-test('propose answers every write with a proposal or a clear refusal, and changes no object', async () => {
+test('propose answers every write with a proposal or an error, and changes no object', async () => {
   await app.settled();
   const from = await app.lastSequence();
   const proposed: string[] = [];

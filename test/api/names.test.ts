@@ -1,4 +1,4 @@
-// Request bodies take names and keys in place of ids. What is written, stored and answered is the id.
+// Request bodies accept names and keys in place of ids, and only the ids are stored and returned.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 
@@ -28,7 +28,7 @@ async function create(path: string, body: object): Promise<string> {
   if (status !== 201) throw new Error(text);
   return json.id;
 }
-/** A write, and the events that it makes by itself: those of whom it notifies come later. */
+/** Sends a write and checks its own events; notification events follow later. */
 async function step(
   method: string,
   path: string,
@@ -59,7 +59,7 @@ const errorOf = async (
   return json.error;
 };
 
-test('an issue is changed by the names of its state, people, project, milestone, cycle and labels', async () => {
+test('an issue is updated by names of its state, people, project, milestone, cycle and labels', async () => {
   const id = await file();
   const byName = {
     ...{ state: 'done', assignee: 'ANA@acme.example', project: 'alpha', milestone: 'Beta', cycle: 'Spring' },
@@ -75,7 +75,7 @@ test('an issue is changed by the names of its state, people, project, milestone,
   };
   const events = ['issue.updated', 'issue.state_changed', 'issue.assigned', 'issue.labeled'];
   const first = await step('PATCH', `/issues/${id}`, byName, { status: 200, body, events });
-  // The same by the names of the ids, by other names, and by the ids: nothing is left to change.
+  // The same values by the names of the ids, by other names, and by ids change nothing.
   for (const same of [
     { stateId: 'Done', assigneeId: 'Ana Lind', projectId: 'Alpha', milestoneId: 'beta', cycleId: '1' },
     { state: 'completed', assignee: ids.ana, project: ids.alpha, milestone: ids.beta, cycle: ids.cycle },
@@ -83,7 +83,7 @@ test('an issue is changed by the names of its state, people, project, milestone,
     await step('PATCH', `/issues/${id}`, same, { status: 200, body: { version: first.version } });
 });
 
-test('an issue is created, moved, accepted and changed in bulk by names', async () => {
+test('issues are created, moved, accepted and updated in bulk by names', async () => {
   const parent = await file();
   await create('/templates', { name: 'Crash report', team: 'ENG', assignee: 'Ben', project: 'Alpha' });
   const { identifier } = (await app.call('GET', `/api/v1/issues/${parent}`)).json;
@@ -145,7 +145,7 @@ test('an issue is created, moved, accepted and changed in bulk by names', async 
   expect(bulk.status).toBe(201);
 });
 
-test('other resources take names wherever they refer to something', async () => {
+test('other resources accept names in every reference', async () => {
   const fetchJson = async (path: string): Promise<Json> => (await app.call('GET', `/api/v1${path}`)).json;
   const project = await create('/projects', {
     name: 'Led',
@@ -201,7 +201,7 @@ test('other resources take names wherever they refer to something', async () => 
   expect((await fetchJson(`/issues/${issue}`)).fields).toEqual({ tester: ids.ana });
 });
 
-test('the columns of a board are named by labels, people and options, and so are its moves', async () => {
+test('board columns and moves accept names of labels, people and options', async () => {
   const columnsOf = async (groupBy: string, values: readonly (string | null)[], more = {}): Promise<Json> => {
     const columns = values.map((value) => ({ value }));
     const id = await create('/boards', { name: groupBy, groupBy, columns, ...more });
@@ -251,7 +251,7 @@ test('the columns of a board are named by labels, people and options, and so are
   expect(state.message).toContain('Did you mean Done?');
 });
 
-test('a name that nothing has is refused where it was sent, with the nearest names', async () => {
+test('an unknown name is refused at its path, with the most similar names', async () => {
   const id = await file();
   const refused: [body: object, path: string, words: string][] = [
     [{ state: 'Dnoe' }, 'state', 'Did you mean Done?'],
@@ -262,7 +262,7 @@ test('a name that nothing has is refused where it was sent, with the nearest nam
     [{ milestone: 'Beta' }, 'milestone', 'The issue has no project.'],
     [{ labels: ['bug', 'featrue'] }, 'labels.1', 'Did you mean feature?'],
     [{ parent: 'ENG-99999' }, 'parent', 'There is no issue ENG-99999.'],
-    // Shaped like an id, it is an id.
+    // A text in the format of an id is always an id.
     [{ project: 'prj_01m7wd7tg0000sampe00000001' }, 'project', 'There is no project prj_'],
     [{ state: ids['OPS Done'] }, 'state', 'not a state of this team'],
   ];
@@ -277,14 +277,14 @@ test('a name that nothing has is refused where it was sent, with the nearest nam
   expect(both.details).toMatchObject([{ path: 'state', issue: 'conflict' }]);
 });
 
-test('a name that several have is refused with the ids of all of them', async () => {
+test('an ambiguous name is refused with the ids of all matches', async () => {
   const error = await errorOf(`/issues/${await file()}`, { assignee: 'Kim' });
   const kims = (await listed('/members')).filter(({ name }) => name === 'Kim');
   expect(error.details).toMatchObject([{ path: 'assignee', issue: 'conflict' }]);
   for (const { id } of kims) expect(error.message).toContain(id);
 });
 
-test('a guest learns no address, no hidden team and none of its names', async () => {
+test('a guest sees no email address, no hidden team and no name within a hidden team', async () => {
   await create('/teams', { key: 'HID', name: 'Hidden pines' });
   await create('/labels', { name: 'pinecone', team: 'HID' });
   await create('/templates', { name: 'Pine needle', team: 'HID' });
@@ -297,7 +297,7 @@ test('a guest learns no address, no hidden team and none of its names', async ()
     text.replaceAll(/\S*(nobody|nowhere|ana@acme|pines?|pinecone|HID)\S*/gi, '…');
   const messageOf = async (method: string, path: string, body: object): Promise<string> =>
     withSomeName((await errorOf(path, body, guest, method)).message);
-  // A hidden object is answered like one that does not exist.
+  // A hidden object is answered like a missing one.
   for (const [method, path, there, nowhere] of [
     ['PATCH', `/issues/${id}`, { assignee: 'ana@acme.example' }, { assignee: 'nobody@acme.example' }],
     ['PATCH', `/issues/${id}`, { labels: ['pinecone'] }, { labels: ['nowhere'] }],
@@ -316,7 +316,7 @@ test('a guest learns no address, no hidden team and none of its names', async ()
     'POST',
   );
   expect(message).not.toMatch(/Pine needle\b/);
-  // Names of people are shown to guests, their addresses are not.
+  // Guests see names of people, but not their addresses.
   expect((await errorOf(`/issues/${id}`, { assignee: 'Ana Linf' }, guest)).message).toContain(
     'Did you mean Ana Lind?',
   );
@@ -325,7 +325,7 @@ test('a guest learns no address, no hidden team and none of its names', async ()
   );
 });
 
-test('a key without the scope to read what a name stands for is told to give an id', async () => {
+test('a key without the scope to read a named object is asked for its id', async () => {
   const key = app.clientOf(await app.mintKey(['issues:write']));
   const id = await file();
   for (const [body, scope] of [
@@ -341,7 +341,7 @@ test('a key without the scope to read what a name stands for is told to give an 
   );
 });
 
-test('a proposal is applied to the ids that its names stood for when it was made', async () => {
+test('a proposal is applied to the ids that its names had at its creation', async () => {
   const id = await file();
   const project = await create('/projects', { name: 'Gamma' });
   const proposer = app.clientOf(await app.mintKey(['issues:read', 'projects:read', 'proposals:write']));
@@ -362,7 +362,7 @@ test('a proposal is applied to the ids that its names stood for when it was made
   const approver = app.clientOf(minted.json.key);
   const approve = (revision: number) =>
     approver('POST', `/api/v1/proposals/${proposed.json.id}/approve`, { revision });
-  // The names that it shows have changed, so that it is to be looked at again.
+  // The displayed names have changed, so that the proposal needs another review.
   expect((await approve(1)).json.error.code).toBe('conflict');
   const approved = await approve(2);
   expect([approved.status, approved.json.status]).toEqual([200, 'approved']);
@@ -373,7 +373,7 @@ test('a proposal is applied to the ids that its names stood for when it was made
   });
 });
 
-test('a repeated request gets its first answer after a rename', async () => {
+test('a repeated request gets its first response after a rename', async () => {
   const id = await file();
   const project = await create('/projects', { name: 'Omega' });
   const send = () =>

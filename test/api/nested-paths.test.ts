@@ -1,4 +1,4 @@
-// The path of an error is the one that was sent, however deep the value stands: by schemas for every body, and by operations.
+// An error has the path of the submitted value at any depth, in schema errors and in errors of operations.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TSchema } from 'typebox';
 import { compileCheck } from '../../core/http/validate.ts';
@@ -27,7 +27,7 @@ interface InvalidBody {
   readonly body: unknown;
 }
 
-/** Bodies that are wrong in one place, for each place of a schema that can be. */
+/** Bodies with one error each, for every place of a schema that can be invalid. */
 function* wrongIn(schema: Plain): Generator<InvalidBody> {
   const { properties, items, anyOf } = schema;
   for (const one of anyOf ?? []) if (one.type !== 'null') yield* wrongIn(one);
@@ -41,7 +41,7 @@ function* wrongIn(schema: Plain): Generator<InvalidBody> {
   if (schema.type !== undefined || schema.enum) yield { path: '', body: isWhole ? 17 : {} };
 }
 
-test('a wrong value in the body of any operation is reported at the path that was sent', () => {
+test('an invalid value in any body is reported at its submitted path', () => {
   let nested = 0;
   for (const { name, body: schema } of app.app.routes) {
     if (!schema) continue;
@@ -56,7 +56,7 @@ test('a wrong value in the body of any operation is reported at the path that wa
         if (!(error instanceof ApiError)) throw error;
         paths = error.details.map((detail) => detail.path);
       }
-      // Only the first eight errors are shown; those of missing properties come first.
+      // Only the first eight errors are returned, and missing properties precede the others.
       if (paths.length < 8) expect([name, path, paths]).toEqual([name, path, expect.arrayContaining([path])]);
     }
   }
@@ -69,7 +69,7 @@ const invalid = (...details: string[]) => ({
   error: ['validation_failed', ...details] as [string, ...string[]],
 });
 
-test('values in nullable objects and lists are reported at their own path', async () => {
+test('invalid values in nullable objects and lists are reported at their own path', async () => {
   const team = `/teams/${app.workspace.teamId}`;
   await row('PATCH', team, { cycles: { weeks: 99 } }, invalid('cycles.weeks too_big'));
   await row(
@@ -104,7 +104,7 @@ const filters: [filter: object, detail: string][] = [
   [{ nope: 1 }, 'filter.nope unknown_field'],
 ];
 
-test('a filter in a body is reported at the operand that is wrong', async () => {
+test('an invalid filter in a body is reported at its operand', async () => {
   for (const [filter, detail] of filters)
     for (const [path, body] of [
       ['/views', { name: 'V', filter }],
@@ -117,7 +117,7 @@ test('a filter in a body is reported at the operand that is wrong', async () => 
       await row('POST', path, body, invalid(detail));
 });
 
-test('what an operation finds wrong in a list, a map or one of many issues is reported at its own place', async () => {
+test('an operation reports an invalid list entry, map entry or bulk issue at its own path', async () => {
   const team = `/teams/${app.workspace.teamId}`;
   const states: Json[] = (await app.call('GET', '/api/v1/workflows?team=ENG')).json.data;
   const [from, to] = states.map(({ id }) => id as string);

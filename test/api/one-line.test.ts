@@ -1,4 +1,4 @@
-// Titles and names hold one line of visible characters, whoever writes them and however.
+// Titles and names are one line of visible characters, for every writer and route.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { contracts } from '../../core/contracts.ts';
 import { inOneLine } from '../../core/lib/one-line.ts';
@@ -14,7 +14,7 @@ afterAll(() => app.stop());
 const sent = '\u2028Invoice\r\n\tgpj\u202e.exe\u200b\u{e0041}\u0007 \ufeffof ­Åsa\n';
 const stored = 'Invoice gpj.exe of Åsa';
 
-test('line breaks become spaces and unseen characters go; emoji, joiners and other scripts stay', () => {
+test('line breaks become spaces and invisible characters are removed; emoji, joiners and other scripts remain', () => {
   const england = '🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}';
   const unchanged = [
     'Plain',
@@ -29,18 +29,18 @@ test('line breaks become spaces and unseen characters go; emoji, joiners and oth
   expect([sent, 'a\u0085b\vc', '\u{e0067}hidden'].map(inOneLine)).toEqual([stored, 'a b c', 'hidden']);
 });
 
-/** All of Unicode's White_Space, and unseen characters between. */
+/** All of Unicode's White_Space, with invisible characters between. */
 const spaces = [
   ...'\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008',
   ...'\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
 ];
 
-test('white space around a text goes, also behind unseen characters', () => {
+test('white space around a text is removed, also next to invisible characters', () => {
   for (const space of [...spaces, ' \u200b\u00a0', '\ufeff \n'])
     expect([space, inOneLine(`${space}a b${space}`), inOneLine(space)]).toEqual([space, 'a b', '']);
 });
 
-test('names that differ only by white space around them are one name', async () => {
+test('names that differ only by surrounding white space are equal', async () => {
   const created = await app.call('POST', '/api/v1/labels', { name: '\u00a0Outage ' });
   expect([created.status, created.json.name]).toEqual([201, 'Outage']);
   for (const name of ['Outage', ' Outage', 'outage\u3000', '\u200b Outage\n']) {
@@ -62,13 +62,13 @@ test('names that differ only by white space around them are one name', async () 
   expect([blank.status, blank.json.error.details[0].path]).toEqual([422, 'name']);
 });
 
-test('items of a list that become the same are refused as equal ones', async () => {
+test('list items that become equal are refused as duplicates', async () => {
   const refused = (stages: string[]) => app.call('POST', '/api/v1/pipelines', { name: 'Editor', stages });
   const [equal, spaced] = [await refused(['out', 'out']), await refused(['out', 'out '])];
   expect([spaced.status, spaced.json.error.details]).toEqual([422, equal.json.error.details]);
 });
 
-test('every title and name of a contract is normalized or judged by a check of its own', () => {
+test('every title and name of a contract is normalized or has a check of its own', () => {
   const own = ['member.name', 'oauth_app.name'];
   const loose = contracts.flatMap(({ name, fields }) =>
     Object.entries(fields).flatMap(([key, { input, options, type }]) =>
@@ -80,7 +80,7 @@ test('every title and name of a contract is normalized or judged by a check of i
   expect(loose.sort()).toEqual(own);
 });
 
-test('titles and names are stored, shown and announced in one line', async () => {
+test('titles and names are stored, returned and emitted in one line', async () => {
   const nested = { name: sent, options: [{ value: 'a', name: sent }], key: 'size', type: 'select' };
   const bodies: [path: string, body: object, shown: object][] = [
     ['/teams', { key: 'OPS', name: sent }, { name: stored }],
@@ -113,7 +113,7 @@ test('titles and names are stored, shown and announced in one line', async () =>
   );
 });
 
-test('a title of which nothing is seen is refused, and lines of other texts stay', async () => {
+test('a title without visible characters is refused, and other texts may have several lines', async () => {
   const refused = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: '\u202e\u200b\n' });
   expect([refused.status, refused.json.error.details[0]]).toEqual([
     422,

@@ -1,5 +1,4 @@
-// The OpenAPI document is complete and true: it is the routes, its examples are what the server answers, and what the server
-// answers is what it says.
+// The OpenAPI document lists all routes, its examples are real responses, and real responses match its schemas.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Type, type TObject, type TSchema } from 'typebox';
 import { Check } from 'typebox/value';
@@ -15,9 +14,9 @@ import { plain, readExamples, writeExamples } from './examples.ts';
 
 let app: TestApp;
 let document: Json;
-/** Those that are operations of the API, by name. */
+/** Operations of the API by name. */
 let routes: ReadonlyMap<string, Route>;
-/** The first answer of each operation, and the first event of each type, as examples. */
+/** Examples: the first response of each operation and the first event of each type. */
 const recorded: Record<string, Json> = {};
 const delivered: { headers: Headers; text: string }[] = [];
 const receiver = Bun.serve({
@@ -40,7 +39,7 @@ afterAll(async () => {
   await receiver.stop(true);
 });
 
-/** What a reference of the document stands for. */
+/** Resolves a reference of the document. */
 function follow(part: Json): Json {
   if (part?.$ref === undefined) return part;
   return part.$ref
@@ -63,7 +62,7 @@ function schemaOf(name: string, status: number): TSchema | null | undefined {
   return routes.get(name)?.responses[status];
 }
 
-/** Of a list that was asked for some of its fields: nothing that was not asked for is shown, and nothing that has no name. */
+/** The page schema for selected fields: only selected and named fields are allowed. */
 function sparse(page: TSchema, path: string): TSchema {
   const fields = new URLSearchParams(path.slice(path.indexOf('?'))).get('fields')?.split(',') ?? [];
   const { properties } = page as TObject & { properties: { data: { items: TObject } } };
@@ -72,7 +71,7 @@ function sparse(page: TSchema, path: string): TSchema {
 }
 
 function record(name: string, value: Json): void {
-  // One that had to be cut shows less of what there is.
+  // A shortened example shows less of the response, so that a complete one replaces it.
   if (name in recorded && !JSON.stringify(recorded[name]).includes('…')) return;
   recorded[name] = plain(value, {
     [app.url]: 'https://tatami.acme.example',
@@ -82,7 +81,7 @@ function record(name: string, value: Json): void {
   });
 }
 
-/** Only some answers carry these; the rest of the documented headers is always there. */
+/** Headers that only some responses carry; all other documented headers are required. */
 const sometimes = ['idempotent-replayed', 'retry-after'];
 const known = [
   'x-request-id',
@@ -95,7 +94,7 @@ const known = [
   ...sometimes,
 ];
 
-/** Fails unless status, headers, error code and body are those of the document. */
+/** Fails unless status, headers, error code and body match the document. */
 function isDocumented(name: string, reply: Reply, schema = schemaOf(name, reply.status)): void {
   const response = follow(operationOf(name).responses[reply.status]);
   expect([name, reply.status, response === undefined]).toEqual([name, reply.status, false]);
@@ -105,7 +104,7 @@ function isDocumented(name: string, reply: Reply, schema = schemaOf(name, reply.
     name,
     undocumented: [],
   });
-  // A 202 has the tag of a proposal, or says of a job of its own that it is queued.
+  // A 202 has the entity tag of a proposal, or reports that a job is queued.
   const isCreated = reply.status === 201 || reply.status === 202;
   const unversioned = isCreated && !('version' in ((schema as Json)?.properties ?? {}));
   const optional = [...sometimes, ...(unversioned ? ['etag'] : [])];
@@ -121,7 +120,7 @@ function isDocumented(name: string, reply: Reply, schema = schemaOf(name, reply.
   else if (reply.status < 400) expect([name, reply.text]).toEqual([name, '']);
 }
 
-test('it lists every operation, and no page', () => {
+test('the document lists every operation and no page', () => {
   const listed = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
     Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
   );
@@ -130,7 +129,7 @@ test('it lists every operation, and no page', () => {
   expect(new Set(app.app.routes.map(({ name }) => name)).size).toBe(app.app.routes.length);
   const pages = app.app.routes.filter((route) => !isOperation(route));
   expect(pages.map(({ path }) => path)).toContain('/docs');
-  // What plugins and agents are sent, and what forms of pages send, has no form of ours.
+  // Plugin calls, MCP and page forms have no schema of the API.
   expect(
     pages.filter(({ path, kind }) =>
       path.startsWith('/api/')
@@ -140,7 +139,7 @@ test('it lists every operation, and no page', () => {
   ).toEqual([]);
 });
 
-test('every operation names its scope, its limits and its errors; every example passes its schema', () => {
+test('every operation has its scope, its limits and its errors, and every example matches its schema', () => {
   for (const route of routes.values()) {
     const operation = operationOf(route.name);
     expect(operation['x-required-scope'] ?? null).toBe(route.scope);
@@ -162,18 +161,18 @@ test('every operation names its scope, its limits and its errors; every example 
     const example = document.components.examples[code];
     if (example) expect(example.value.error.code).toBe(code);
   }
-  // No operation answers that: it is the answer to a method that is none.
+  // No operation returns it: it is the error for unknown methods.
   const actual = Object.keys(document.components.examples);
   expect(codes.map(([code]) => code).filter((code) => !actual.includes(code))).toEqual([
     'method_not_allowed',
   ]);
 });
 
-/** Every operation once, on every kind of object, so that every event type happens. @returns the operations seen */
+/** Performs every operation once on every entity, so that every event type occurs. @returns the performed operations */
 async function scenario(): Promise<ReadonlySet<string>> {
   const seen = new Set<string>();
   let requests = 0;
-  /** A write is also simulated, sent for another version, and repeated. */
+  /** Each write is also simulated, sent for another version, and repeated. */
   const did = async (name: string, path: string, body?: unknown): Promise<Json> => {
     const { method, kind } = routes.get(name)!;
     const isWrite = kind === 'write' || kind === 'upload';
@@ -186,7 +185,7 @@ async function scenario(): Promise<ReadonlySet<string>> {
       isDocumented(name, refused);
     }
     if (isWrite) isDocumented(name, await call({ 'tatami-mode': 'simulate' }));
-    // What is under way changes what is read between two answers.
+    // Background work would change a read between two responses.
     if (!isWrite) await app.settled();
     const key = { 'idempotency-key': `key-${++requests}` };
     const reply = await call(isWrite ? key : {});
@@ -199,7 +198,7 @@ async function scenario(): Promise<ReadonlySet<string>> {
       expect([name, again.headers.get('idempotent-replayed')]).toEqual([name, 'true']);
       isDocumented(name, again);
     }
-    // Asking for the usage is usage.
+    // Requests for the usage change the usage.
     if (takes(name, 'If-None-Match') && name !== 'usage.get') {
       const unchanged = await call({ 'if-none-match': reply.headers.get('etag')! });
       expect([name, unchanged.status]).toEqual([name, 304]);
@@ -215,9 +214,9 @@ async function scenario(): Promise<ReadonlySet<string>> {
 let playing: Promise<ReadonlySet<string>> | null = null;
 const played = (): Promise<ReadonlySet<string>> => (playing ??= scenario());
 
-test('what the server answers is what the document says', async () => {
+test('every response matches the document', async () => {
   const seen = await played();
-  // A replay is done before anybody can cancel it, and a stream has no end: tests of their own ask for them.
+  // A replay ends before it can be canceled, and a stream has no end, so that both have separate tests.
   const elsewhere = ['replays.cancel', 'events.stream'];
   const missing = [...routes.keys()].filter((name) => !seen.has(name) && !elsewhere.includes(name));
   expect({ 'add a step to test/api/every-operation.ts for each': missing }).toEqual({
@@ -225,7 +224,7 @@ test('what the server answers is what the document says', async () => {
   });
 }, 60_000);
 
-/** Nothing that anybody asks for makes one. */
+/** Raises a problem, which no operation can do. */
 async function haveProblem(): Promise<void> {
   const waitForEvents = async (times: number): Promise<void> => {
     app.clock.advance(60_000);
@@ -239,7 +238,7 @@ async function haveProblem(): Promise<void> {
   await waitForEvents(2);
 }
 
-test('the webhooks section lists the event types that happen, no other, and events and deliveries are as it says', async () => {
+test('the webhooks section lists exactly the emitted event types, and events and deliveries match it', async () => {
   await played();
   await haveProblem();
   const types = Object.keys(document.webhooks);
@@ -277,12 +276,12 @@ test('the webhooks section lists the event types that happen, no other, and even
   expect(delivered.length).toBeGreaterThan(30);
 }, 60_000);
 
-/** Every example that there is to be, with the schema that it keeps to the letter. */
+/** Every required example with its exact schema. */
 function wanted(): ReadonlyMap<string, TSchema> {
   const schemas = new Map<string, TSchema>();
   for (const [name, { responses, contentType = 'application/json' }] of routes) {
     const schema = Object.values(responses)[0];
-    // What is shown of these stands in their schemas.
+    // These schemas contain their own examples.
     const isOwn = schema && 'examples' in schema;
     if (schema && !isOwn && contentType === 'application/json') schemas.set(name, schema);
   }
@@ -290,18 +289,18 @@ function wanted(): ReadonlyMap<string, TSchema> {
   return schemas;
 }
 
-test('each answer and each event has an example, recorded from a server, which is what it answers today', async () => {
+test('every response and event has an example that equals the current response of a server', async () => {
   await played();
   recorded['replays.cancel'] ??= { ...recorded['replays.get'], status: 'canceled' };
   if (process.env.UPDATE_DOCS) writeExamples(recorded, wanted());
   const examples = readExamples();
   const stale = [...wanted()].filter(([name, schema]) => !Check(schema, examples[name]));
-  const how = 'not as the server answers today: run UPDATE_DOCS=1 bun test test/api/openapi.test.ts';
+  const how = 'differs from the current response: run UPDATE_DOCS=1 bun test test/api/openapi.test.ts';
   expect({ [how]: stale.map(([name]) => name) }).toEqual({ [how]: [] });
   expect(Object.keys(examples).filter((name) => !wanted().has(name))).toEqual([]);
 });
 
-test('refusals are as the document says', async () => {
+test('errors match the document', async () => {
   const v1 = '/api/v1';
   const stranger = app.clientOf('ttm_00000000_nobody');
   const narrow = app.clientOf(await app.mintKey(['labels:read']));

@@ -1,4 +1,5 @@
-// What an event says comes back to the letter, whether it rests packed, plain, with another event, or as earlier versions wrote it.
+// An event is restored exactly, whether it is stored packed, plain, with another event, or in the format of earlier
+// versions.
 import { expect, test } from 'bun:test';
 import Database from 'libsql';
 import { join } from 'node:path';
@@ -6,14 +7,14 @@ import { startApp } from '../app.ts';
 import { causeOf, causeText, pack, unpack } from '../../core/events/packing.ts';
 
 test.each(['', 'short', 'Ünï 🎌 "quoted"\n\\'.repeat(50), 'x'.repeat(2_000_000)])(
-  'a text comes back as it was',
+  'a packed text is restored',
   (text) => {
     const parts = { cause: '', data: JSON.stringify({ text, lone: '\ud800' }) };
     expect(unpack(pack(parts))).toEqual(parts);
   },
 );
 
-test('an event that is its own root does not say so, and one that is not does', () => {
+test('the root is stored only if it differs from the event', () => {
   const own = { rootEventId: 'evt_1', parentRunId: null, depth: 0, path: [] };
   expect([causeText(own, 'evt_1'), JSON.stringify(causeOf('', 'evt_1'))]).toEqual(['', JSON.stringify(own)]);
   for (const cause of [
@@ -24,16 +25,16 @@ test('an event that is its own root does not say so, and one that is not does', 
     expect(causeOf(causeText(cause, 'evt_1'), 'evt_1')).toEqual(cause);
 });
 
-test('packed parts that are not whole are told, and never shown', () => {
+test('a truncated packed part is reported and never returned', () => {
   const { packed } = pack({ cause: '', data: JSON.stringify('x'.repeat(1_000)) });
   const stored = { cause_json: '', data_json: '' };
   expect(() => unpack({ ...stored, packed: Bun.zstdCompressSync('no end of the cause') })).toThrow(
-    'not whole',
+    'are incomplete',
   );
   expect(() => unpack({ ...stored, packed: packed!.slice(0, -5) })).toThrow();
 });
 
-test('readers see the same events packed as they would plain, and events of one change rest once', async () => {
+test('readers get the same events packed and plain, and events of one change share a row', async () => {
   const app = await startApp();
   const { id } = (
     await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'x', description: 'long '.repeat(200) })
@@ -66,7 +67,7 @@ test('readers see the same events packed as they would plain, and events of one 
   const shared = rows.filter((row) => row.data_json.startsWith('='));
   expect(shared.length).toBeGreaterThanOrEqual(1);
   expect(rows.some((row) => row.packed && row.packed.byteLength > 4096)).toBe(true);
-  // As an earlier version wrote them.
+  // The format of an earlier version.
   for (const [index, row] of rows.entries()) {
     const distance = row.data_json.startsWith('=') ? Number(row.data_json.slice(1)) : 0;
     const holder = rows[index - distance]!;

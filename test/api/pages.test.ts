@@ -1,5 +1,5 @@
-// A page of long items ends early, by bytes, and the next one goes on where it ended: nothing is skipped, nothing comes twice,
-// and one item always fits. Answers that are large are whole, however they are sent.
+// A page of long items ends early by bytes, and the next page continues without gaps or repetitions; one item always
+// fits. Large responses are complete.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
@@ -41,7 +41,7 @@ async function all(path: string): Promise<{ items: Json[]; bytes: number[]; coun
   }
 }
 
-test('every list of long items ends its pages by bytes, and goes through all of them', async () => {
+test('every list of long items ends its pages by bytes, and the pages contain all items', async () => {
   for (const [path, count] of [
     ['/api/v1/issues', 24],
     ['/api/v1/issues?sort=title', 24],
@@ -58,13 +58,13 @@ test('every list of long items ends its pages by bytes, and goes through all of 
   }
 });
 
-test('who does not ask for what is long gets whole pages', async () => {
+test('a list without the long fields returns full pages', async () => {
   const { items, counts } = await all('/api/v1/issues?fields=id,title');
   expect([items.length, counts.length]).toEqual([24, 1]);
   expect(items[0]).toEqual({ id: parent.id, title: parent.title });
 });
 
-test('an expansion over the budget says so, and what to do', async () => {
+test('an expansion over the byte budget is refused with an instruction', async () => {
   const longest = (await app.call('GET', '/api/v1/issues?limit=3')).json.data as Json[];
   for (let n = 0; n < 30; n++)
     await app.call('POST', '/api/v1/issues', {
@@ -79,8 +79,8 @@ test('an expansion over the budget says so, and what to do', async () => {
   expect(few.json.data[0].parent.description).toHaveLength(longest[2].description.length);
 });
 
-test('what nobody reads counts until it is read, its reader goes away, or is hung up on', async () => {
-  // Six bytes of JSON for each character: more than the buffers of a socket hold.
+test('an unread response counts against the limit until it is read or its connection ends', async () => {
+  // Each character takes six bytes of JSON, so that the response exceeds the socket buffers.
   const call = app.clientOf((await app.addWorkspace('Greedy', 'GRE')).apiKey);
   const { apiKey } = await app.addWorkspace('Stalling', 'STA');
   const stalling = app.clientOf(apiKey);
@@ -113,7 +113,10 @@ test('what nobody reads counts until it is read, its reader goes away, or is hun
   for (let n = 0; n < 20; n++) expect((await stalling('HEAD', '/api/v1/issues?limit=100')).status).toBe(200);
   let sockets = Array.from({ length: 12 }, ask);
   const { error } = (await until(429)).json;
-  expect([error.code, error.message]).toEqual(['rate_limited', expect.stringContaining('wait to be read')]);
+  expect([error.code, error.message]).toEqual([
+    'rate_limited',
+    expect.stringContaining('waiting to be read'),
+  ]);
   expect((await call('GET', '/api/v1/issues')).status).toBe(200);
   for (const socket of sockets) socket.destroy();
   await until(200);
@@ -127,7 +130,7 @@ test('what nobody reads counts until it is read, its reader goes away, or is hun
   expect(whole.map((issue: Json) => issue.description === description)).toEqual([true, true]);
 }, 60_000);
 
-test('a plugin meets the same budget, by its name', async () => {
+test("a plugin's read beyond the read budget is refused with `budget_exceeded`", async () => {
   const tight = await startApp({ flags: { readBudget: '1' } });
   const { install, packSource } = await import('../plugins/pack.ts');
   for (let n = 0; n < 12; n++)
@@ -155,7 +158,7 @@ test('a plugin meets the same budget, by its name', async () => {
   await tight.stop();
 });
 
-test('a hundred webhooks are on at most, however many are registered at once', async () => {
+test('at most a hundred webhooks are enabled, also with concurrent registrations', async () => {
   const many = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
   const replies = await Promise.all(
     Array.from({ length: 120 }, () =>
@@ -165,7 +168,7 @@ test('a hundred webhooks are on at most, however many are registered at once', a
   const count = (status: number): number => replies.filter((reply) => reply.status === status).length;
   expect([count(201), count(409)]).toEqual([100, 20]);
   const refused = replies.find(({ status }) => status === 409)!;
-  expect(refused.json.error.message).toContain('at most 100 webhooks');
+  expect(refused.json.error.message).toContain('at most 100 enabled webhooks');
   const { id } = replies.find(({ status }) => status === 201)!.json;
   const switchTo = async (enabled: boolean) =>
     (await many.call('PATCH', `/api/v1/webhooks/${id}`, { enabled })).status;

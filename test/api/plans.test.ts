@@ -1,41 +1,41 @@
-// What a statement costs must not grow with its workspace: SQLite, left to itself, may read all of a table where an index would do,
-// and none of the other tests has enough rows to feel it.
+// The cost of a statement must not grow with its workspace: SQLite may scan a table where an index exists, and no other
+// test has enough rows to reveal that.
 import { expect, test } from 'bun:test';
 import Database from 'libsql';
 import { join } from 'node:path';
 import { registeredStatements } from '../../core/store/statement.ts';
 import { startApp } from '../app.ts';
 
-/** Tables that grow as a workspace is used. */
+/** Tables that grow with the use of a workspace. */
 const growing = [
   ...['issues', 'comments', 'events', 'runs', 'deliveries', 'attempts', 'due_work', 'idempotency'],
   ...['issue_labels', 'plugin_kv', 'release_issues', 'releases', 'project_updates', 'sla_clocks'],
   ...['reactions', 'subscribers', 'inbox_items'],
 ];
 
-/** Statements that look at a whole table, and may. */
+/** Statements that are allowed to scan a whole table. */
 const reads: Readonly<Record<string, string>> = {
-  'usage.stored_by_keys': 'counts what is stored, which GET /usage alone asks for',
-  'plugin_kv.sweep': 'housekeeping, by the values of removed plugins',
-  'idempotency.sealed': 'no server runs while the master key is replaced',
-  'deliveries.set_back': 'all open deliveries, when the clock was set back',
+  'usage.stored_by_keys': 'counts stored objects, only for GET /usage',
+  'plugin_kv.sweep': 'cleanup by values of removed plugins',
+  'idempotency.sealed': 'no server runs during a master key replacement',
+  'deliveries.set_back': 'all open deliveries, after the clock was set back',
 };
 
-test('no statement reads a whole workspace of a table that grows', async () => {
+test('no statement scans a growing table of a workspace', async () => {
   const app = await startApp();
   const db = new Database(join(app.dataDir, 'tatami.db'));
   const wholes: string[] = [];
   for (const { name, text, sql } of registeredStatements()) {
-    // A workspace is exported and imported whole, by a command and not by the server.
+    // Exports and imports read a whole workspace, in a command and not in the server.
     if (/^(test|exchange|ENDPOINTS)\./.test(name) || name in reads) continue;
     const plan = db.prepare(`EXPLAIN QUERY PLAN ${text}`).all([]) as { detail: string }[];
     for (const { detail } of plan) {
       const [, alias = ''] = /^(?:SCAN|SEARCH) (\w+)/.exec(detail) ?? [];
       const table = alias === '' ? '' : (new RegExp(`(\\w+) AS ${alias}\\b`).exec(sql)?.[1] ?? alias);
       const isWhole = detail.startsWith('SCAN') || detail.endsWith('(workspace_id=?)');
-      // The events of one object are few among those of its workspace.
+      // One object has few of the events of its workspace.
       const isPast = table === 'events' && /issue_id = /.test(sql) && !detail.includes('events_issue');
-      // The last of a log is found at the end of its index.
+      // The last entry of a log is at the end of its index.
       const isEnd = table === 'events' && /max\(sequence\)/.test(sql);
       if ((isWhole || isPast) && !isEnd && growing.includes(table)) wholes.push(`${name}: ${detail}`);
     }
@@ -45,7 +45,7 @@ test('no statement reads a whole workspace of a table that grows', async () => {
   expect(wholes).toEqual([]);
 });
 
-test.each(['state_id', 'priority'])('boards count by %s without going to an issue', async (column) => {
+test.each(['state_id', 'priority'])('boards count by %s from an index alone', async (column) => {
   const app = await startApp();
   const db = new Database(join(app.dataDir, 'tatami.db'));
   const plan = db

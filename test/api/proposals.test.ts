@@ -1,9 +1,10 @@
-// `Tatami-Mode: propose`: a write is kept for approval, shown field by field, and approved by somebody else exactly as it was shown.
+// `Tatami-Mode: propose`: a write is stored for approval, shown field by field, and committed exactly as shown when
+// another member approves it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
 
 let app: TestApp;
-/** Reads and proposes; its key is of nobody who may write. */
+/** Reads and proposes; its member may not write. */
 let agent: Client;
 /** A second administrator. */
 let other: Client;
@@ -48,7 +49,7 @@ const last = async (): Promise<number> => {
   return app.lastSequence();
 };
 
-test('whoever may not write may propose, and another approves just what was shown', async () => {
+test('a caller without write scopes proposes, and another member approves exactly the shown change', async () => {
   const issue = await create('Slow start');
   expect((await agent('PATCH', `/api/v1/issues/${issue.id}`, { priority: 'high' })).status).toBe(403);
   const from = await last();
@@ -100,14 +101,14 @@ test('whoever may not write may propose, and another approves just what was show
   expect((await approve(id)).json.error.code).toBe('conflict');
 });
 
-test('an approval takes its own right, the right to do it, and somebody else', async () => {
+test('an approval needs the approval scope, the scopes of the write, and another member', async () => {
   const issue = await create('Rights');
   const { id } = (await propose(issue.id, { title: 'Wrongs' })).json;
   const reader = app.clientOf(await app.mintKey(['issues:write', 'proposals:write']));
   const weak = app.clientOf(await app.mintKey(['issues:read', 'approvals:write', 'proposals:read']));
   expect((await approve(id, {}, reader)).json.error.code).toBe('insufficient_scope');
   expect((await approve(id, {}, weak)).json.error.message).toContain('issues:write');
-  // The agent's key is of the same member as the key that the workspace began with.
+  // The agent's key belongs to the same member as the initial key of the workspace.
   expect((await approve(id, {}, app.call)).json.error).toMatchObject({ code: 'forbidden' });
   const unread = app.clientOf(await app.mintKey(['proposals:read']));
   expect((await unread('GET', `/api/v1/proposals/${id}`)).json.error.code).toBe('insufficient_scope');
@@ -120,7 +121,7 @@ test('an approval takes its own right, the right to do it, and somebody else', a
   expect(await issueNow(issue.id)).toMatchObject({ title: 'Rights', version: issue.version });
 });
 
-test('what shows a secret, brings a file, decides, or changes nothing is not proposed', async () => {
+test('operations that return secrets, upload files, decide or change nothing cannot be proposed', async () => {
   const key = await app.call('POST', '/api/v1/api-keys', { name: 'k', scopes: ['issues:read'] }, proposing);
   expect(key.json.error).toMatchObject({ code: 'forbidden', message: expect.stringContaining('secret') });
   const issue = await create('Refused');
@@ -128,17 +129,17 @@ test('what shows a secret, brings a file, decides, or changes nothing is not pro
     ...proposing,
     'content-type': 'text/plain',
   });
-  expect(file.json.error).toMatchObject({ code: 'forbidden', message: expect.stringContaining('file') });
+  expect(file.json.error).toMatchObject({ code: 'forbidden', message: expect.stringContaining('uploads') });
   const { id } = (await propose(issue.id, { priority: 'low' })).json;
   const decided = await other('POST', `/api/v1/proposals/${id}/approve`, {}, proposing);
   expect(decided.status).toBe(403);
   expect((await propose(issue.id, { title: 'Refused' })).json.error.code).toBe('conflict');
 });
 
-test('where the ground has moved, nothing is written and the new diff is shown for another look', async () => {
+test('an approval after a conflicting change writes nothing, and the new diff needs another review', async () => {
   const issue = await create('Moves');
   const { id } = (await propose(issue.id, { priority: 'high', description: 'Ours' })).json;
-  // Another field of it does not matter.
+  // A change of another field is no conflict.
   await app.call('PATCH', `/api/v1/issues/${issue.id}`, { title: 'Moved' });
   await app.call('PATCH', `/api/v1/issues/${issue.id}`, { description: 'Theirs' });
   const before = await issueNow(issue.id);
@@ -151,13 +152,13 @@ test('where the ground has moved, nothing is written and the new diff is shown f
   const current = (await other('GET', `/api/v1/proposals/${id}`)).json;
   expect([current.status, current.revision]).toEqual(['open', 2]);
   expect(current.effects[0].fields).toContainEqual({ name: 'description', before: 'Theirs', after: 'Ours' });
-  // Whoever looked at the first revision does not approve the second.
+  // An approval of the first revision does not apply to the second.
   expect((await approve(id)).json.error.message).toContain('revision 2');
   expect((await approve(id, { revision: 2 })).status).toBe(200);
   expect(await issueNow(issue.id)).toMatchObject({ priority: 'high', description: 'Ours', title: 'Moved' });
 });
 
-test('a long text that moved behind what is shown of it is noticed', async () => {
+test('a change beyond the shown part of a long text is a conflict', async () => {
   const issue = await create('Long');
   const text = 'x'.repeat(3000);
   await app.call('PATCH', `/api/v1/issues/${issue.id}`, { description: text });
@@ -166,7 +167,7 @@ test('a long text that moved behind what is shown of it is noticed', async () =>
   expect((await approve(id)).json.error.message).toContain('revision 2');
 });
 
-test('what moves with time is applied at the time of the approval', async () => {
+test('time-dependent values are computed at the time of the approval', async () => {
   const issue = await create('Done');
   const states = (await app.call('GET', '/api/v1/workflows')).json.data;
   const done = states.find(({ type }: Json) => type === 'completed');
@@ -177,7 +178,7 @@ test('what moves with time is applied at the time of the approval', async () => 
   expect((await issueNow(issue.id)).state.type).toBe('completed');
 });
 
-test('of two approvals at once, one commits', async () => {
+test('one of two concurrent approvals commits', async () => {
   const issue = await create('Race');
   const { id } = (await propose(issue.id, { priority: 'urgent' })).json;
   const from = await last();
@@ -187,7 +188,7 @@ test('of two approvals at once, one commits', async () => {
   expect(types.filter((type) => type === 'issue.updated' || type === 'automation.approved')).toHaveLength(2);
 });
 
-test('a part is approved by its effects, and those of one write stay together', async () => {
+test('a proposal is approved in part by effects, and effects of one write stay together', async () => {
   const proposed = await agent(
     'POST',
     '/api/v1/issues/bulk',
@@ -208,7 +209,7 @@ test('a part is approved by its effects, and those of one write stay together', 
   expect((await approve(proposed.json.id, { effects: ['7'] })).status).toBe(422);
   const done = await approve(proposed.json.id, { effects: ['1', '2'] });
   expect(done.json.status).toBe('approved');
-  // It made what was shown, by the ids that were shown.
+  // The created object has the ids that were shown.
   const { entityId } = proposed.json.effects[0];
   expect(await issueNow(entityId)).toMatchObject({
     title: 'One',
@@ -216,7 +217,7 @@ test('a part is approved by its effects, and those of one write stay together', 
   });
 });
 
-test('a rejection says why, and an idempotency key holds for a proposal', async () => {
+test('a rejection stores its reason, and an idempotency key applies to a proposal', async () => {
   const issue = await create('Rejected');
   const key = { 'idempotency-key': 'once' };
   const first = await propose(issue.id, { priority: 'low' }, key);
@@ -236,7 +237,7 @@ test('a rejection says why, and an idempotency key holds for a proposal', async 
   expect(await listed('install=plg_00000000000000000000000000')).toEqual([]);
 });
 
-test('after seven days a proposal ends by itself', async () => {
+test('a proposal expires after seven days', async () => {
   const issue = await create('Forgotten');
   const { id } = (await propose(issue.id, { priority: 'low' })).json;
   const from = await last();
@@ -257,7 +258,7 @@ test('after seven days a proposal ends by itself', async () => {
   expect(await issueNow(issue.id)).toMatchObject({ priority: 'none' });
 });
 
-test('simulating an approval shows what it would come to, and decides nothing', async () => {
+test('a simulated approval shows its result and decides nothing', async () => {
   const issue = await create('Looked at');
   const { id } = (await propose(issue.id, { priority: 'low' })).json;
   const current = await other('POST', `/api/v1/proposals/${id}/approve`, {}, { 'tatami-mode': 'simulate' });

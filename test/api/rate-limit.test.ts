@@ -1,4 +1,4 @@
-// Rate limits (docs/spec/api.md › Rate limits): exactly as many as promised, honest headers, nobody pays for another's storm.
+// Rate limits (docs/spec/api.md › Rate limits): exact limits, correct headers, and no effect of one caller on others.
 import { expect, test } from 'bun:test';
 import { startApp, type Client, type Reply } from '../app.ts';
 
@@ -9,7 +9,7 @@ async function storm(call: Client, requests: number): Promise<Reply[]> {
   return Promise.all(Array.from({ length: requests }, () => call('GET', '/api/v1/teams')));
 }
 
-test('each token gets exactly its limit, with headers that add up, and a quiet token is not touched', async () => {
+test('each token gets exactly its limit with correct headers, independently of other tokens', async () => {
   const app = await startApp({ flags: { ...flags, rateWrite: '1000' } });
   const clients = await Promise.all(
     Array.from({ length: 50 }, async () => app.clientOf(await app.mintKey(['teams:read', 'labels:read']))),
@@ -44,7 +44,7 @@ test('each token gets exactly its limit, with headers that add up, and a quiet t
   await app.stop();
 });
 
-test('the workspace has a total of its own, bulk counts once, and strangers count by address', async () => {
+test('a workspace has a total limit, a bulk request counts once, and unauthenticated callers are limited by address', async () => {
   const app = await startApp({ flags: { ...flags, rateRead: '1000', rateMember: '0', rateWorkspace: '30' } });
   const issues = Array.from({ length: 100 }, (_, index) => ({ team: 'ENG', title: `${index}` }));
   const bulk = await app.call('POST', '/api/v1/issues/bulk', { issues });
@@ -64,7 +64,7 @@ test('the workspace has a total of its own, bulk counts once, and strangers coun
   await strict.stop();
 });
 
-test('switched off, the headers stay; a clock that jumps neither opens nor closes a bucket', async () => {
+test('disabled limits still send the headers, and a clock jump does not change a bucket', async () => {
   const off = await startApp();
   const reply = await off.call('GET', '/api/v1/teams');
   expect(['limit', 'remaining', 'reset'].map((name) => reply.headers.get(`ratelimit-${name}`))).toEqual([
@@ -87,13 +87,13 @@ test('switched off, the headers stay; a clock that jumps neither opens nor close
   await app.stop();
 });
 
-test('where the token and the workspace are both used up, the wait is the longer one', async () => {
+test('the wait time is the longer one if both token and workspace are at their limits', async () => {
   const app = await startApp({ flags: { ...flags, rateRead: '5', rateMember: '0', rateWorkspace: '5' } });
   await app.call('GET', '/api/v1/labels');
   app.clock.advance(40_000);
   await storm(app.call, 4);
   app.clock.advance(20_000);
-  // The workspace's window is over, the token's is not.
+  // The window of the workspace has ended, and that of the token has not.
   expect((await app.call('GET', '/api/v1/teams')).headers.get('ratelimit-remaining')).toBe('0');
   expect((await app.call('GET', '/api/v1/teams')).headers.get('retry-after')).toBe('40');
   await storm(app.clientOf(await app.mintKey(['teams:read'])), 5);

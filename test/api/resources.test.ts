@@ -1,4 +1,4 @@
-// The life of each smaller resource over REST: what every request answers and which events it causes, no more and no fewer.
+// The life of each smaller resource over REST: the response and the exact events of every request.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { scenarioOf, type Scenario } from '../scenario.ts';
@@ -22,7 +22,7 @@ const invalid = (...details: string[]): { status: number; error: [string, ...str
   status: 422,
   error: ['validation_failed', ...details],
 });
-/** How many of `count` identical requests at once answer 201; the others must be 422. */
+/** Number of `count` identical concurrent requests with status 201; all others must have 422. */
 async function race(path: string, body: object, count = 20): Promise<number> {
   const replies = await Promise.all(
     Array.from({ length: count }, () => app.call('POST', `/api/v1${path}`, body)),
@@ -31,7 +31,7 @@ async function race(path: string, body: object, count = 20): Promise<number> {
   return replies.filter(({ status }) => status === 201).length;
 }
 
-test('a thread is one level deep, resolved at its first comment, and changed by its author', async () => {
+test('a thread has one level, is resolved at its first comment, and is updated by its author', async () => {
   const issue = await make('/issues', { team: 'ENG', title: 'Discussed' });
   const list = `/issues/${issue.id}/comments`;
   const first = await step(
@@ -89,7 +89,7 @@ test('a thread is one level deep, resolved at its first comment, and changed by 
   expect(bodies).toEqual(['Better', 'Reply to the reply']);
 });
 
-test('the comments of a deleted issue are as gone as the issue, and come back with it', async () => {
+test('comments are deleted and restored with their issue', async () => {
   const issue = await make('/issues', { team: 'ENG', title: 'Short-lived' });
   const comment = await make(`/issues/${issue.id}/comments`, { body: 'Mine' });
   await step('DELETE', `/issues/${issue.id}`, undefined, { status: 204, events: ['issue.deleted'] });
@@ -103,7 +103,7 @@ test('the comments of a deleted issue are as gone as the issue, and come back wi
   await step('GET', `/comments/${comment.id}`, undefined, { status: 200, body: { body: 'Mine' } });
 });
 
-test('a label is unique by name in its team, and leaves issues when it is deleted', async () => {
+test('a label name is unique in its team, and a deleted label is removed from issues', async () => {
   const label = await step(
     'POST',
     '/labels',
@@ -136,12 +136,12 @@ test('a label is unique by name in its team, and leaves issues when it is delete
   await step('GET', path, undefined, { status: 404, error: ['not_found'] });
   const current = { status: 200, body: { labels: [{ name: 'bug' }], version: 2 } };
   await step('GET', `/issues/${issue.id}`, undefined, current);
-  // What the issue shows is what it has, so setting just that is no change.
+  // Setting the shown labels again is no change.
   await step('PATCH', `/issues/${issue.id}`, { labels: ['bug'] }, current);
   expect(await race('/labels', { name: 'contested' })).toBe(1);
 });
 
-test('what was allowed when it was written does not bar a change of something else', async () => {
+test('a value that is no longer allowed does not prevent a change of other fields', async () => {
   const team = await make('/teams', { key: 'OLD' });
   const states = (await app.call('GET', '/api/v1/workflows?team=OLD')).json.data;
   const [todo, extra] = [
@@ -165,12 +165,12 @@ test('what was allowed when it was written does not bar a change of something el
   await step('PATCH', `/projects/${project.id}`, { health: 'at_risk' }, atRisk);
 });
 
-test('a comment on an issue that is not there is not found, whatever it says', async () => {
+test('a comment on a missing issue is answered with 404, also if its text is invalid', async () => {
   const nowhere = '/issues/iss_00000000000000000000000001/comments';
   await step('POST', nowhere, { body: 'é'.repeat(40_000) }, { status: 404, error: ['not_found'] });
 });
 
-test('a project has its dates in order and a lead who is there', async () => {
+test('a project has ordered dates and an existing lead', async () => {
   const project = await step(
     'POST',
     '/projects',
@@ -203,7 +203,7 @@ test('a project has its dates in order and a lead who is there', async () => {
   await step('DELETE', path, undefined, { status: 204, events: ['project.deleted'] });
 });
 
-test('a new team comes with its states and takes issues at once', async () => {
+test('a new team has its default states and accepts issues at once', async () => {
   const team = await step(
     'POST',
     '/teams',
@@ -228,7 +228,7 @@ test('a new team comes with its states and takes issues at once', async () => {
   expect(await race('/teams', { key: 'RACE' })).toBe(1);
 });
 
-test('a workflow state can be deleted only while nothing needs it', async () => {
+test('a workflow state can be deleted only while it is unused', async () => {
   const list = async (): Promise<Json[]> => (await app.call('GET', '/api/v1/workflows?team=ENG')).json.data;
   const states = await list();
   expect(states.map(({ name, type, position }) => [name, type, position])).toEqual([
@@ -265,7 +265,7 @@ test('a workflow state can be deleted only while nothing needs it', async () => 
   await step('DELETE', path, undefined, { status: 204, events: ['workflow.state_deleted'] });
   await step('DELETE', path, undefined, { status: 404, error: ['not_found'] });
   await step('POST', '/issues', { team: 'ENG', title: 'x', stateId: state.id }, invalid('stateId not_found'));
-  // A deleted issue whose state went meanwhile is restored to where new issues go.
+  // A deleted issue of a deleted state is restored to the default state.
   await step('POST', `/issues/${issue.id}/restore`, undefined, {
     status: 200,
     body: { state: { id: backlog.id, name: 'Backlog', type: 'backlog' } },
@@ -277,7 +277,7 @@ test('a workflow state can be deleted only while nothing needs it', async () => 
   expect(await race('/workflows', { team: 'ENG', name: 'Contested', type: 'started' })).toBe(1);
 });
 
-test('an issue that moved into a state while it was being deleted still shows it whole', async () => {
+test('an issue that moved into a state during the deletion of the state still shows the whole state', async () => {
   for (let round = 0; round < 10; round++) {
     const state = await make('/workflows', { team: 'ENG', name: `Fleeting ${round}`, type: 'started' });
     const issue = await make('/issues', { team: 'ENG', title: 'Mover' });
@@ -292,7 +292,7 @@ test('an issue that moved into a state while it was being deleted still shows it
   }
 });
 
-test('a member who leaves stays on old issues, is refused on new ones, and never leaves without an owner', async () => {
+test('a removed member remains on old issues, is refused on new ones, and the last owner cannot be removed', async () => {
   const member = await step(
     'POST',
     '/members',
@@ -305,7 +305,7 @@ test('a member who leaves stays on old issues, is refused on new ones, and never
   await step('PATCH', path, { role: 'member' }, { status: 200, body: { version: 1 } });
   await step('PATCH', path, { role: 'admin' }, { status: 200, events: ['member.updated'] });
   const issue = await make('/issues', { team: 'ENG', title: 'Hers', assigneeId: member.id });
-  // She is told of it.
+  // Her notification follows.
   await app.settled();
   await step('DELETE', path, undefined, { status: 204, events: ['member.removed'] });
   await step('GET', path, undefined, { status: 404, error: ['not_found'] });
@@ -322,7 +322,7 @@ test('a member who leaves stays on old issues, is refused on new ones, and never
   expect(await race('/members', { name: 'Eve', email: 'eve@acme.example' })).toBe(1);
 });
 
-test('two owners who go at the same time do not leave the workspace without one', async () => {
+test('two owners who leave at the same time cannot leave the workspace without an owner', async () => {
   const { id: other } = await make('/members', { name: 'Co-owner', role: 'owner' });
   const scopes = ['members:write'];
   const { key } = await make('/api-keys', { name: 'Co-owner', scopes, memberId: other });

@@ -1,4 +1,5 @@
-// Roles: whatever the scopes of their keys, members change themselves, admins also others, and only owners owners. Nobody rises by a request.
+// Roles: independently of key scopes, members update themselves, admins also others, and only owners update owners. No
+// request raises the role of its caller.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
@@ -15,7 +16,7 @@ const added = async (role: Role): Promise<string> =>
 const memberOf = async (id: string): Promise<Json> => (await app.call('GET', `/api/v1/members/${id}`)).json;
 const join = async (role: Role) => {
   const id = await added(role);
-  // A seat is handed out with all scopes of its role, by a key that has them.
+  // Giving a role takes a key with all scopes of that role.
   const body = { name: role, scopes: allScopes, memberId: id };
   const { json } = await app.call('POST', '/api/v1/api-keys', body);
   return { id, call: app.clientOf(json.key) };
@@ -32,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test('nobody gives themselves another role, and so no key of an owner', async () => {
+test('a member cannot change their own role, and cannot create a key for an owner', async () => {
   for (const by of ['guest', 'member', 'admin'] as const) {
     const { id, call } = people[by];
     const higher = ranks.slice(ranks.indexOf(by) + 1);
@@ -50,7 +51,7 @@ test('nobody gives themselves another role, and so no key of an owner', async ()
   }
 });
 
-test('adding, changing and removing members takes an admin, and an owner where an owner is meant', async () => {
+test('adding, updating and removing members takes an admin, and an owner if the member is an owner', async () => {
   for (const by of ranks)
     for (const whom of ranks) {
       const { call } = people[by];
@@ -73,7 +74,7 @@ test('adding, changing and removing members takes an admin, and an owner where a
     }
 });
 
-test('everybody but a guest changes their own name and address, and an admin may step down', async () => {
+test('every member except a guest updates their own name and address, and an admin may give up the role', async () => {
   for (const role of ranks.filter((one) => one !== 'guest')) {
     const { id, call } = people[role];
     const mine = { name: `I, ${role}`, email: `${role}@acme.example`, role };
@@ -88,7 +89,7 @@ test('everybody but a guest changes their own name and address, and an admin may
   expect((await call('PATCH', `/api/v1/members/${id}`, { role: 'admin' })).status).toBe(403);
 });
 
-test('teams are given to guests alone, by admins alone, by key or by id, and go with the role', async () => {
+test('only admins assign teams, only to guests, by key or by id, and the teams end with the role', async () => {
   const id = await added('guest');
   const path = `/api/v1/members/${id}`;
   const team = (await app.call('GET', '/api/v1/teams/ENG')).json.id;
@@ -115,7 +116,7 @@ test('teams are given to guests alone, by admins alone, by key or by id, and go 
   });
 });
 
-test('nobody mints a key for what their role lacks', async () => {
+test('no key gets scopes beyond the role of its member', async () => {
   const { call } = people.member;
   const minted = await call('POST', '/api/v1/api-keys', {
     name: 'k',
@@ -129,7 +130,7 @@ test('nobody mints a key for what their role lacks', async () => {
   expect(part.status).toBe(201);
 });
 
-test('a plugin changes no members, whatever it was granted: it has no role', async () => {
+test('a plugin cannot change members, because it has no role', async () => {
   const path = `/api/v1/members/${people.guest.id}`;
   for (const [method, at, body] of [
     ['POST', '/api/v1/members', { name: 'Of a plugin' }],

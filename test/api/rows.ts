@@ -1,4 +1,4 @@
-// A digest of all that a workspace has on the disk, read past our own code: what must not move is proven not to have moved.
+// A digest of all rows of a workspace on disk, read without our own code, to prove that nothing changed.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,5 +1,6 @@
-// Scopes (docs/spec/api.md › Scopes): every operation × no token, a wrong token, each single scope, and all scopes but the
-// needed one. The matrix is committed as docs/scopes.md; `UPDATE_DOCS=1 bun test test/api/scopes` writes it.
+// Scopes (docs/spec/api.md › Scopes): every operation × no token, a wrong token, each single scope, and all scopes
+// except the required one. The matrix is committed as docs/scopes.md; `UPDATE_DOCS=1 bun test test/api/scopes` writes
+// it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +26,7 @@ const ask = (call: Client, route: Route) =>
     'tatami-mode': 'simulate',
   });
 
-/** Read scopes are also had through their write scope, and one is a part of another. */
+/** A write scope implies its read scope, and one scope is part of another. */
 const satisfies = (granted: string, needed: string): boolean =>
   granted === needed ||
   (needed.endsWith(':read') && granted === needed.replace(/:read$/, ':write')) ||
@@ -40,7 +41,7 @@ async function refusedForScope(call: Client, route: Route): Promise<boolean> {
   );
 }
 
-test('without a token, or with a wrong one, every guarded operation is 401', async () => {
+test('every guarded operation without a valid token is answered with 401', async () => {
   const strangers = [
     app.clientOf(null),
     app.clientOf('ttm_aaaaaaaaaa_bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbcccccc'),
@@ -51,7 +52,7 @@ test('without a token, or with a wrong one, every guarded operation is 401', asy
       expect([route.name, (await ask(call, route)).status]).toEqual([route.name, 401]);
 });
 
-test('every operation × every single scope: refused unless it is the one, or its write', async () => {
+test('every operation × every single scope: refused unless the scope is the required one or implies it', async () => {
   for (const scope of allScopes) {
     const call = app.clientOf(await app.mintKey([scope]));
     for (const route of guarded)
@@ -63,7 +64,7 @@ test('every operation × every single scope: refused unless it is the one, or it
   }
 });
 
-test('every operation is refused to a key that has all scopes but the needed one', async () => {
+test('every operation refuses a key with all scopes except the required one', async () => {
   for (const needed of new Set(guarded.map((route) => route.scope!))) {
     const call = app.clientOf(await app.mintKey(allScopes.filter((scope) => !satisfies(scope, needed))));
     for (const route of guarded.filter(({ scope }) => scope === needed))
@@ -83,7 +84,7 @@ test('docs/scopes.md is the matrix', () => {
       route.scope === null ? (needsCaller(route) ? 'any key' : 'none') : code(route.scope),
       route.also?.words ?? '',
       route.kind === 'write' ? list(writtenFields(route)) : '',
-      route.own ? 'its own, without a grant' : hostCalls.has(route.name) ? code(route.name) : '',
+      route.own ? 'own data, no grant needed' : hostCalls.has(route.name) ? code(route.name) : '',
       route.limit,
     ),
   );
@@ -103,18 +104,18 @@ test('docs/scopes.md is the matrix', () => {
   const text = [
     '# Scopes',
     '',
-    'The table of rights: what each operation needs, and what it writes. A write scope implies its read scope. Generated from the',
-    'routes, which every door goes by: requests with a key, host calls of plugins, what plugins may subscribe to and be narrowed by.',
+    'Required scope and written fields of each operation. A write scope implies its read scope. The table is generated from the routes,',
+    'which apply to requests with a key, host calls of plugins, subscriptions of plugins, and narrowings.',
     '',
-    row('Operation', 'Scope', 'Beside it', 'Writes', 'Host call', 'Rate limit class'),
+    row('Operation', 'Scope', 'Additional scopes', 'Writes', 'Host call', 'Rate limit class'),
     '|---|---|---|---|---|---|',
     ...operations,
     '',
     '## Narrowings',
     '',
-    'How a plugin may narrow a scope it asks for: `fields` names all that it writes, or of a scope to read all that it is shown,',
-    '`where.team` the keys of the only teams whose',
-    'objects it sees and writes (and whose events it is sent). Anything else is refused when it is installed.',
+    'A plugin can narrow a requested scope: `fields` lists the fields that it may write, or read for a read scope;',
+    '`where.team` lists the keys of the only teams whose',
+    'objects it may read and write, and whose events it receives. Any other narrowing is refused at installation.',
     '',
     row('Scope', '`fields`', '`where`'),
     '|---|---|---|',
@@ -122,7 +123,7 @@ test('docs/scopes.md is the matrix', () => {
     '',
     '## Events',
     '',
-    'What a reader of events needs: a webhook, the feed, the stream, a subscription of a plugin.',
+    'The scope that a webhook, the feed, the stream or a plugin subscription needs to read events.',
     '',
     row('Events', 'Scope'),
     '|---|---|',

@@ -1,10 +1,10 @@
-// One object of each kind in a workspace, by the form of its id, for tests that are generated from the routes. A form that
-// nobody seeded fails the test that meets it, so that a new route cannot escape.
+// One object of each entity in a workspace, by the format of its id, for tests generated from the routes. An unseeded
+// format fails its test, so that no new route is skipped.
 import type { TSchema } from 'typebox';
 import type { Route } from '../../core/http/route.ts';
 import type { Contract } from '../../core/contract/contract.ts';
 import { inputName, isReference } from '../../core/contract/schemas.ts';
-import type { Target } from '../../core/contract/field.ts';
+import type { ReferenceTarget } from '../../core/contract/field.ts';
 import { contracts } from '../../core/contracts.ts';
 import { idPrefixes, patternOf } from '../../core/lib/ids.ts';
 import { refersTo } from '../../core/lib/schema.ts';
@@ -14,7 +14,7 @@ import type { Client, Json, TestApp } from '../app.ts';
 
 export type Seeds = Readonly<Record<string, string>>;
 
-/** The forms of ids, by the name of what has them. */
+/** Entity names by id prefix. */
 const prefixes: ReadonlyMap<string, string> = new Map([
   ...(['event', 'delivery', 'replay', 'run', 'undo', 'backtest', 'client'] as const).map(
     (name) => [name, idPrefixes[name]] as const,
@@ -22,15 +22,15 @@ const prefixes: ReadonlyMap<string, string> = new Map([
   ...contracts.flatMap(({ name, id }) => (id === null ? [] : [[name, id] as const])),
 ]);
 
-/** The name of what an id belongs to; undefined for text that is no id. */
+/** Entity name of an id; undefined for texts that are no ids. */
 export function nameOfId(text: string): string | undefined {
   for (const [name, prefix] of prefixes) if (new RegExp(patternOf(prefix)).test(text)) return name;
   return undefined;
 }
 
-/** A form's name by the schema of a parameter or property; undefined where it is no id. */
+/** Entity name by the schema of a parameter or property; undefined if it is no id. */
 export function formOf(schema: TSchema): string | undefined {
-  const { pattern, [refersTo]: to } = schema as { pattern?: string; [refersTo]?: Target };
+  const { pattern, [refersTo]: to } = schema as { pattern?: string; [refersTo]?: ReferenceTarget };
   if (to) return to.name;
   if (pattern === undefined) return undefined;
   for (const [name, prefix] of prefixes) if (patternOf(prefix) === pattern.split('|')[0]) return name;
@@ -39,7 +39,7 @@ export function formOf(schema: TSchema): string | undefined {
   return undefined;
 }
 
-/** Ids of the same forms that nothing has. */
+/** Well-formed ids that do not exist. */
 export const nowhere: Seeds = {
   ...Object.fromEntries([...prefixes].map(([name, prefix]) => [name, `${prefix}_${'0'.repeat(25)}1`])),
   team: '00000000-0000-7000-8000-000000000001',
@@ -92,9 +92,9 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
     plugin: plugin.id,
     pluginRef: pluginId,
     run: (await first(`/plugins/${plugin.id}/runs`)).id,
-    // An undo is made by undoing what a plugin wrote, and this one writes nothing.
+    // Only writes of a plugin can be undone, and this plugin writes nothing.
     undo: `${idPrefixes.undo}_${'0'.repeat(25)}2`,
-    // A client that registered itself is of no workspace.
+    // A client that registered itself belongs to no workspace.
     client: `${idPrefixes.client}_${'0'.repeat(25)}2`,
     token: await tokenOf(call, plugin.id),
     team: (await first('/teams')).id,
@@ -116,7 +116,7 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
     reaction: reaction.id,
     inbox_item: item.id,
     relation: (await create(`/issues/${issue.id}/relations`, { type: 'relates_to', issueId: other.id })).id,
-    // Of all issues, in columns by the types of their states.
+    // A board of all issues, grouped by state type.
     board: (await create('/boards', { name: `Board of ${team}`, groupBy: 'stateType' })).id,
     view: (await create('/views', { name: `View of ${team}`, visibility: 'shared' })).id,
     backtest: (await create(`/plugins/${plugin.id}/backtests`, {})).id,
@@ -132,7 +132,7 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
     all[name] = (await create(parent ? `/${parent.path}/${all[parent.name]}/${path}` : `/${path}`, body)).id;
   }
   await call('POST', `/api/v1/releases/${all.release}/issues`, { issueIds: [issue.id] });
-  // One that is completed, so that an issue went on.
+  // A completed cycle, so that an issue was carried over.
   await call('PATCH', `/api/v1/issues/${issue.id}`, { cycleId: seeds.cycle });
   for (const action of ['start', 'complete']) await call('POST', `/api/v1/cycles/${seeds.cycle}/${action}`);
   const proposed = await call(
@@ -142,25 +142,25 @@ export async function seed(app: TestApp, call: Client, team: string, hookUrl: st
     { 'tatami-mode': 'propose' },
   );
   all.proposal = proposed.json.id;
-  // Nothing of it moves on its own from here.
+  // No background work changes the seeds from here on.
   await app.settled();
   return all;
 }
 
-/** What the holder of the key lets an app do. */
+/** A grant of the key's member to an app. */
 async function grantOf(app: TestApp, call: Client, team: string): Promise<string> {
   const { member, workspace } = (await call('GET', '/api/v1/me')).json;
   const client = { name: `Client of ${team}` };
   return makeGrant(app, { memberId: member.id, client }, workspace.id);
 }
 
-/** Of the address of the plugin's route, which it opens. */
+/** The token in the address of the plugin's route, after opening it. */
 async function tokenOf(call: Client, plugin: string): Promise<string> {
   const { json } = await call('POST', `/api/v1/plugins/${plugin}/routes/hook/open`);
   return new URL(json.url).pathname.split('/').at(-2)!;
 }
 
-/** What a creation must refer to, by the seeds. What is referred to by a name stands in the example. */
+/** Required references of a creation, from the seeds; references by name are in the example. */
 export function referredBy(
   { fields }: Pick<Contract, 'fields'>,
   seeds: Seeds,
@@ -174,14 +174,14 @@ export function referredBy(
   );
 }
 
-/** What the seeded plugin calls what a path names. */
+/** Names of actions, schedules and routes in the seeded plugin, by path. */
 function nameIn(path: string): string {
   if (path.includes('/secrets/')) return 'ACME_KEY';
   if (path.includes('/scheduled/')) return 'remind';
   return /\/(hooks|routes)\//.test(path) ? 'hook' : 'nightly';
 }
 
-/** A route's path with its ids filled in from `seeds`. @throws Error for a form without a seed */
+/** The path of a route with its ids filled in from `seeds`. @throws Error for a format without a seed */
 export function fillPath(path: string, params: TSchema | undefined, seeds: Seeds): string {
   const properties = (params as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {};
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
@@ -196,12 +196,12 @@ export function fillPath(path: string, params: TSchema | undefined, seeds: Seeds
     const form = formOf(properties[name] ?? {});
     const id = form === undefined ? undefined : seeds[form];
     if (id === undefined)
-      throw new Error(`The parameter ${name} of ${path} has no seed: add its form to test/api/seeds.ts.`);
+      throw new Error(`The parameter ${name} of ${path} has no seed. Add its format to test/api/seeds.ts.`);
     return id;
   });
 }
 
-/** A route's example body, its address led to a receiver of the test. */
+/** The example body of a route, with the address of a test receiver. */
 export function exampleOf(route: Route, hookUrl: string): object | undefined {
   const example = route.example as object | undefined;
   return example !== undefined && 'url' in example ? { ...example, url: hookUrl } : example;

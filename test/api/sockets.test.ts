@@ -1,5 +1,5 @@
-// Malformed and slow HTTP over raw sockets (docs/spec/api.md › Requests and responses): refused or closed, never a 5xx, never a
-// hang, and the others go on.
+// Malformed and slow HTTP over raw sockets (docs/spec/api.md › Requests and responses) is refused or closed, without a
+// 5xx, without a hang, and without effect on others.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { startApp, type TestApp } from '../app.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** What comes back until the peer closes, or is silent after its first bytes; 5 s without any counts as a hang. */
+/** Returns the response once the peer closes or is silent after its first bytes; 5 s without any byte is a hang. */
 function send(bytes: string): Promise<{ text: string; closed: boolean }> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
@@ -73,7 +73,7 @@ test('requests that two parsers could read differently are refused', async () =>
   const answers = await Promise.all(malformed.map((bytes) => send(bytes)));
   for (const [index, { text, closed }] of answers.entries()) {
     const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0);
-    // 505 is Bun's own word for a request line that it cannot read, before our code runs.
+    // 505 is Bun's response to an unreadable request line, before our code runs.
     const refused = status === 0 ? closed : (status >= 400 && status < 500) || status === 505;
     expect([malformed[index]!.slice(0, 200), status, refused]).toEqual([
       malformed[index]!.slice(0, 200),
@@ -88,12 +88,12 @@ test('requests that two parsers could read differently are refused', async () =>
   expect(sound.text).toStartWith('HTTP/1.1 201');
 });
 
-test('a short Host header confuses no route', async () => {
+test('a short Host header does not affect the route', async () => {
   const { text } = await send(`GET /api/v1/issues HTTP/1.1\r\n${auth().replace('localhost', 'x')}\r\n`);
   expect(text).toStartWith('HTTP/1.1 200');
 });
 
-test('a path is matched as it was sent', async () => {
+test('a path is matched without decoding or normalization', async () => {
   const ask = async (path: string): Promise<string> => {
     const { text } = await send(`GET ${path} HTTP/1.1\r\n${auth()}Connection: close\r\n\r\n`);
     return text.slice(9, 12);
@@ -103,7 +103,7 @@ test('a path is matched as it was sent', async () => {
     expect([path, await ask(path)]).toEqual([path, '404']);
 });
 
-/** Answers a request, and then keeps its connection. */
+/** Opens a connection, sends a request, and stays connected after the response. */
 function openAnswered(to: number, request: string) {
   const socket = connect(to, '127.0.0.1');
   const opened = { socket, text: '', closed: false };
@@ -113,9 +113,9 @@ function openAnswered(to: number, request: string) {
   return opened;
 }
 
-// These two mostly wait, and not for each other.
+// Both tests mostly wait, independently of each other.
 test.concurrent(
-  'dripping connections are closed within 15 s, others are served meanwhile, and those that were answered are kept',
+  'slow connections are closed within 15 s, others are served meanwhile, and idle connections stay open',
   async () => {
     const started = performance.now();
     const requestText = `GET /api/v1/team HTTP/1.1\r\n${auth()}\r\n`;
@@ -149,7 +149,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'an idle connection is kept as long as the setting says, after a large answer too',
+  'an idle connection stays open for the configured time, also after a large response',
   async () => {
     const brief = await startApp({ flags: { keepAlive: '1' } });
     const closing = await startApp({ flags: { keepAlive: '0' } });

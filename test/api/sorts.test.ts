@@ -1,5 +1,5 @@
-// Every list sorts by when its objects were made and changed, and by their names, without that its contract says so. What is missing
-// comes last, whichever way a list runs.
+// Every list sorts by the creation and update times and by the names of its objects, without a declaration in the
+// contract. Missing values are last in both directions.
 import Database from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
@@ -13,9 +13,9 @@ let app: TestApp;
 let seeds: Seeds;
 const receiver = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
 
-/** Lists with an order of their own alone. */
+/** Lists with a fixed order. */
 const ordered = ['inbox', 'relations'];
-/** Tables of which a workspace may have any number. */
+/** Tables without a limit on their rows in a workspace. */
 const growing = ['attachments', 'comments', 'project_updates', 'sla_clocks'];
 
 interface List {
@@ -54,7 +54,7 @@ afterAll(async () => {
   await receiver.stop(true);
 });
 
-test('every list takes `sort`, by times and by names where it has them', () => {
+test('every list accepts `sort` by its times and names', () => {
   expect(lists.length).toBeGreaterThan(20);
   expect(lists.filter(({ sorts }) => sorts.length === 0).map(({ name }) => name)).toEqual(ordered);
   for (const { name, sorts } of lists.filter(({ sorts }) => sorts.length > 0)) {
@@ -64,7 +64,7 @@ test('every list takes `sort`, by times and by names where it has them', () => {
   }
 });
 
-/** All pages of a list, one after the other. */
+/** All pages of a list in sequence. */
 async function pagesOf(path: string, sort: string, limit: number): Promise<Json[]> {
   const all: Json[] = [];
   let after = '';
@@ -77,7 +77,7 @@ async function pagesOf(path: string, sort: string, limit: number): Promise<Json[
   }
 }
 
-test('what is sorted is all there, in order both ways, what is missing last, on pages of any size', async () => {
+test('a sorted list is complete and ordered in both directions, with missing values last, at any page size', async () => {
   let compared = 0;
   for (const { name, path, sorts } of lists) {
     const ids = (await get(`${path}?limit=100`)).json.data.map(({ id }: Json) => id).sort();
@@ -100,7 +100,7 @@ test('what is sorted is all there, in order both ways, what is missing last, on 
   expect(compared).toBeGreaterThan(15);
 });
 
-test('no sort reads a whole workspace of a table that grows', async () => {
+test('no sort scans a growing table of a workspace', async () => {
   const db = new Database(join(app.dataDir, 'tatami.db'), { readonly: true });
   const { store } = app.services;
   const { read } = store;
@@ -128,7 +128,7 @@ test('no sort reads a whole workspace of a table that grows', async () => {
   expect([...seen].sort()).toEqual(growing);
 });
 
-test('issues, too, have what is missing last both ways, also as they were', async () => {
+test('issues also sort missing values last in both directions, also in past lists', async () => {
   await post('/fields', { key: 'points', name: 'Points', type: 'number' });
   await post('/fields', { key: 'note', name: 'Note', type: 'text' });
   const choices = [
@@ -178,7 +178,7 @@ test('issues, too, have what is missing last both ways, also as they were', asyn
   }
 });
 
-test('issues sort by the order of the work and by the name of their assignee, and a cursor goes on while both change', async () => {
+test('issues sort by workflow order and by assignee name, and a cursor continues while both change', async () => {
   await post('/teams', { key: 'WRK', name: 'Work' });
   const states: Json[] = (await get('/api/v1/workflows?team=WRK')).json.data;
   const [early, late] = [3, 1].map((position) => ({ team: 'WRK', type: 'started', position }));
@@ -233,7 +233,7 @@ test('issues sort by the order of the work and by the name of their assignee, an
     const rest = (await get(`/api/v1/issues?team=WRK&limit=100&sort=${sort}&after=${after}`)).json.data;
     expect([...first.data, ...rest].map(({ id }: Json) => id)).toEqual(whole.map(({ id }) => id));
   }
-  // Rows are paged by what states and members were called then.
+  // Pages use the names that states and members had at that time.
   const at = await app.lastSequence();
   const lists = ['state', '-assignee'].map((sort) => `${sort}&team=WRK`);
   const were = await Promise.all(lists.map((list) => pagesOf('/api/v1/issues', list, 100)));

@@ -1,5 +1,5 @@
-// The event stream: the bytes, ids and order of the feed, from any point on and without a gap, for readers that come back; a
-// reader that takes nothing costs no memory and nobody's time.
+// The event stream has the bytes, ids and order of the feed, from any position and without gaps across reconnects; a
+// reader that does not read costs no memory and delays no other reader.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { streamEvents } from '../../sdk/client/stream.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 interface Frame {
-  /** The sequence in it, without the generation. */
+  /** The sequence without the log generation. */
   readonly id: string | null;
   readonly event: string | null;
   readonly data: string | null;
@@ -23,9 +23,9 @@ interface Frame {
 interface Follower {
   readonly status: number;
   readonly headers: Headers;
-  /** Resolves with so many frames (comments are frames, too); fewer when the stream ends before. */
+  /** Resolves with `count` frames, including comments, or fewer if the stream ends earlier. */
   take(count: number): Promise<Frame[]>;
-  /** Events only. */
+  /** Like `take`, for events only. */
   events(count: number): Promise<Frame[]>;
   close(): Promise<void>;
 }
@@ -101,7 +101,7 @@ async function feed(after: number, of = app): Promise<Json[]> {
   return events;
 }
 
-test('what happens from now on arrives, with the bytes of the feed and the sequence as id', async () => {
+test('a new event arrives with the bytes of the feed and its sequence as id', async () => {
   const from = await app.lastSequence();
   const follower = await follow();
   expect([
@@ -122,7 +122,7 @@ test('what happens from now on arrives, with the bytes of the feed and the seque
   await follower.close();
 });
 
-test('from any point on, by id, sequence or cursor, and Last-Event-ID wins', async () => {
+test('a stream starts at any id, sequence or cursor, and Last-Event-ID has precedence', async () => {
   await bulk(3);
   const events = await feed(0);
   const [first, second] = events.slice(-3);
@@ -140,7 +140,7 @@ test('from any point on, by id, sequence or cursor, and Last-Event-ID wins', asy
   }
 });
 
-test('a reader that breaks off again and again while others write misses nothing and gets nothing twice', async () => {
+test('a reader that reconnects repeatedly during writes gets every event once', async () => {
   const from = await app.lastSequence();
   const writing = (async () => {
     for (let n = 0; n < 30; n++) await bulk(20);
@@ -157,7 +157,7 @@ test('a reader that breaks off again and again while others write misses nothing
   expect(got).toEqual((await feed(from)).map(({ sequence }) => String(sequence)));
 });
 
-test('a reader to whom nothing has happened yet misses nothing either, while the server restarts', async () => {
+test('a reader without any event so far misses nothing across a restart of the server', async () => {
   const probe = Bun.serve({ port: 0, fetch: () => new Response() });
   const port = String(probe.port);
   await probe.stop(true);
@@ -168,7 +168,7 @@ test('a reader to whom nothing has happened yet misses nothing either, while the
       server: before.url,
       token: before.workspace.apiKey,
       onOpen: opened.resolve,
-      // It comes back only when what it must not miss has happened.
+      // The reader reconnects only after the event that it must not miss.
       sleep: () => filed.promise,
     }))
       return JSON.parse(event.payload).data.title;
@@ -177,14 +177,14 @@ test('a reader to whom nothing has happened yet misses nothing either, while the
   const after = await before.restart();
   await file('while nobody was connected', after);
   filed.resolve();
-  // Heard live, should the one before have been missed.
+  // Received live if the earlier event was missed.
   const later = setInterval(() => void file('later', after), 500);
   expect(await first).toBe('while nobody was connected');
   clearInterval(later);
   await after.stop();
 });
 
-test('only what is asked for and may be read arrives, and a silent reader is still told its place', async () => {
+test('only requested and readable events arrive, and a silent reader still receives its position', async () => {
   const from = await app.lastSequence();
   const token = await app.mintKey(['events:read', 'labels:read']);
   const [some, few] = await Promise.all([
@@ -199,7 +199,7 @@ test('only what is asked for and may be read arrives, and a silent reader is sti
   ]);
   await bulk(100);
   const last = await app.lastSequence();
-  // The rest of the bulk may be looked at when the heartbeat finds it.
+  // The heartbeat may find the rest of the bulk unprocessed.
   const nextFrame = some.take(1);
   while (
     !(await Promise.race([
@@ -213,7 +213,7 @@ test('only what is asked for and may be read arrives, and a silent reader is sti
   await Promise.all([some.close(), few.close()]);
 });
 
-test('it is refused like any other request, and a plugin has no stream', async () => {
+test('an invalid stream request is refused like any other, and plugins cannot open a stream', async () => {
   const token = await app.mintKey(['issues:read']);
   const ask = async (query: string, key: string | null): Promise<[number, string]> => {
     const { status, json } = await app.clientOf(key)('GET', `/api/v1/events/stream${query}`);
@@ -230,7 +230,7 @@ test('it is refused like any other request, and a plugin has no stream', async (
   expect((await app.call('HEAD', '/api/v1/events/stream')).status).toBe(200);
 });
 
-test('workspaces hear only of themselves', async () => {
+test('a stream contains only events of its workspace', async () => {
   const other = await app.addWorkspace('Other', 'OTH');
   const [ours, theirs] = await Promise.all([follow(), follow('', { token: other.apiKey })]);
   await file('ours');
@@ -240,7 +240,7 @@ test('workspaces hear only of themselves', async () => {
   await Promise.all([ours.close(), theirs.close()]);
 });
 
-test('a heartbeat comes every 15 seconds of silence, and a revoked or expired key ends its stream', async () => {
+test('a heartbeat arrives after 15 seconds of silence, and a revoked or expired key ends its stream', async () => {
   const expiresAt = new Date(app.clock.now() + 60_000).toISOString();
   const mint = async (more: object): Promise<Json> =>
     (
@@ -270,7 +270,7 @@ test('a heartbeat comes every 15 seconds of silence, and a revoked or expired ke
   expect((await rest).length).toBeLessThan(5);
 });
 
-test('a reader that takes nothing is cut off without holding memory or anybody up, and goes on where it was', async () => {
+test('a reader that does not read is disconnected without cost to memory or others, and continues at its position', async () => {
   const from = await app.lastSequence();
   const stuck = connect(Number(new URL(app.url).port), '127.0.0.1');
   stuck.pause();
@@ -284,7 +284,7 @@ test('a reader that takes nothing is cut off without holding memory or anybody u
   const healthy = await follow();
   await file('heard at once');
   expect(JSON.parse((await healthy.events(1))[0]!.data!).data.title).toBe('heard at once');
-  // 30 MB of events; the sockets and the piece in hand hold a part of it.
+  // 30 MB of events; the sockets and the current piece hold a part of them.
   Bun.gc(true);
   expect((process.memoryUsage.rss() - before) / 1e6).toBeLessThan(350);
   const cut = (): boolean => app.logs.some(({ message }) => message === 'slow stream reader disconnected');
@@ -303,12 +303,12 @@ test('a reader that takes nothing is cut off without holding memory or anybody u
   const again = await follow('', { headers: { 'last-event-id': String(ids.at(-2)) } });
   const expected = (await feed(ids.at(-2)!)).map(({ sequence }) => String(sequence));
   expect((await again.events(expected.length)).map(({ id }) => id)).toEqual(expected);
-  // Its place, then the first event behind it.
+  // The position, followed by the first event after it.
   expect(ids.slice(0, 2)).toEqual([from, from + 1]);
   await again.close();
 }, 60_000);
 
-test('a hundred streams each get every event, twenty of a token and a hundred of a workspace, and a further member gets one', async () => {
+test('a hundred streams each get every event; a token has twenty, a workspace a hundred, and a further member one', async () => {
   const local = await startApp();
   const followers: Follower[] = [];
   let full: Client = local.call;
@@ -323,7 +323,7 @@ test('a hundred streams each get every event, twenty of a token and a hundred of
     expect([status, json.error.code, headers.get('retry-after')]).toEqual([429, 'rate_limited', '1']);
   }
   expect((await full('GET', '/api/v1/events/stream')).status).toBe(429);
-  // A member who has none has a reserved share beyond the hundred.
+  // A member without a stream has a reserved quota beyond the hundred.
   expect((await local.call('GET', '/api/v1/events/stream')).status).toBe(200);
   await bulk(50, local);
   const expected = (await feed(0, local)).filter(({ type }) => type === 'issue.created').map(({ id }) => id);
@@ -335,13 +335,13 @@ test('a hundred streams each get every event, twenty of a token and a hundred of
     if (again.status === 200) break;
     expect(n).toBeLessThan(1_000);
   }
-  // Open streams hold up no stop.
+  // Open streams do not delay the shutdown.
   const ends = Promise.all(followers.slice(1).map((follower) => follower.events(1)));
   await local.stop();
   expect((await ends).flat()).toEqual([]);
 }, 60_000);
 
-test('a sample reaches those who asked for samples, without an id', async () => {
+test('a sample reaches the streams that request samples, without an id', async () => {
   const [one, none] = [await follow('?samples=true&types=issue.*'), await follow()];
   await Promise.all([one.take(1), none.take(1)]);
   const send = (body: object, headers?: Record<string, string>) =>

@@ -1,4 +1,4 @@
-// Deleted issues: listed, restored, and removed for good.
+// Deleted issues are listed, restored and purged.
 import Database from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ test('deleted issues are listed on request, with the time of their deletion', as
     status: 422,
     error: ['validation_failed', 'deleted invalid_enum'],
   });
-  // A page goes on in the list that it is of.
+  // A cursor continues in its own list.
   const { pageInfo } = (await app.call('GET', '/api/v1/issues?deleted=include&limit=1')).json;
   expect(await listed(`deleted=include&limit=1&after=${pageInfo.endCursor}`)).toEqual([live.id]);
   expect((await app.call('GET', `/api/v1/issues?after=${pageInfo.endCursor}`)).json.error.code).toBe(
@@ -58,7 +58,7 @@ test('deleted issues are listed on request, with the time of their deletion', as
   expect(await listed('deleted=only')).toEqual([]);
 });
 
-test('a purged issue is gone with its comments, its external id is free, and its number is not', async () => {
+test('a purge removes an issue and its comments and frees its external id, but not its number', async () => {
   const external = { externalSource: 'jira', externalId: 'PRJ-7' };
   const { id, identifier } = await make({ ...external, labels: ['bug'] });
   const { json: comment } = await app.call('POST', `/api/v1/issues/${id}/comments`, { body: 'First' });
@@ -90,7 +90,7 @@ test('a purged issue is gone with its comments, its external id is free, and its
   expect(recorded).toMatchObject([{ data: { id, identifier, ...external }, actor: { kind: 'api_key' } }]);
 });
 
-test('what still has sub-issues, also deleted ones, is not purged and says what to do, and only owners and admins purge', async () => {
+test('an issue with sub-issues, also deleted ones, cannot be purged, and only owners and admins purge', async () => {
   const parent = await make();
   const [child, deleted] = [await make({ parentId: parent.id }), await make({ parentId: parent.id })];
   for (const { id } of [parent, deleted]) await app.call('DELETE', `/api/v1/issues/${id}`);
@@ -114,7 +114,7 @@ test('what still has sub-issues, also deleted ones, is not purged and says what 
   }
 });
 
-test('purged by many at once it is told once', async () => {
+test('concurrent purges of an issue emit one event', async () => {
   const { id } = await make();
   await app.call('DELETE', `/api/v1/issues/${id}`);
   const from = await app.lastSequence();
@@ -125,7 +125,7 @@ test('purged by many at once it is told once', async () => {
   expect(await app.eventTypes(from)).toEqual(['issue.purged']);
 });
 
-test('purged and restored at the same time it is one of them', async () => {
+test('of a concurrent purge and restore exactly one takes effect', async () => {
   for (let round = 0; round < 10; round++) {
     const { id } = await make();
     await app.call('DELETE', `/api/v1/issues/${id}`);
@@ -150,7 +150,7 @@ async function clientOf(role: string): Promise<Client> {
   return app.clientOf((await app.call('POST', '/api/v1/api-keys', key)).json.key);
 }
 
-test('a purged issue is found as it was by its id and by every identifier that it had, in its own read and in filters', async () => {
+test('a purged issue is found in past reads and filters by its id and by each of its identifiers', async () => {
   const v1 = '/api/v1';
   const post = async (path: string, body?: object): Promise<Json> => {
     const { status, json } = await app.call('POST', `${v1}${path}`, body);

@@ -1,10 +1,10 @@
-// What is particular to the entrance for callers inside the process: values instead of texts, and what is shared with HTTP
-// (docs/decisions/0019). That both answer alike is in `entrances.test.ts`.
+// Properties of the in-process adapter: values instead of texts, and state shared with HTTP (docs/decisions/0019).
+// `entrances.test.ts` checks that both adapters respond alike.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Staging, stagedCharsMax } from '../../core/changes/staging.ts';
 import type { Principal } from '../../core/http/principal.ts';
 import type { Outcome, ValueCall } from '../../core/http/values.ts';
-import type { Amounts } from '../../core/ledger/ledger.ts';
+import type { LedgerAmounts } from '../../core/ledger/ledger.ts';
 import { FairQuota } from '../../core/lib/fairness/fair-quota.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { asText, keyAuthenticateOf, valueClientOf } from '../value-client.ts';
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test('parameters are what their texts in a URL are', async () => {
+test('parameters have the types of their texts in a URL', async () => {
   const filter = { title: { contains: 'Issue' } };
   const rows: [query: Record<string, unknown>, url: string][] = [
     [{ limit: 2 }, 'limit=2'],
@@ -59,7 +59,7 @@ test('parameters are what their texts in a URL are', async () => {
   }
 });
 
-test('a key is one at both entrances: what either has answered, the other repeats', async () => {
+test('both adapters share idempotency keys and stored responses', async () => {
   const values = valueClientOf(app, app.workspace.apiKey);
   for (const [first, second] of [
     [app.call, values],
@@ -91,7 +91,7 @@ test('a key is one at both entrances: what either has answered, the other repeat
   }
 });
 
-test('what a caller changes after its call was answered does not change what is staged', async () => {
+test("a caller's later change of a returned value does not change the staged object", async () => {
   const [team] = (await bodyOf('teams.list', {})).data;
   const [from, to] = (await bodyOf('workflows.list', { query: { team: team.key } })).data;
   const staged = new Staging(new FairQuota(stagedCharsMax), app.workspace.workspaceId, 'plg_x');
@@ -104,7 +104,7 @@ test('what a caller changes after its call was answered does not change what is 
   expect((await bodyOf('teams.get', { params: { id: team.id } })).transitions).toBeNull();
 });
 
-test('the caps of bodies hold for values', async () => {
+test('the limits of bodies apply to values', async () => {
   const { id } = await bodyOf('issues.create', { body: { team: 'ENG', title: 'Capped' } });
   const refused = async (body: unknown): Promise<string | undefined> =>
     (await ask('issues.update', { params: { id }, body })).error?.code;
@@ -112,12 +112,12 @@ test('the caps of bodies hold for values', async () => {
   expect(await refused({ title: new Date() })).toBe('malformed_request');
   expect(await refused(undefined)).toBe('malformed_request');
   expect(await refused(null)).toBe('validation_failed');
-  // Large enough to be checked by turns.
+  // Large enough to be validated in several slices.
   expect(await refused({ description: 'x'.repeat(200_000) })).toBeUndefined();
   expect(await refused({ description: 'x'.repeat(200_000), surprise: 1 })).toBe('validation_failed');
 });
 
-test('pages and streams go out over HTTP alone', async () => {
+test('pages and streams are served over HTTP only', async () => {
   const others = app.app.routes.filter(({ kind }) => kind === 'raw' || kind === 'stream');
   const { identifier } = (await bodyOf('issues.list', {})).data[0];
   const documents: Record<string, string> = {
@@ -136,7 +136,7 @@ test('pages and streams go out over HTTP alone', async () => {
   }
 });
 
-test('a call that counts takes from the bucket of its token, one that does not from none', async () => {
+test('a counted call takes from the bucket of its token, and an uncounted one from none', async () => {
   const limited = await startApp({ flags: { rateLimit: 'on', rateRead: '3' } });
   const call = limited.app.caller(asText);
   const who = await principalIn(limited);
@@ -153,8 +153,8 @@ test('a call that counts takes from the bucket of its token, one that does not f
   await limited.stop();
 });
 
-test('a call is paid for by its caller, and by its length', async () => {
-  const paid = (): Amounts => {
+test('a call is charged to its caller, by its length', async () => {
+  const paid = (): LedgerAmounts => {
     const amounts = app.services.ledger.usageOf(app.workspace.workspaceId).get(principal.tokenId);
     if (!amounts) throw new Error('Nothing was charged.');
     return { ...amounts };

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { readConfig } from '../../core/config.ts';
 import { makeBackup } from '../../core/backup/make.ts';
-import type { Consent } from '../../core/doctor/fixes/fix.ts';
+import type { FixConsent } from '../../core/doctor/fixes/fix.ts';
 import { mend } from '../../core/doctor/mend.ts';
 import { openSubject } from '../../core/doctor/subject.ts';
 import { adoptDatabase } from '../../core/store/integrity/adopt.ts';
@@ -81,7 +81,7 @@ test('a fix that destroys something wants a whole backup of this installation, a
   });
   asRunning(dir);
   expect(() => openStore(dir, Date.now)).toThrow('copy of a data directory whose server was running');
-  const refused = async (consent: Consent): Promise<string> =>
+  const refused = async (consent: FixConsent): Promise<string> =>
     mend(subjectOf(dir), 'accept', consent).then(String, (error: unknown) => String(error));
   expect(await refused(consented)).toContain('Pass --backup FILE with a backup of this installation');
   expect(await refused({ ...consented, backup: path })).toContain('--yes to confirm');
@@ -107,7 +107,7 @@ test('a fix that destroys something wants a whole backup of this installation, a
   expect(errorsOf(await examined(dir))).toEqual([]);
 });
 
-const refusalOf = async (dir: string, id: string, consent: Consent): Promise<string> =>
+const refusalOf = async (dir: string, id: string, consent: FixConsent): Promise<string> =>
   mend(subjectOf(dir), id, consent).then(
     (done) => `mended: ${done}`,
     (error: unknown) => String(error),

@@ -20,8 +20,8 @@ const guards: readonly Guard[] = [
   {
     name: 'what is planned again is compared with what is stored',
     file: 'core/events/reading.ts',
-    guarding: '!isAgain || !(queue.isHeld(id) || (await isStored(scope, id)));',
-    broken: 'true || !(isAgain && queue.isHeld(id) && (await isStored(scope, id)));',
+    guarding: '!isAgain || !(queue.isActive(id) || (await isStored(scope, id)));',
+    broken: 'true || !(isAgain && queue.isActive(id) && (await isStored(scope, id)));',
     suite,
   },
   {
@@ -55,7 +55,7 @@ const guards: readonly Guard[] = [
   {
     name: 'an end that is being committed is not written over',
     file: 'core/events/work/unit-writer.ts',
-    guarding: 'window.chainOf(kept).every(({ sealed }) => !sealed)',
+    guarding: 'window.chainOf(entry).every(({ sealed }) => !sealed)',
     broken: 'window !== null',
     suite,
   },

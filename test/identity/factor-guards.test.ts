@@ -55,7 +55,7 @@ const guards: readonly Guard[] = [
     name: 'script requests are accepted only from pages of this server',
     suite: 'test/identity/passkeys.test.ts',
     file: 'core/html/script-call.ts',
-    guarding: '  requireOwnPage(arrival, baseUrl);\n',
+    guarding: '  requireOwnPage(request, baseUrl);\n',
     broken: '',
   },
   {
@@ -135,13 +135,13 @@ const guards: readonly Guard[] = [
   {
     name: 'a callback belongs to the provider of the request',
     ...at('outside', 'providers/outside.ts'),
-    guarding: 'ceremony.details.key !== key ||',
+    guarding: 'challenge.details.key !== key ||',
     broken: '',
   },
   {
     name: 'a link is added to the signed-in account',
     ...at('outside', 'providers/outside.ts'),
-    guarding: '(ceremony.accountId !== null && ceremony.accountId !== now.who?.accountId)',
+    guarding: '(challenge.accountId !== null && challenge.accountId !== now.who?.accountId)',
     broken: 'false',
   },
   {
@@ -184,13 +184,13 @@ const guards: readonly Guard[] = [
   {
     name: 'the nonce of the ID token is checked',
     ...at('outside', 'providers/client.ts'),
-    guarding: "expectedNonce: ceremony.secret('nonce')",
+    guarding: "expectedNonce: challenge.secret('nonce')",
     broken: 'expectedNonce: undefined as any',
   },
   {
     name: 'the state is checked',
     ...at('outside', 'providers/client.ts'),
-    guarding: "expectedState: ceremony.secret('state')",
+    guarding: "expectedState: challenge.secret('state')",
     broken: "expectedState: query.get('state')!",
   },
   {

@@ -75,14 +75,14 @@ const guards: readonly Guard[] = [
   {
     name: 'a common password is rejected',
     ...at('invitations', 'identity/accounts/password-rules.ts'),
-    guarding: 'if (isCommon(folded))',
-    broken: 'if (isCommon(folded) && false)',
+    guarding: 'if (isCommon(lowerCased))',
+    broken: 'if (isCommon(lowerCased) && false)',
   },
   {
     name: 'sign-in redirects only to this server',
     ...at('sign-in', 'identity/sign-in/destination.ts'),
-    guarding: '!/^\\/(?![/\\\\])[^\\\\\\p{Cc}]*$/u.test(given)',
-    broken: 'given === ""',
+    guarding: '!/^\\/(?![/\\\\])[^\\\\\\p{Cc}]*$/u.test(requested)',
+    broken: 'requested === ""',
   },
   {
     name: 'an earlier session ends at sign-in',
@@ -190,7 +190,7 @@ const guards: readonly Guard[] = [
   {
     name: 'few passwords are hashed at a time',
     ...at('crowd', 'identity/accounts/passwords.ts'),
-    guarding: 'if (!places.hasRoomFor(sender, 1))',
+    guarding: 'if (!slots.hasCapacityFor(sender, 1))',
     broken: 'if (placesMax < 0)',
   },
   {

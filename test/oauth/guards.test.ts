@@ -11,8 +11,8 @@ const guards: readonly Guard[] = [
   {
     name: 'redirect URIs are compared character by character',
     ...at('attacks', 'oauth/engine/engine.ts'),
-    guarding: '  keepNames(provider);\n',
-    broken: '  keepNames(provider);\n  provider.Client.prototype.redirectUriAllowed = () => true;\n',
+    guarding: '  preserveNames(provider);\n',
+    broken: '  preserveNames(provider);\n  provider.Client.prototype.redirectUriAllowed = () => true;\n',
   },
   {
     name: 'a code requires PKCE',
@@ -35,7 +35,7 @@ const guards: readonly Guard[] = [
   {
     name: 'a token is for one resource',
     ...at('attacks', 'oauth/engine/configuration.ts'),
-    guarding: ' || (Array.isArray(asked) && asked.length > 1)',
+    guarding: ' || (Array.isArray(requested) && requested.length > 1)',
     broken: '',
   },
   {
@@ -107,7 +107,7 @@ const guards: readonly Guard[] = [
   {
     name: 'concurrent use of a one-time value revokes the grant',
     ...at('flow', 'oauth/engine/adapter.ts'),
-    guarding: 'if (kept?.grant) await grants.revoke(kept.grant);',
+    guarding: 'if (stored?.grant) await grants.revoke(stored.grant);',
     broken: '',
   },
   {
@@ -125,13 +125,13 @@ const guards: readonly Guard[] = [
   {
     name: 'an app does no more than the role of its member',
     ...at('pages', 'oauth/find-token.ts'),
-    guarding: '...commonRights(granted, standing.rights),',
+    guarding: '...commonRights(granted, membership.rights),',
     broken: '...granted,',
   },
   {
     name: 'scopes that were not requested, or that the role lacks, are not granted',
     ...at('pages', 'oauth/consent/decide.ts'),
-    guarding: 'scopes.filter(({ scope, isHeld }) => isHeld && chosen.has(scope))',
+    guarding: 'scopes\n    .filter(({ scope, isGrantable }) => isGrantable && chosen.has(scope))',
     broken: '[...chosen].map((scope) => ({ scope }))',
   },
   {
@@ -155,7 +155,7 @@ const guards: readonly Guard[] = [
   {
     name: 'registrations of one peer are limited',
     ...at('registration', 'oauth/clients/registration.ts'),
-    guarding: '      requireRoom(peer);\n',
+    guarding: '      requirePeerQuota(peer);\n',
     broken: '',
   },
   {
@@ -173,8 +173,8 @@ const guards: readonly Guard[] = [
   {
     name: 'a document names its own URL',
     ...at('documents', 'oauth/clients/documents.ts'),
-    guarding: 'if (given.client_id !== id)',
-    broken: 'if (given.client_id === null)',
+    guarding: 'if (metadata.client_id !== id)',
+    broken: 'if (metadata.client_id === null)',
   },
 ];
 

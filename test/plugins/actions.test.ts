@@ -1,4 +1,4 @@
-// Actions of plugins: called by any key, with the rights that the key and the plugin both have.
+// Actions of plugins run with the scopes that the calling key and the plugin share.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test('an action answers with its run and what the handler returned, and history says on whose behalf', async () => {
+test("an action responds with its run and the handler's result, and the history names the caller", async () => {
   const { json: list } = await reader('GET', `${path}/actions`);
   expect(list.data[0]).toMatchObject({ name: 'retriage', target: 'issue', title: 'Triage again' });
   await app.settled();
@@ -68,7 +68,7 @@ test('an action answers with its run and what the handler returned, and history 
   });
 });
 
-test('a caller cannot have the plugin do or read what it cannot itself, now or later', async () => {
+test("a caller cannot make the plugin write or read anything beyond the caller's own scopes, now or later", async () => {
   const wrote = await reader('POST', `${path}/actions/retriage`, {
     target: 'ENG-1',
     input: { priority: 'low' },
@@ -95,7 +95,7 @@ test('a caller cannot have the plugin do or read what it cannot itself, now or l
   });
 });
 
-test('what a revoked key asked for later is not done', async () => {
+test('a one-time job of a revoked key is not run', async () => {
   const { json: key } = await app.call('POST', '/api/v1/api-keys', {
     name: 'gone',
     scopes: ['issues:write'],
@@ -108,7 +108,7 @@ test('what a revoked key asked for later is not done', async () => {
   expect(run).toMatchObject({ handler: 'write', status: 'dead', error: { code: 'unauthorized' } });
 });
 
-test('target and input are checked, and each wrong field is named', async () => {
+test('target and input are validated, and each invalid field is named', async () => {
   const refused = async (body: object, action = 'retriage'): Promise<Json> =>
     (await app.call('POST', `${path}/actions/${action}`, body)).json.error;
   expect(
@@ -124,7 +124,7 @@ test('target and input are checked, and each wrong field is named', async () => 
   expect((await app.clientOf(null)('POST', `${path}/actions/none`, {})).status).toBe(401);
 });
 
-test('one that takes long is answered with its run, which its caller reads, and one key asks once', async () => {
+test('a slow action responds with its run, which its caller may read, and an idempotency key runs it once', async () => {
   const headers = { 'idempotency-key': 'slow-1' };
   const asking = reader('POST', `${path}/actions/slow`, {}, headers);
   while ((await app.call('GET', `${path}/runs?limit=1`)).json.data[0].handler !== 'slow') await Bun.sleep(10);
@@ -142,7 +142,7 @@ test('one that takes long is answered with its run, which its caller reads, and 
   ).toHaveLength(1);
 });
 
-test('a failure is told at once and not tried again; a result has bounds', async () => {
+test('a failure is reported at once and not retried, and a result has a maximum size', async () => {
   const call = async (name: string): Promise<Json> =>
     (await app.call('POST', `${path}/actions/${name}`, {})).json;
   expect(await call('fails')).toMatchObject({ status: 'dead', error: { code: 'error' } });
@@ -154,7 +154,7 @@ test('a failure is told at once and not tried again; a result has bounds', async
   expect(await call('none')).toMatchObject({ status: 'succeeded', result: null });
 });
 
-test('in mode simulate the effects are shown and nothing is written; a paused plugin is not called', async () => {
+test('simulate mode returns the effects and writes nothing, and an action of a paused plugin is refused', async () => {
   await app.call('PATCH', path, { mode: 'simulate' });
   const { json } = await app.call('POST', `${path}/actions/retriage`, {
     target: 'ENG-1',

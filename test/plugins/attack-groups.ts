@@ -1,9 +1,9 @@
-// The groups of attacks on plugins and their sandbox, and where each is tried: by the suite that `tatami plugin attack` makes as well, or
-// by tests.
+// Groups of attacks on plugins and their sandbox, with the tests that cover each beside the suite of `tatami plugin
+// attack`.
 
 export interface AttackGroup {
   readonly title: string;
-  /** Files of tests beside the suite. */
+  /** Test files beside the suite. */
   readonly tests: readonly string[];
 }
 
@@ -14,31 +14,31 @@ const secrets = 'test/plugins/secrets.test.ts';
 const group = (title: string, ...tests: readonly string[]): AttackGroup => ({ title, tests });
 
 export const attackGroups: Readonly<Record<number, AttackGroup>> = {
-  1: group('constructors of everything in reach', sandbox),
+  1: group('constructors of every reachable object', sandbox),
   2: group('members of live references', sandbox),
-  3: group('options by way of prototypes', sandbox),
+  3: group('options through prototypes', sandbox),
   4: group('patched builtins', sandbox),
   5: group('call sites', sandbox),
   6: group('callers and arguments', sandbox),
-  7: group('what errors of the host tell', sandbox),
-  8: group('stacks across waits'),
-  9: group('no stack left in a call', sandbox),
-  10: group('odd things thrown', sandbox),
-  11: group('odd arguments and results', sandbox),
-  12: group('keys of prototypes', sandbox),
-  13: group('buffers that move or grow', sandbox),
+  7: group('information in host errors', sandbox),
+  8: group('stacks across asynchronous calls'),
+  9: group('no host frames in the stack of a call', sandbox),
+  10: group('unusual thrown values', sandbox),
+  11: group('unusual arguments and results', sandbox),
+  12: group('prototype keys', sandbox),
+  13: group('moving or growing buffers', sandbox),
   14: group('imports', sandbox),
   15: group('scopes of eval', sandbox),
   16: group('absent globals', sandbox, 'test/sandbox/globals.test.ts'),
-  17: group('doors of the engine'),
+  17: group('engine internals'),
   18: group('forged envelopes', peer),
-  19: group('calls after the end, nonces of others', sandbox, peer),
+  19: group('calls after the end, nonces of other runs', sandbox, peer),
   20: group('loops', sandbox, 'test/plugins/attacks.test.ts'),
   21: group('promises that never settle', sandbox),
   22: group('microtasks', sandbox),
   23: group('regular expressions', sandbox),
   24: group('memory', sandbox, 'test/plugins/attacks.test.ts'),
-  25: group('calls without number', sandbox),
+  25: group('unlimited calls', sandbox),
   26: group('floods of logs', sandbox),
   27: group(
     'a lost process',
@@ -47,22 +47,26 @@ export const attackGroups: Readonly<Record<number, AttackGroup>> = {
     'test/sandbox/hostile-sidecar/native.test.ts',
   ),
   28: group('a kill at each step of a commit', 'test/faults/plugin-kill.test.ts'),
-  29: group('tricks of host names', outside),
-  30: group('names that are bound anew', outside),
+  29: group('host name spoofing', outside),
+  30: group('DNS rebinding', outside),
   31: group('redirects', outside),
   32: group('headers', outside),
-  33: group('bodies without end', outside),
-  34: group('the own API, loopback, sockets', outside),
-  35: group('secrets where they do not belong', secrets),
+  33: group('endless bodies', outside),
+  34: group("the server's own API, loopback, sockets", outside),
+  35: group('secrets outside their declared place', secrets),
   36: group('objects of another workspace', 'test/faults/tenants.test.ts'),
-  37: group('scopes, fields and rows not held'),
-  38: group('rights taken during a run', 'test/plugins/isolation.test.ts'),
-  39: group('actions of whoever may do little', 'test/plugins/actions.test.ts'),
-  40: group('loops of events', 'test/plugins/runtime.test.ts', 'test/plugins/loops.test.ts'),
+  37: group('scopes, fields and rows outside the grant'),
+  38: group('permissions revoked during a run', 'test/plugins/isolation.test.ts'),
+  39: group('actions of callers with few scopes', 'test/plugins/actions.test.ts'),
+  40: group('event loops', 'test/plugins/runtime.test.ts', 'test/plugins/loops.test.ts'),
   41: group('values beyond the quota', 'test/fairness/kv.test.ts'),
-  42: group('routes without proof', 'test/plugins/inbound.test.ts'),
+  42: group('unauthenticated routes', 'test/plugins/inbound.test.ts'),
   43: group('archives', 'test/sandbox/pack.test.ts'),
-  44: group('packages that are not what they say', 'test/sandbox/pack.test.ts'),
-  45: group('versions and ids of others', 'test/plugins/installs.test.ts', 'test/plugins/versions.test.ts'),
-  46: group('settings and names that harm', 'test/sandbox/pack.test.ts'),
+  44: group('packages that differ from their manifest', 'test/sandbox/pack.test.ts'),
+  45: group(
+    'versions and ids of other plugins',
+    'test/plugins/installs.test.ts',
+    'test/plugins/versions.test.ts',
+  ),
+  46: group('harmful settings and names', 'test/sandbox/pack.test.ts'),
 };

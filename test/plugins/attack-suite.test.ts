@@ -1,4 +1,4 @@
-// The suite that `tatami plugin attack` makes to an operator's server, made to a server of ours.
+// The suite of `tatami plugin attack`, run against a test server.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import {
   runSuite,
   scenes,
   type SuiteOptions,
-  type Verdict,
+  type SuiteVerdict,
 } from '../../core/commands/plugin/attack/suite.ts';
 import { packageOf } from '../../core/commands/plugin/attack/case.ts';
 import { poll } from '../../core/commands/poll.ts';
@@ -18,17 +18,21 @@ import { tatami } from '../cli/tatami.ts';
 import { attackGroups } from './attack-groups.ts';
 import { install, packSource } from './pack.ts';
 
-/** What never settles is stopped after the ten seconds that any run may take; test/sandbox/attacks.test.ts has it with a shorter wall. */
+/**
+ * Without `never-settles`, which takes the full ten seconds of a run; test/sandbox/attacks.test.ts has it with a
+ * shorter limit.
+ */
 const tried = hostiles.filter(({ name }) => process.env.TATAMI_LONG || name !== 'never-settles');
 
 let app: TestApp;
 let stranger: string;
-let verdicts: readonly Verdict[];
+let verdicts: readonly SuiteVerdict[];
 
 function suiteOptions(): SuiteOptions {
   const callAs = (token: string): Call => createCall({ server: app.url, token });
   const ask = callAs(app.workspace.apiKey);
-  // Time passes while the plugin beside the attacks is waited for: a run that a busy machine charged too much is made again later.
+  // Advances the clock while the suite waits for the bystander: a run that exceeded its CPU limit on a busy machine is
+  // retried later.
   const call: Call = (method, path, ...more) => {
     if (path.endsWith('/kv/met')) app.clock.advance(3_600_000);
     return ask(method, path, ...more);
@@ -48,19 +52,19 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test('every attack is held, and a plugin beside them goes on', () => {
+test('every attack is contained, and a plugin beside them continues', () => {
   expect(verdicts.filter(({ verdict }) => verdict !== 'held')).toEqual([]);
   expect(verdicts.length).toBe(tried.length + scenes.length + forgeries.length + 1);
 });
 
-test('the suite leaves nothing', async () => {
+test('the suite removes everything that it created', async () => {
   expect((await app.call('GET', '/api/v1/plugins')).json.data).toEqual([]);
   expect((await app.call('GET', '/api/v1/issues')).json.data).toEqual([]);
   const keys: Json[] = (await app.call('GET', '/api/v1/api-keys')).json.data;
   expect(keys.filter(({ name, revokedAt }) => name === 'tatami.attack' && revokedAt === null)).toEqual([]);
 });
 
-test('callers of few rights, forged calls of routes, replays and loops of two are among them', () => {
+test('the suite includes callers with few scopes, forged route calls, replays and loops of two plugins', () => {
   const added = verdicts.filter(({ name }) => scenes.some((scene) => scene.name === name));
   expect(Object.groupBy(added, ({ group }) => group)).toMatchObject({
     20: [{ name: 'a-loop-replayed', verdict: 'held' }],
@@ -77,7 +81,7 @@ test('callers of few rights, forged calls of routes, replays and loops of two ar
   });
 });
 
-test('the suite tells where a wall is missing', async () => {
+test('the suite reports a missing defense', async () => {
   const weak = [
     { group: 1, name: 'finds', ends: 'harmless', body: `found.push('the host');` },
     { group: 20, name: 'goes-on', ends: 'stopped', body: `` },
@@ -111,7 +115,7 @@ test('the suite tells where a wall is missing', async () => {
   });
 });
 
-test('changes by an ordinary plugin count for no attack', async () => {
+test('a change by an ordinary plugin is not reported as an attack', async () => {
   const bystander = await packSource(`{
     id: 'test.bystander', version: '1.0.0', engines: { tatami: '*' },
     scopes: { 'issues:write': { why: 'test' }, 'comments:write': { why: 'test' } },
@@ -154,7 +158,7 @@ test('changes by an ordinary plugin count for no attack', async () => {
   });
 });
 
-test('the command prints a line for each attack of the groups that were asked for, and ends with 0', async () => {
+test('the command prints a line for each attack of the selected groups, and exits with 0', async () => {
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
   const groups = ['plugin', 'attack', '--team', 'ENG', '--group', '39,40,42,44'];
   const { code, out } = await tatami(groups, remote);
@@ -167,7 +171,7 @@ test('the command prints a line for each attack of the groups that were asked fo
   expect(out).toMatch(/^44 {2}another-code +held/m);
 });
 
-test('an interrupted suite leaves nothing', async () => {
+test('an interrupted suite removes everything that it created', async () => {
   const stop = new AbortController();
   const results = await runSuite({
     ...suiteOptions(),
@@ -180,7 +184,7 @@ test('an interrupted suite leaves nothing', async () => {
   expect((await app.call('GET', '/api/v1/issues')).json.data).toEqual([]);
 });
 
-test('a suite that fails leaves nothing, also of the attacks that were under way', async () => {
+test('a failed suite removes everything that it created, also attacks in progress', async () => {
   const { call: ask, ...others } = suiteOptions();
   const installs: Promise<unknown>[] = [];
   const failing = Promise.withResolvers<void>();
@@ -191,7 +195,7 @@ test('a suite that fails leaves nothing, also of the attacks that were under way
       throw new Error('no issue is made');
     }
     if (method !== 'POST' || path !== '/plugins') return ask<T>(...request);
-    // The peer and one attack are installed at once, the others while that attack fails.
+    // The bystander and one attack are installed at once, and the others while that attack fails.
     const install = installs.length < 2 ? ask<T>(...request) : failing.promise.then(() => ask<T>(...request));
     installs.push(install);
     return install;
@@ -204,7 +208,7 @@ test('a suite that fails leaves nothing, also of the attacks that were under way
   expect((await app.call('GET', '/api/v1/plugins')).json.data).toEqual([]);
 });
 
-test('a team that is not there is refused before anything is installed', async () => {
+test('a missing team is refused before anything is installed', async () => {
   const sequence = await app.lastSequence();
   const { code, err } = await tatami(['plugin', 'attack', '--team', 'NOPE'], {
     TATAMI_SERVER: app.url,
@@ -214,7 +218,7 @@ test('a team that is not there is refused before anything is installed', async (
   expect(await app.eventTypes(sequence)).toEqual([]);
 });
 
-test('a suite removes what one before it left, and nothing else', async () => {
+test('a suite removes the remains of an earlier suite, and nothing else', async () => {
   const title = 'tatami.attack-finds';
   const left = { group: 1, name: 'finds', ends: 'harmless', body: '' } as const;
   await install(app.call, packageOf(left, title, title, stranger));
@@ -235,7 +239,7 @@ test('a suite removes what one before it left, and nothing else', async () => {
   await app.call('DELETE', `/api/v1/issues/${created[1]}`);
 });
 
-test('each of the 46 groups is tried by the suite or by a test that is there', () => {
+test('each of the 46 groups is covered by the suite or by an existing test', () => {
   const inSuite = new Set([...hostiles, ...scenes, ...forgeries].map(({ group }) => group));
   expect(Object.keys(attackGroups)).toEqual(Array.from({ length: 46 }, (_, index) => String(index + 1)));
   for (const [number, { tests }] of Object.entries(attackGroups)) {

@@ -1,5 +1,5 @@
-// Hostile plugins in the whole system: while one is installed and met by every new issue, three victims handle each issue
-// exactly once, the API answers, no event is lost, and the attack is recorded where an operator would look.
+// Hostile plugins in the whole system: while one runs on every new issue, three victims handle each issue exactly once,
+// the API responds, no event is lost, and the attack is recorded for the operator.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { describePlugin } from '../../core/sandbox/describe.ts';
@@ -8,7 +8,7 @@ import { bundlePlugin } from '../../sdk/plugin/bundle.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
 
-/** One of each kind of ending: killed in time, out of memory, process lost, refused, harmless. */
+/** One attack for each outcome: killed in time, out of memory, process lost, refused, harmless. */
 const oneOfEach = [
   'loop',
   'memory-objects',
@@ -19,7 +19,7 @@ const oneOfEach = [
   'argument-huge',
   'absent-globals',
 ];
-/** Others that end the same way; test/sandbox/attacks.test.ts has all there are in every run. */
+/** Other attacks with the same outcomes; test/sandbox/attacks.test.ts runs all of them every time. */
 const alike = [
   'rejection-getters',
   'promise-bomb',
@@ -79,7 +79,7 @@ describe('beside three victims:', () => {
       }
       expect((await app.call('GET', '/api/v1/issues?limit=5')).status).toBe(200);
       await app.settled();
-      // Killed runs are tried once more; nothing may be left open after that.
+      // Killed runs are retried once, after which no run may be open.
       for (let retries = 0; retries < 8; retries++) {
         app.clock.advance(5 * 3_600_000);
         await app.settled();
@@ -98,7 +98,7 @@ describe('beside three victims:', () => {
     });
 });
 
-test('no event was lost on the way, and none of the attacks changed an issue', async () => {
+test('no event is lost, and no attack changes an issue', async () => {
   const created = [];
   for (let after = 0; ;) {
     const { data, pageInfo } = (await app.call('GET', `/api/v1/events?limit=100&after=${after}`)).json;

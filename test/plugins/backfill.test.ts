@@ -1,10 +1,14 @@
-// What a plugin missed while it was off is counted, told, and run once on request: each event exactly once, over restarts too.
+// Events that a disabled plugin missed are counted, reported, and run once on request, each exactly once across
+// restarts.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { systemStatement } from '../../core/store/statement.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
 
-/** As when a page of events was planned while the plugin was being switched off: the gap begins before what it has met. */
+/**
+ * Simulates a page of events planned during the disabling: the missed range starts before events that the plugin has
+ * handled.
+ */
 const widenMissedRange = systemStatement(
   'test.widen_gaps',
   'this test has one workspace',
@@ -12,14 +16,14 @@ const widenMissedRange = systemStatement(
 );
 
 const long = process.env.TATAMI_LONG !== undefined;
-/** The log is read in pages of 200 events: one page and a part of the next, and two and a part. */
+/** The log is read in pages of 200 events: one page and a part, and two pages and a part. */
 const [overOnePage, overTwoPages] = long ? [450, 900] : [210, 405];
 
 let app: TestApp;
 beforeEach(async () => void (app = await startApp()));
 afterEach(() => app.stop());
 
-/** Counts each issue it meets; loops on those that are titled so. */
+/** Counts each issue of its events, and loops on issues with that title. */
 const definition = `{
   id: 'com.test.counts', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
   on: { 'issue.created': { filter: { priority: ['high'] }, handle: async (event, ctx) => {
@@ -41,7 +45,7 @@ async function create(count: number, more: object = {}): Promise<void> {
   }
 }
 
-/** How often each issue was met, by number: each time wrote its value once, and none is ever deleted. */
+/** Number of runs by issue number: each run wrote one value, and no value is deleted. */
 async function met(): Promise<Record<string, number>> {
   const seen: Record<string, number> = {};
   for (let after = ''; ;) {
@@ -60,12 +64,12 @@ const setState = async (state: string): Promise<void> => {
 const once = (from: number, to: number): Record<string, number> =>
   Object.fromEntries(Array.from({ length: to - from + 1 }, (_, index) => [String(from + index), 1]));
 
-test('what the system’s switching off cost is counted in the inbox and caught up on request, once', async () => {
+test('events missed after an automatic disabling are counted in the inbox and backfilled once, on request', async () => {
   await create(3);
   await install(app.call, await packSource(definition));
   await create(2);
   await app.settled();
-  // Three loops switch it off while others wait behind them.
+  // Three loops disable the plugin while other events wait behind them.
   await create(3, { title: 'loop' });
   await app.settled();
   expect((await app.call('GET', base)).json.state).toBe('disabled_sandbox');
@@ -99,7 +103,7 @@ test('what the system’s switching off cost is counted in the inbox and caught 
   expect(Object.values(await met()).every((times) => times === 1)).toBe(true);
 }, 60_000);
 
-test('runs that waited when a person paused it are given up, and run again on request only', async () => {
+test('runs that waited when a person paused the plugin are abandoned, and run again only on request', async () => {
   await install(app.call, await packSource(definition));
   const slow = packSource(
     definition.replace("'1.0.0'", "'1.0.1'").replace('if (event', 'await ctx.sleep(20); if (event'),
@@ -119,7 +123,7 @@ test('runs that waited when a person paused it are given up, and run again on re
   expect(await met()).toEqual(once(1, 70));
 }, 60_000);
 
-test('catching up says what it ran this time, without the runs of earlier times', async () => {
+test('a backfill reports its own runs only', async () => {
   await install(app.call, await packSource(definition));
   const missing = async (count: number): Promise<Json> => {
     app.clock.advance(60_000);
@@ -141,7 +145,7 @@ test('catching up says what it ran this time, without the runs of earlier times'
   expect(backfill).toMatchObject({ status: 'nothing', missed: 0, runs: 0 });
 });
 
-test('nothing is delivered by itself later, and catching up goes on where a restart cut it', async () => {
+test('missed events are not delivered without a request, and a backfill continues after a restart', async () => {
   await install(app.call, await packSource(definition));
   await setState('paused_by_admin');
   await create(overTwoPages);
@@ -161,7 +165,7 @@ test('nothing is delivered by itself later, and catching up goes on where a rest
   expect(await met()).toEqual(once(1, overTwoPages + 5));
 }, 60_000);
 
-test('long events are counted and caught up to the last', async () => {
+test('a backfill of long events is complete', async () => {
   await install(app.call, await packSource(definition));
   await setState('paused_by_admin');
   for (let batch = 0; batch < 4; batch++) await create(8, { description: 'x'.repeat(200_000) });
@@ -173,7 +177,7 @@ test('long events are counted and caught up to the last', async () => {
   expect(await met()).toEqual(once(1, 32));
 }, 60_000);
 
-test('what the system switched off is told of also where a person paused it meanwhile', async () => {
+test('events missed after an automatic disabling are reported also if a person paused the plugin meanwhile', async () => {
   await install(app.call, await packSource(definition));
   await create(3, { title: 'loop' });
   await app.settled();
@@ -189,18 +193,18 @@ test('what the system switched off is told of also where a person paused it mean
   expect(await met()).toEqual(once(4, 9));
 }, 60_000);
 
-test('a new install listens from its installation on, also after the clock was set back', async () => {
+test('a new install receives events from its installation on, also after the clock was set back', async () => {
   await create(2);
   app.clock.jump(-3_600_000);
   await install(app.call, await packSource(definition));
-  // What the consumer of events reads again after a restart is told from what came later by its place in the log.
+  // After a restart the consumer tells repeated events from new ones by their position in the log.
   app = await app.restart();
   await create(2);
   await app.settled();
   expect(await met()).toEqual(once(3, 4));
 });
 
-test('what it has met already is not run again, wherever the gap begins', async () => {
+test('an event that was handled is not run again, wherever the missed range starts', async () => {
   await install(app.call, await packSource(definition));
   await create(20);
   await app.settled();
@@ -214,7 +218,7 @@ test('what it has met already is not run again, wherever the gap begins', async 
   expect(await met()).toEqual(once(1, 25));
 });
 
-test('paused and switched on in the midst of events, each is met once all the same', async () => {
+test('events during repeated pauses are each handled once', async () => {
   await install(app.call, await packSource(definition));
   const rounds = long ? 8 : 2;
   for (let round = 0; round < rounds; round++) {

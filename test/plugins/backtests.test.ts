@@ -1,4 +1,5 @@
-// A version is tried on recorded events: each seen as it was, nothing written, and what people did afterwards told beside it.
+// A backtest runs a version on recorded events in their original state, writes nothing, and compares the result with
+// later changes by people.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,11 +43,11 @@ async function backtest(path: string, body: object): Promise<Json> {
   return (await app.call('GET', `/api/v1/backtests/${json.id}`)).json;
 }
 
-test('the report counts what people made of the same fields, and nothing is written', async () => {
+test("the report compares the plugin with people's changes of the same fields, and nothing is written", async () => {
   const bugs = [];
   for (let i = 1; i <= 6; i++) bugs.push(await create(`Bug ${i}`));
   await create('Wish');
-  // Three are made the same, one something else, one too late, one not at all; one was renamed after.
+  // Three changes agree, one differs, one is too late, one is missing; one issue was renamed later.
   for (const { id } of bugs.slice(0, 3)) await change(id, { priority: 'high' });
   await change(bugs[3].id, { title: 'Not one at all', priority: 'low' });
   await change(bugs[5].id, { estimate: 3 });
@@ -87,7 +88,7 @@ test('the report counts what people made of the same fields, and nothing is writ
   expect((await app.call('GET', '/api/v1/plugins')).json.data).toEqual([]);
 });
 
-test('a run sees the state, the names and the lists of the moment, and not those of today', async () => {
+test("a run reads the state, names and lists of the event's time", async () => {
   const label = (await app.call('POST', '/api/v1/labels', { name: 'Then' })).json;
   const issue = await create('Seen then', { labels: ['Then'], description: 'first words' });
   await app.call('POST', `/api/v1/issues/${issue.id}/comments`, { body: 'Said then.' });
@@ -126,7 +127,7 @@ test('a run sees the state, the names and the lists of the moment, and not those
   expect(report.asOfNow).toEqual([{ operation: 'comments.list', reads: report.runs.total }]);
 });
 
-test('a version gets no more than its asker holds, and sees no other workspace', async () => {
+test('a version gets no more scopes than its caller holds, and reads no other workspace', async () => {
   const few = app.clientOf(await app.mintKey(['plugins:write', 'issues:read']));
   const reply = await few('POST', '/api/v1/backtests', { package: await packSource(byTitle('1.0.0')) });
   expect([reply.status, reply.json.scopes]).toEqual([202, []]);
@@ -135,7 +136,7 @@ test('a version gets no more than its asker holds, and sees no other workspace',
   expect((await app.call('GET', path)).json.report.events.wanted).toBe(0);
 
   const all = await backtest('backtests', { package: await packSource(byTitle('1.0.0')) });
-  // The report shows what was read, so it takes the right to read that.
+  // The report contains what was read, so that it needs the same scopes.
   expect((await few('GET', `/api/v1/backtests/${all.id}`)).status).toBe(403);
 
   const other = await app.addWorkspace('Other', 'OTH');
@@ -149,7 +150,7 @@ test('a version gets no more than its asker holds, and sees no other workspace',
   expect(seen.json).toMatchObject({ status: 'done', report: { events: { wanted: 0 } } });
 });
 
-test('failures are counted with samples, own values go from event to event, and the window holds', async () => {
+test('failures are counted with samples, stored values carry over between events, and the window applies', async () => {
   const since = new Date(app.clock.now() + 1).toISOString();
   for (const title of ['one', 'two', 'three']) await create(title);
   await app.settled();
@@ -191,11 +192,11 @@ test('failures are counted with samples, own values go from event to event, and 
   expect([wrong.status, wrong.json.error.details[0].path]).toEqual([422, 'since']);
 });
 
-test('runs that are under way beside each other come out as if they had gone one after the other', async () => {
+test('concurrent runs have the result of sequential runs', async () => {
   const since = new Date(app.clock.now() + 1).toISOString();
   for (let i = 1; i <= 5; i++) await create(`In order ${i}`);
   await app.settled();
-  // The first takes longest, so that those behind it look before it has kept anything.
+  // The first run takes longest, so that later runs read before it has written a value.
   const source = `{
     id: 'com.test.in-order', version: '1.0.0', engines: { tatami: '*' }, partitions: 4,
     scopes: { 'issues:read': { why: 'test' }, 'comments:write': { why: 'test' } },
@@ -223,7 +224,7 @@ test('runs that are under way beside each other come out as if they had gone one
   ]);
 });
 
-test('a backtest that is canceled ends without a report', async () => {
+test('a canceled backtest ends without a report', async () => {
   const source = `{
     id: 'com.test.slow', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
     on: { 'issue.created': { handle: () => new Promise(() => undefined) } },
@@ -239,7 +240,7 @@ test('a backtest that is canceled ends without a report', async () => {
   expect((await app.call('POST', `/api/v1/backtests/${json.id}/cancel`)).status).toBe(409);
 });
 
-test('the gate shows where two versions would not do the same, run by run', async () => {
+test('the gate shows the runs in which two versions differ', async () => {
   await install(app.call, await packSource(byTitle('1.0.0')));
   for (const title of ['Bug at the gate', 'Bug in a hurry', 'Wish at the gate']) await create(title);
   await app.settled();
@@ -261,7 +262,7 @@ test('the gate shows where two versions would not do the same, run by run', asyn
   expect(await app.lastSequence()).toBe(before);
 });
 
-test('two are under way at once, the command line says what a third waits behind, and an interrupt cancels that', async () => {
+test('two backtests run at once, the command line shows the backtests before a waiting third, and an interrupt cancels the third', async () => {
   const source = `{
     id: 'com.test.busy', version: '1.0.0', engines: { tatami: '*' }, limits: { cpuMs: 1000 },
     scopes: { 'issues:read': { why: 'test' } }, on: { 'issue.created': { handle: () => { for (;;); } } },
@@ -306,7 +307,7 @@ test('two are under way at once, the command line says what a third waits behind
   await app.settled();
 });
 
-test('the command line tries a folder and shows the report, and the gate before an upgrade', async () => {
+test('the command line backtests a folder and shows the report, and shows the gate before an upgrade', async () => {
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
   const dir = mkdtempSync(join(tmpdir(), 'tatami-backtest-'));
   try {

@@ -1,4 +1,4 @@
-// Runs that wait for a budget go on as soon as there is one again, in their order, and nobody waits without being told for what.
+// Runs that wait for a budget start in order as soon as it is available, and every waiting run shows its reason.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
@@ -34,7 +34,7 @@ interface BudgetedPlugin {
   readonly issues: readonly Json[];
 }
 
-/** A plugin in a workspace of its own. */
+/** Installs a plugin in a separate workspace. */
 async function installed(on: TestApp): Promise<Omit<BudgetedPlugin, 'issues'> & { readonly team: string }> {
   const team = `W${++number}`;
   const { apiKey } = await on.addWorkspace(`Waits ${number}`, team);
@@ -44,7 +44,7 @@ async function installed(on: TestApp): Promise<Omit<BudgetedPlugin, 'issues'> & 
   return { team, apiKey, call, path: `/api/v1/plugins/${id}` };
 }
 
-/** A plugin of which two runs wait, as its budget of one run is used up. */
+/** A plugin with two waiting runs and an exhausted budget of one run. */
 async function spent(on: TestApp = app): Promise<BudgetedPlugin> {
   const { team, apiKey, call, path } = await installed(on);
   await call('PATCH', path, { budget: { runs: 1 } });
@@ -68,15 +68,15 @@ test.each([
   ['raised', { budget: { runs: 100 } }, 1],
   ['lifted', { budget: { whenSpent: 'stop' } }, 1],
   ['set to propose', { budget: { runs: 1, whenSpent: 'propose' } }, 0],
-])('runs that wait go on at once where the budget is %s', async (_, change, written) => {
+])('waiting runs start at once when the budget is %s', async (_, change, written) => {
   const { call, path, issues } = await spent();
   await call('PATCH', path, change);
-  // Nobody asks the queue to look, as `settled` would.
+  // Nothing triggers the queue here, as `settled` would.
   while ((await statuses({ call, path })).some((status) => status !== 'succeeded')) await Bun.sleep(10);
   expect((await comments(call, issues[2])).length).toBe(written);
 });
 
-test('runs that begin at once get no more than there is, and the rest wait', async () => {
+test('concurrent runs do not exceed the budget, and the rest wait', async () => {
   const { team, call, path } = await installed(app);
   const making = async (count: number): Promise<Reply[]> =>
     Promise.all(
@@ -101,7 +101,7 @@ test('runs that begin at once get no more than there is, and the rest wait', asy
   expect(data.filter(({ mode }: Json) => mode === 'apply').length).toBe(7);
 });
 
-test('a change that gives no room leaves them waiting', async () => {
+test('a change without more budget leaves runs waiting', async () => {
   const { call, path } = await spent();
   await call('PATCH', path, { modes: { comment: 'propose' } });
   await call('PATCH', path, { state: 'paused_by_admin' });
@@ -111,7 +111,7 @@ test('a change that gives no room leaves them waiting', async () => {
   expect(await statuses({ call, path })).toEqual(['queued', 'queued', 'succeeded']);
 });
 
-test('later events of an issue wait behind, and keep their order', async () => {
+test('later events of an issue wait in order', async () => {
   const { call, path, issues } = await spent();
   const [, second, third] = issues;
   for (const issue of [second, third]) await call('PATCH', `/api/v1/issues/${issue.id}`, { title: 'Later' });
@@ -124,7 +124,7 @@ test('later events of an issue wait behind, and keep their order', async () => {
     expect((await comments(call, issue)).toSorted()).toEqual(['Hello', 'Later']);
 });
 
-test('at midnight they go on by themselves, also in the process after', async () => {
+test('waiting runs start at midnight, also after a restart', async () => {
   let own = await startApp();
   try {
     const before = await spent(own);
@@ -144,7 +144,7 @@ test('at midnight they go on by themselves, also in the process after', async ()
   }
 });
 
-test('a start has go on what the process before did not come to', async () => {
+test('a restart completes an interrupted release of waiting runs', async () => {
   let own = await startApp();
   try {
     const { apiKey, call, path } = await spent(own);
@@ -165,7 +165,7 @@ test('a start has go on what the process before did not come to', async () => {
   }
 });
 
-test('what waits says for what and until when; an action and a route are refused at once', async () => {
+test('a waiting run shows its reason and its end, and actions and routes are refused at once', async () => {
   const { call, path } = await spent();
   const [waiting] = await runsOf({ call, path });
   expect(waiting.waitsFor).toEqual(waitsFor);
@@ -185,7 +185,7 @@ test('what waits says for what and until when; an action and a route are refused
     return [answer.status, ((await answer.json()) as Json).error.code, answer.headers.get('retry-after')];
   };
   expect(await send('open')).toEqual([429, 'rate_limited', String(12 * 3_600)]);
-  // Who does not sign learns nothing of it.
+  // Callers without a valid signature do not see the reason.
   const json = { 'content-type': 'application/json' };
   expect(await send('hook', { method: 'POST', body: '{}', headers: json })).toEqual([
     401,

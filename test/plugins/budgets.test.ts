@@ -1,4 +1,4 @@
-// What an install may use in a day is bounded and can be read: one that has spent its budget stops alone.
+// The daily usage of an install is limited and readable, and an exhausted budget stops only its own install.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createUsage, type Charge } from '../../core/plugins/budgets/usage.ts';
 import { scopeOf } from '../../core/store/store.ts';
@@ -37,7 +37,7 @@ const comments = async (call: Client, issue: Json): Promise<number> =>
 const budgetItems = async (call: Client): Promise<Json[]> =>
   (await call('GET', '/api/v1/inbox')).json.data.filter((item: Json) => item.kind === 'plugin_budget');
 
-test('a plugin that has spent its runs of the day waits for the next; others go on, and the inbox says so once', async () => {
+test('a plugin without runs left waits for the next day, others continue, and the inbox has one item', async () => {
   const { call, key, id, path } = await createPlace();
   await install(call, await greeter(id));
   await install(call, await greeter(`${id}-other`));
@@ -66,7 +66,7 @@ test('a plugin that has spent its runs of the day waits for the next; others go 
   expect((await call('GET', `${path}/usage`)).json.spent).toBeNull();
 });
 
-test('a plugin that is to propose where its budget is spent goes on, and writes nothing', async () => {
+test('a plugin that proposes beyond its budget continues, and writes nothing', async () => {
   const { call, key, id, path } = await createPlace();
   await install(call, await greeter(id));
   await call('PATCH', path, { budget: { runs: 1, whenSpent: 'propose' } });
@@ -94,7 +94,7 @@ test('a host call beyond the budget is refused inside the run', async () => {
   expect(run.status).toBe('succeeded');
 });
 
-test('what was used outlives a restart, by day, by scope and by issue; a scope that is not used is suggested for removal', async () => {
+test('usage persists across restarts by day, scope and issue, and an unused scope is suggested for removal', async () => {
   let own = await startApp();
   try {
     const { call } = own;
@@ -136,7 +136,7 @@ test('what was used outlives a restart, by day, by scope and by issue; a scope t
   }
 });
 
-test('what a run used is in the commit that ends it, alone and among many at once', async () => {
+test('the usage of a run is in the commit that ends it, alone and in a batch', async () => {
   const { call, key, id } = await createPlace();
   const { id: installId } = await install(call, await greeter(id));
   const written = async (): Promise<Json> =>
@@ -151,7 +151,7 @@ test('what a run used is in the commit that ends it, alone and among many at onc
   expect(await written()).toEqual({ runs: 31, calls: 31 });
 });
 
-test('runs that end while another of their install is being written are counted in the next write, and what was not kept is taken back', async () => {
+test('usage of runs that end during a write is in the next write, and usage of discarded runs is subtracted', async () => {
   const { call, id } = await createPlace();
   const { id: installId } = await install(call, await greeter(id));
   const { store, log } = app.services;
@@ -176,7 +176,7 @@ test('runs that end while another of their install is being written are counted 
   await usage.settled();
   expect(await written()).toEqual({ runs: 2, calls: 2 });
 
-  // The batch of the one that carries fails: what it carried for others is written, its own is not.
+  // The batch of the writing run fails: usage for other runs is written later, and its own is discarded.
   const failed = await attempt();
   const beside = await attempt();
   beside.ended(outcome);

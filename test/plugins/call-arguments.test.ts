@@ -1,4 +1,4 @@
-// From the arguments that a guest gives to what is asked at the door.
+// Mapping from the arguments of a guest to a request of the in-process adapter.
 import { expect, test } from 'bun:test';
 import { CallError, gatewayCallOf, type GatewayCall } from '../../core/plugins/gateway-call.ts';
 import { hostCallsOf } from '../../core/plugins/host-calls.ts';
@@ -8,7 +8,7 @@ const calls = hostCallsOf(resourceRoutes);
 const callOf = (name: string, ...args: readonly unknown[]): GatewayCall =>
   gatewayCallOf(calls.get(name)!, args);
 
-test('arguments come in the order id, body, query, options', () => {
+test('arguments have the order id, body, query, options', () => {
   expect(callOf('issues.update', 'iss_1', { title: 'x' }, { ifVersion: 3 })).toEqual({
     params: { id: 'iss_1' },
     body: { title: 'x' },
@@ -25,20 +25,20 @@ test('arguments come in the order id, body, query, options', () => {
   expect(callOf('issues.list')).toEqual({ params: {}, query: {} });
 });
 
-test('a version may be given as text; what is none is one that no object has', () => {
+test('a version may be a text, and an invalid version matches no object', () => {
   const versions = [2, '2', '*', 'x', null, -1, 1.5, {}].map(
     (ifVersion) => callOf('comments.resolve', 'cmt_1', { ifVersion }).ifMatch,
   );
   expect(versions).toEqual([2, 2, -1, -1, -1, -1, -1, -1]);
 });
 
-test('a call is handed to map: the index behind the id is none of its arguments', () => {
+test('a call passed to map ignores the index after the id', () => {
   const [mapped] = ['iss_1'].map((...args) => callOf('issues.get', ...args));
   expect(mapped).toEqual({ params: { id: 'iss_1' }, query: {} });
   expect(['cmt_1'].map((...args) => callOf('comments.resolve', ...args))[0]!.ifMatch).toBeUndefined();
 });
 
-test('arguments of another kind are refused', () => {
+test('arguments of another type are refused', () => {
   for (const [name, ...args] of [
     ['issues.get', 1],
     ['issues.get', 'iss_1/../x'],

@@ -1,4 +1,4 @@
-// Runs that somebody cancels, and runs that wait for their next attempt when another version is installed.
+// Canceled runs, and runs that wait for their retry while another version is installed.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { tatami } from '../cli/tatami.ts';
@@ -22,7 +22,7 @@ const fire = async (id: string): Promise<Json> =>
 const runOf = async (id: string): Promise<Json> => (await call('GET', `/api/v1/runs/${id}`)).json;
 const cancel = (id: string) => call('POST', `/api/v1/runs/${id}/cancel`);
 
-test('a run that waits for its next attempt is canceled, and its schedule can run again', async () => {
+test('a run that waits for its retry can be canceled, after which its schedule can run again', async () => {
   await put('com.test.waits', '1.0.0', schedule(`() => { throw new Error('not yet'); }`));
   const run = await fire('com.test.waits');
   await app.settled();
@@ -48,7 +48,7 @@ test('a run that waits for its next attempt is canceled, and its schedule can ru
   expect([code, out]).toEqual([0, expect.stringContaining('canceled: Canceled by')]);
 });
 
-test('of a run that is canceled while it is under way nothing is kept, and it is stopped', async () => {
+test('a run that is canceled during its execution is stopped and writes nothing', async () => {
   await put(
     'com.test.sleeps',
     '1.0.0',
@@ -64,7 +64,7 @@ test('of a run that is canceled while it is under way nothing is kept, and it is
   expect((await call('GET', '/api/v1/plugins/com.test.sleeps/kv')).json.data).toEqual([]);
 });
 
-test('a canceled run of an event lets the next one about the same issue begin', async () => {
+test('the next event of an issue starts when the run before it is canceled', async () => {
   const first = `if (event.data.title === 'stuck') throw new Error('stuck');`;
   await put(
     'com.test.ordered',
@@ -83,7 +83,7 @@ test('a canceled run of an event lets the next one about the same issue begin', 
   expect(await runOf(free.id)).toMatchObject({ status: 'succeeded', logs: [{ message: 'free' }] });
 });
 
-test('another version makes the attempt that runs of the one before wait for, at once', async () => {
+test('a new version starts waiting retries of the version before at once', async () => {
   const broken = `() => { throw new Error('a fault'); }`;
   await put(
     'com.test.mended',
@@ -108,7 +108,7 @@ test('another version makes the attempt that runs of the one before wait for, at
   expect(await runOf(run.id)).toMatchObject({ attempt: 2, logs: [{ message: 'mended' }], error: null });
 });
 
-test('who may not see what a plugin saw cannot cancel its runs', async () => {
+test('a caller without read access to the input of a plugin cannot cancel its runs', async () => {
   await put('com.test.foreign', '1.0.0', schedule(`() => { throw new Error('a fault'); }`));
   const { id } = await fire('com.test.foreign');
   await app.settled();
@@ -129,7 +129,7 @@ const ended: readonly [how: string, code: string, end: (id: string, run: string)
   ['it is canceled', 'canceled', (_, run) => cancel(run)],
 ];
 for (const [at, [how, code, end]] of ended.entries())
-  test(`a run that waits for its next attempt keeps error, log, cost and recording of its last one when ${how}`, async () => {
+  test(`a run that waits for its retry retains error, log, cost and recording of its last attempt when ${how}`, async () => {
     const id = `com.test.ended-${at}`;
     await put(id, '1.0.0', failing);
     const { id: run } = await fire(id);

@@ -1,4 +1,4 @@
-// An install whose `engines` no longer take the server is shown incompatible, and does not run.
+// An install whose `engines` exclude the server version is shown as incompatible and does not run.
 import { expect, test } from 'bun:test';
 import { installModel } from '../../core/plugins/installs/schema.ts';
 import { emptyDirectory } from '../../core/resource/directory.ts';
@@ -16,7 +16,7 @@ const find = composedStatement<SqlRow>(
   `SELECT ${installModel.select} FROM plugins WHERE workspace_id = :ws AND id = :id`,
 );
 
-/** Has an install want another server, as if this one had been upgraded under it. */
+/** Changes the required server version of an install, as if the server had been upgraded. */
 async function wantServer(on: TestApp, id: string, tatami: string): Promise<void> {
   const scope = scopeOf(on.workspace.workspaceId);
   const before = installModel.fromRow((await on.services.store.readOne(scope, find, { id }))!);
@@ -27,7 +27,7 @@ async function wantServer(on: TestApp, id: string, tatami: string): Promise<void
   expect((await on.committer.commit(author, [change], [], [])).ok).toBe(true);
 }
 
-test('an install that does not fit the server is shown incompatible and does not run, until it fits again', async () => {
+test('an incompatible install is shown as such and does not run until it is compatible again', async () => {
   let own = await startApp();
   try {
     const { id } = await install(own.call, await packSource(noticing));

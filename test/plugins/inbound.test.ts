@@ -1,4 +1,5 @@
-// Inbound routes of plugins: closed until opened, signed or public, capped, and alike to whoever guesses.
+// Inbound routes of plugins are closed by default, signed or public, limited, and indistinguishable to guessing
+// callers.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import { startApp, type Json, type TestApp } from '../app.ts';
@@ -65,7 +66,7 @@ async function neighbour(): Promise<string> {
 const issues = async (): Promise<number> => (await app.call('GET', '/api/v1/issues')).json.data.length;
 const get = (url: string, query = ''): Promise<Response> => fetch(app.url + new URL(url).pathname + query);
 
-test('a signed request runs the handler once, and what is not signed runs nothing', async () => {
+test('a signed request runs the handler once, and an unsigned request runs nothing', async () => {
   const closed: Json[] = (await app.call('GET', `${path}/routes`)).json.data;
   expect(closed.map(({ url }) => url)).toEqual([null, null, null, null]);
   const { url, secret } = await opened('hook');
@@ -96,10 +97,10 @@ test('a signed request runs the handler once, and what is not signed runs nothin
   expect(got).toMatchObject({ route: 'hook', method: 'POST', body, headers: { 'x-acme-event': 'push' } });
   expect(Object.keys(got.headers)).not.toContain('authorization');
   expect(Object.keys(got.headers)).not.toContain('cookie');
-  // Taken once, also by the next process.
+  // A signature is accepted once, also by the next process.
   expect((await send(url, body, { 'x-webhook-signature': header })).status).toBe(401);
   app = await app.restart();
-  // In no other form of the header either.
+  // Other formats of the header are refused as well.
   const forms = [
     header,
     header.split(',').toReversed().join(' , '),
@@ -123,7 +124,7 @@ test('a signed request runs the handler once, and what is not signed runs nothin
   expect((await send(url, 'x', { 'x-webhook-signature': signed(secret!, 'x') })).status).toBe(401);
 });
 
-test('what is too long, of another type or coded is refused before it is run', async () => {
+test('a body that is too long, of another type or compressed is refused before the run', async () => {
   const { url, secret } = await opened('hook');
   const status = async (body: string, headers: Record<string, string> = {}): Promise<number> =>
     (await send(url, body, { 'x-webhook-signature': signed(secret!, body), ...headers })).status;
@@ -132,12 +133,12 @@ test('what is too long, of another type or coded is refused before it is run', a
   expect(await status('<a/>', { 'content-type': 'multipart/form-data; boundary=a' })).toBe(415);
   expect(await status('{}', { 'content-type': 'application/octet-stream' })).toBe(415);
   expect(await status('{}', { 'content-encoding': 'gzip' })).toBe(415);
-  // The handler reads it as it is, and fails alone.
+  // The handler receives the broken JSON, and only its run fails.
   expect(await status('{"title":')).toBe(500);
   expect(await issues()).toBe(before);
 });
 
-test('a public route answers text and JSON alone', async () => {
+test('a public route responds with text and JSON only', async () => {
   const { url, secret } = await opened('open');
   expect(secret).toBeNull();
   const plain = await get(url);
@@ -155,7 +156,7 @@ test('a public route answers text and JSON alone', async () => {
   expect([failed.status, await failed.text()]).toEqual([500, 'The plugin failed.\n']);
 });
 
-test('an answer that cannot be sent fails the run, which says why, and nothing of it is written', async () => {
+test('an invalid response fails the run with the reason, and none of its effects is written', async () => {
   const { url } = await opened('writes');
   await app.settled();
   const [before, sequence] = [await issues(), await app.lastSequence()];
@@ -191,7 +192,7 @@ test('an answer that cannot be sent fails the run, which says why, and nothing o
   expect(await issues()).toBe(before + 1);
 });
 
-test('an address that is wrong, closed, of a paused plugin or of another method all look alike', async () => {
+test('wrong addresses, closed routes, paused plugins and other methods have the same response', async () => {
   const { url } = await opened('open');
   const look = async (response: Response): Promise<unknown> => {
     const { error } = (await response.json()) as Json;
@@ -214,7 +215,7 @@ test('an address that is wrong, closed, of a paused plugin or of another method 
   expect((await weak('POST', `${path}/routes/open/open`)).status).toBe(403);
 });
 
-test('whoever waits longer than ten seconds is answered 202, and the run goes on', async () => {
+test('a caller gets 202 after ten seconds, and the run continues', async () => {
   const { url } = await opened('slow');
   const before = await issues();
   const asking = get(url);
@@ -231,10 +232,10 @@ test('whoever waits longer than ten seconds is answered 202, and the run goes on
   expect([soon.status, await soon.text()]).toEqual([200, 'too late']);
 });
 
-test('what is sent over 600 a minute is refused before its signature is looked at, and costs no other plugin anything', async () => {
+test('more than 600 requests a minute are refused before their signature is checked, without cost to other plugins', async () => {
   const { url, secret } = await opened('hook');
   const { url: other } = (await app.call('POST', `${await neighbour()}/routes/open/open`)).json;
-  // A minute of its own.
+  // A new rate limit window.
   app.clock.advance(60_000);
   const statuses: number[] = [];
   for (let batch = 0; batch < 12; batch++)

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** A workspace of its own for each test. */
+/** A separate workspace for each test. */
 async function workspace(): Promise<{ call: Client; key: string }> {
   const key = `T${++team}`;
   const { apiKey } = await app.addWorkspace(`Test ${team}`, key);
@@ -22,7 +22,7 @@ async function create(call: Client, team: string, title: string): Promise<void> 
   expect((await call('POST', '/api/v1/issues', { team, title })).status).toBe(201);
 }
 
-test('values survive, count, compare, list and keep to their quota; another install cannot see them', async () => {
+test('values persist, are counted, compared, listed and limited by a quota, and are invisible to other installs', async () => {
   const { call, key } = await workspace();
   const source = (id: string): string => `{
     id: '${id}', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
@@ -54,7 +54,7 @@ test('values survive, count, compare, list and keep to their quota; another inst
   expect((await call('GET', '/api/v1/plugins/com.test.kv2/kv')).json.data).toEqual([]);
 });
 
-test('a bad package, a newer installed version and foreign scopes are refused with the reason', async () => {
+test('invalid packages, older versions and unknown scopes are refused with the reason', async () => {
   const { call } = await workspace();
   const definition = (version: string): string =>
     `{ id: 'com.test.versions', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } }, on: { 'issue.created': { filter: { priority: ['high'] }, handle() {} } } }`;
@@ -78,7 +78,7 @@ test('a bad package, a newer installed version and foreign scopes are refused wi
   });
 });
 
-test('only settings that were given are kept: a new version brings its own defaults, and refusals name the setting', async () => {
+test('only submitted settings are stored: a new version has its own defaults, and errors name the setting', async () => {
   const { call } = await workspace();
   const version = (number: string, settings: string) =>
     packSource(`{ id: 'com.test.settings', version: '${number}', engines: { tatami: '*' },
@@ -138,7 +138,7 @@ test('only settings that were given are kept: a new version brings its own defau
   });
 });
 
-test('what a manifest says wrongly is refused with its place, and with what to write', async () => {
+test('an invalid manifest is refused with the path and a correction', async () => {
   const { call } = await workspace();
   const good = await packSource(
     `{ id: 'com.test.wrong', version: '1.0.0', engines: { tatami: '*' }, schedules: { say: { cron: '0 3 * * *', handle() {} } } }`,

@@ -1,14 +1,14 @@
-// What the plugins of the tests of isolation run: a small program that stands in the description of the issue they hear of.
+// Handler of the plugins in the isolation tests: it runs a small program from the description of the issue.
 
 export type Read = Readonly<{ by: 'id' | 'identifier' | 'list' | 'page' | 'kv' | 'keys'; of: string }>;
-/** What a run does: it counts what is urgent among what it reads, waits at the gate, and writes where there are so many. */
+/** A run counts the urgent issues that it reads, waits at the gate, and writes if the count is in range. */
 export type Program = Readonly<{
   reads: readonly Read[];
   writesIf: { atLeast?: number; atMost?: number };
   write: { update?: string; to?: 'urgent' | 'low'; createUnder?: string; set?: string };
 }>;
 
-/** The text of a handler of `issue.created`. @param name whose program it runs */
+/** Source of the `issue.created` handler. @param name name of the plugin whose program it runs */
 export const handler = (name: string) => `async (event, ctx) => {
   const program = JSON.parse(event.data.description || '{}').${name};
   if (!program) return;

@@ -1,5 +1,5 @@
-// Isolation: whatever runs of plugins and requests do at the same time, what comes of it is what one after the other would have made
-// of it. The same interleavings under `isolation: 'none'` come to something else, so that the check is known to see it.
+// Isolation: concurrent runs and requests have the result of some sequential order. The same interleavings under
+// `isolation: 'none'` break this, which proves that the check detects violations.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { ownCalls, type OwnCall } from '../../core/plugins/own-calls.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
@@ -14,7 +14,7 @@ type Name = (typeof names)[number];
 let app: TestApp;
 const installs = new Map<string, Json>();
 
-/** A host call that takes as long as the test wants: runs that have read wait there for each other. */
+/** A host call that blocks: runs that have read wait there for each other. */
 const kvGet = ownCalls.get('kv.get')!;
 let atGate: () => Promise<void> = async () => undefined;
 const gated: OwnCall = {
@@ -26,7 +26,7 @@ const gated: OwnCall = {
   },
 };
 
-/** Opens once so many have come, after `then`; who comes later passes. */
+/** Opens after `then` once `runs` callers have arrived; later callers pass. */
 function barrier(runs: number, then: () => Promise<unknown> = async () => undefined): void {
   let come = 0;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -65,7 +65,7 @@ async function make(body: object): Promise<Json> {
   return json;
 }
 
-/** Lets the runs of these programs happen. */
+/** Runs these programs to completion. */
 async function perform(isolation: Isolation, programs: Partial<Record<Name, Program>>): Promise<void> {
   await make({ title: isolation, description: JSON.stringify(programs) });
   await app.settled();
@@ -76,15 +76,15 @@ const urgentOf = async (id: string): Promise<boolean> =>
 const urgentUnder = async (root: string): Promise<number> =>
   (await app.call('GET', `/api/v1/issues?parent=${root}&priority=urgent&limit=100`)).json.data.length;
 
-/** Breaks under `none`, and holds under `serializable`. */
+/** The invariant breaks under `none` and holds under `serializable`. */
 function holds(name: string, play: (isolation: Isolation) => Promise<boolean>): void {
   describe(name, () => {
-    test('holds', async () => expect(await play('serializable')).toBe(true));
-    test('breaks without isolation', async () => expect(await play('none')).toBe(false));
+    test('is prevented by serializable isolation', async () => expect(await play('serializable')).toBe(true));
+    test('occurs without isolation', async () => expect(await play('none')).toBe(false));
   });
 }
 
-holds('write skew: of two urgent issues one stays urgent', async (isolation) => {
+holds('write skew on two urgent issues', async (isolation) => {
   const [x, y] = [await make({ priority: 'urgent' }), await make({ priority: 'urgent' })];
   const reads: Read[] = [
     { by: 'id', of: x.id },
@@ -98,7 +98,7 @@ holds('write skew: of two urgent issues one stays urgent', async (isolation) => 
   return (await urgentOf(x.id)) || (await urgentOf(y.id));
 });
 
-holds('write skew by two halves of a list', async (isolation) => {
+holds('write skew on two halves of a list', async (isolation) => {
   const root = await make({});
   const [x, y] = [
     await make({ priority: 'urgent', parentId: root.id }),
@@ -113,7 +113,7 @@ holds('write skew by two halves of a list', async (isolation) => {
   return (await urgentUnder(root.id)) === 1;
 });
 
-holds('phantoms: at most two are urgent', async (isolation) => {
+holds('a phantom in a list', async (isolation) => {
   const root = await make({});
   await make({ priority: 'urgent', parentId: root.id });
   const program: Program = {
@@ -126,7 +126,7 @@ holds('phantoms: at most two are urgent', async (isolation) => {
   return (await urgentUnder(root.id)) === 2;
 });
 
-holds('what a request changes meanwhile was not read', async (isolation) => {
+holds('a stale read of an issue that a request changes', async (isolation) => {
   const root = await make({});
   const [x, y] = [await make({ parentId: root.id }), await make({ priority: 'low', parentId: root.id })];
   barrier(1, () => app.call('PATCH', `/api/v1/issues/${x.id}`, { priority: 'urgent' }));
@@ -140,7 +140,7 @@ holds('what a request changes meanwhile was not read', async (isolation) => {
   return (await urgentUnder(root.id)) === 1;
 });
 
-holds('what was not there, and comes, was not read', async (isolation) => {
+holds('a stale read of a missing issue that is created', async (isolation) => {
   const { identifier } = await make({});
   const next = identifier.replace(/\d+$/, (number: string) => String(Number(number) + 3));
   const y = await make({ priority: 'low' });
@@ -157,7 +157,7 @@ holds('what was not there, and comes, was not read', async (isolation) => {
   return !(await urgentOf(y.id));
 });
 
-holds('what was deleted meanwhile was read', async (isolation) => {
+holds('a stale read of an issue that is deleted', async (isolation) => {
   const [x, y] = [await make({ priority: 'urgent' }), await make({ priority: 'low' })];
   barrier(1, () => app.call('DELETE', `/api/v1/issues/${x.id}`));
   await perform(isolation, {
@@ -171,7 +171,7 @@ holds('what was deleted meanwhile was read', async (isolation) => {
 });
 
 for (const by of ['kv', 'keys'] as const)
-  holds(`a value that was written meanwhile, read by ${by}`, async (isolation) => {
+  holds(`a stale read by ${by} of a value that is written`, async (isolation) => {
     const { id } = installs.get(`${isolation} one`)!;
     const y = await make({ priority: 'low' });
     const key = `${by}-flag`;
@@ -182,7 +182,7 @@ for (const by of ['kv', 'keys'] as const)
     return !(await urgentOf(y.id));
   });
 
-holds('a label that was renamed meanwhile is a read of every object', async (isolation) => {
+holds('a stale read of issues whose label is renamed', async (isolation) => {
   const label = (await app.call('POST', '/api/v1/labels', { name: `was-${isolation}`, color: '#d73a4a' }))
     .json;
   const [x, y] = [await make({ labels: [label.id] }), await make({ priority: 'low' })];
@@ -198,7 +198,7 @@ holds('a label that was renamed meanwhile is a read of every object', async (iso
   return attempts === 2;
 });
 
-test('a lost update is none, whatever the isolation', async () => {
+test('no update is lost under any isolation', async () => {
   for (const isolation of ['serializable', 'none'] as const) {
     const x = await make({ priority: 'low' });
     barrier(1, () => app.call('PATCH', `/api/v1/issues/${x.id}`, { title: 'changed' }));
@@ -210,7 +210,7 @@ test('a lost update is none, whatever the isolation', async () => {
   }
 });
 
-test('what changes elsewhere is no conflict: the handler runs once', async () => {
+test('a change of unrelated objects is no conflict, and the handler runs once', async () => {
   const root = await make({});
   const [x, y] = [
     await make({ priority: 'urgent', parentId: root.id }),
@@ -233,7 +233,7 @@ test('what changes elsewhere is no conflict: the handler runs once', async () =>
   expect(await urgentUnder(root.id)).toBe(2);
 });
 
-test('a run that others overtake each time is retried later, and then succeeds', async () => {
+test('a run with repeated conflicts is retried later, and succeeds', async () => {
   const [x, y] = [await make({ priority: 'urgent' }), await make({ priority: 'low' })];
   let others = 0;
   atGate = async () => {
@@ -253,7 +253,7 @@ test('a run that others overtake each time is retried later, and then succeeds',
   expect(await urgentOf(y.id)).toBe(true);
 });
 
-describe('rights that are taken while a run is under way:', () => {
+describe('a change of permissions during a run:', () => {
   const packed = (id: string, scopes: string) =>
     packSource(`{
       id: '${id}', version: '1.0.0', engines: { tatami: '*' }, scopes: ${scopes},
@@ -263,7 +263,7 @@ describe('rights that are taken while a run is under way:', () => {
       } } },
     }`);
 
-  test('of a plugin that is uninstalled nothing is kept', async () => {
+  test('a run of an uninstalled plugin writes nothing', async () => {
     const { id } = await install(app.call, await packed('test.uninstalled', allTrackerScopes));
     barrier(1, () => app.call('DELETE', `/api/v1/plugins/${id}`));
     const issue = await make({ title: 'test.uninstalled' });
@@ -271,7 +271,7 @@ describe('rights that are taken while a run is under way:', () => {
     expect(await urgentOf(issue.id)).toBe(false);
   });
 
-  test('of a plugin that is granted less nothing is kept', async () => {
+  test('a run of a plugin with a reduced grant writes nothing', async () => {
     const document = await packed('test.narrowed', allTrackerScopes);
     const { id } = await install(app.call, document);
     barrier(1, () => app.call('POST', '/api/v1/plugins', { package: document, grant: ['comments:write'] }));
@@ -283,17 +283,17 @@ describe('rights that are taken while a run is under way:', () => {
   });
 });
 
-describe('property: two runs and a request come to what one after the other would have made', () => {
+describe('property: two runs and a request have the result of some sequential order', () => {
   const seeds = process.env.TATAMI_LONG ? 300 : 8;
   const first = Number(process.env.TATAMI_SEED ?? 1);
 
-  /** One world of a seed: three issues below a root, two programs, and what a request does meanwhile. */
+  /** One random world: three issues below a root, two programs, and a concurrent request. */
   const play = async (isolation: Isolation, seed: number): Promise<boolean> => {
     const below = randomOf(seed * 2_654_435_761).next;
     const pick = <T>(all: readonly T[]): T => all[Math.floor(below() * all.length)]!;
     const root = await make({});
     const issues: Json[] = [];
-    /** Both keep the same rule, so that what either does may break it for the other. */
+    /** Both programs maintain the same invariant, so that either write may break it for the other. */
     const isFew = pick([true, false]);
     const urgent = isFew ? 1 : pick([2, 2, 3]);
     for (let i = 0; i < 3; i++)
@@ -339,7 +339,7 @@ describe('property: two runs and a request come to what one after the other woul
       expect([seed, await play('serializable', seed)]).toEqual([seed, true]);
   });
 
-  test('none: the same check finds some that are not', async () => {
+  test('none: the same check finds violations', async () => {
     let seed = first;
     while (seed < first + 10 * seeds && (await play('none', seed))) seed++;
     expect(seed).toBeLessThan(first + 10 * seeds);
@@ -351,7 +351,7 @@ function orders<T>(all: readonly T[]): T[][] {
   return all.flatMap((one, at) => orders(all.toSpliced(at, 1)).map((rest) => [one, ...rest]));
 }
 
-/** The model: what a program does where nobody else does anything. */
+/** The model: effect of a program that runs alone. */
 function apply(
   world: Map<string, boolean>,
   program: Program,

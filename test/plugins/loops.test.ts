@@ -1,4 +1,4 @@
-// Plugins that cause each other's events are cut, and the people who look after them are told who: once an hour, however often.
+// Plugins that trigger each other are stopped, and admins are notified of both once an hour.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
@@ -34,7 +34,7 @@ async function begin(title: string): Promise<void> {
   await app.settled();
 }
 
-test('two plugins that set a field back and forth are cut after the third write, by name', async () => {
+test('two plugins that alternate a field are stopped after the third write, and both are named', async () => {
   await begin('One');
   const runs = [];
   for (const id of ['com.test.raises', 'com.test.lowers'])
@@ -47,7 +47,7 @@ test('two plugins that set a field back and forth are cut after the third write,
   }
 });
 
-test('admins find one item that names both and the issue; it counts within the hour, and there is another after it', async () => {
+test('admins get one item with both plugins and the issue, with a count for the hour, and another item afterwards', async () => {
   const [item, ...others] = await loops();
   expect(others).toEqual([]);
   expect(item).toMatchObject({

@@ -1,4 +1,5 @@
-// The mode of a field holds by whichever of its names it was set, and whatever moves the field; a mode that would hold nothing is refused.
+// The mode of a field applies to each of its names and to every operation that changes the field; a mode without effect
+// is refused.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
@@ -14,7 +15,7 @@ afterAll(() => app.stop());
 const create = async (path: string, body: object): Promise<Json> =>
   (await app.call('POST', `/api/v1${path}`, body)).json;
 
-/** Does what the description of an issue says. */
+/** Performs the operation in the description of an issue. */
 const source = `{
   id: 'com.test.fields', version: '1.0.0', engines: { tatami: '*' },
   scopes: { ...${allTrackerScopes}, 'boards:write': { why: 'test' } },
@@ -27,7 +28,7 @@ const source = `{
 }`;
 const path = '/api/v1/plugins/com.test.fields';
 
-/** What became of the write of a run, with this mode for its field. */
+/** Outcome of a run's write under this mode of its field. */
 async function outcomeOf(name: string, modeInput: object): Promise<Json> {
   await install(app.call, await packSource(source), {
     mode: 'apply',
@@ -45,7 +46,7 @@ async function outcomeOf(name: string, modeInput: object): Promise<Json> {
 }
 const waits = { status: 'succeeded', isProposed: true, version: 1 };
 
-test('by the name that the API shows, and by those that bodies give', async () => {
+test('a mode applies by the response name and by the request names of its field', async () => {
   const { id: member } = await create('/members', { name: 'Mia' });
   const { data: states } = (await app.call('GET', '/api/v1/workflows?team=ENG')).json;
   const { id: stateId } = states.find(({ type }: Json) => type === 'completed');
@@ -64,14 +65,14 @@ test('by the name that the API shows, and by those that bodies give', async () =
   expect(await outcomeOf('estimate', { stateId })).toEqual({ ...waits, isProposed: false, version: 2 });
 });
 
-test('whatever moves the field: a card on a board', async () => {
+test('a mode applies to moves of a card on a board', async () => {
   const { id: board } = await create('/boards', { name: 'Urgency', groupBy: 'priority' });
   const card = { board, column: 'high' };
   expect(await outcomeOf('priority', { card })).toEqual(waits);
   expect(await outcomeOf('state', { card })).toEqual({ ...waits, isProposed: false, version: 2 });
 });
 
-test('a field that no plugin updates is refused with the names that there are, which the guide lists', async () => {
+test('a field that plugins cannot update is refused with the valid names, which the guide lists', async () => {
   const modes = { 'update.asignee': 'propose' };
   const replies = [
     await app.call('PATCH', path, { modes }),

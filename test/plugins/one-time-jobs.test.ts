@@ -1,4 +1,5 @@
-// One-off runs that a run asks for: kept with its other writes, run once at their time, across restarts, pauses and upgrades.
+// One-time jobs are stored with the other writes of their run, and run once at their time across restarts, pauses and
+// upgrades.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { tatami } from '../cli/tatami.ts';
@@ -37,7 +38,7 @@ const pass = async (ms: number): Promise<void> => {
   await app.settled();
 };
 
-test('a one-off is kept with the run that asked, replaced by its name, and run once at its time, after a restart too', async () => {
+test('a one-time job is stored with its run, replaced by name, and run once at its time, also after a restart', async () => {
   await install(app.call, await packSource(definition('1.0.0')));
   expect((await ask({ once: [['remind', 60_000, 1]], fail: true })).json.status).toBe('dead');
   expect(await scheduled()).toEqual([]);
@@ -73,7 +74,7 @@ test('a one-off is kept with the run that asked, replaced by its name, and run o
   expect([await ran(), await scheduled()]).toEqual([1, []]);
 });
 
-test('it waits while the plugin is paused, survives an upgrade, and an administrator may delete it', async () => {
+test('a one-time job waits while its plugin is paused, survives an upgrade, and can be deleted by an administrator', async () => {
   await ask({
     once: [
       ['remind:a', 60_000],
@@ -91,7 +92,7 @@ test('it waits while the plugin is paused, survives an upgrade, and an administr
   expect([await ran(), await scheduled()]).toEqual([2, []]);
 });
 
-test('whoever consents to a version without the schedule of one-offs that wait is told, and the list says which cannot run', async () => {
+test('a consent shows the one-time jobs whose schedule the new version lacks, and the list marks them', async () => {
   await ask({
     once: [
       ['remind:a', 60_000],
@@ -133,14 +134,14 @@ test('whoever consents to a version without the schedule of one-offs that wait i
   await pass(60_000);
   const [run] = (await app.call('GET', `/api/v1/plugins/${id}/runs?limit=1`)).json.data;
   expect(run).toMatchObject({ handler: 'remind', status: 'dead', error: { code: 'no_handler' } });
-  // Another version with the schedule runs the other.
+  // Another version with the schedule runs the remaining job.
   await install(app.call, await packSource(definition('3.0.0', 'late: { handle: () => {} },')));
   const before = await ran();
   await pass(60_000);
   expect([await ran(), await scheduled()]).toEqual([before + 1, []]);
 });
 
-test('names, times, sizes and numbers have bounds that are told', async () => {
+test('limits of names, times, sizes and counts are reported', async () => {
   const errorOf = async (input: object): Promise<string> => (await ask(input)).json.error?.message;
   expect(await errorOf({ once: [['nightly', 1]] })).toContain('no schedule nightly without cron');
   expect(await errorOf({ once: [['remind', -1]] })).toContain('The time is in the past');
@@ -148,17 +149,17 @@ test('names, times, sizes and numbers have bounds that are told', async () => {
   expect(await errorOf({ once: [['remind', 1, 'x'.repeat(17_000)]] })).toContain('at most 16384 characters');
 });
 
-test('a loop through schedules is cut', async () => {
+test('a loop through schedules is stopped', async () => {
   const before = await ran();
   await ask({ once: [['remind', 60_000, 'again']] });
   for (let i = 0; i < 12; i++) await pass(60_000);
-  // Three times the same step in one chain, by the limits of loops.
+  // The loop limit allows the same step three times in a chain.
   expect((await ran()) - before).toBe(3);
   const [last] = (await app.call('GET', `/api/v1/plugins/${id}/runs?limit=1`)).json.data;
   expect(last).toMatchObject({ status: 'dead', handler: 'remind', error: { code: 'loop_path' } });
 });
 
-test('at most 1,000 wait, also where two runs ask at the same moment; one in the place of another takes no room', async () => {
+test('at most 1,000 jobs wait, also with concurrent runs, and a replaced job takes no capacity', async () => {
   const names = (from: number, count: number): unknown[] =>
     Array.from({ length: count }, (_, at) => [`remind:n${from + at}`, 3_600_000]);
   // A run makes at most 100 calls.

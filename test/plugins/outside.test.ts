@@ -1,5 +1,5 @@
-// What a plugin asks of other servers: what its manifest names and nothing else, once for all attempts of a run. Hostile requests are
-// those of a plugin that does as an issue tells it.
+// Requests of a plugin to other servers reach only declared hosts, once for all attempts of a run. The test plugin
+// sends the requests that an issue contains.
 import { describe, expect, test } from 'bun:test';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import type { Json } from '../app.ts';
@@ -12,7 +12,7 @@ const outside = outsideOfFile();
 const { origin, other, seen, answers } = outside;
 const { port } = new URL(origin);
 
-test('a run that only asked another host is told with how often it was answered', async () => {
+test('a run that only sent a request shows how often it got a response', async () => {
   const from = await outside.app.lastSequence();
   answers['/v1/silent'] = () => new Response(null, { status: 204 });
   const answered = await outside.ask([[`${origin}/v1/silent`], [`${other}/v1/silent`]]);
@@ -36,7 +36,7 @@ describe('the manifest', () => {
     return json.error.details[0].path;
   };
 
-  test('is shown with its hosts and its secrets', async () => {
+  test('shows its hosts and its secrets', async () => {
     expect(outside.plugin.net[0]).toEqual({ origin, methods: ['GET', 'POST'], path: '/v1/', why: 'test' });
     expect(outside.plugin.secrets).toEqual([
       { name: 'ACME_KEY', hosts: [origin], header: 'Authorization', setAt: null },
@@ -61,7 +61,7 @@ describe('the manifest', () => {
     'ftp://api.acme.dev',
     'unix:///run/docker.sock',
   ];
-  test('names only origins that can be read in one way and that this server sends to', async () => {
+  test('accepts only unambiguous origins that this server may send to', async () => {
     for (const origin of origins)
       expect([
         origin,
@@ -77,7 +77,7 @@ describe('the manifest', () => {
     ).toBe('package.manifest.net.0.origin');
   });
 
-  test('sends a secret only to its own hosts, and in no header that routes or frames', async () => {
+  test('allows a secret only at its own hosts, and in no routing or framing header', async () => {
     const hosts = await refused((manifest) => (manifest.secrets.ACME_KEY.hosts = [other]));
     expect(hosts).toBe('package.manifest.secrets.ACME_KEY.hosts.0');
     for (const header of [
@@ -105,14 +105,14 @@ Object.assign(answers, {
 });
 
 describe('a request', () => {
-  test('that the manifest names is sent and answered', async () => {
+  test('to a declared host is sent and gets its response', async () => {
     const before = seen.length;
     const [first, moved] = await outside.ask([
       [`${origin}/v1/classify`, { method: 'POST', headers: { 'x-a': '1' }, body: 'hello' }],
       [`${origin}/v1/moved`],
     ]);
     expect(first).toMatchObject({ status: 200, body: expect.stringContaining('hello') });
-    // A redirect is an answer.
+    // A redirect is returned and not followed.
     expect(moved).toMatchObject({ status: 307, body: 'elsewhere' });
     expect(seen.slice(before).map(({ method, path }) => `${method} ${path}`)).toEqual([
       'POST /v1/classify',
@@ -124,7 +124,7 @@ describe('a request', () => {
     expect(seen[before + 1]!.headers.get('idempotency-key')).toBeNull();
   });
 
-  test('that it does not name reaches nobody', async () => {
+  test('to an undeclared host is not sent', async () => {
     const before = seen.length;
     const at = origin.replace('http://', '');
     const hostile: FetchArguments[] = [
@@ -175,7 +175,7 @@ describe('a request', () => {
     expect(seen.length).toBe(before);
   });
 
-  test('goes nowhere once its host leads into the network of the server', async () => {
+  test('is not sent if its host resolves to the network of the server', async () => {
     const codes: unknown[] = [];
     for (outside.resolved of ['127.0.0.2', '10.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1'])
       codes.push(...codesOf(await outside.ask([['https://rebind.example/']])));
@@ -183,7 +183,7 @@ describe('a request', () => {
     outside.resolved = '8.8.8.8';
   });
 
-  test('is bounded in number, size and answer', async () => {
+  test('is limited in number, size and response', async () => {
     const before = seen.length;
     const results = await outside.ask([
       [`${origin}/v1/`, { method: 'POST', body: 'x'.repeat(100) }],
@@ -199,7 +199,7 @@ describe('a request', () => {
     expect(seen.length - before).toBe(10);
   });
 
-  test('whose receiver drips or breaks off ends in an error', async () => {
+  test('to a receiver that is slow or disconnects ends in an error', async () => {
     const drips: Listener[] = [];
     const open = async (text: string): Promise<string> => {
       const listener = await listen('127.0.0.1', (socket) => {
@@ -230,7 +230,7 @@ describe('a request', () => {
 });
 
 test.skipIf(!process.env.TATAMI_LONG)(
-  'a receiver that never comes to an end is left after five seconds',
+  'to a receiver that never ends is aborted after five seconds',
   async () => {
     answers['/v1/endless'] = () =>
       new Response(
@@ -246,7 +246,7 @@ test.skipIf(!process.env.TATAMI_LONG)(
 );
 
 describe('the journal', () => {
-  test('answers a run that is tried again, and nothing is sent again', async () => {
+  test('gives a retried run the stored responses without sending again', async () => {
     const before = seen.length;
     const requests: FetchArguments[] = [
       [`${origin}/v1/a`, { method: 'POST', body: 'one' }],
@@ -258,7 +258,7 @@ describe('the journal', () => {
     const issue = await outside.file(requests, { fails: 2 });
     await outside.app.settled();
     expect((await outside.latestRun()).status).toBe('retrying');
-    // A new process finds it too.
+    // The journal survives a restart.
     outside.app = await outside.app.restart();
     for (let tries = 0; tries < 2; tries++) {
       outside.app.clock.advance(60_000);
@@ -269,16 +269,16 @@ describe('the journal', () => {
     const value = await outside.storedResult(issue);
     expect(value[2].body).toBe('answer 1');
     expect(seen.length - before).toBe(3);
-    // Two equal requests are two.
+    // Two equal requests are separate entries.
     const keys = seen.slice(before, before + 2).map(({ headers }) => headers.get('idempotency-key'));
     expect(new Set(keys).size).toBe(2);
   });
 
-  test('answers the attempt that follows the loss of the sandbox while a request is under way', async () => {
+  test('serves the retry after the sandbox is lost during a request', async () => {
     const before = seen.length;
     answers['/v1/lost'] = async () => {
       for (const pid of sidecarPids()) process.kill(pid, 'SIGKILL');
-      // Meanwhile the next attempt asks; were it slower than this, it would find the answer kept.
+      // The retry sends its request meanwhile; if it were slower, it would find the stored response.
       await Bun.sleep(600);
       return new Response('well');
     };
@@ -291,7 +291,7 @@ describe('the journal', () => {
     expect(seen.length - before).toBe(1);
   });
 
-  test('does not keep what failed: the next attempt asks again', async () => {
+  test('does not store failures, so that the next attempt sends again', async () => {
     let times = 0;
     answers['/v1/flaky'] = () => (++times === 1 ? new Response('x'.repeat(2_000_000)) : new Response('well'));
     const issue = await outside.file([[`${origin}/v1/flaky`]], { fails: 1 });
@@ -302,7 +302,7 @@ describe('the journal', () => {
     expect([times, value[0].body]).toEqual([2, 'well']);
   });
 
-  test('has a request that may be sent once only sent once, whatever became of its answer', async () => {
+  test('sends a non-repeatable request once, also if its response is lost', async () => {
     let times = 0;
     answers['/once'] = () => (++times, new Response('x'.repeat(2_000_000)));
     const issue = await outside.file([[`${origin}/once`, { method: 'POST', body: 'pay' }]], { fails: 1 });
@@ -317,7 +317,7 @@ describe('the journal', () => {
     });
   });
 
-  test('is all that a simulated run hears', async () => {
+  test('is the only source of responses in a simulated run', async () => {
     const before = seen.length;
     await outside.app.call('PATCH', `/api/v1/plugins/${outside.plugin.id}`, { mode: 'simulate' });
     await outside.file([[`${origin}/v1/`], [`${origin}/v1/`, { method: 'POST', body: '' }]]);
@@ -328,7 +328,7 @@ describe('the journal', () => {
   });
 });
 
-test('a backtest hears what the installed version was answered for the same event, and asks nobody', async () => {
+test('serves a backtest with the responses of the installed version for the same event, without sending', async () => {
   outside.app.clock.advance(60_000);
   const since = new Date(outside.app.clock.nowMs()).toISOString();
   const { id } = await outside.file([[`${origin}/v1/known`]]);
@@ -354,14 +354,14 @@ test('a backtest hears what the installed version was answered for the same even
     [id, 'estimate'],
     [id, 'priority'],
   ]);
-  // Where nothing of the kind is installed, nobody was answered.
+  // Without an installed version there are no stored responses.
   const ofNone = await tried('backtests');
   expect(ofNone).toMatchObject({ runs: { succeeded: 1 }, costs: { callsRefused: 2 } });
   expect(ofNone.effects.map(({ field }: Json) => field)).toEqual(['priority']);
   expect(seen.length).toBe(before);
 });
 
-test('what is sent and received counts against the budget of the day, and what has no room in it is not sent', async () => {
+test('request and response bytes count against the daily budget, and a request beyond it is not sent', async () => {
   const path = `/api/v1/plugins/${outside.plugin.id}`;
   const used = async (): Promise<number> =>
     (await outside.app.call('GET', `${path}/usage`)).json.data[0]?.egressBytes ?? 0;

@@ -1,4 +1,4 @@
-// A plugin that asks other servers what an issue tells it to, and the real receivers that it asks.
+// A plugin that sends the requests contained in an issue, and real receivers for them.
 import { afterAll, beforeAll, expect } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import type { Resolve } from '../../core/lib/egress/egress.ts';
 import { createClock, startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
 
-/** Of every character that is written in several ways. */
+/** Contains every character that has several encodings. */
 export const secret = 'sk_live_+Zq/7$&=secret value';
 
 interface OutboundRequest {
@@ -56,35 +56,35 @@ const declared = (origin: string): string => `
 
 export interface Outside {
   app: TestApp;
-  /** The plugin that is asked; `definitionOf` of the receiver. */
+  /** The requesting plugin, with `definitionOf` of the receiver. */
   plugin: Json;
-  /** The receiver that the manifest names. */
+  /** Receiver that the manifest declares. */
   readonly origin: string;
-  /** One that it does not name. */
+  /** Receiver that the manifest does not declare. */
   readonly other: string;
-  /** What either was sent. */
+  /** Requests that both receivers got. */
   readonly seen: OutboundRequest[];
-  /** What they answer, by path; otherwise 200, with what they were sent. */
+  /** Responses by path; by default 200 with the request. */
   readonly answers: Record<string, (one: OutboundRequest) => Response | Promise<Response>>;
-  /** Where every name leads from now on. */
+  /** Address to which every name resolves. */
   resolved: string;
   readonly resolve: Resolve;
   readonly definition: string;
   file(requests: readonly FetchArguments[], more?: object): Promise<Json>;
-  /** What the plugin was answered, in the order of its requests. */
+  /** Responses that the plugin got, in request order. */
   ask(requests: readonly FetchArguments[]): Promise<Json[]>;
-  /** What the plugin kept of an issue's requests. */
+  /** Results that the plugin stored for an issue's requests. */
   storedResult(issue: Json): Promise<Json>;
   latestRun(): Promise<Json>;
 }
 
-/** Of the servers that these tests start. */
+/** Server flags of these tests. */
 export const flags = { egressAllow: '127.0.0.1/32' };
 
 export const codesOf = (answers: readonly Json[]): unknown[] =>
   answers.map(({ code, status }) => code ?? status);
 
-/** For the tests of one file. */
+/** Starts and stops everything for the tests of one file. */
 export function outsideOfFile(): Outside {
   const dataDir = mkdtempSync(join(tmpdir(), 'tatami-outside-'));
   const seen: OutboundRequest[] = [];
@@ -103,7 +103,7 @@ export function outsideOfFile(): Outside {
   );
   const [origin, other] = servers.map(({ port }) => `http://127.0.0.1:${port}`) as [string, string];
   const outside: Outside = {
-    // Before the first test.
+    // Assigned in `beforeAll`.
     app: undefined as never,
     plugin: undefined,
     ...{ origin, other, seen, answers, resolved: '8.8.8.8', definition: definitionOf(declared(origin)) },

@@ -1,4 +1,4 @@
-// Packs a plugin from its source text, the way the CLI packs a folder, and installs it through the API.
+// Packs a plugin from its source text as the CLI packs a folder, and installs it through the API.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import type { PackageSourceMap, PluginPackage } from '../../sdk/plugin/manifest.
 import { packPlugin } from '../../sdk/plugin/pack.ts';
 import type { Client, Json } from '../app.ts';
 
-/** By their source: many tests install the same one, and packing takes longer than all they do with it. */
+/** Packages by source: many tests install the same one, and packing takes longer than their other steps. */
 const packed = new Map<string, Promise<PluginPackage>>();
 
 /** @param definition the argument of definePlugin; `prelude` goes before it, at module level */
@@ -31,14 +31,17 @@ async function pack(source: string): Promise<PluginPackage> {
   }
 }
 
-/** Reads the definition as a sidecar does, but in this process: the plugins of tests are trusted, and a sidecar takes 0.15 s of CPU. */
+/**
+ * Reads the definition in this process instead of a sidecar: test plugins are trusted, and a sidecar takes 0.15 s of
+ * CPU time.
+ */
 async function describeHere(path: string, code: string): Promise<unknown> {
   writeFileSync(path, code);
   const { default: definition } = (await import(path)) as { default: unknown };
   return JSON.parse(staticManifest(definition));
 }
 
-/** Installs with everything the manifest asks, unless `grant` says otherwise, and trusts it at once. @returns the install */
+/** Installs with every scope of the manifest unless `grant` says otherwise, and ends probation. @returns the install */
 export async function install(call: Client, document: PluginPackage, more: object = {}): Promise<Json> {
   const grant = Object.keys(document.manifest.scopes ?? {});
   const { status, json } = await call('POST', '/api/v1/plugins', {

@@ -1,4 +1,4 @@
-// Probation of a new plugin ends by runs that a person approved, or by a person: by nothing that happens unattended.
+// Probation of a new plugin ends only by runs that a person approved or by a person's decision.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Answers each issue with a comment and a priority, and writes in every other way in which a plugin runs. */
+/** Adds a comment and a priority to each issue, and writes in every other kind of run. */
 const definition = `{
   id: 'com.test.trial', version: '1.0.0', engines: { tatami: '*' },
   scopes: { 'issues:write': { why: 'test' }, 'comments:write': { why: 'test' } },
@@ -46,7 +46,7 @@ const definition = `{
   } } },
 }`;
 
-/** Packed once: a plugin of another id or version differs in its manifest, and another version in its code. */
+/** Packed once: another id or version differs in its manifest, and another version in its code. */
 async function packed(id: string, version = '1.0.0'): Promise<PluginPackage> {
   const document = await packSource(definition);
   const code = `${document.code}\n// ${version}`;
@@ -65,7 +65,7 @@ interface Trial {
   readonly path: string;
 }
 
-/** A plugin of its own for each test, on probation as a new install is. */
+/** A separate plugin for each test, on probation like a new install. */
 async function trial(): Promise<Trial> {
   const id = `com.test.trial${++number}`;
   const created = await install(app.call, await packed(id), { probation: undefined });
@@ -83,7 +83,7 @@ async function create({ id }: Trial, count = 1): Promise<Json[]> {
   return json.data;
 }
 
-/** Open ones, newest first. */
+/** Open proposals, newest first. */
 const proposals = async ({ installId }: Trial): Promise<Json[]> =>
   (await get(`${v1}/proposals?install=${installId}&status=open&limit=100`)).data;
 const decide = (id: string, how: string, body: object = {}) =>
@@ -100,7 +100,7 @@ async function ask(actor: Principal['actor'], method: string, path: string, body
   return outcome.error ? outcome.error.status : outcome.status;
 }
 
-test('a burst of runs that nobody looked at ends no probation and writes nothing', async () => {
+test('many unreviewed runs do not end probation, and write nothing', async () => {
   const at = await trial();
   const created = await create(at, 25);
   expect(await left(at)).toBe(20);
@@ -110,7 +110,7 @@ test('a burst of runs that nobody looked at ends no probation and writes nothing
   for (const { id } of [created[24], more]) expect((await get(`${v1}/issues/${id}`)).version).toBe(1);
 });
 
-test('probation ends with the twentieth run that a person approved as a whole, however they come together', async () => {
+test('probation ends with the twentieth run that a person approved in full, also with concurrent approvals', async () => {
   const at = await trial();
   await create(at, 23);
   const [rejected, part, ...whole] = await proposals(at);
@@ -122,7 +122,7 @@ test('probation ends with the twentieth run that a person approved as a whole, h
   const approved = await Promise.all(whole.slice(0, 19).map(({ id }) => decide(id, 'approve')));
   expect(approved.map(({ status }) => status)).toEqual(approved.map(() => 200));
   expect(await left(at)).toBe(1);
-  // A decision counts once.
+  // A repeated decision is not counted.
   expect((await decide(whole[0].id, 'approve')).status).toBe(409);
   expect(await left(at)).toBe(1);
 
@@ -141,7 +141,7 @@ test('probation ends with the twentieth run that a person approved as a whole, h
   expect((await get(`${v1}/issues/${trusted.id}`)).priority).toBe('high');
 });
 
-test('neither an app nor the plugin itself counts towards the end of probation, or ends it', async () => {
+test('approvals by apps and by the plugin itself neither count nor end probation', async () => {
   const at = await trial();
   await create(at);
   const [open] = await proposals(at);
@@ -154,12 +154,12 @@ test('neither an app nor the plugin itself counts towards the end of probation, 
     expect(await ask(actor, 'PATCH', at.path, { probation: false })).toBe(403);
   }
   expect(await left(at)).toBe(20);
-  // A key of a member stands for the member.
+  // A key of a member acts for the member.
   expect((await decide(open.id, 'approve')).status).toBe(200);
   expect(await left(at)).toBe(19);
 });
 
-test('an undo of an approved run takes its approval back, alone and with others', async () => {
+test('an undo of an approved run subtracts its approval, alone and with others', async () => {
   const at = await trial();
   await create(at, 3);
   const open = await proposals(at);
@@ -172,7 +172,7 @@ test('an undo of an approved run takes its approval back, alone and with others'
   expect(await left(at)).toBe(20);
 });
 
-test('an upgrade, a rollback, a pause and a catch-up go on with the count; installing anew begins it anew', async () => {
+test('the count persists across upgrade, rollback, pause and backfill, and a new installation resets it', async () => {
   const at = await trial();
   await create(at, 2);
   const [first, second] = await proposals(at);
@@ -195,7 +195,7 @@ test('an upgrade, a rollback, a pause and a catch-up go on with the count; insta
   expect(await left(at)).toBe(20);
 });
 
-test('schedules, actions and one-off jobs of a plugin on probation propose, and a replay writes nothing', async () => {
+test('schedules, actions and one-time jobs on probation propose, and a replay writes nothing', async () => {
   const at = await trial();
   const [issue] = await create(at);
   for (const { id } of await proposals(at))
@@ -213,7 +213,7 @@ test('schedules, actions and one-off jobs of a plugin on probation propose, and 
   expect(await left(at)).toBe(20);
 });
 
-test('the install, its list and the inbox say in words how many approvals are missing and how to end probation', async () => {
+test('the install, its list and the inbox show the missing approvals and how to end probation', async () => {
   const at = await trial();
   const { message } = (await get(at.path)).probation;
   expect(message).toContain('until people have approved 20 more runs');
@@ -229,7 +229,7 @@ test('the install, its list and the inbox say in words how many approvals are mi
   expect(await left(at)).toBe(20);
 });
 
-test('the log says of every plugin what its row says, after probation has ended by approvals or by a person', async () => {
+test('the log and the row of every plugin agree after probation ended by approvals or by a person', async () => {
   // Plugins on probation are tested in test/faults/doctor-random.test.ts.
   const all = (await get(`${v1}/plugins?limit=100`)).data;
   for (const { id } of all) await app.call('PATCH', `${v1}/plugins/${id}`, { probation: false });

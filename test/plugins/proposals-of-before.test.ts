@@ -1,5 +1,5 @@
-// A proposal outlives the version that made it: where that asked for what this one has not got, its approval says so, and it can still
-// be read and rejected.
+// A proposal outlives the server version of its creation: if its operation no longer exists, its approval reports that,
+// and it can still be read and rejected.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { allTrackerScopes, install, packSource } from './pack.ts';
 
 const removed = 'issues.grade';
 
-/** As a version with another operation would have left them. */
+/** Changes the proposals as a version with another operation would have left them. */
 function asOfBefore(dataDir: string): void {
   const key = Buffer.from(readFileSync(join(dataDir, 'master.key'), 'utf8'), 'base64');
   const sealing = createSealing(new Uint8Array(key));
@@ -47,7 +47,7 @@ const graded = `{
   } } },
 }`;
 
-/** A key of somebody else than the administrator. */
+/** A key of a member other than the administrator. */
 async function agentOf(app: TestApp): Promise<Client> {
   const { json: member } = await app.call('POST', '/api/v1/members', {
     ...{ name: 'Ada', email: 'ada@example.com', role: 'member' },
@@ -58,7 +58,7 @@ async function agentOf(app: TestApp): Promise<Client> {
   return app.clientOf(minted.json.key);
 }
 
-test('a proposal of an operation that is gone is answered 409, stays as it was, and can be rejected', async () => {
+test('an approval of a removed operation is answered with 409, and the proposal is unchanged and can be rejected', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'tatami-of-before-'));
   const clock = createClock();
   let app = await startApp({ clock, dataDir });
@@ -92,7 +92,7 @@ test('a proposal of an operation that is gone is answered 409, stays as it was, 
   });
   expect((await app.call('POST', path(byRequest.id, '/reject'), { reason: 'Too old.' })).status).toBe(200);
 
-  // A plugin is run again, and asks for what there is.
+  // The plugin runs again and proposes an existing operation.
   const open: Json[] = (await app.call('GET', '/api/v1/proposals?status=open')).json.data;
   const [anew, left] = issues.map((id) => open.find(({ effects }) => effects[0].entityId === id).id);
   expect((await app.call('POST', path(anew, '/approve'), {})).json.error.message).toContain('revision 2');

@@ -1,4 +1,4 @@
-// Mode `propose`: what a plugin would write waits for approval, by class and by field, and commits just as it was shown.
+// Mode `propose`: writes of a plugin wait for approval, by class and by field, and commit exactly as shown.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
 import { tatami } from '../cli/tatami.ts';
@@ -8,7 +8,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await startApp()));
 afterAll(() => app.stop());
 
-/** One plugin in all tests: the title of an issue says what it does with it. */
+/** One plugin for all tests, with its behavior selected by the title of the issue. */
 const source = `{
   id: 'com.test.proposes', version: '1.0.0', engines: { tatami: '*' }, scopes: ${allTrackerScopes},
   on: { 'issue.created': { handle: async ({ data }, ctx) => {
@@ -52,7 +52,7 @@ const last = async (): Promise<number> => {
   return app.lastSequence();
 };
 
-test('a run that proposes writes nothing, and all of it commits with its approval', async () => {
+test('a run that proposes writes nothing, and its approval commits all its writes', async () => {
   const { id: pluginId } = await installing({ mode: 'propose', modes: {} });
   const from = await last();
   const id = await create('grade');
@@ -85,7 +85,7 @@ test('a run that proposes writes nothing, and all of it commits with its approva
   const before = await last();
   expect((await approve(proposal.id)).json.status).toBe('approved');
   expect(await issue(id)).toMatchObject({ priority: 'high', description: ' (graded)', version: 2 });
-  // What it keeps for itself went along.
+  // Its own values are committed as well.
   expect(await seen()).toBe(1);
   const [updated, decided] = await eventsAfter(before);
   expect(updated).toMatchObject({
@@ -100,7 +100,7 @@ test('a run that proposes writes nothing, and all of it commits with its approva
   });
 });
 
-test('a creation and a comment on what it makes are one proposal, and make what was shown', async () => {
+test('a creation and a comment on the created object are one proposal, and commit as shown', async () => {
   await create('split');
   const proposal = await proposalOf(await lastRun());
   const [createEffect, comment] = proposal.effects;
@@ -113,7 +113,7 @@ test('a creation and a comment on what it makes are one proposal, and make what 
   expect(data.map((one: Json) => [one.id, one.body])).toEqual([[comment.entityId, 'Split off.']]);
 });
 
-test('a part of a proposal is approved, and the rest is rejected by it', async () => {
+test('an approval of some effects rejects the other effects', async () => {
   const parent = await create('split');
   const proposal = await proposalOf(await lastRun());
   const { json } = await approve(proposal.id, { effects: [proposal.effects[0].id] });
@@ -127,7 +127,7 @@ test('a part of a proposal is approved, and the rest is rejected by it', async (
   expect((await approve(proposal.id)).status).toBe(409);
 });
 
-test('where the ground has moved, the handler is run again, and its new diff is shown', async () => {
+test('an approval after a conflicting change runs the handler again, and shows its new diff', async () => {
   const id = await create('grade');
   const { id: proposalId } = await proposalOf(await lastRun());
   await app.call('PATCH', `/api/v1/issues/${id}`, { description: 'By hand.' });
@@ -145,7 +145,7 @@ test('where the ground has moved, the handler is run again, and its new diff is 
   expect(await issue(id)).toMatchObject({ description: 'By hand. (graded)', priority: 'high' });
 });
 
-test('what waits because its plugin is on probation goes on waiting where its ground has moved', async () => {
+test('a proposal of a plugin on probation still waits after a conflicting change', async () => {
   await installing({ mode: 'apply', probation: true });
   try {
     const id = await create('grade');
@@ -160,7 +160,7 @@ test('what waits because its plugin is on probation goes on waiting where its gr
   }
 });
 
-test('an approval takes the scopes of what it does, and the plugin still needs its grant', async () => {
+test('an approval needs the scopes of its writes, and the plugin still needs its grant', async () => {
   const id = await create('grade');
   const { id: proposalId } = await proposalOf(await lastRun());
   const weak = app.clientOf(await app.mintKey(['issues:read', 'approvals:write']));
@@ -173,7 +173,7 @@ test('an approval takes the scopes of what it does, and the plugin still needs i
   await app.call('POST', `/api/v1/proposals/${proposalId}/reject`, { reason: 'Paused.' });
 });
 
-test('each class and field has its mode: what is applied commits with the run, the rest waits', async () => {
+test('each class and field has its mode: applied writes commit with the run, and the others wait', async () => {
   await installing({ mode: 'apply', modes: { 'update.priority': 'propose', 'update.estimate': 'simulate' } });
   await app.call('PATCH', path, { state: 'active' });
   const counted = await seen();
@@ -206,7 +206,7 @@ test('each class and field has its mode: what is applied commits with the run, t
   expect(wrong.status).toBe(422);
 });
 
-test('a plugin whose deletions nobody spoke of proposes them', async () => {
+test('deletions without a configured mode are proposed', async () => {
   const document = await packSource(`{
     id: 'com.test.deletes', version: '1.0.0', engines: { tatami: '*' }, scopes: ${allTrackerScopes},
     on: { 'issue.relation_added': { order: 'none', handle: async ({ data }, ctx) => {
@@ -225,7 +225,7 @@ test('a plugin whose deletions nobody spoke of proposes them', async () => {
   expect((await app.call('GET', `/api/v1/relations/${related.json.id}`)).status).toBe(404);
 });
 
-test('the command line lists, shows, approves and rejects', async () => {
+test('the command line lists, shows, approves and rejects proposals', async () => {
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
   await installing({ mode: 'propose', modes: {} });
   const id = await create('grade');
@@ -243,7 +243,7 @@ test('the command line lists, shows, approves and rejects', async () => {
   expect(rejected.out).toContain('Reason: Not this one.');
 });
 
-test('open proposals end with the uninstallation of their plugin, whether it runs or is paused, and not with a pause', async () => {
+test('open proposals end when their plugin is uninstalled, running or paused, and remain when it is paused', async () => {
   for (const isPaused of [false, true]) {
     await installing({ mode: 'propose', modes: {} });
     const id = await create('grade');

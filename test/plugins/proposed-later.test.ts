@@ -1,4 +1,5 @@
-// What is proposed by a run that acts for somebody, or that no event caused: the approval gives the plugin no more than the run had.
+// Proposals of runs that act for a caller or have no event: an approval gives the plugin no more scopes than the run
+// had.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
@@ -40,7 +41,10 @@ const approve = (proposalId: string) =>
 const lastRun = async (): Promise<Json> => (await app.call('GET', `${path}/runs?limit=1`)).json.data[0];
 const scheduled = async (): Promise<Json[]> => (await app.call('GET', `${path}/scheduled`)).json.data;
 
-/** Has the action called and what it proposes approved, and lets the time of its one-off come. @returns the run of that */
+/**
+ * Calls the action, approves its proposal, and advances to the time of its one-time job.
+ * @returns the run of that job
+ */
 async function requestedRun(caller: Client, target: Json): Promise<Json> {
   await app.call('PATCH', path, { mode: 'propose' });
   const reply = await caller('POST', `${path}/actions/ask`, { target: target.id });
@@ -57,7 +61,7 @@ async function requestedRun(caller: Client, target: Json): Promise<Json> {
   return lastRun();
 }
 
-test('a one-off that is approved may do what its caller may, whoever approves it', async () => {
+test('an approved one-time job has the scopes of its caller, independently of the approver', async () => {
   const writer = app.clientOf(await app.mintKey(['issues:write']));
   const target = await create('Asked by a writer of issues');
   expect(await requestedRun(writer, target)).toMatchObject({
@@ -83,7 +87,7 @@ test('a one-off that is approved may do what its caller may, whoever approves it
   ]);
 });
 
-test('a caller whose key is revoked before the time comes is not acted for, though it was approved', async () => {
+test('an approved one-time job does not run if the key of its caller is revoked first', async () => {
   const { json: key } = await app.call('POST', '/api/v1/api-keys', {
     name: 'gone',
     scopes: ['issues:write', 'comments:write'],
@@ -100,7 +104,7 @@ test('a caller whose key is revoked before the time comes is not acted for, thou
   expect((await issue(target)).estimate).toBeNull();
 });
 
-test('what a schedule proposes commits once, however often it is approved', async () => {
+test('a proposal of a schedule commits once, also with repeated approvals', async () => {
   await app.call('PATCH', path, { mode: 'propose' });
   const target = await create('Nightly');
   await app.settled();

@@ -1,5 +1,5 @@
-// What is purged is gone: beside the event log, which is history, no row of any table holds what the issue said, also not what the machinery
-// of plugins had kept of it (proposals, runs, recordings, changes kept for undo, reports of backtests, gates and shadows).
+// A purge removes the content of an issue from every table except the event log, which is history: proposals, runs,
+// recordings, changes for undo, and reports of backtests, gates and shadows.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { join } from 'node:path';
@@ -10,14 +10,14 @@ import { startApp, type Json, type TestApp } from '../app.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
 
 const marker = 'hush-7f3a';
-/** They are history, which is never trimmed: docs/spec/durability.md. */
+/** History is never trimmed: docs/spec/durability.md. */
 const history = ['events', 'event_files'];
 
 let app: TestApp;
 beforeAll(async () => void (app = await startApp()));
 afterAll(() => app.stop());
 
-/** Says in each kind of place what the issue says. */
+/** Repeats the text of the issue in every kind of record. */
 const repeating = (id: string, version: string, words: string): string => `{
   id: '${id}', version: '${version}', engines: { tatami: '*' }, scopes: ${allTrackerScopes},
   on: { 'issue.created': { handle: async (event, ctx) => {
@@ -33,7 +33,7 @@ const repeating = (id: string, version: string, words: string): string => `{
   } } },
 }`;
 
-/** Tables that hold the marker, with the columns, compressed and sealed ones opened. */
+/** Tables and columns that contain the marker, also compressed or encrypted. */
 function holding(): string[] {
   const db = new Database(join(app.dataDir, 'tatami.db'));
   try {
@@ -74,7 +74,7 @@ const call = async (method: string, path: string, body?: object, mode?: string):
   return json;
 };
 
-test('after a purge no table holds what the issue said, and what is of other issues stays', async () => {
+test('after a purge no table contains the text of the issue, and records of other issues remain', async () => {
   const document = await packSource(repeating('com.test.says', '1.0.0', 'says'));
   await install(app.call, document);
   const next = await packSource(repeating('com.test.says', '1.1.0', 'repeats'));
@@ -94,7 +94,7 @@ test('after a purge no table holds what the issue said, and what is of other iss
     }`),
   );
   const other = await mintApprover();
-  // One that a proposal made, which is about it from the beginning, and one that stays.
+  // A proposal about the issue, and one about another issue.
   const proposal = await call('POST', '/issues', { team: 'ENG', title: `Hide ${marker}` }, 'propose');
   const approved = await other('POST', `/api/v1/proposals/${proposal.id}/approve`);
   expect(approved.status).toBe(200);
@@ -111,7 +111,7 @@ test('after a purge no table holds what the issue said, and what is of other iss
   const window = { since: '2026-11-20T00:00:00Z' };
   const backtest = await call('POST', '/plugins/com.test.says/backtests', { ...window, package: next });
   const gate = await call('POST', '/plugins/com.test.says/gate', { package: next });
-  // Otherwise it would prove nothing.
+  // Otherwise the test would prove nothing.
   expect(holding()).toEqual([
     'backtests.report_json',
     'comments.body',
@@ -150,13 +150,13 @@ test('after a purge no table holds what the issue said, and what is of other iss
   ]);
   expect((await call('GET', `/backtests/${gate.id}`)).gate.differences).toHaveLength(1);
   expect((await call('GET', '/plugins/com.test.says/shadow')).report.differences).toHaveLength(1);
-  // What the run did to the other issue can be taken back still.
+  // The run's change of the other issue can still be undone.
   expect(await call('POST', `/runs/${both.id}/undo`)).toMatchObject({
     changes: [{ id: retained.id, fields: [{ field: 'priority', to: 'none' }] }],
   });
 });
 
-test('what is looked for is forgotten itself after a second look', async () => {
+test('the record of a purge is deleted after a second search', async () => {
   const waiting = async (): Promise<number> => (await app.services.store.readSystem(allPurged)).length;
   expect(await waiting()).toBe(1);
   app.clock.advance(15 * 60_000);
@@ -164,7 +164,7 @@ test('what is looked for is forgotten itself after a second look', async () => {
   expect(await waiting()).toBe(0);
 });
 
-test('what is deleted for long goes from there as well', async () => {
+test('records about an issue that was deleted long ago are purged as well', async () => {
   const issue = await call('POST', '/issues', { team: 'ENG', title: `Old ${marker}` });
   await call('DELETE', `/issues/${issue.id}`);
   expect(holding()).toContain('run_records.data');
@@ -176,7 +176,7 @@ test('what is deleted for long goes from there as well', async () => {
   };
   const snapshots = join(app.dataDir, 'snapshots');
   await createHousekeeping({ store, log, clock: app.clock, retention: retained, blobs, snapshots }).sweep();
-  // The queue that has the work looks for it by itself within a while.
+  // The queue searches at regular intervals.
   app.clock.advance(60_000);
   await app.settled();
   expect(holding()).toEqual([]);
@@ -188,7 +188,7 @@ const allPurged = systemStatement<{ id: string }>(
   'SELECT id FROM purged_issues',
 );
 
-/** Another member, who may approve. */
+/** Another member with the approval scope. */
 async function mintApprover(): Promise<TestApp['call']> {
   const member = await call('POST', '/members', { name: 'Bo', email: 'bo@example.com', role: 'admin' });
   const { key } = await call('POST', '/api-keys', { name: 'bo', memberId: member.id, scopes: allScopes });

@@ -1,4 +1,5 @@
-// The flight recorder: what a run saw is kept with its end, and replays come out the same, bit for bit, or say where they do not.
+// The flight recorder stores the input of a run with its end, and a replay is bit for bit equal or shows the first
+// difference.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +14,10 @@ let app: TestApp;
 beforeAll(async () => void (app = await startApp()));
 afterAll(() => app.stop());
 
-/** Uses all that could make two runs differ: clock, chance, timers, concurrent reads, its memory, and errors that it catches. */
+/**
+ * Uses every source of nondeterminism: clock, random numbers, timers, concurrent reads, module state, and caught
+ * errors.
+ */
 const everything = (priority = 'high'): string => `{
   id: 'com.test.everything', version: '1.0.0', engines: { tatami: '*' }, partitions: 4, scopes: ${allTrackerScopes},
   on: { 'issue.created': { handle: async (event, ctx) => {
@@ -47,7 +51,7 @@ const replay = async (run: string, document?: object): Promise<Json> => {
   const body = document ? { package: document } : {};
   const { status, json } = await app.call('POST', `/api/v1/runs/${run}/replay`, body);
   expect([status, json]).toEqual([200, json]);
-  // Ten a minute are allowed.
+  // The limit is ten a minute.
   app.clock.advance(6_100);
   return json;
 };
@@ -59,7 +63,7 @@ async function tamper(run: string, change: (recording: Json) => void): Promise<v
   await app.services.store.commit([storeRecordingOp(scopeOf(app.workspace.workspaceId), run, data, 0)]);
 }
 
-test('twenty runs that use clock, chance, timers and concurrent calls are each replayed bit for bit', async () => {
+test('twenty runs with clock, random numbers, timers and concurrent calls are replayed bit for bit', async () => {
   await install(app.call, await packSource(everything()));
   for (let batch = 0; batch < 4; batch++) {
     await Promise.all(Array.from({ length: 5 }, (_, n) => create(`Issue ${batch}-${n} ${'é'.repeat(n)}`)));
@@ -76,7 +80,7 @@ test('twenty runs that use clock, chance, timers and concurrent calls are each r
   expect([await app.lastSequence(), (await runsOf('com.test.everything')).length]).toEqual([before, 20]);
 }, 60_000);
 
-test('other code on a recording diverges by call, argument and field, and what it asks is not done', async () => {
+test('other code on a recording diverges by call, argument and field, and its calls have no effect', async () => {
   const [run] = await runsOf('com.test.everything');
   const calls = (await app.call('GET', `/api/v1/runs/${run.id}/recording`)).json.calls as Json[];
   const update = calls.find(({ op }) => op === 'issues.update');
@@ -111,12 +115,12 @@ test('other code on a recording diverges by call, argument and field, and what i
   expect(await replay(run.id, await packSource(said))).toMatchObject({
     divergence: { call: null, field: '/logs/0/message' },
   });
-  // The plugin itself is none the worse for it.
+  // The plugin itself is not affected.
   expect((await app.call('GET', '/api/v1/plugins/com.test.everything')).json.state).toBe('active');
   expect((await app.call('GET', '/api/v1/plugins/com.test.everything/kv/a')).status).toBe(404);
 }, 60_000);
 
-test('code of another plugin, or without the handler that ran, is refused by name', async () => {
+test('code of another plugin, or without the handler of the run, is refused by name', async () => {
   const [run] = await runsOf('com.test.everything');
   const refused = async (definition: string): Promise<unknown> => {
     const body = { package: await packSource(definition) };
@@ -137,7 +141,7 @@ test('code of another plugin, or without the handler that ran, is refused by nam
   ]);
 });
 
-test('a recorded answer that was changed comes out where the run used it', async () => {
+test('a changed response in a recording diverges where the run used it', async () => {
   const [, run] = await runsOf('com.test.everything');
   await tamper(run.id, ({ calls }) => {
     const read = calls.find(({ op }: Json) => op === 'issues.get');
@@ -150,7 +154,7 @@ test('a recorded answer that was changed comes out where the run used it', async
   expect(await replay(run.id)).toMatchObject({ result: 'diverged' });
 });
 
-test('runs that fail are replayed to the same error, and calls that nobody awaited belong to them', async () => {
+test('failed runs are replayed to the same error, with their calls that were not awaited', async () => {
   const document = await packSource(`{
     id: 'com.test.fails', version: '1.0.0', engines: { tatami: '*' }, scopes: ${allTrackerScopes},
     on: { 'issue.created': { handle: async (event, ctx) => {
@@ -165,7 +169,7 @@ test('runs that fail are replayed to the same error, and calls that nobody await
   await install(app.call, document);
   for (const title of ['drop', 'fine', 'loop']) await create(title);
   await app.settled();
-  // A run that was killed has one more try.
+  // A killed run has one more attempt.
   app.clock.advance(3_600_000);
   await app.settled();
   const runs = (await runsOf('com.test.fails')).filter(({ status }) =>
@@ -176,7 +180,7 @@ test('runs that fail are replayed to the same error, and calls that nobody await
     expect([run.error, await replay(run.id)]).toMatchObject([run.error, { result: 'identical' }]);
 }, 60_000);
 
-test('the command replays a run in the server, and on the plugin of a folder', async () => {
+test('the command replays a run in the server, and with the plugin of a folder', async () => {
   const [run] = await runsOf('com.test.everything');
   const remote = { TATAMI_SERVER: app.url, TATAMI_TOKEN: app.workspace.apiKey };
   const dir = mkdtempSync(join(tmpdir(), 'tatami-replay-'));
@@ -213,7 +217,7 @@ test('the command replays a run in the server, and on the plugin of a folder', a
   }
 }, 60_000);
 
-test('a recording is read and replayed by who may see and steer the plugin, ten times a minute', async () => {
+test("a recording is read and replayed with the plugin's read and write scopes, ten times a minute", async () => {
   const [run] = await runsOf('com.test.everything');
   const path = `/api/v1/runs/${run.id}`;
   const all = [
@@ -238,7 +242,7 @@ test('a recording is read and replayed by who may see and steer the plugin, ten 
   expect(statuses).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
 });
 
-test('what is too long to record says so, and cannot be replayed', async () => {
+test('a recording beyond the size limit is marked and cannot be replayed', async () => {
   const document = await packSource(`{
     id: 'com.test.long', version: '1.0.0', engines: { tatami: '*' }, limits: { cpuMs: 1000 },
     schedules: { grow: { cron: '0 0 1 1 *', handle: async (_, ctx) => {

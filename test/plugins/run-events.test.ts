@@ -1,5 +1,5 @@
-// What the log tells of runs that are over: `automation.run` and `automation.failed`, each once, in the batch that ends the run. What a run
-// says of the version that made it.
+// `automation.run` and `automation.failed` are emitted once each in the batch that ends the run, and a run shows its
+// plugin version.
 import { expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
 import { hooksOfFile } from '../webhooks/receiver.ts';
@@ -10,7 +10,7 @@ const { app } = hooks;
 
 const definition = (id: string, version: string, more: string): string =>
   `{ id: '${id}', version: '${version}', engines: { tatami: '*' }, scopes: ${allTrackerScopes}, ${more} }`;
-/** On issues of one title, so that the plugins of a file do not meet. */
+/** Limits the handler to issues with one title, so that the plugins of this file do not interact. */
 const onTitle = (title: string, body: string): string =>
   `on: { 'issue.created': { filter: { title: '${title}' }, handle: async (event, ctx) => { ${body} } } }`;
 
@@ -35,7 +35,7 @@ const last = async (): Promise<number> => {
   return app.lastSequence();
 };
 
-test('a run that changed something is told once, behind what it changed, and is no event of its own', async () => {
+test('a run with changes emits one event after its changes, and the event triggers no run of its own', async () => {
   const installed = await put(
     'com.test.changes',
     '1.2.3',
@@ -49,7 +49,7 @@ test('a run that changed something is told once, behind what it changed, and is 
   const from = await last();
   await file('change');
   const [run] = await runsOf('com.test.changes');
-  // Whoever filed the issue is told of what became of it.
+  // The creator of the issue is notified of the result.
   const events = (await eventsAfter(from)).filter(({ type }) => !type.startsWith('inbox.'));
   expect(events.map(({ type }) => type)).toEqual([
     'issue.created',
@@ -85,7 +85,7 @@ test('a run that changed something is told once, behind what it changed, and is 
   expect(await last()).toBe(before);
 });
 
-test('a run that did nothing, kept something for itself or only simulated is not told', async () => {
+test('a run without effects, with private values only, or in simulate mode emits no event', async () => {
   await put('com.test.idle', '1.0.0', onTitle('idle', ''));
   await put('com.test.counts', '1.0.0', onTitle('idle', `await ctx.kv.increment('seen');`));
   const simulates = onTitle('idle', `await ctx.issues.update(event.data.id, { priority: 'low' });`);
@@ -100,7 +100,7 @@ test('a run that did nothing, kept something for itself or only simulated is not
   expect(await typesAfter(from)).toEqual(['issue.created']);
 });
 
-test('what a run proposes is told with its proposal', async () => {
+test('a run that proposes emits its event with the proposal', async () => {
   const proposes = onTitle('ask', `await ctx.issues.update(event.data.id, { priority: 'low' });`);
   await put('com.test.asks', '1.0.0', proposes, { mode: 'propose' });
   const from = await last();
@@ -110,7 +110,7 @@ test('what a run proposes is told with its proposal', async () => {
   expect(runEvent.map(({ data }) => data)).toMatchObject([{ mode: 'propose', changed: 0, proposalId }]);
 });
 
-test('a run that fails is told when it is tried no more, with the code and no word of the plugin', async () => {
+test('a failed run emits its event after the last attempt, with the error code and no text of the plugin', async () => {
   await put(
     'com.test.fails',
     '1.0.0',
@@ -139,7 +139,7 @@ test('a run that fails is told when it is tried no more, with the code and no wo
   expect(JSON.stringify(runEvent)).not.toContain('ttm_secret');
 });
 
-test('a run that somebody cancels is told as failed by whoever canceled it', async () => {
+test('a canceled run emits a failure by the caller who canceled it', async () => {
   await put('com.test.stuck', '1.0.0', onTitle('stuck', `throw new Error('not yet');`));
   await file('stuck');
   const [run] = await runsOf('com.test.stuck');
@@ -156,7 +156,7 @@ test('a run that somebody cancels is told as failed by whoever canceled it', asy
   ]);
 });
 
-test('a run that is given up while its plugin is off may be made up for, and is told once it has run', async () => {
+test('a run that was abandoned while its plugin was disabled can be backfilled, and emits its event after it has run', async () => {
   const body = `if (ctx.run.attempt === 1) throw new Error('once'); await ctx.issues.update(event.data.id, { priority: 'low' });`;
   await put('com.test.rests', '1.0.0', onTitle('rest', body));
   const from = await last();
@@ -176,7 +176,7 @@ test('a run that is given up while its plugin is off may be made up for, and is 
   ]);
 });
 
-test('a run says which version made it, whatever is installed since', async () => {
+test('a run shows its own plugin version, independently of the installed one', async () => {
   await put('com.test.versions', '1.0.0', onTitle('version', ''));
   await file('version');
   await put('com.test.versions', '1.1.0', onTitle('version', `throw new Error('x');`));
@@ -194,7 +194,7 @@ test('a run says which version made it, whatever is installed since', async () =
   }
 });
 
-test('plugins hear of no runs, and are told why', async () => {
+test('a plugin subscription to run events is refused with the reason', async () => {
   for (const type of ['automation.run', 'automation.failed']) {
     const document = await packSource(definition('com.test.hears', '1.0.0', onTitle('x', '')));
     const manifest = {
@@ -212,7 +212,7 @@ test('plugins hear of no runs, and are told why', async () => {
   }
 });
 
-test('webhooks hear of runs, and choose among them', async () => {
+test('webhooks can subscribe to run events and filter them', async () => {
   await put('com.test.quits', '1.0.0', onTitle('hook', `throw new Drop('no');`));
   const works = onTitle('hook', `await ctx.issues.update(event.data.id, { priority: 'low' });`);
   const { id } = await put('com.test.works', '1.0.0', works);
@@ -233,7 +233,7 @@ test('webhooks hear of runs, and choose among them', async () => {
   ]);
 });
 
-test('whoever lacks automations:read reads of no runs', async () => {
+test('a caller without automations:read reads no events of runs', async () => {
   const narrow = app.clientOf(await app.mintKey(['events:read', 'issues:read']));
   const { json } = await narrow('GET', '/api/v1/events?limit=100');
   expect(json.data.map(({ type }: Json) => type)).not.toContain('automation.run');

@@ -1,5 +1,5 @@
-// The plugin runtime through the public doors: runs are transactions, ordered per issue, retried, cut when they loop, and
-// held to what was granted. Real libsql, real sidecar; only the clock is ours.
+// The plugin runtime through the API: runs are transactions, ordered per issue, retried, stopped in loops, and limited
+// to their grant. With real libsql and a real sidecar; only the clock is a fake.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** A workspace of its own for each test. */
+/** A separate workspace for each test. */
 async function workspace(): Promise<{ call: Client; key: string }> {
   const key = `T${++team}`;
   const { apiKey } = await app.addWorkspace(`Test ${team}`, key);
@@ -37,7 +37,7 @@ async function lastSequence(call: Client): Promise<number> {
   return (await eventsAfter(call, 0)).at(-1).sequence;
 }
 
-test('a run commits its effects, its record and its events together, as the plugin and with its cause', async () => {
+test('a run commits its effects, its record and its events together, with the plugin as actor and its cause', async () => {
   const { call, key } = await workspace();
   const plugin = await install(
     call,
@@ -60,7 +60,7 @@ test('a run commits its effects, its record and its events together, as the plug
   const comments = (await call('GET', `/api/v1/issues/${issue.id}/comments`)).json.data;
   expect(comments).toMatchObject([{ body: 'seen One!', author: { kind: 'plugin', id: plugin.id } }]);
 
-  // That the issue's creator is told of it follows a moment later.
+  // The notification of the issue's creator follows later.
   const events = (await eventsAfter(call, from)).filter(({ type }) => !type.startsWith('inbox.'));
   expect(events.map((event) => event.type)).toEqual([
     'issue.created',
@@ -101,7 +101,7 @@ test('a run commits its effects, its record and its events together, as the plug
   expect((await call('GET', `/api/v1/runs/${run.id}`)).json).toEqual(run);
 });
 
-test('a handler that throws leaves nothing behind, is retried with backoff, and is dead after eight attempts', async () => {
+test('a handler that throws writes nothing, is retried with backoff, and is dead after eight attempts', async () => {
   const { call, key } = await workspace();
   await install(
     call,
@@ -140,7 +140,7 @@ test('a handler that throws leaves nothing behind, is retried with backoff, and 
   expect((await call('GET', '/api/v1/plugins/com.test.throws/kv/attempts')).status).toBe(404);
 });
 
-test('events of one issue reach a handler in order and one at a time, also over a retry; other issues go on meanwhile', async () => {
+test('a handler gets the events of one issue in order and one at a time, also across a retry, in parallel with other issues', async () => {
   const { call, key } = await workspace();
   await install(
     call,
@@ -171,7 +171,7 @@ test('events of one issue reach a handler in order and one at a time, also over 
   expect(await seen(a)).toEqual(['A1', 'A2', 'A3', 'A4', 'A5', 'A6']);
 });
 
-test('a plugin gets what was granted and no more; what it narrowed itself to at consent holds too', async () => {
+test('a plugin gets exactly its granted scopes, and the narrowing of the consent applies', async () => {
   const { call, key } = await workspace();
   const document = await packSource(`{
     id: 'com.test.scopes', version: '1.0.0', engines: { tatami: '*' },
@@ -207,7 +207,7 @@ test('a plugin gets what was granted and no more; what it narrowed itself to at 
   });
 });
 
-test('two plugins that answer each other are cut, the cut names the loop, and a plugin does not hear itself', async () => {
+test('a loop of two plugins is stopped, the error names the loop, and a plugin does not receive its own events', async () => {
   const { call, key } = await workspace();
   for (const name of ['ping', 'pong'])
     await install(
@@ -228,7 +228,7 @@ test('two plugins that answer each other are cut, the cut names the loop, and a 
   expect(dead[0].error.message).toContain('com.test.ping → com.test.pong');
 });
 
-test('RetryLater waits as long as it asks, Drop gives up at once', async () => {
+test('RetryLater waits for the requested time, and Drop ends the run at once', async () => {
   const { call, key } = await workspace();
   await install(
     call,
@@ -255,7 +255,7 @@ test('RetryLater waits as long as it asks, Drop gives up at once', async () => {
   expect((await runsOf(call, 'com.test.later'))[0]).toMatchObject({ status: 'succeeded', attempt: 2 });
 });
 
-test('a run whose issue changed under it is run again on the new version', async () => {
+test('a run whose issue changed meanwhile is run again on the new version', async () => {
   const { call, key } = await workspace();
   await install(
     call,
@@ -282,7 +282,7 @@ test('a run whose issue changed under it is run again on the new version', async
   expect((await call('GET', `/api/v1/issues/${issue.id}`)).json.title).toBe('Race, renamed by plugin');
 });
 
-test('a schedule runs at its time and on request, never doubled, and not after the plugin is gone', async () => {
+test('a schedule runs at its time and on request, once each, and not after its plugin is uninstalled', async () => {
   const { call } = await workspace();
   await install(
     call,
@@ -314,7 +314,7 @@ test('a schedule runs at its time and on request, never doubled, and not after t
   expect((await call('GET', '/api/v1/plugins/com.test.nightly')).status).toBe(404);
 });
 
-test('three killed runs switch a plugin off, with an event that says why', async () => {
+test('three killed runs disable a plugin, with an event that has the reason', async () => {
   const { call, key } = await workspace();
   const plugin = await install(
     call,
@@ -348,7 +348,7 @@ test('three killed runs switch a plugin off, with an event that says why', async
   expect(runs.length).toBe(3);
 });
 
-test('more runs than there is room for in memory are all done, each once', async () => {
+test('more runs than fit in memory are all performed once', async () => {
   const { call, key } = await workspace();
   await install(
     call,
@@ -360,7 +360,7 @@ test('more runs than there is room for in memory are all done, each once', async
     }`),
   );
   await call('PATCH', '/api/v1/plugins/com.test.backlog', { settings: {} });
-  // None ends before all are there: 512 are held in memory.
+  // No run ends before all events exist; 512 runs are held in memory.
   const bulks = Array.from({ length: process.env.TATAMI_LONG ? 25 : 7 }, (_, bulk) =>
     Array.from({ length: 100 }, (_, index) => ({ team: key, title: `Issue ${bulk}-${index}` })),
   );

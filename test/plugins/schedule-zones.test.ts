@@ -1,4 +1,4 @@
-// Schedules in a time zone, over days on which its clocks change: docs/plugins/schedules.md.
+// Schedules in a time zone, over days with a clock change: docs/plugins/schedules.md.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,10 +31,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The times of a day, in UTC, at which one of the schedules could run. */
+/** Times of a day, in UTC, at which any of the schedules could run. */
 const looked = ['00:15', '00:30', '00:45', '01:00', '01:15', '01:30', '01:45', '03:00', '04:00'];
 
-/** A server that was stopped until shortly before a day. */
+/** Restarts the server shortly before a day. */
 async function restartBefore(date: string): Promise<number> {
   await app.stop();
   const start = Date.parse(`${date}T00:00:00Z`) - 600_000;
@@ -44,7 +44,7 @@ async function restartBefore(date: string): Promise<number> {
   return start;
 }
 
-/** @returns when each schedule ran on a day, in UTC */
+/** @returns times of each schedule on a day, in UTC */
 async function day(date: string): Promise<Record<string, string[]>> {
   const from = Date.parse(`${date}T00:00:00Z`);
   for (const time of ['00:00', ...looked]) {
@@ -63,11 +63,11 @@ async function runsSince(from: number): Promise<Record<string, string[]>> {
   );
 }
 
-test('an hour that is skipped runs one time at its end, and times of a list in it do not run', async () => {
+test('a single time in a skipped hour runs at the end of the hour, and list times in it do not run', async () => {
   expect(await day('2027-03-28')).toEqual({ night: ['01:00'], earlier: ['03:00'], plain: ['04:00'] });
 });
 
-test('of an hour that comes twice a single time runs at the first, and times of a list at both', async () => {
+test('a single time in a repeated hour runs at the first occurrence, and list times run at both', async () => {
   await restartBefore('2027-10-31');
   expect(await day('2027-10-31')).toEqual({
     list: ['00:15', '00:45', '01:15', '01:45'],
@@ -77,7 +77,7 @@ test('of an hour that comes twice a single time runs at the first, and times of 
   });
 });
 
-test('what was missed over a change of the clocks runs one time after the start, then by the zone again', async () => {
+test('times missed over a clock change run once after the start, and then by the time zone again', async () => {
   const from = await restartBefore('2028-03-28');
   expect(await runsSince(from - 1)).toEqual({
     night: ['23:50'],
@@ -88,7 +88,7 @@ test('what was missed over a change of the clocks runs one time after the start,
   expect((await day('2028-03-28')).night).toEqual(['00:30']);
 });
 
-test('the API shows the time zone, and a zone that does not exist is refused at pack and at install', async () => {
+test('the API shows the time zone, and an unknown zone is refused at pack and at install', async () => {
   const { json } = await app.call('GET', path);
   expect(json.schedules.map(({ name, timeZone, tz }: Json) => [name, timeZone, tz])).toEqual([
     ['night', 'Europe/Berlin', 'Europe/Berlin'],

@@ -1,4 +1,4 @@
-// Schedules that take several runs, and runs that are interrupted through no fault of their own.
+// Schedules that take several runs, and runs that are interrupted by the system.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { tatami } from '../cli/tatami.ts';
@@ -29,7 +29,7 @@ const fire = async (id: string): Promise<Json> => {
   return reply.json;
 };
 
-test('a schedule that is not done goes on by itself, each run from what the one before kept', async () => {
+test('an unfinished schedule continues by itself, each run with the values of the one before', async () => {
   await schedule(
     'com.test.steps',
     `async (event, ctx) => {
@@ -51,14 +51,14 @@ test('a schedule that is not done goes on by itself, each run from what the one 
     ),
   );
   expect(new Set(times).size).toBe(1);
-  // The next firing begins anew.
+  // The next firing starts from the beginning.
   await app.call('DELETE', '/api/v1/plugins/com.test.steps/kv/done');
   app.clock.advance(86_400_000);
   await app.settled();
   expect((await runsOf('com.test.steps')).length).toBe(8);
 });
 
-test('a run for show does not go on', async () => {
+test('a simulated run does not continue', async () => {
   await schedule('com.test.shown', `async (_, ctx) => ({ done: await ctx.kv.increment('done'), of: 3 })`);
   await app.call('PATCH', '/api/v1/plugins/com.test.shown', { mode: 'simulate' });
   await fire('com.test.shown');
@@ -67,7 +67,7 @@ test('a run for show does not go on', async () => {
   ]);
 });
 
-test('the command line waits for the last run and says how far it came', async () => {
+test('the command line waits for the last run and shows its progress', async () => {
   await schedule(
     'com.test.told',
     `async (_, ctx) => ({ done: await ctx.kv.increment('done'), of: 3, unit: 'teams' })`,
@@ -78,7 +78,7 @@ test('the command line waits for the last run and says how far it came', async (
   expect(err).toContain('1 of 3 teams');
 });
 
-test('one that gets no further is not run for ever, and one that says nonsense is told so', async () => {
+test('a schedule without progress is stopped, and an invalid continuation is reported', async () => {
   await schedule(
     'com.test.stuck',
     `async (_, ctx) => { await ctx.kv.increment('runs'); return { done: 1, of: 2 }; }`,
@@ -96,7 +96,7 @@ test('one that gets no further is not run for ever, and one that says nonsense i
   expect(run.error.message).toContain('0 <= done <= of');
 });
 
-test('a schedule is told what is left of its processor time', async () => {
+test('a schedule sees its remaining CPU time', async () => {
   await schedule(
     'com.test.left',
     `async (_, ctx) => {
@@ -114,14 +114,14 @@ test('a schedule is told what is left of its processor time', async () => {
   expect(after).toBeLessThan(before - 10);
 });
 
-test('a run that is interrupted again and again loses no attempt, and is done when it is let be', async () => {
+test('a run that is interrupted repeatedly loses no attempt, and ends once interruptions stop', async () => {
   await schedule(
     'com.test.cut',
     `async (_, ctx) => { await ctx.kv.increment('done'); if (!(await ctx.kv.get('let'))) await ctx.sleep(50_000); }`,
   );
   let cutting = true;
   const cut = (async () => {
-    // At some length a sidecar comes up and begins the run in between, however busy the machine is.
+    // The pauses grow until a sidecar can start and begin the run, however busy the machine is.
     for (let pauseMs = 300; cutting; pauseMs = Math.min(pauseMs * 1.2, 8_000)) {
       for (const pid of sidecarPids()) process.kill(pid, 'SIGKILL');
       await Bun.sleep(pauseMs);
@@ -141,7 +141,7 @@ test('a run that is interrupted again and again loses no attempt, and is done wh
   expect((await app.call('GET', '/api/v1/plugins/com.test.cut')).json.state).toBe('active');
 }, 120_000);
 
-test('a schedule that takes long does not hold up the process when it stops, and is run again by the next', async () => {
+test('a long schedule does not delay shutdown, and the next process runs it again', async () => {
   await schedule(
     'com.test.long',
     `async (_, ctx) => { await ctx.kv.increment('begun'); if (!(await ctx.kv.get('stopped'))) await ctx.sleep(50_000); }`,

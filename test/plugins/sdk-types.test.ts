@@ -1,4 +1,4 @@
-// The generated types of the SDK: they are those of the contracts, and what they let a plugin send, the server takes.
+// The generated types of the SDK equal those of the contracts, and the server accepts every value that they allow.
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ import { nowhere } from '../api/seeds.ts';
 import { root } from '../imports.ts';
 import { membersOf, namesOf, valuesOf } from '../sdk/declared.ts';
 
-/** Neither whether something may be written to is compared, nor whether what is optional may be given as undefined. */
+/** Ignores readonly modifiers, and undefined for optional properties. */
 type Plain<T> = T extends readonly (infer Item)[]
   ? Plain<Item>[]
   : T extends object
@@ -35,7 +35,7 @@ type Plain<T> = T extends readonly (infer Item)[]
     : T;
 type Same<A, B> = [Plain<A>, Plain<B>] extends [Plain<B>, Plain<A>] ? true : false;
 
-test('the types are those that the contracts have in the server (checked by `bun check`)', () => {
+test('the SDK types equal the contract types of the server (checked by `bun check`)', () => {
   const same: {
     responses: [
       Same<sdk.Issue, EntityResponse<typeof issue>>,
@@ -68,7 +68,7 @@ test('the types are those that the contracts have in the server (checked by `bun
   expect(Object.values(same).flat()).not.toContain(false);
 });
 
-describe('what a call’s types let through, its route takes:', () => {
+describe('a route accepts the values that its SDK types allow:', () => {
   const signatures = readFileSync(join(root, 'sdk/generated/calls.ts'), 'utf8');
   const typesOf = (path: string, operation: string): string[] => {
     const spaces = [...signatures.matchAll(new RegExp(`readonly '?${path}'?: \\{(.*?)\\n  \\};`, 'gs'))];
@@ -111,7 +111,7 @@ describe('what a call’s types let through, its route takes:', () => {
   });
 });
 
-test('every call of the contracts has its types, and every type of a call its contract', () => {
+test('every contract call has SDK types, and every SDK call type has a contract', () => {
   const text = readFileSync(join(root, 'sdk/generated/calls.ts'), 'utf8');
   const spaces = new Set([...text.matchAll(/^  readonly '?([\w-]+)'?: \{/gm)].map(([, name]) => name!));
   const called = contracts.filter(({ calls = [] }) => calls.length > 0).map(({ path }) => path);

@@ -1,5 +1,5 @@
-// A plugin uses secrets that it never sees: they are written into the declared header on the way to the declared host, and what comes back
-// of them is taken out.
+// A plugin uses secrets without reading them: they are inserted into the declared header for the declared host, and
+// removed from the response.
 import { describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ describe('a secret', () => {
   const path = (): string => `/api/v1/plugins/${outside.plugin.id}/secrets`;
   const withSecret = (): FetchArguments => [`${origin}/v1/x`, { headers: { authorization: '$REF' } }];
 
-  test('is set by an administrator, is never shown, and its change is in the log without it', async () => {
+  test('is set by an administrator and never returned, and its change is logged without the value', async () => {
     await outside.app.settled();
     const before = await outside.app.lastSequence();
     const set = await outside.app.call('PUT', `${path()}/ACME_KEY`, { value: secret });
@@ -38,7 +38,7 @@ describe('a secret', () => {
       expect((await outside.app.call('PUT', `${path()}/ACME_KEY`, { value })).status).toBe(422);
   });
 
-  test('is in the declared header at the declared host, and what comes back of it is taken out', async () => {
+  test('is sent in the declared header to the declared host, and removed from the response', async () => {
     const before = seen.length;
     const [whole, bare] = await outside.ask([
       withSecret(),
@@ -56,7 +56,7 @@ describe('a secret', () => {
     }
   });
 
-  test('goes nowhere else', async () => {
+  test('is not sent anywhere else', async () => {
     const before = seen.length;
     const hostile: FetchArguments[] = [
       [`${origin}/v1/$REF`],
@@ -73,7 +73,7 @@ describe('a secret', () => {
     expect(seen.length).toBe(before);
   });
 
-  test('rests nowhere in plain text: not in the database with its journal, runs, comments and values, nor in the log', async () => {
+  test('is never stored in plain text: not in the database with its journal, runs, comments and values, nor in the log', async () => {
     await outside.file([withSecret()], { fails: 1 });
     await outside.app.settled();
     expect((await outside.latestRun()).error.message).toContain('[secret ACME_KEY]');
@@ -88,7 +88,7 @@ describe('a secret', () => {
     expect(JSON.stringify(outside.app.logs)).not.toContain('sk_live');
   });
 
-  test('opens with a new master key, and the old one is no longer its', async () => {
+  test('is decrypted with a new master key, and no longer with the old one', async () => {
     const { clock, dataDir, workspace } = outside.app;
     await outside.app.stop();
     expect((await rotateMasterKey(dataDir, clock.nowMs)).resealed).toBe(1);
@@ -98,7 +98,7 @@ describe('a secret', () => {
     expect(seen[before]!.headers.get('authorization')).toBe(`Bearer ${secret}`);
   });
 
-  test('is gone once it is deleted, and the plugin can tell', async () => {
+  test('is removed by its deletion, which the plugin can detect', async () => {
     expect((await outside.app.call('DELETE', `${path()}/ACME_KEY`)).status).toBe(204);
     expect((await outside.app.call('DELETE', `${path()}/ACME_KEY`)).status).toBe(404);
     const before = seen.length;
@@ -106,7 +106,7 @@ describe('a secret', () => {
     expect(seen[before]!.headers.get('authorization')).toBe('unset');
   });
 
-  test('does not follow a new version to other hosts', async () => {
+  test('is not sent to additional hosts of a new version', async () => {
     await outside.app.call('PUT', `${path()}/ACME_KEY`, { value: secret });
     const document = await packSource(outside.definition);
     document.manifest.net = [...(document.manifest.net ?? []), { origin: other, why: 'test' }];

@@ -1,4 +1,4 @@
-// The settings of a plugin as a form, and what is refused of them.
+// The settings of a plugin as a form, and their validation.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
@@ -10,7 +10,7 @@ afterAll(() => app.stop());
 const source = (settings: string): string =>
   `{ id: 'com.test.form', version: '1.0.0', engines: { tatami: '*' }, actions: { go: { target: 'none', handle() {} } }, settings: ${settings} }`;
 
-test('the fields of a form stand in order, with what each is set to, and each wrong value is named', async () => {
+test('form fields are ordered and have their values, and each invalid value is named', async () => {
   const schema = `{ type: 'object', required: ['key'], properties: {
     key: { type: 'string', title: 'Key', minLength: 3, description: 'Which one.' },
     level: { enum: ['low', 'high'], default: 'low' },
@@ -35,7 +35,7 @@ test('the fields of a form stand in order, with what each is set to, and each wr
   ]);
 });
 
-test('a schema that refers elsewhere, or could hang, is refused', async () => {
+test('a schema with external references or unbounded cost is refused', async () => {
   for (const keyword of [`{ $ref: 'https://x/' }`, `{ type: 'string', pattern: '(a+)+$' }`]) {
     const document = await packSource(source(`{ type: 'object', properties: { a: ${keyword} } }`));
     const { status } = await app.call('POST', '/api/v1/plugins', { package: document, grant: [] });

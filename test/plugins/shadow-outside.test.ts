@@ -1,4 +1,4 @@
-// A shadow sends nothing: what the run asked of other servers is answered as it was for the run, and what it did not ask is refused.
+// A shadow sends nothing: requests of the original run get their stored responses, and other requests are refused.
 import { expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
 import { outsideOfFile } from './outside.ts';
@@ -7,7 +7,7 @@ import { packSource } from './pack.ts';
 const outside = outsideOfFile();
 const { definition, origin, seen } = outside;
 
-test('a request of the run is answered from its journal, another one is refused, and neither is sent', async () => {
+test('a request of the original run gets its stored response, another one is refused, and neither is sent', async () => {
   const asksMore = definition
     .replace(`version: '1.0.0'`, `version: '2.0.0'`)
     .replace(
@@ -26,7 +26,7 @@ test('a request of the run is answered from its journal, another one is refused,
   expect(seen.map(({ path }) => path)).toEqual(['/v1/asked']);
   const { report }: Json = (await outside.app.call('GET', path)).json;
   expect(report).toMatchObject({ runs: 1, different: 1, failed: 0 });
-  // The comment, which is what was answered, is the same in both.
+  // The comment contains the response and is the same in both.
   expect(report.differences[0].fields).toEqual([
     { object: `issue ${issue.id}`, field: 'title', real: null, shadow: '200,egress_denied' },
   ]);

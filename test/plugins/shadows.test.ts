@@ -1,5 +1,5 @@
-// A second version runs beside the installed one for what happens now: nothing of it is written or sent, it may no more than the
-// install, and where it would do otherwise is told field by field.
+// A shadow version runs beside the installed one on live events: it writes and sends nothing, has at most the grant of
+// the install, and its differences are reported field by field.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { tatami } from '../cli/tatami.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** Counts in its own values, too, as both versions do for themselves. */
+/** Both versions count in their own values. */
 function versionOf(version: string, priority: string, more = '', scopes = ''): string {
   return `{
     id: 'com.test.beside', version: '${version}', engines: { tatami: '*' },
@@ -43,7 +43,7 @@ async function create(title: string): Promise<Json> {
   return (await app.call('GET', `/api/v1/issues/${json.id}`)).json;
 }
 
-test('it sees what the real run saw, and what it would do otherwise is told', async () => {
+test('a shadow reads what the original run read, and its differences are reported', async () => {
   expect((await create('Bug before')).estimate).toBe(1);
   expect(await begin(versionOf('2.0.0', 'urgent'))).toMatchObject({
     isRunning: true,
@@ -67,7 +67,7 @@ test('it sees what the real run saw, and what it would do otherwise is told', as
   ]);
 });
 
-test('a restart goes on with it, and the command shows it', async () => {
+test('a shadow continues after a restart, and the command shows it', async () => {
   app = await app.restart();
   await create('Wish after');
   expect((await readShadow()).report).toMatchObject({ runs: 3, same: 2, different: 1 });
@@ -77,14 +77,14 @@ test('a restart goes on with it, and the command shows it', async () => {
   expect(out).toContain('priority: "high" → "urgent"');
 });
 
-test('an upgrade stops it, and what it counted stays', async () => {
+test('an upgrade stops the shadow, and its counts remain', async () => {
   await install(app.call, await packSource(versionOf('1.1.0', 'high')));
   await app.settled();
   expect(await readShadow()).toMatchObject({ isRunning: false, stoppedBy: 'upgraded', report: { runs: 3 } });
   expect((await app.call('DELETE', path())).status).toBe(409);
 });
 
-test('it may no more than the install, and sends nothing', async () => {
+test('a shadow has at most the grant of the install, and sends nothing', async () => {
   const asking = `await ctx.comments.create(issue.id, { body: 'Said.' });`;
   await begin(versionOf('3.0.0', 'high', asking, `'comments:write': { why: 'test' }`));
   const issue = await create('Wish for more');
@@ -97,7 +97,7 @@ test('it may no more than the install, and sends nothing', async () => {
   expect(await readShadow()).toMatchObject({ isRunning: false, stoppedBy: 'asked', report: { runs: 1 } });
 });
 
-test('at most a hundred runs wait for it; what comes beyond them is dropped, and stays counted', async () => {
+test('at most a hundred runs wait for a shadow, and dropped runs are counted', async () => {
   const waiting = (version: string, handle: string) =>
     packSource(`{ id: 'com.test.waiting', version: '${version}', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
       on: { 'issue.created': { order: 'none', handle: ${handle} } } }`);
@@ -114,7 +114,7 @@ test('at most a hundred runs wait for it; what comes beyond them is dropped, and
   await Promise.all(Array.from({ length: 110 }, file));
   let full = await look();
   for (; full.dropped < 3; full = await look()) await file();
-  // A run that was under way when they were dropped ends, and forgets none of them.
+  // A run in progress during the drop ends, and the count stays complete.
   let later = await look();
   for (; later.runs === full.runs; later = await look()) await Bun.sleep(20);
   expect(later.dropped).toBeGreaterThanOrEqual(full.dropped);

@@ -1,4 +1,4 @@
-// Mode `simulate`: a run says what it would have written, value by value, and writes nothing.
+// Mode `simulate`: a run shows its writes value by value, and writes nothing.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { tatami } from '../cli/tatami.ts';
@@ -11,7 +11,7 @@ afterAll(() => app.stop());
 const create = (title: string): Promise<unknown> =>
   app.call('POST', '/api/v1/issues', { team: 'ENG', title });
 
-test('in simulate mode a run shows what it would do and does nothing', async () => {
+test('in simulate mode a run shows its effects and has none', async () => {
   const document = await packSource(`{
     id: 'com.test.simulate', version: '1.0.0', engines: { tatami: '*' }, scopes: ${allTrackerScopes},
     on: { 'issue.created': { handle: async (event, ctx) => {

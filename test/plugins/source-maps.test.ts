@@ -1,5 +1,5 @@
-// Source maps are a stranger's: one that leads nowhere is refused, one that is kept from before such checks keeps no run from ending,
-// and a better one counts at once.
+// Source maps are untrusted: an invalid one is refused, one stored before that check does not block runs, and a valid
+// one applies at once.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { sourceMapLookupOf } from '../../core/plugins/source-positions.ts';
@@ -12,7 +12,7 @@ let app: TestApp;
 let packed: PluginPackage;
 beforeAll(async () => {
   app = await startApp();
-  // The message names a place that no file has.
+  // The error names a position that no file has.
   packed = await packSource(`{
     id: 'com.test.maps', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
     on: { 'issue.created': { handle: async () => { throw new Error('no luck at plugin.js:0:0'); } } },
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const mapWith = (mappings: string, sources: string[]) => ({ version: 3 as const, sources, mappings });
-/** Of every line and more, whatever line of the bundle throws. */
+/** Mappings for more lines than the bundle has. */
 const onEachLine = (first: string, next: string): string =>
   [first, ...Array<string>(400).fill(next)].join(';');
 
@@ -30,7 +30,7 @@ const setMap = tenantStatement(
   'UPDATE plugin_code SET source_map = :map WHERE workspace_id = :ws AND id = :sha256',
 );
 
-/** What the first attempt of a run says, which is made for a new issue. */
+/** The error of the first attempt of a run on a new issue. */
 async function failure(call: Client, team: string): Promise<Json> {
   await call('POST', '/api/v1/issues', { team, title: 'One' });
   await app.settled();
@@ -38,14 +38,14 @@ async function failure(call: Client, team: string): Promise<Json> {
 }
 
 const broken: [name: string, mappings: string, sources: string[]][] = [
-  ['a source that is not there', onEachLine('AAAA,AgBAA', ''), []],
-  ['a source behind the last', onEachLine('AAAA', 'ACAA'), ['plugin.ts']],
+  ['a missing source', onEachLine('AAAA,AgBAA', ''), []],
+  ['a source after the last', onEachLine('AAAA', 'ACAA'), ['plugin.ts']],
   ['a source before the first', onEachLine('ADAA', ''), ['plugin.ts']],
   ['a line before the first', onEachLine('AADA', ''), ['plugin.ts']],
   ['a column before the first', onEachLine('AAAD', ''), ['plugin.ts']],
 ];
 
-test('a package whose source map leads nowhere is refused, and the place named', async () => {
+test('a package whose source map has invalid positions is refused with the position', async () => {
   for (const [name, mappings, sources] of broken) {
     const body = { package: { ...packed, sourceMap: mapWith(mappings, sources) }, grant: ['issues:read'] };
     const { status, json } = await app.call('POST', '/api/v1/plugins', body);
@@ -53,7 +53,7 @@ test('a package whose source map leads nowhere is refused, and the place named',
   }
 });
 
-test('with a map that leads nowhere, or cannot be read, a run that fails ends its attempt', async () => {
+test('with an invalid or unreadable source map, a failing run still ends its attempt', async () => {
   await install(app.call, packed);
   const wanted = await failure(app.call, 'ENG');
   expect(wanted).toMatchObject({ status: 'retrying', attempt: 1 });
@@ -72,14 +72,14 @@ test('with a map that leads nowhere, or cannot be read, a run that fails ends it
     const run = await failure(call, `MAP${n}`);
     expect([map.slice(0, 80), run.status, run.attempt]).toEqual([map.slice(0, 80), 'retrying', 1]);
     expect(run.error.at ?? '').not.toContain(':0');
-    // The same code with a map that is right: it counts from the next run on.
+    // The same code with a valid map, which applies from the next run on.
     await install(call, packed);
     expect((await failure(call, `MAP${n}`)).error).toEqual(wanted.error);
   }
   expect(app.logs.some(({ message }) => message === 'work failed')).toBe(false);
 });
 
-test('a place that cannot be is none', () => {
+test('an impossible position is omitted', () => {
   const find = sourceMapLookupOf(mapWith('AAAA', ['plugin.ts']));
   expect([find(1, 1), find(0, 1), find(1, 0)]).toEqual([
     { file: 'plugin.ts', line: 1, column: 1 },

@@ -1,4 +1,5 @@
-// A run that makes an issue and its sub-issues: the parent has no number until all of it commits, and is shown without one till then.
+// A run that creates an issue and its sub-issues: the parent has no identifier until the commit, and is shown without
+// one until then.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type TestApp } from '../app.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
@@ -26,7 +27,7 @@ test('the event of a sub-issue shows a parent of the same run without an identif
   expect(later.data.parent).toEqual({ id: first.id, identifier: first.identifier });
   const [run] = (await app.call('GET', '/api/v1/plugins/com.test.family/runs')).json.data;
   expect(run.logs[0].message).toBe('null');
-  // Once committed it has its number.
+  // After the commit the parent has its number.
   const read = (await app.call('GET', `/api/v1/issues/${child.data.id}`)).json;
   expect(read.parent).toEqual({ id: parent.data.id, identifier: parent.data.identifier });
 });

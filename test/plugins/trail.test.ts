@@ -1,4 +1,4 @@
-// The trail of an issue through the public doors: why it is what it is, as a tree from the event that all of it began with.
+// The trail of an issue through the API: the causes of its state as a tree from the root event.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { tatami } from '../cli/tatami.ts';
@@ -46,7 +46,7 @@ const trail = async (query = '', client = app.call): Promise<Json> => {
   return json;
 };
 
-/** Its nodes as lines, each as deep as what it came of. */
+/** Nodes as lines, indented by their depth. */
 const drawn = (nodes: Json[]): string[] => {
   const depth = ({ parentId }: Json): number =>
     parentId === null ? 0 : 1 + depth(nodes.find(({ id }) => id === parentId));
@@ -56,7 +56,7 @@ const drawn = (nodes: Json[]): string[] => {
   );
 };
 
-test('a chain of two plugins is one tree under the event that it began with', async () => {
+test('a chain of two plugins is one tree under its root event', async () => {
   const { data, pageInfo } = await trail();
   expect(data.map(({ nodes }: Json) => drawn(nodes))).toEqual([
     ['issue.created', '  sorts', '    issue.updated', '      tells', '        comment.added'],
@@ -73,7 +73,7 @@ test('a chain of two plugins is one tree under the event that it began with', as
   expect(updated.fields).toContainEqual({ field: 'priority', from: 'none', to: 'high' });
 });
 
-test('a field is followed from the event that gave it its value back to the root', async () => {
+test('a field is traced from the event that set it to the root', async () => {
   const { data, pageInfo } = await trail('?field=priority');
   const [created, run, updated] = data[0].nodes;
   expect(pageInfo.setBy).toEqual({
@@ -86,7 +86,7 @@ test('a field is followed from the event that gave it its value back to the root
   expect(wrong.status).toBe(422);
 });
 
-test('an undo stands where it belongs, marked, and pages go by roots', async () => {
+test('an undo is marked in its place, and pages consist of whole roots', async () => {
   const [run] = (await app.call('GET', `/api/v1/plugins/${plugin.id}/runs`)).json.data;
   await app.call('POST', `/api/v1/runs/${run.id}/undo`);
   await app.call('PATCH', `/api/v1/issues/${issue.id}`, { title: 'By hand' });
@@ -108,7 +108,7 @@ test('an undo stands where it belongs, marked, and pages go by roots', async () 
   expect(back.fields).toContainEqual({ field: 'priority', from: 'high', to: 'none' });
 });
 
-test('what a key may not read is left out, and said', async () => {
+test('nodes without read permission are omitted and reported as omitted', async () => {
   const narrow = app.clientOf(await app.mintKey(['issues:read']));
   const { data, pageInfo } = await trail('', narrow);
   expect(pageInfo.leftOut).toEqual(['plugins:read', 'proposals:read', 'webhooks:read']);
@@ -122,7 +122,7 @@ test('what a key may not read is left out, and said', async () => {
   });
 });
 
-test('a proposal stands under its run with who approved it, and over what came of that; the run names the version that ran', async () => {
+test('a proposal is below its run and above its result, with its approver, and the run shows its version', async () => {
   const { call } = app;
   const source = (version: string) =>
     packSource(`{ id: 'com.test.asks', name: 'asks', version: '${version}', engines: { tatami: '*' }, scopes: ${allTrackerScopes},
@@ -155,7 +155,7 @@ test('a proposal stands under its run with who approved it, and over what came o
   expect(below(undone.id)).toEqual(['issue.updated']);
 });
 
-test('of what a request proposed, the approval stands over what it changed', async () => {
+test('the approval of a requested proposal is above its changes', async () => {
   const { call } = app;
   const { json: member } = await call('POST', '/api/v1/members', {
     ...{ name: 'Ada', email: 'ada@example.com', role: 'member' },
@@ -178,7 +178,7 @@ test('of what a request proposed, the approval stands over what it changed', asy
   expect(event).toMatchObject({ parentId: proposed.id, actor: 'Ada' });
   expect(nodes.find(({ id }) => id === proposed.id).proposal.status).toBe('approved');
 
-  // One commit is one line of one tree, however many events tell it, and so is its undo.
+  // One commit is one line of one tree, with any number of events, and so is its undo.
   await call('POST', `/api/v1/proposals/${proposed.id}/undo`, {});
   await app.settled();
   const [newest, before] = (await trail('?limit=2')).data;
@@ -201,7 +201,7 @@ test('of what a request proposed, the approval stands over what it changed', asy
   expect(out).toMatch(/issue\.updated, issue\.labeled by Ada  .*labels: \[\] → \[soon\]/);
 });
 
-test('a proposal that was worked out anew says its revision', async () => {
+test('a recomputed proposal shows its revision', async () => {
   const { call } = app;
   const { json: created } = await call('POST', '/api/v1/issues', { team: 'ENG', title: 'ask' });
   await app.settled();

@@ -1,4 +1,4 @@
-// The events of one commit agree: whichever tells an issue tells it as the commit leaves it.
+// All events of one commit show an issue in its state after the commit.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from './pack.ts';
@@ -7,7 +7,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await startApp()));
 afterAll(() => app.stop());
 
-test('an event of an undo, and of a run, shows its issue as the commit leaves it, whatever else the commit changes of it', async () => {
+test('every event of an undo or a run shows its issue in the state after the commit', async () => {
   const ask = async (method: string, path: string, body?: object): Promise<Json> => {
     const { status, json, text } = await app.call(method, `/api/v1/${path}`, body);
     if (status >= 400) throw new Error(`${path} answered ${status}: ${text}`);
@@ -38,7 +38,7 @@ test('an event of an undo, and of a run, shows its issue as the commit leaves it
   );
   const act = (name: string): Promise<Json> =>
     ask('POST', `plugins/com.test.undo-told/actions/${name}`, { target: issue.id });
-  /** Every event of the issue shows it as it is now. */
+  /** Every event of the issue shows its current state. */
   const expectEvents = async (after: number, ...types: string[]): Promise<void> => {
     const { updatedAt: _, ...now } = await ask('GET', `issues/${issue.id}`);
     const { data } = await ask('GET', `events?after=${after}&limit=100`);

@@ -1,5 +1,6 @@
-// Undo against an independent model: plugins and people write at random, a random run is undone, and plain objects made from the
-// event log alone say what each field must be then. A failure names its seed; TATAMI_LONG=1 tries more, TATAMI_SEED begins elsewhere.
+// Undo against an independent model: plugins and people write at random, a random run is undone, and a model built from
+// the event log predicts each field. A failure shows its seed; TATAMI_LONG=1 tries more, TATAMI_SEED sets the first
+// one.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
@@ -14,7 +15,7 @@ let team: string;
 beforeAll(async () => {
   app = await startApp();
   team = (await app.call('GET', '/api/v1/teams')).json.data[0].key;
-  // It writes what a comment tells it to, in one run.
+  // In one run, the plugin performs the writes that a comment lists.
   await install(
     app.call,
     await packSource(`{
@@ -71,7 +72,7 @@ const names = (of: Json): string[] => of.map(({ name }: Json) => name).sort();
 const stateOf = (data: Json): Json =>
   Object.fromEntries(fields.map((field) => [field, field === 'labels' ? names(data.labels) : data[field]]));
 
-/** What undoing a run must come to, from the events of the issue alone. */
+/** Expected result of undoing a run, from the events of the issue alone. */
 function modelOf(events: Json[], runId: string): { state: Json; skipped: string[] } {
   const own = events.filter(({ type }) => type === 'issue.created' || type === 'issue.updated');
   const state = stateOf(own.at(-1).data);
@@ -115,7 +116,7 @@ async function check(seed: number, id: string, random: (below: number) => number
     skipped: model.skipped,
   });
   if (undone.id === null) return false;
-  // What the log says agrees, and the undo of the undo is exact.
+  // The log agrees, and the undo of the undo is exact.
   expect({
     seed,
     told: stateOf((await historyOf(id)).findLast(({ type }) => type === 'issue.updated').data),
@@ -129,7 +130,7 @@ async function check(seed: number, id: string, random: (below: number) => number
 }
 
 test(
-  `undo of a random run is what the log says it must be (seeds ${firstSeed} to ${firstSeed + seeds - 1})`,
+  `the undo of a random run has the result predicted from the log (seeds ${firstSeed} to ${firstSeed + seeds - 1})`,
   async () => {
     for (const name of labels) await app.call('POST', '/api/v1/labels', { name });
     const tried = [];
@@ -145,7 +146,7 @@ test(
     for (const { seed, id, random } of tried) {
       if (await check(seed, id, random)) undone++;
     }
-    // In most of them there is a run of which something is left to undo.
+    // Most seeds have a run with something to undo.
     expect(undone).toBeGreaterThan(seeds * 0.7);
   },
   process.env.TATAMI_LONG ? 600_000 : 60_000,

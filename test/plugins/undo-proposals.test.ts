@@ -1,4 +1,4 @@
-// What was approved of a proposal is undone like what a run wrote: of a plugin and of a request, alone and with all of a time.
+// An approved proposal of a plugin or a request is undone like a run, alone and within a period.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
@@ -33,7 +33,7 @@ const get = async (path: string): Promise<Json> => (await app.call('GET', `/api/
 const newestEvent = async (): Promise<Json> =>
   (await get('events?limit=100')).data.findLast(({ type }: Json) => !type.startsWith('inbox.'));
 
-/** An issue that the plugin has graded, with a comment at once and the priority once it was approved. */
+/** An issue that the plugin has graded, with a comment at once and the priority after approval. */
 async function graded(): Promise<{ issue: Json; proposal: Json; run: Json }> {
   app.clock.advance(1_000);
   const issue = await post('issues', { team: 'ENG', title: 'grade' });
@@ -45,7 +45,7 @@ async function graded(): Promise<{ issue: Json; proposal: Json; run: Json }> {
   return { issue, proposal, run };
 }
 
-test('of a plugin: what was approved goes back, what its run wrote stays, and the undo of the undo brings it back', async () => {
+test("undo of a plugin's proposal reverts the approved changes and not those of its run, and can be undone", async () => {
   const { issue, proposal, run } = await graded();
   const undone = await post(`proposals/${proposal.id}/undo`);
   expect(undone).toMatchObject({
@@ -69,7 +69,7 @@ test('of a plugin: what was approved goes back, what its run wrote stays, and th
   expect((await get('proposals')).data[0]).toMatchObject({ id: proposal.id, undoneBy: null });
 });
 
-test('of a request: an undo of it comes of its approval, and is undone itself', async () => {
+test('undo of a requested proposal has its approval as the cause, and can be undone', async () => {
   const issue = await post('issues', { team: 'ENG', title: 'By an agent' });
   const { id: memberId } = await post('members', { name: 'Ada', email: 'ada@example.com', role: 'member' });
   const scopes = ['issues:read', 'proposals:write'];
@@ -92,7 +92,7 @@ test('of a request: an undo of it comes of its approval, and is undone itself', 
   expect(await get(`issues/${issue.id}`)).toMatchObject({ priority: 'urgent' });
 });
 
-test('the undo of a time of a plugin takes back what was approved in it as well', async () => {
+test('undo of a period of a plugin includes the approved changes of that period', async () => {
   const { issue, proposal, run } = await graded();
   const undone = await post(`plugins/${plugin.id}/undo`, { since: run.createdAt });
   expect(undone.undid.toSorted()).toEqual([proposal.id, run.id].toSorted());
@@ -100,7 +100,7 @@ test('the undo of a time of a plugin takes back what was approved in it as well'
   expect((await get(`issues/${issue.id}/comments`)).data).toEqual([]);
 });
 
-test('what was only proposed, or rejected, has nothing to undo', async () => {
+test('an open or rejected proposal has nothing to undo', async () => {
   await post('issues', { team: 'ENG', title: 'grade' });
   const [{ proposalId }] = (await get(`plugins/${plugin.id}/runs?limit=1`)).data;
   const undo = () => app.call('POST', `/api/v1/proposals/${proposalId}/undo`);

@@ -1,5 +1,5 @@
-// Undo through the public doors: what a run wrote goes back in one commit, what people changed since stays and is said, and the undo
-// is an event that can be undone itself. Real libsql, real sidecar; only the clock is ours.
+// Undo through the API: one commit reverts the writes of a run, later changes by people remain and are reported, and
+// the undo can be undone. With real libsql and a real sidecar; only the clock is a fake.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { allTrackerScopes, install, packSource } from './pack.ts';
@@ -26,7 +26,7 @@ const triage = (id: string, self = 'skip') => `{
   },
 }`;
 
-/** A workspace of its own, with the plugin, and an issue that it has triaged. */
+/** A separate workspace with the plugin and an issue that it has triaged. */
 async function triaged(
   id: string,
 ): Promise<{ call: Client; key: string; plugin: Json; issue: Json; run: Json }> {
@@ -54,7 +54,7 @@ const readIssue = async (call: Client, id: string): Promise<Json> =>
 const comments = async (call: Client, id: string): Promise<Json[]> =>
   (await call('GET', `/api/v1/issues/${id}/comments`)).json.data;
 
-/** What an issue says, without what every write moves. */
+/** An issue without the properties that every write changes. */
 function said({ version, updatedAt, ...rest }: Json): Json {
   void [version, updatedAt];
   return rest;
@@ -78,7 +78,7 @@ async function eventsAfter(call: Client, after: number): Promise<Json[]> {
 }
 const end = async (call: Client): Promise<number> => (await eventsAfter(call, 0)).at(-1).sequence;
 
-test('the undo of a run puts back what it wrote and removes what it made, in one commit, and the plugin does not do it again', async () => {
+test('undo of a run restores changed values and removes created objects in one commit, and the plugin does not repeat its writes', async () => {
   const { call, issue, run, plugin } = await triaged('com.test.undo-run');
   const triagedIssue = await readIssue(call, issue.id);
   expect(triagedIssue).toMatchObject({ priority: 'high', title: 'One!', labels: [{ name: 'bug' }] });
@@ -129,7 +129,7 @@ test('the undo of a run puts back what it wrote and removes what it made, in one
   expect(again.message).toContain(`undone by ${undone.id}. Undo ${undone.id}`);
 });
 
-test('an undo is undone: all is again as the run left it, and can be undone once more', async () => {
+test('the undo of an undo restores the result of the run, and can be undone again', async () => {
   const { call, issue, run } = await triaged('com.test.undo-undo');
   const [left, [comment]] = [await readIssue(call, issue.id), await comments(call, issue.id)];
   const first = await undo(call, `runs/${run.id}`);
@@ -150,7 +150,7 @@ test('an undo is undone: all is again as the run left it, and can be undone once
   expect(third.message).toContain('was already undone by');
 });
 
-test('what people changed since stays: it is listed with what was written, what is there now, and who changed it', async () => {
+test('later changes by people remain, and are listed with the written value, the current value and the author', async () => {
   const { call, issue, run } = await triaged('com.test.undo-since');
   const byHand = await call('PATCH', `/api/v1/issues/${issue.id}`, {
     title: 'By hand',
@@ -173,7 +173,7 @@ test('what people changed since stays: it is listed with what was written, what 
       eventId: edit.id,
     },
   ]);
-  // A label that somebody added stays when the plugin's own goes.
+  // A label that a person added remains when the plugin's label is removed.
   expect(await readIssue(call, issue.id)).toMatchObject({
     title: 'By hand',
     priority: 'none',
@@ -181,7 +181,7 @@ test('what people changed since stays: it is listed with what was written, what 
   });
 });
 
-test('an issue that a run made is removed, unless others have worked on it since', async () => {
+test('an issue that a run created is removed unless others have changed it since', async () => {
   const key = `U${++team}`;
   const { apiKey } = await app.addWorkspace(`Undo ${team}`, key);
   const call = app.clientOf(apiKey);
@@ -228,19 +228,19 @@ test('an issue that a run made is removed, unless others have worked on it since
   }
 });
 
-test('all that a plugin did in a time is undone at once, several runs on one issue as one', async () => {
+test('all runs of a plugin in a period are undone at once, several runs of one issue as one', async () => {
   const { call, issue, key, plugin } = await triaged('com.test.undo-range');
   const since = new Date(app.clock.now() + 1).toISOString();
   app.clock.advance(1_000);
   const second = await make(call, key, 'Two');
-  // A person's change, which the plugin answers with another run.
+  // A person's change, to which the plugin responds with another run.
   await call('PATCH', `/api/v1/issues/${second.id}`, { priority: 'low' });
   await app.settled();
   expect(await readIssue(call, second.id)).toMatchObject({ priority: 'high', title: 'Two!' });
 
   const undone = await undo(call, `plugins/${plugin.pluginId}`, { since });
   expect(undone.undid.length).toBe(2);
-  // The person's priority is what the second run found, so there the way back ends.
+  // The second run overwrote the person's priority, so that the undo stops there.
   expect(await readIssue(call, second.id)).toMatchObject({ priority: 'low', title: 'Two' });
   expect(undone.skipped).toMatchObject([
     { id: second.id, field: 'priority', reason: 'changed', now: 'low', changedBy: { kind: 'api_key' } },
@@ -248,7 +248,7 @@ test('all that a plugin did in a time is undone at once, several runs on one iss
   expect(await readIssue(call, issue.id)).toMatchObject({ priority: 'high', title: 'One!' });
 });
 
-test('who undoes needs what it takes to write it, and a run that wrote nothing says so', async () => {
+test('an undo needs the scopes of its writes, and an undo of a run without writes reports that', async () => {
   const { call, run, key } = await triaged('com.test.undo-rights');
   const minted = await call('POST', '/api/v1/api-keys', {
     name: 'narrow',
@@ -273,7 +273,7 @@ test('who undoes needs what it takes to write it, and a run that wrote nothing s
   expect(nothing.text).toContain('it changed nothing');
 });
 
-test('relations and links that a run made or took away go and come back, and their issues tell it', async () => {
+test('relations and links of a run are removed and restored, and their issues emit events', async () => {
   const key = `U${++team}`;
   const { apiKey } = await app.addWorkspace(`Undo ${team}`, key);
   const call = app.clientOf(apiKey);
@@ -324,7 +324,7 @@ test('relations and links that a run made or took away go and come back, and the
     ['automation.undone', undefined],
   ]);
 
-  // The undo of that takes them away again.
+  // The undo of that removes them again.
   const reverted = await undo(call, `undos/${back.id}`);
   expect(reverted.changes.map(({ kind, action }: Json) => [kind, action])).toEqual([
     ['attachment', 'remove'],
@@ -341,7 +341,7 @@ test('relations and links that a run made or took away go and come back, and the
   await undo(call, `runs/${removal.id}`);
   expect(await parts()).toEqual(created);
 
-  // What others put in its place meanwhile stays.
+  // A replacement by others remains.
   await call('PATCH', `/api/v1/issues/${issue.id}`, { title: 'Three' });
   await app.settled();
   const again = await newestRun(call, 'com.test.undo-relates');

@@ -1,4 +1,5 @@
-// What a version of a plugin may do is what somebody consented to: upgrades wait, probation proposes, publishers keep their plugins.
+// A plugin version has exactly the consented grant: upgrades wait for consent, probation proposes, and a plugin stays
+// with its publisher.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { newKey, signPackage } from '../../core/plugins/signature.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
@@ -18,7 +19,7 @@ interface VersionedPlugin {
   path: string;
 }
 
-/** A workspace and a plugin of its own for each test. */
+/** A separate workspace and plugin for each test. */
 async function createPlugin(): Promise<VersionedPlugin & { id: string }> {
   const key = `V${++number}`;
   const { apiKey } = await app.addWorkspace(`Versions ${number}`, key);
@@ -57,7 +58,7 @@ async function last({ call }: VersionedPlugin): Promise<number> {
   return json.data.at(-1)?.sequence ?? 0;
 }
 
-test('an upgrade that asks for more waits for consent, and the version before goes on under its own grant', async () => {
+test('an upgrade with more scopes waits for consent, and the version before continues under its own grant', async () => {
   const at = await createPlugin();
   const { call, path } = at;
   await install(call, await greeter(at.id, '1.0.0', reading));
@@ -112,7 +113,7 @@ test('an upgrade that asks for more waits for consent, and the version before go
   expect(await call('POST', `${path}/consent`, { grant })).toMatchObject({ status: 409 });
 });
 
-test('what waits can be refused; a narrowing that widens waits as well, one that tightens does not', async () => {
+test('a waiting version can be refused; a wider narrowing waits for consent as well, and a tighter one does not', async () => {
   const at = await createPlugin();
   const { call, path } = at;
   const narrow = (version: string, teams: string) =>
@@ -128,7 +129,7 @@ test('what waits can be refused; a narrowing that widens waits as well, one that
     json: { state: 'active', pending: null, pluginVersion: '1.0.0' },
   });
   expect(await call('DELETE', `${path}/consent`)).toMatchObject({ status: 409 });
-  // A grant that names what it asks is the consent itself.
+  // An upgrade with an explicit grant includes the consent.
   expect((await install(call, wide)).pluginVersion).toBe('1.1.0');
   const tight = await narrow('1.2.0', `'${at.key}'`);
   expect((await call('POST', '/api/v1/plugins', { package: tight })).json).toMatchObject({
@@ -138,7 +139,7 @@ test('what waits can be refused; a narrowing that widens waits as well, one that
   });
 });
 
-test('what is shown before an installation, of a version that waits and by the API is the same, and all of it', async () => {
+test('the consent for an installation, for a waiting version and in the API is the same and complete', async () => {
   const at = await createPlugin();
   const { call, path, id } = at;
   const version = (number: string, net: string, auth: string): ReturnType<typeof packSource> =>
@@ -173,7 +174,7 @@ test('what is shown before an installation, of a version that waits and by the A
 
   await install(call, narrow);
   const wide = await version('1.1.0', '', 'public');
-  // Whoever opened the route did so for senders who sign.
+  // The route was opened for senders with a signature.
   const { json } = await call('POST', '/api/v1/plugins', { package: wide });
   const { installed, pending } = (await call('GET', `${path}/consent`)).json;
   expect(json).toMatchObject({
@@ -190,13 +191,13 @@ test('what is shown before an installation, of a version that waits and by the A
   const { asked: requested } = (await call('POST', '/api/v1/plugins/preview', { package: wide })).json;
   expect(sentences(requested)).toEqual(sentences(pending));
 
-  // Less of the same is nothing new.
+  // Fewer scopes need no consent.
   await install(call, wide);
   const less = (await call('POST', '/api/v1/plugins/preview', { package: narrow })).json.asked;
   expect(less.hosts[0]).toMatchObject({ added: false, before: pending.hosts[0].sentence });
 });
 
-test('a version that was installed before comes back with its grant and its settings by one call', async () => {
+test('a rollback restores the version before with its grant and settings in one call', async () => {
   const at = await createPlugin();
   const { call, path } = at;
   const settings = `settings: { type: 'object', properties: { tone: { type: 'string', default: 'kind' } } },`;
@@ -222,7 +223,7 @@ test('a version that was installed before comes back with its grant and its sett
   expect(await call('POST', `${path}/rollback`, { version: '9.0.0' })).toMatchObject({ status: 409 });
 });
 
-test('a secret outlives the way back and forth, and goes only to the hosts that it was set for', async () => {
+test('a secret persists through upgrades and rollbacks, and is sent only to the hosts it was set for', async () => {
   const at = await createPlugin();
   const { call, path, id } = at;
   const sending = (version: string, host: string): ReturnType<typeof packSource> =>
@@ -238,7 +239,7 @@ test('a secret outlives the way back and forth, and goes only to the hosts that 
   const second = await sending('0.2.0', 'https://203.0.114.9');
   await install(call, second);
   await call('PUT', `${path}/secrets/ACME_KEY`, { value: 'sk_of_a_test' });
-  // By a rollback each way, and by an installation.
+  // Through a rollback each way, and through an installation.
   for (const forward of [
     () => call('POST', `${path}/rollback`, { version: '0.2.0' }),
     () => install(call, second),
@@ -253,7 +254,7 @@ test('a secret outlives the way back and forth, and goes only to the hosts that 
   expect(await isSet()).toEqual([false]);
 });
 
-test('a new install is on probation, which holds for what a mode of its own would apply as well', async () => {
+test('a new install is on probation, which also applies to writes with mode `apply`', async () => {
   const at = await createPlugin();
   const { call, path } = at;
   const document = await greeter(at.id, '1.0.0', writing);
@@ -271,7 +272,7 @@ test('a new install is on probation, which holds for what a mode of its own woul
   expect(await bodies(at, await createIssue(at, 'Trusted again'))).toEqual(['Hello from 1.0.0']);
 });
 
-test('other code under an installed version is refused, unless it is meant', async () => {
+test('changed code under an installed version is refused without an explicit flag', async () => {
   const at = await createPlugin();
   const { call } = at;
   await install(call, await greeter(at.id, '1.0.0', reading));
@@ -286,7 +287,7 @@ test('other code under an installed version is refused, unless it is meant', asy
   );
 });
 
-test('where the operator trusts publishers, a package is signed or confirmed by its hash, and a plugin stays its publisher’s', async () => {
+test('with trusted publishers, a package needs a signature or a confirmed hash, and a plugin stays with its publisher', async () => {
   const [acme, other, stranger] = [newKey(), newKey(), newKey()];
   const trusting = await startApp({
     flags: { pluginTrust: `acme=${acme.publicKey}, other=${other.publicKey}` },

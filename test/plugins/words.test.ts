@@ -1,4 +1,4 @@
-// What a proposal and a run say of what they would do: which object, what of it changes, and what became of each part.
+// Proposals and runs describe their writes: the object, its changes, and the outcome of each effect.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { tatami } from '../cli/tatami.ts';
@@ -78,7 +78,7 @@ test('the title and the effect name the object, and the diff is that of the obje
   expect([deletion.name, deletion.issue, move.name]).toEqual([blocks, one.identifier, one.identifier]);
 });
 
-test('each effect of a run of several modes says what became of it', async () => {
+test('each effect of a run with several modes has its own outcome', async () => {
   await install(
     app.call,
     await packSource(`{
@@ -129,7 +129,7 @@ test('each effect of a run of several modes says what became of it', async () =>
   expect(out).toMatch(/simulated: would create comment cmt_\w+\n/);
 });
 
-test('a refused call names the grant, the field or the parameter, under the name of its class', async () => {
+test('a refused call names the grant, the field or the parameter, with the name of its class', async () => {
   let nth = 0;
   const asks = async (scopes: string, call: string, grant?: string[]): Promise<string> => {
     const id = `com.test.refused${++nth}`;

@@ -76,14 +76,14 @@ const guards: readonly Guard[] = [
   {
     name: 'a subscription requires its scope',
     file: 'core/plugins/installs/check.ts',
-    guarding: 'if (!asked.has(scopeOfEvent(type)))',
-    broken: "if (!asked.has(scopeOfEvent(type)) && asked.has(''))",
+    guarding: 'if (!requestedScopes.has(scopeOfEvent(type)))',
+    broken: "if (!requestedScopes.has(scopeOfEvent(type)) && requestedScopes.has(''))",
     suite: 'test/rights/manifests.test.ts',
   },
   {
     name: 'events are filtered by team',
     file: 'core/plugins/subscription-matcher.ts',
-    guarding: 'if (!mayReadEvent(rights, shown)) return false;',
+    guarding: 'if (!mayReadEvent(rights, envelope)) return false;',
     broken: '',
     suite: 'test/rights/host-calls.test.ts',
   },
@@ -111,7 +111,7 @@ const guards: readonly Guard[] = [
   {
     name: 'a manifest is plain text',
     file: 'sdk/plugin/manifest.ts',
-    guarding: '    if (found === undefined) return;',
+    guarding: '    if (match === undefined) return;',
     broken: "    if (at !== '') return;",
     suite: 'test/rights/plugins.test.ts',
   },
@@ -146,7 +146,7 @@ const guards: readonly Guard[] = [
   {
     name: 'a URL in an event of an earlier version is masked',
     file: 'core/events/event.ts',
-    guarding: 'return isShownAsStored(row) ? row.data : maskAddress(row.data);',
+    guarding: 'return isRenderedAsStored(row) ? row.data : maskAddress(row.data);',
     broken: 'return row.data;',
     suite: 'core/events/event.test.ts',
   },

@@ -71,6 +71,6 @@ test('a masked URL is not accepted as the new URL', async () => {
   for (const url of [(await call('GET', path)).json.url, encodeURI(`${receiver.url}?token=…`)])
     expect(await call('PATCH', path, { url })).toMatchObject({
       status: 422,
-      json: { error: { details: [{ path: 'url', fix: expect.stringContaining('whole address') }] } },
+      json: { error: { details: [{ path: 'url', fix: expect.stringContaining('full address') }] } },
     });
 });

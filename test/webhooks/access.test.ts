@@ -1,4 +1,5 @@
-// What an endpoint gets is what its registrar may read: neither a changed address nor the delivery log is a way around it.
+// An endpoint receives only events that its creator may read, also after a change of its address and in the delivery
+// log.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startHooks, startReceiver, type Hooks } from './receiver.ts';
 
@@ -15,7 +16,7 @@ afterAll(async () => {
 
 const refused = { status: 403, json: { error: { code: 'insufficient_scope' } } };
 
-test('a token that may not read issues cannot steer an issue subscription to an address of its own', async () => {
+test('a token without issues:read cannot redirect an issue subscription to another address', async () => {
   const endpoint = await hooks.register(receiver.url);
   const narrow = hooks.app.clientOf(await hooks.app.mintKey(['webhooks:write']));
   const path = `/api/v1/webhooks/${endpoint.id}`;
@@ -27,7 +28,7 @@ test('a token that may not read issues cannot steer an issue subscription to an 
   expect((await hooks.call('DELETE', path)).status).toBe(204);
 });
 
-test('the delivery log shows payloads only to those who may read the event', async () => {
+test('the delivery log shows payloads only to callers with read access to the event', async () => {
   const endpoint = await hooks.register(receiver.url, { events: ['issue.created'] });
   await hooks.file('Secret plans');
   await hooks.app.settled();
@@ -43,7 +44,7 @@ test('the delivery log shows payloads only to those who may read the event', asy
   expect((await hooks.call('DELETE', `/api/v1/webhooks/${endpoint.id}`)).status).toBe(204);
 });
 
-test('a filter that some subscribed type cannot be filtered by is refused, and does not stop the others', async () => {
+test('a filter that does not apply to a subscribed type is refused, without effect on other endpoints', async () => {
   const filter = { priority: ['urgent'] };
   for (const events of [['*'], ['issue.*', 'comment.added']])
     expect(await hooks.call('POST', '/api/v1/webhooks', { url: receiver.url, events, filter })).toMatchObject(

@@ -1,5 +1,5 @@
-// Many deliveries at once: all arrive, each once, and endpoints that hang cost the others nothing. docs/spec/durability.md ›
-// Backlogs, in its fast form.
+// A backlog of deliveries arrives completely and once each, and endpoints that hang do not delay others. Short form of
+// docs/spec/durability.md › Backlogs.
 import { afterEach, expect, test } from 'bun:test';
 import { startHooks, startReceiver, type Hooks } from './receiver.ts';
 
@@ -25,7 +25,7 @@ async function fileMany({ app }: Hooks, hundreds: number): Promise<void> {
     expect((await app.call('POST', '/api/v1/issues/bulk', { issues: issues(bulk) })).status).toBe(201);
 }
 
-test('more deliveries than the process holds at once arrive, each exactly once', async () => {
+test('more deliveries than the process holds in memory arrive exactly once each', async () => {
   const { hooks, receiver } = await begin();
   const endpoints = 15;
   for (let index = 0; index < endpoints; index++) await hooks.register(`${receiver.url}/${index}`);
@@ -36,7 +36,7 @@ test('more deliveries than the process holds at once arrive, each exactly once',
   expect(ids.length).toBe(endpoints * 200);
 }, 60_000);
 
-test('a dozen hanging endpoints do not hold up a healthy one', async () => {
+test('a dozen hanging endpoints do not delay a healthy one', async () => {
   const { hooks, receiver } = await begin();
   const tarpit = startReceiver();
   const released = Promise.withResolvers<void>();
@@ -54,7 +54,7 @@ test('a dozen hanging endpoints do not hold up a healthy one', async () => {
   expect(tarpit.received.length).toBe(hanging * 300);
 }, 60_000);
 
-test('a hanging endpoint does not hold up the end of the process, and what waited for it outlives that', async () => {
+test('a hanging endpoint does not delay shutdown, and its waiting deliveries persist', async () => {
   const { hooks, receiver, restart } = await begin();
   receiver.answer = () => new Promise<Response>(() => undefined);
   await hooks.register(receiver.url);
@@ -67,10 +67,10 @@ test('a hanging endpoint does not hold up the end of the process, and what waite
   expect(ids.length).toBe(308);
 }, 60_000);
 
-/** Issues behind each endpoint; 1,000 in the long form. */
+/** Issues for each endpoint; 1,000 in the long form. */
 const backlog = process.env.TATAMI_LONG ? 1_000 : 500;
 
-test(`${backlog * 10} deliveries to ten endpoints, one of them hanging: drained fast, fairly, and none twice`, async () => {
+test(`${backlog * 10} deliveries to ten endpoints, one of them hanging, arrive fast, fairly and once each`, async () => {
   const { hooks, receiver } = await begin();
   const tarpit = startReceiver();
   cleanUp.push(tarpit.stop);
@@ -105,7 +105,7 @@ test(`${backlog * 10} deliveries to ten endpoints, one of them hanging: drained 
   expect([repeated, ids.size, byPath.size]).toEqual([0, backlog * 9, 9]);
   const mean = half.reduce((sum, count) => sum + count, 0) / 9;
   expect([half.length, half.filter((count) => Math.abs(count - mean) > mean * 0.2)]).toEqual([9, []]);
-  // Of processor time, for the core and the receivers together: about 4,700.
+  // Per second of CPU time of the core and the receivers together; about 4,700 when measured.
   expect([Math.round(perSecond), perSecond > 1_000]).toEqual([Math.round(perSecond), true]);
   expect(tarpit.received.length).toBe(8);
 }, 120_000);

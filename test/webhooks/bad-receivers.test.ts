@@ -1,6 +1,6 @@
-// Receivers that hang, drip, flood, lie or break off (docs/spec/webhooks.md › Delivery), at a real core process: each attempt
-// ends in time and says in words what was wrong, nothing is followed or kept beyond its cap, and a healthy endpoint beside them
-// is served as before.
+// Receivers that hang, respond slowly, flood, send invalid HTTP or disconnect (docs/spec/webhooks.md › Delivery),
+// against a real core process: each attempt ends in time with the reason, no redirect is followed, stored responses are
+// limited, and a healthy endpoint is not affected.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server as TcpServer, type Socket } from 'node:net';
@@ -17,7 +17,7 @@ const head = 'HTTP/1.1 200 OK\r\n';
 const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
 const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024), { level: 9 });
 
-/** What a receiver does with a connection once the request has begun. */
+/** Handlers of a connection once its request has begun. */
 const misdeeds: Readonly<Record<string, (socket: Socket, canary: string) => void>> = {
   hangs: () => undefined,
   'drips its head': (socket) => drip(socket, `${head}X-Slow: ${'y'.repeat(10_000)}`),
@@ -58,7 +58,7 @@ const misdeeds: Readonly<Record<string, (socket: Socket, canary: string) => void
     socket.end(`HTTP/1.1 307 Other\r\nLocation: ${canary}\r\nContent-Length: 0\r\n\r\n`),
   'speaks no TLS': (socket) => socket.end(`${head}Content-Length: 0\r\n\r\n`),
 };
-/** What is taken for a success: an answer of 200, of which no more than the cap is kept. */
+/** These count as success: a 200 response whose stored part is limited. */
 const accepted = ['never ends its body', 'sends a gzip bomb'];
 
 function drip(socket: Socket, text: string): void {
@@ -112,7 +112,7 @@ async function misbehaving(name: string): Promise<Json> {
 const residentMb = (): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${core.child.pid}/status`, 'utf8'))![1]) / 1024;
 
-/** Files issues one after the other and answers how long each took to be received, in ms, ascending. */
+/** Creates issues in sequence and returns the time until each was received, in ms, ascending. */
 async function receipts(count: number): Promise<number[]> {
   const took: number[] = [];
   for (let n = 0; n < count; n++) {
@@ -125,7 +125,7 @@ async function receipts(count: number): Promise<number[]> {
   return took.toSorted((a, b) => a - b);
 }
 
-test('each attempt ends in time and says what was wrong, and the healthy endpoint beside them does not notice', async () => {
+test('each attempt ends in time with its reason, and a healthy endpoint is not affected', async () => {
   await call('POST', '/api/v1/webhooks', { url: receiver.url, events: ['issue.created'] });
   await receipts(100);
   const alone = await receipts(100);
@@ -163,8 +163,8 @@ test('each attempt ends in time and says what was wrong, and the healthy endpoin
   expect(canary.received.length).toBe(0);
   const again = await receipts(100);
   console.log('grown', grown, alone[98], beside[98], again[98]);
-  // Twice as long at most as alone, before or after: a machine that is busy otherwise changes meanwhile.
+  // At most twice as long as alone, before or after, because the load of the machine changes.
   expect(beside[98]!).toBeLessThan(2 * Math.max(alone[98]!, again[98]!, 50 * slowness()));
-  // Megabytes; about 5 on a machine at rest.
+  // Megabytes; about 5 on an idle machine.
   expect(grown).toBeLessThan(20);
 }, 60_000);

@@ -1,6 +1,6 @@
 /**
- * Listeners that nobody must reach. One port on every local address, IPv4 and IPv6, so that any spelling of this machine
- * that gets through leads to a canary. A raw receiver beside it plays an HTTP server byte by byte.
+ * Listeners that no request may reach: one port on every local IPv4 and IPv6 address, so that any spelling of this
+ * machine leads to a canary. A raw receiver beside them sends HTTP responses byte by byte.
  */
 import net from 'node:net';
 
@@ -53,7 +53,7 @@ export async function listen(
 
 export const OK_ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
-/** On `::`, which takes IPv4 too; on `0.0.0.0` where the machine has no IPv6. */
+/** On `::`, which includes IPv4, or on `0.0.0.0` if the machine has no IPv6. */
 export async function startCanary(): Promise<Listener> {
   const answer = (socket: net.Socket): void => void socket.write(OK_ANSWER);
   try {

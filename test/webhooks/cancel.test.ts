@@ -1,4 +1,5 @@
-// A delivery that is canceled is attempted no more, wherever it was at that moment; an attempt that was under way is told truly.
+// A canceled delivery has no further attempt, whatever its state; an attempt in progress is recorded with its real
+// result.
 import { beforeEach, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
 import { hooksOfFile } from './receiver.ts';
@@ -15,7 +16,7 @@ beforeEach(async () => {
 const cancel = (id: string, headers?: Record<string, string>) =>
   hooks.call('POST', `/api/v1/deliveries/${id}/cancel`, undefined, headers);
 
-test('one that waits for its retry gets none, and no event says so', async () => {
+test('a canceled delivery is not retried, and emits no event', async () => {
   receiver.answer = () => new Response(null, { status: 500 });
   await hooks.file('One');
   await hooks.app.settled();
@@ -31,7 +32,7 @@ test('one that waits for its retry gets none, and no event says so', async () =>
   expect(await hooks.delivery(id)).toMatchObject({ status: 'canceled', attempts: 1 });
 });
 
-test('one that waits in memory behind others is not sent', async () => {
+test('a canceled delivery in the memory queue is not sent', async () => {
   const gate = Promise.withResolvers<void>();
   receiver.answer = () => gate.promise.then(() => new Response());
   const issues = Array.from({ length: 12 }, (_, n) => ({ team: 'ENG', title: `Issue ${n}` }));
@@ -46,7 +47,7 @@ test('one that waits in memory behind others is not sent', async () => {
   expect((await hooks.deliveries(endpoint, '&status=canceled')).length).toBe(4);
 });
 
-test('one whose attempt is under way stays delivered where that works, and canceled with its attempt where it fails', async () => {
+test('a delivery canceled during its attempt is delivered if the attempt succeeds, and otherwise canceled', async () => {
   for (const [answered, ends] of [
     [200, 'delivered'],
     [500, 'canceled'],
@@ -72,7 +73,7 @@ test('one whose attempt is under way stays delivered where that works, and cance
   }
 });
 
-test('one that has ended, or is not there, cannot be canceled', async () => {
+test('a finished or missing delivery cannot be canceled', async () => {
   await hooks.file('One');
   await hooks.app.settled();
   const [{ id }] = await hooks.deliveries(endpoint);

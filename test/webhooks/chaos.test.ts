@@ -1,6 +1,6 @@
-// Everything at once: receivers that fail at random, endpoints switched off and on, secrets rotated, deliveries canceled and
-// replayed, the process restarted, the clock moved. In the end nothing is stuck, nothing is lost, and order held where it was asked
-// for. The seed is printed with a failure; TATAMI_LONG=1 runs fifty.
+// All disturbances combined: receivers fail at random, endpoints are disabled and enabled, secrets rotated, deliveries
+// canceled and replayed, the process restarted, and the clock moved. Nothing may be stuck or lost, and ordered
+// endpoints stay ordered. A failure shows its seed; TATAMI_LONG=1 runs fifty.
 import { expect, test } from 'bun:test';
 import { seededRandom } from '../faults/server.ts';
 import { createClock, type Json, type TestApp } from '../app.ts';
@@ -16,7 +16,7 @@ async function play(seed: number): Promise<void> {
   const clock = createClock();
   const receiver = startReceiver();
   let failing = 0.3;
-  /** Deliveries that were answered 2xx, in order. */
+  /** Deliveries that got a 2xx response, in order. */
   const taken: { delivery: string; event: Json; path: string }[] = [];
   receiver.answer = ({ headers, event, path }) => {
     const bad = random() < failing;
@@ -114,7 +114,7 @@ async function play(seed: number): Promise<void> {
     }
     const byId = new Map(all.map((delivery) => [delivery.id, delivery]));
     const got = taken.filter(({ path }) => path === `/${n}`);
-    // What is shown as delivered was taken, once; what was taken is shown as delivered.
+    // The deliveries shown as delivered are exactly those that the receiver accepted, once each.
     const counted = new Map<string, number>();
     for (const { delivery } of got) counted.set(delivery, (counted.get(delivery) ?? 0) + 1);
     expect([...context, [...counted.keys()].toSorted(), Math.max(0, ...counted.values()) <= 1]).toEqual([

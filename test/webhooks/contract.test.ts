@@ -1,10 +1,10 @@
-/** What the core sends is what the client library reads: the signature, and the list of event types. */
+/** The client library verifies the signatures of the core and has the same list of event types. */
 import { expect, test } from 'bun:test';
 import { EVENT_TYPES, verify } from '@tatami/sdk/webhooks';
 import { eventTypes } from '../../core/events/catalogue.ts';
 import { signatureHeaders } from '../../core/webhooks/signature.ts';
 
-test('a delivery signed by the core is verified by the client library, with either secret of a rotation', async () => {
+test('the client library verifies a delivery of the core with either secret of a rotation', async () => {
   const secrets = [1, 2].map((seed) => `whsec_${Buffer.alloc(32, seed).toString('base64')}`);
   const payload = JSON.stringify({ id: 'evt_1', type: 'webhook.ping', data: {} });
   const headers = signatureHeaders({
@@ -22,6 +22,6 @@ test('a delivery signed by the core is verified by the client library, with eith
   }
 });
 
-test('the client library knows exactly the event types of the core', () => {
+test('the client library has exactly the event types of the core', () => {
   expect(EVENT_TYPES.map(String).toSorted()).toStrictEqual(eventTypes.map(String).toSorted());
 });

@@ -1,5 +1,6 @@
-// The receiver kills the core in the middle of deliveries, again and again: none is lost, and only what was in flight comes
-// twice, under the same ids. docs/spec/durability.md › Crash safety. TATAMI_LONG=1 makes it 50 kills over 200 events each.
+// The receiver kills the core repeatedly during deliveries: none is lost, and only deliveries in flight are repeated,
+// with the same ids. docs/spec/durability.md › Crash safety. TATAMI_LONG=1 makes it 50 kills over 200 events
+// each.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,9 +13,9 @@ import { hooksOf, startHooks, startReceiver } from './receiver.ts';
 const long = process.env.TATAMI_LONG !== undefined;
 const kills = long ? 50 : 3;
 const eventsPerKill = long ? 200 : 40;
-/** Attempts in flight at one endpoint. */
+/** Maximum of concurrent attempts to one endpoint. */
 const inFlightMax = 8;
-test(`${kills} kills in the middle of deliveries lose none and repeat only what was in flight`, async () => {
+test(`${kills} kills during deliveries lose none and repeat only deliveries in flight`, async () => {
   const seed = Number(process.env.SEED ?? 20_261_120);
   const random = seededRandom(seed);
   const tempDir = mkdtempSync(join(tmpdir(), 'tatami-crash-'));
@@ -86,7 +87,7 @@ test(`${kills} kills in the middle of deliveries lose none and repeat only what 
   expect(pairs.size).toBe(created.length);
 }, 600_000);
 
-test('what was delivered before a restart is not sent again after it', async () => {
+test('a delivery that succeeded before a restart is not sent again', async () => {
   const receiver = startReceiver();
   const { app, register, file } = await startHooks();
   await register(receiver.url, { events: ['issue.created'] });

@@ -1,5 +1,5 @@
-// Webhook deliveries through the public doors: signed so that everybody's verifier takes them, retried at the decided times,
-// never lost, never sent where they must not go. A real receiver on loopback; only the clock is ours.
+// Webhook deliveries through the API: signatures that independent verifiers accept, retries at fixed times, no loss,
+// and no request to a forbidden address. With a real receiver on loopback; only the clock is a fake.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ let call: Client;
 let team: string;
 let teams = 0;
 let received: Received[];
-/** What the receiver answers next; 200 when empty. */
+/** Next responses of the receiver; 200 when empty. */
 let answers: (() => Response | Promise<Response>)[];
 
 const receiver = Bun.serve({
@@ -61,7 +61,7 @@ async function deliveries(endpoint: Json): Promise<Json[]> {
   return (await call('GET', `/api/v1/webhooks/${endpoint.id}/deliveries`)).json.data;
 }
 
-test('an event arrives with the bytes of the feed, and Stripe, Standard Webhooks and the SDK accept it', async () => {
+test('an event arrives with the bytes of the feed, and Stripe, Standard Webhooks and the SDK verify it', async () => {
   const endpoint = await register();
   expect(Object.keys(endpoint)).toEqual(['id', 'url', 'events', 'enabled', 'secret']);
   const issue = await file();
@@ -110,7 +110,7 @@ test('an event arrives with the bytes of the feed, and Stripe, Standard Webhooks
   });
 });
 
-test('only what is subscribed and passes the filter is delivered, in its own workspace', async () => {
+test('only subscribed events that match the filter are delivered, within their workspace', async () => {
   await register({ events: ['issue.created'], filter: { priority: ['urgent', 'high'] } });
   await register({ events: ['comment.added'] });
   const issue = await file('low', { priority: 'low' });
@@ -160,7 +160,7 @@ test('a failing delivery is attempted at 0, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h a
   );
 });
 
-test('Retry-After puts the next attempt off', async () => {
+test('Retry-After delays the next attempt', async () => {
   const endpoint = await register();
   answers = [() => new Response(null, { status: 503, headers: { 'retry-after': '600' } })];
   const start = app.clock.now();
@@ -173,7 +173,7 @@ test('Retry-After puts the next attempt off', async () => {
   expect((await deliveries(endpoint))[0]).toMatchObject({ status: 'delivered', attempts: 2 });
 });
 
-test('410 switches the endpoint off at once, with an event; switching it on again delivers what comes', async () => {
+test('410 disables the endpoint at once with an event, and enabling it again delivers new events', async () => {
   const endpoint = await register();
   answers = [() => new Response(null, { status: 410 })];
   await file();
@@ -202,7 +202,7 @@ test('410 switches the endpoint off at once, with an event; switching it on agai
   expect(received.map(({ body }) => JSON.parse(body).data.title)).toEqual(['One', 'on again']);
 });
 
-test('an endpoint with nothing but failure for 120 hours is switched off', async () => {
+test('an endpoint that fails for 120 hours without a success is disabled', async () => {
   const endpoint = await register();
   for (let day = 0; day < 7; day++) {
     answers = Array.from({ length: 50 }, () => () => new Response(null, { status: 500 }));
@@ -231,7 +231,7 @@ test('a redirect is a failure and is not followed', async () => {
   expect((await deliveries(endpoint))[0]).toMatchObject({ status: 'retrying' });
 });
 
-test('registration refuses what would not be sent: plain http outside the allow-list, private addresses, our own port, unknown types, missing scopes', async () => {
+test("registration refuses plain http outside the allow-list, private addresses, the server's own port, unknown types and missing scopes", async () => {
   const refused = async (body: object, path: string): Promise<void> => {
     const { status, json } = await call('POST', '/api/v1/webhooks', { url, events: ['issue.*'], ...body });
     expect(status).toBe(422);
@@ -256,7 +256,7 @@ test('registration refuses what would not be sent: plain http outside the allow-
   });
 });
 
-test('one hanging endpoint does not hold up another', async () => {
+test('a hanging endpoint does not delay another', async () => {
   const hanging: (() => void)[] = [];
   const tarpit = Bun.serve({
     port: 0,
@@ -277,7 +277,7 @@ test('one hanging endpoint does not hold up another', async () => {
   await tarpit.stop(true);
 });
 
-test('more deliveries than an endpoint has room for in memory all arrive', async () => {
+test('more deliveries than an endpoint can queue in memory all arrive', async () => {
   await register();
   for (let bulk = 0; bulk < 5; bulk++) {
     const issues = Array.from({ length: 100 }, (_, index) => ({ team, title: `Issue ${bulk}-${index}` }));
@@ -288,7 +288,7 @@ test('more deliveries than an endpoint has room for in memory all arrive', async
   expect(received.length).toBe(500);
 });
 
-test('the signing secret is nowhere in the clear: not in the database, the answers, the events or the log', async () => {
+test('the signing secret is never in clear text in the database, responses, events or log', async () => {
   const { id, secret } = await register({ events: ['*'] });
   await file();
   await app.settled();
@@ -310,7 +310,7 @@ test('the signing secret is nowhere in the clear: not in the database, the answe
   }
 });
 
-test('a restart in the middle loses no delivery', async () => {
+test('a restart during deliveries loses none', async () => {
   const own = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
   answers = Array.from({ length: 5 }, () => () => new Response(null, { status: 500 }));
   await own.call('POST', '/api/v1/webhooks', { url, events: ['issue.created'] });

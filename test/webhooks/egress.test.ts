@@ -1,6 +1,7 @@
 /**
- * No URL and no DNS answer leads the core into a network it must not reach (docs/spec/webhooks.md › Addresses). Real sockets:
- * what would get through would reach a canary listening on every local address, and every dial is counted.
+ * No URL and no DNS response leads the core into a forbidden network (docs/spec/webhooks.md › Addresses). With real
+ * sockets: a request that passed the check would reach a canary on a local address, and every connection attempt is
+ * counted.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type net from 'node:net';
@@ -70,7 +71,7 @@ async function refusal(work: Promise<unknown>): Promise<string> {
 const REFUSALS = ['bad_url', 'refused_address'];
 const bracketed = (address: string): string => (address.includes(':') ? `[${address}]` : address);
 
-test('the canary can be reached at all when the operator opens its address', async () => {
+test('the canary can be reached once the operator allows its address', async () => {
   const response = await send(build({ allow: ['127.0.0.0/8'] }), `http://127.0.0.1:${canary.port}/`);
   expect(response).toMatchObject({ status: 200, address: '127.0.0.1' });
   expect(canary.connections).toHaveLength(1);
@@ -80,7 +81,7 @@ test('the table has at least 120 targets', () => {
   expect(HOSTILE_URLS.length + HOSTILE_ADDRESSES.length + HOSTILE_ANSWERS.length).toBeGreaterThanOrEqual(120);
 });
 
-describe('nothing is dialled for', () => {
+describe('no connection is opened for', () => {
   for (const template of HOSTILE_URLS) {
     const label =
       template.length > 80 ? `${template.slice(0, 40)}… (${template.length} characters)` : template;
@@ -93,7 +94,7 @@ describe('nothing is dialled for', () => {
   }
 
   for (const address of HOSTILE_ADDRESSES) {
-    test(`${address}, as a literal and as a DNS answer`, async () => {
+    test(`${address}, as a literal and as a DNS response`, async () => {
       for (const scheme of ['http', 'https']) {
         const literal = `${scheme}://${bracketed(address)}:${canary.port}/`;
         expect(REFUSALS).toContain(await refusal(send(build(), literal)));
@@ -110,14 +111,14 @@ describe('nothing is dialled for', () => {
   }
 
   for (const answer of HOSTILE_ANSWERS) {
-    test(`the DNS answer ${JSON.stringify(answer)}`, async () => {
+    test(`the DNS response ${JSON.stringify(answer)}`, async () => {
       const egress = build({ resolve: answerWith(answer), allow: ['127.0.0.0/8', '::/0'] });
       expect(await refusal(send(egress, `https://hooks.example:${canary.port}/`))).toBe('refused_address');
       expect({ dials, reached: canary.connections }).toEqual({ dials: [], reached: [] });
     });
   }
 
-  test('localhost, by whatever the system resolves it to', async () => {
+  test("localhost, independently of the system's resolution", async () => {
     const { resolveWithSystem } = await import('../../core/lib/egress/egress.ts');
     const egress = build({ resolve: resolveWithSystem });
     expect(await refusal(send(egress, `https://localhost:${canary.port}/`))).toBe('refused_address');
@@ -139,13 +140,13 @@ describe('public addresses', () => {
 });
 
 describe('DNS rebinding', () => {
-  test('a name is resolved once per request, and the address of that answer is the one dialled', async () => {
+  test('a name is resolved once per request, and the connection goes to the resolved address', async () => {
     let lookups = 0;
     const resolve: EgressOptions['resolve'] = async () => {
       lookups += 1;
       return [{ address: lookups === 1 ? '8.8.8.8' : '127.0.0.1', family: 4 }];
     };
-    // The dial ends here, so that no packet leaves the machine; where it was headed is what counts.
+    // The connection ends here, so that no packet leaves the machine; only its destination matters.
     const connect = (address: string, port: number): net.Socket => {
       dials.push(address);
       const socket = connectChecked('127.0.0.1', port === canary.port ? 1 : port);
@@ -163,7 +164,7 @@ describe('DNS rebinding', () => {
     });
   });
 
-  test('a pooled connection of the same name is not used once the name leads elsewhere', async () => {
+  test('a pooled connection is not reused once its name resolves elsewhere', async () => {
     const receiver = await listen('127.0.0.9', (socket) => void socket.write(OK_ANSWER));
     const answers = ['127.0.0.9', '127.0.0.9', '127.0.0.1', '127.0.0.9'];
     const resolve: EgressOptions['resolve'] = async () => [
@@ -187,10 +188,10 @@ describe('DNS rebinding', () => {
   });
 });
 
-test('a socket that ended up elsewhere than at the checked address is destroyed before it is used', async () => {
+test('a socket connected to another than the checked address is destroyed before use', async () => {
   let bytes = 0;
   const elsewhere = await listen('127.0.0.1', () => (bytes += 1));
-  // A platform that maps one address to another, as a NAT64 or a patched resolver would.
+  // Simulates a platform that maps one address to another, such as NAT64 or a patched resolver.
   const socket = connectChecked('127.0.0.1', elsewhere.port);
   Object.defineProperty(socket, 'remoteAddress', { value: '127.0.0.77' });
   const error = await new Promise<Error>((resolve) => socket.once('error', resolve));
@@ -201,7 +202,7 @@ test('a socket that ended up elsewhere than at the checked address is destroyed 
 
 describe('redirects', () => {
   for (const status of [301, 302, 303, 307, 308]) {
-    test(`a ${status} to the canary is an answer, not a way`, async () => {
+    test(`a ${status} to the canary is returned and not followed`, async () => {
       const location = `http://127.0.0.1:${canary.port}/`;
       const head = `HTTP/1.1 ${status} Elsewhere\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`;
       const receiver = await listen('127.0.0.1', (socket) => void socket.write(head));
@@ -213,7 +214,7 @@ describe('redirects', () => {
   }
 });
 
-describe('our own listening port', () => {
+describe("the server's own listening port", () => {
   const url = (host: string): string => `http://${host}:${canary.port}/`;
   const ALL = ['0.0.0.0/0', '::/0'];
 
@@ -234,7 +235,7 @@ describe('our own listening port', () => {
     });
   }
 
-  test("is refused at this machine's other addresses, a public one included", async () => {
+  test('is refused at all other addresses of this machine, including public ones', async () => {
     const localAddresses = (): string[] => ['10.1.2.3', '8.8.4.4', 'fe80::1%eth0', '2606:4700::9'];
     const egress = build({ allow: ALL, ownPort: () => canary.port, localAddresses });
     for (const host of ['10.1.2.3', '8.8.4.4', '[2606:4700::9]', '[::ffff:8.8.4.4]']) {
@@ -245,7 +246,7 @@ describe('our own listening port', () => {
 });
 
 describe('the allow-list', () => {
-  test('opens exactly what it names', async () => {
+  test('allows exactly its entries', async () => {
     const egress = build({ allow: ['10.1.0.0/16', 'fd12::/16'] });
     for (const host of ['10.1.0.1', '10.1.255.255', '[fd12::1]']) await egress.checkUrl(`http://${host}/`);
     for (const host of ['10.0.255.255', '10.2.0.0', '[fd13::1]', '127.0.0.1', '[::ffff:10.1.0.1]']) {
@@ -253,7 +254,7 @@ describe('the allow-list', () => {
     }
   });
 
-  test('opens a metadata service only when it is named alone', async () => {
+  test('allows a metadata service only as a single address', async () => {
     const wide = build({ allow: ['169.254.0.0/16', '0.0.0.0/0', '::/0'] });
     for (const host of [
       '169.254.169.254',
@@ -267,7 +268,7 @@ describe('the allow-list', () => {
     await build({ allow: ['169.254.169.254/32'] }).checkUrl('http://169.254.169.254/');
   });
 
-  test('lets plain http through only where every answer lies inside it', async () => {
+  test('allows plain http only if every resolved address is in it', async () => {
     const inside = build({ allow: ['10.0.0.0/8'], resolve: answerWith('10.0.0.1', '10.0.0.2') });
     await inside.checkUrl('http://receiver:8080/');
     const mixed = build({ allow: ['10.0.0.0/8'], resolve: answerWith('10.0.0.1', '8.8.8.8') });
@@ -275,14 +276,14 @@ describe('the allow-list', () => {
     expect(await refusal(send(mixed, 'http://receiver:8080/'))).toBe('bad_url');
   });
 
-  test('with an entry that is no CIDR stops the start and names it', () => {
+  test('with an invalid CIDR stops the start and names the entry', () => {
     for (const entry of ['10.0.0.1', '10/8', '10.0.0.0/33', 'localhost', '', '::1']) {
       expect(() => build({ allow: [entry] })).toThrow(`"${entry}" is not a CIDR`);
     }
   });
 });
 
-test('a refusal keeps what internal DNS says out of its message, and names the remedy', async () => {
+test('a refusal does not reveal results of internal DNS, and explains the allow-list', async () => {
   const egress = build({ resolve: answerWith('10.9.8.7') });
   const error = await send(egress, 'https://db.example/').catch((caught: unknown) => caught);
   expect(error).toBeInstanceOf(EgressError);

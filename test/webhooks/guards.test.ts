@@ -1,4 +1,4 @@
-// The guards of webhooks, each taken out of a copy of the sources.
+// Guards of webhooks, removed one by one from a copy of the sources.
 import { testGuards, type Guard } from '../guards.ts';
 
 const guards: readonly Guard[] = [
@@ -10,7 +10,7 @@ const guards: readonly Guard[] = [
     suite: 'sdk/webhooks/verify.test.ts',
   },
   {
-    name: 'a signature from the future is not believed',
+    name: 'a signature from the future is rejected',
     file: 'sdk/webhooks/verify.ts',
     guarding: '!(ageSeconds >= -toleranceSeconds)',
     broken: '!(ageSeconds >= -Infinity)',
@@ -24,7 +24,7 @@ const guards: readonly Guard[] = [
     suite: 'test/webhooks/egress.test.ts',
   },
   {
-    name: 'plain http only inside the allow-list',
+    name: 'plain http is limited to the allow-list',
     file: 'core/lib/egress/permitted.ts',
     guarding: '!target.secure && !verdict.opened',
     broken: 'target.host === "" && !target.secure && !verdict.opened',
@@ -38,14 +38,14 @@ const guards: readonly Guard[] = [
     suite: 'test/webhooks/deliveries.test.ts',
   },
   {
-    name: 'work is finished only under the lease it was taken by',
+    name: 'work is completed only under its own lease',
     file: 'core/events/work-rows.ts',
     guarding: "'DELETE FROM due_work WHERE workspace_id = :ws AND id = :id AND epoch = :epoch'",
     broken: "'DELETE FROM due_work WHERE workspace_id = :ws AND id = :id AND :epoch = :epoch'",
     suite: 'core/events/work.test.ts',
   },
   {
-    name: 'an answer is kept up to its cap',
+    name: 'stored responses are limited in size',
     file: 'core/lib/egress/answer-reader.ts',
     guarding: 'this.#bytes > this.#expected.bodyBytesMax',
     broken: 'this.#bytes > Infinity',
@@ -66,5 +66,5 @@ const guards: readonly Guard[] = [
     suite: 'test/webhooks/rotation.test.ts',
   },
 ];
-// Those whose suites are quickest.
+// The guards with the fastest suites.
 testGuards(guards, [guards[0], guards[7]]);

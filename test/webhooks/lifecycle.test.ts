@@ -1,5 +1,5 @@
-// The life of a delivery where others interfere: endpoints changed, switched off and deleted under it, clocks set back,
-// names that come to point elsewhere. A real receiver on loopback; the clock and the resolver are ours.
+// A delivery under interference: its endpoint is changed, disabled or deleted, the clock is set back, or its name
+// resolves elsewhere. With a real receiver on loopback; the clock and the resolver are fakes.
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ async function register(more: object = {}): Promise<Json> {
 
 const patch = (endpoint: Json, body: object) => hooks.call('PATCH', `/api/v1/webhooks/${endpoint.id}`, body);
 
-/** The receiver answers so once, after what was done meanwhile. */
+/** The receiver responds once with `status`, after `meanwhile`. */
 function answerAfter(meanwhile: () => Promise<unknown>, status: number): void {
   receiver.answer = async () => {
     receiver.answer = () => new Response();
@@ -48,7 +48,7 @@ function answerAfter(meanwhile: () => Promise<unknown>, status: number): void {
   };
 }
 
-test('a delivery is pending, delivering, retrying and delivered in turn, and is found by each status', async () => {
+test('a delivery is pending, delivering, retrying and delivered in turn, and each status filter finds it', async () => {
   const endpoint = await register();
   const seen: string[] = [];
   const note = async (): Promise<void> => {
@@ -70,7 +70,7 @@ test('a delivery is pending, delivering, retrying and delivered in turn, and is 
   expect(seen).toEqual(['delivering', 'retrying', 'delivering', 'delivered']);
 });
 
-test('410 switches an endpoint off although others change it at that moment, and its delivery ends', async () => {
+test('410 disables an endpoint also during concurrent changes, and its delivery ends', async () => {
   const endpoint = await register();
   answerAfter(() => patch(endpoint, { description: 'changed meanwhile' }), 410);
   await hooks.file('One');
@@ -83,7 +83,7 @@ test('410 switches an endpoint off although others change it at that moment, and
   expect(await hooks.deliveries(endpoint)).toMatchObject([{ status: 'failed', attempts: 1 }]);
 });
 
-test('what fails after its endpoint was switched off or deleted is canceled, what succeeds is delivered', async () => {
+test('after its endpoint was disabled or deleted, a failed attempt is canceled and a successful one is delivered', async () => {
   for (const [status, end] of [
     [500, 'canceled'],
     [200, 'delivered'],
@@ -107,7 +107,7 @@ test('what fails after its endpoint was switched off or deleted is canceled, wha
   expect(await hooks.delivery(id)).toMatchObject({ status: 'canceled', attempts: 1 });
 });
 
-test('a replay is a new delivery of the same event with the same bytes, signed afresh', async () => {
+test('a replay is a new delivery of the same event with the same bytes and a new signature', async () => {
   const endpoint = await register();
   await hooks.file('One');
   await hooks.app.settled();
@@ -131,7 +131,7 @@ test('a replay is a new delivery of the same event with the same bytes, signed a
   expect(refused).toMatchObject({ status: 409, json: { error: { code: 'conflict' } } });
 });
 
-test('what happens after a registration arrives although the clock was set back, what happened before does not', async () => {
+test('an endpoint gets events after its registration and none before, also if the clock was set back', async () => {
   await hooks.file('before');
   await register();
   hooks.app.clock.advance(-hour);
@@ -141,7 +141,7 @@ test('what happens after a registration arrives although the clock was set back,
   expect(receiver.received.map(({ event }) => event.data.title)).toEqual(['after']);
 });
 
-test('a name that comes to point into a private network is refused at each attempt', async () => {
+test('a name that later resolves to a private network is refused at each attempt', async () => {
   addresses = { 'hooks.example': '93.184.215.14' };
   const endpoint = await register({ url: 'https://hooks.example/' });
   addresses = { 'hooks.example': '10.0.0.1' };
@@ -154,7 +154,7 @@ test('a name that comes to point into a private network is refused at each attem
   expect(attempt.error).not.toContain('10.0.0.1');
 });
 
-test('failures ten times in a row probe an endpoint one delivery at a time, and one success ends it', async () => {
+test('ten consecutive failures limit an endpoint to one delivery at a time until a success', async () => {
   const endpoint = await register();
   receiver.answer = () => new Response(null, { status: 503 });
   for (let index = 0; index < 10; index++) await hooks.file(`Issue ${index}`);
@@ -180,7 +180,7 @@ test('failures ten times in a row probe an endpoint one delivery at a time, and 
   const full = Promise.withResolvers<void>();
   receiver.answer = async () => {
     most = Math.max(most, ++inFlight);
-    // Those that can be under way at once are let go together, and a ninth would have had the time to come.
+    // All free slots are taken at once, and a ninth attempt would have had time to arrive.
     if (inFlight === 8) {
       for (let reads = 0; reads < 20; reads++) await hooks.call('GET', '/healthz');
       full.resolve();
@@ -195,7 +195,7 @@ test('failures ten times in a row probe an endpoint one delivery at a time, and 
   expect(most).toBe(8);
 });
 
-test('the secret is in no file in the clear, not even where an idempotent answer is kept', async () => {
+test('the secret is in no file in clear text, including stored idempotent responses', async () => {
   const body = { url: receiver.url, events: ['issue.created'] };
   const key = { 'idempotency-key': 'register-once' };
   const first = await hooks.call('POST', '/api/v1/webhooks', body, key);

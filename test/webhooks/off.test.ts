@@ -1,5 +1,5 @@
-// When an endpoint goes off, by whatever cause, its open deliveries are canceled: at once for whoever looks, and for good, also where
-// they are too many for one batch, where they have no rows yet, and where the server is killed in between. docs/spec/webhooks.md › States.
+// When an endpoint is disabled, for any reason, its open deliveries are canceled: visible at once, and permanently,
+// also if they exceed one batch, have no rows yet, or the server is killed meanwhile. docs/spec/webhooks.md › States.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,12 +32,12 @@ async function statuses(call: Client, endpointId: string): Promise<Record<string
 
 const hour = 3_600_000;
 const causes: Record<string, { last: string; go(endpoint: Json): Promise<unknown> }> = {
-  'switched off': {
+  'disabled by request': {
     last: 'canceled',
     go: ({ id }) => hooks.call('PATCH', `/api/v1/webhooks/${id}`, { enabled: false }),
   },
   deleted: { last: 'canceled', go: ({ id }) => hooks.call('DELETE', `/api/v1/webhooks/${id}`) },
-  'gone by a 410': {
+  'disabled by a 410': {
     last: 'failed',
     async go() {
       receiver.answer = () => new Response(null, { status: 410 });
@@ -48,7 +48,7 @@ const causes: Record<string, { last: string; go(endpoint: Json): Promise<unknown
 };
 
 for (const [cause, { last, go }] of Object.entries(causes))
-  test(`${cause}: what waits for a retry is canceled with it, and what is sent again on request counts as undelivered`, async () => {
+  test(`${cause}: waiting retries are canceled, and requested replays count as undelivered`, async () => {
     receiver.answer = () => new Response(null, { status: 500 });
     const endpoint = await hooks.register(receiver.url, { events: ['issue.created'] });
     const from = await hooks.app.lastSequence();
@@ -79,7 +79,7 @@ for (const [cause, { last, go }] of Object.entries(causes))
     await hooks.call('DELETE', `/api/v1/webhooks/${endpoint.id}`);
   });
 
-test('nothing but failure for 120 hours: what waits for a retry is canceled with it', async () => {
+test('120 hours of failure: waiting retries are canceled', async () => {
   receiver.answer = () => new Response(null, { status: 500 });
   const endpoint = await hooks.register(receiver.url, { events: ['issue.created'] });
   const look = async (): Promise<Json> => (await hooks.call('GET', `/api/v1/webhooks/${endpoint.id}`)).json;
@@ -95,7 +95,7 @@ test('nothing but failure for 120 hours: what waits for a retry is canceled with
   await hooks.call('DELETE', `/api/v1/webhooks/${endpoint.id}`);
 }, 30_000);
 
-test('what waits in memory for a slot is not sent, though the endpoint is on again before its turn', async () => {
+test('deliveries in the memory queue are not sent, also if the endpoint is enabled again meanwhile', async () => {
   const gate = Promise.withResolvers<void>();
   receiver.received.length = 0;
   receiver.answer = () => gate.promise.then(() => new Response());
@@ -107,7 +107,7 @@ test('what waits in memory for a slot is not sent, though the endpoint is on aga
   gate.resolve();
   await hooks.file('after');
   await hooks.app.settled();
-  // Attempts that are under way are not cut off.
+  // Attempts in progress are not aborted.
   expect(await statuses(hooks.call, endpoint.id)).toEqual({
     pending: 0,
     retrying: 0,
@@ -119,7 +119,7 @@ test('what waits in memory for a slot is not sent, though the endpoint is on aga
   await hooks.call('DELETE', `/api/v1/webhooks/${endpoint.id}`);
 });
 
-test('more than one batch takes are canceled at once for whoever looks, over a kill as well', async () => {
+test('more deliveries than one batch are shown as canceled at once, also after a kill', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'tatami-off-'));
   const app = await startApp({ dataDir, clock: createSystemClock() });
   await app.stop();
@@ -134,7 +134,7 @@ test('more than one batch takes are canceled at once for whoever looks, over a k
     events: ['issue.created'],
   });
   for (let n = 0; n < 16; n++) await server.call('POST', '/api/v1/issues/bulk', issues(100));
-  // So that all have their rows.
+  // Reading the deliveries stores a row for each.
   await server.call('GET', `/api/v1/webhooks/${endpoint.id}/deliveries`);
   const off = await server.call('PATCH', `/api/v1/webhooks/${endpoint.id}`, { enabled: false });
   expect(off.status).toBe(200);

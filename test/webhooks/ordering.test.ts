@@ -1,5 +1,5 @@
-// An endpoint that asks for order gets the events of one issue one after the other, whatever fails, restarts or is canceled
-// on the way; what belongs to other issues does not wait.
+// An ordered endpoint gets the events of one issue in order under failures, restarts and cancellations, and other
+// issues do not wait.
 import { beforeEach, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
 import { seededRandom } from '../faults/server.ts';
@@ -22,7 +22,7 @@ const failing = (bad: (title: string) => boolean) => {
   receiver.answer = ({ event }) => new Response(null, { status: bad(event.data.title) ? 500 : 200 });
 };
 
-/** One arrival in ten is refused. Which ones depends on the seed and on the event alone, not on who comes first. */
+/** One request in ten is refused, chosen by the seed and the event, independently of the order of arrival. */
 function failingAtTimes(seed: number): Receiver['answer'] {
   const chances = new Map<string, () => number>();
   return ({ event }) => {
@@ -32,7 +32,7 @@ function failingAtTimes(seed: number): Receiver['answer'] {
   };
 }
 
-test('what follows a failing delivery waits for its end, other issues do not', async () => {
+test('later events of an issue wait for a failing delivery, and other issues do not', async () => {
   const endpoint = await registerOrdered();
   failing((title) => title === 'A1');
   const a = await hooks.file('A1');
@@ -50,7 +50,7 @@ test('what follows a failing delivery waits for its end, other issues do not', a
   await forget(endpoint);
 });
 
-test('one that is parked, canceled by hand or lost its endpoint lets the next go', async () => {
+test('a delivery that is parked, canceled or loses its endpoint releases the next one', async () => {
   const endpoint = await registerOrdered();
   failing((title) => title === 'A1' || title === 'A3');
   const a = await hooks.file('A1');
@@ -65,7 +65,7 @@ test('one that is parked, canceled by hand or lost its endpoint lets the next go
   await rename(a, 'A5');
   await hooks.app.settled();
   const [fifth, fourth, third] = await hooks.deliveries(endpoint);
-  // Not the head of its chain: nothing may overtake the head.
+  // The fourth is not the head of its chain, and nothing may overtake the head.
   expect((await hooks.call('POST', `/api/v1/deliveries/${fourth.id}/cancel`)).json.status).toBe('canceled');
   await hooks.app.settled();
   expect(titles(a).at(-1)).toBe('A3');
@@ -76,7 +76,7 @@ test('one that is parked, canceled by hand or lost its endpoint lets the next go
   await forget(endpoint);
 });
 
-test('a replay of an earlier event waits behind what is open, whoever else of the chain is canceled', async () => {
+test('a replay of an earlier event waits for open deliveries, also if others of the chain are canceled', async () => {
   const endpoint = await registerOrdered();
   const a = await hooks.file('A1');
   await hooks.app.settled();
@@ -98,7 +98,7 @@ test('a replay of an earlier event waits behind what is open, whoever else of th
   await forget(endpoint);
 });
 
-test('switched off and on again, nothing stays stuck', async () => {
+test('disabling and enabling an endpoint leaves no delivery stuck', async () => {
   const endpoint = await registerOrdered();
   failing(() => true);
   const a = await hooks.file('A1');
@@ -131,7 +131,7 @@ test('410 at the head of a chain ends the whole chain', async () => {
   await forget(endpoint);
 });
 
-test(`${rounds} events of each of twenty issues arrive in order per issue, over failures and a restart`, async () => {
+test(`${rounds} events of each of twenty issues arrive in order per issue, across failures and a restart`, async () => {
   const seed = Number(process.env.SEED ?? 20_261_121);
   const issueCount = 20;
   const local = await startHooks({ random: seededRandom(seed) });
@@ -150,7 +150,7 @@ test(`${rounds} events of each of twenty issues arrive in order per issue, over 
     ...(await again.call('GET', '/api/v1/deliveries?status=retrying&limit=1')).json.data,
   ];
   await again.settled();
-  // An hour is enough for most; a delivery that fails to its last attempt takes a day.
+  // An hour is enough for most; a delivery whose attempts all fail takes a day.
   for (let hours = 0; hours < 72 && (await open()).length > 0; hours++) {
     for (let steps = 0; steps < 20; steps++) {
       again.clock.advance(6_000);
@@ -170,7 +170,7 @@ test(`${rounds} events of each of twenty issues arrive in order per issue, over 
   await again.stop();
 }, 60_000);
 
-test('without the wish for order, a failing delivery holds nothing back', async () => {
+test('on an endpoint without ordering, a failing delivery delays nothing', async () => {
   const endpoint = await registerOrdered({ ordering: 'none' });
   failing((title) => title === 'A1');
   const a = await hooks.file('A1');

@@ -1,6 +1,6 @@
-// A receiver is down for days (docs/spec/webhooks.md › Retries), in the whole system under an injected clock: attempts come at
-// the decided times, the last at exactly 24 hours, then the delivery is parked; after 120 hours the endpoint is switched off;
-// what was missed is replayed. Each delivery draws its own jitter, so that each is a seed; TATAMI_LONG=1 makes it a thousand.
+// A receiver is down for days (docs/spec/webhooks.md › Retries), in the whole system with a fake clock: attempts have
+// fixed times, the last is at exactly 24 hours, then the delivery is parked; after 120 hours the endpoint is disabled;
+// missed events are replayed. Each delivery has its own jitter, so that each is a seed; TATAMI_LONG=1 runs a thousand.
 import { afterEach, expect, test } from 'bun:test';
 import { ATTEMPT_OFFSETS_MS } from '../../core/webhooks/schedule.ts';
 import { seededRandom } from '../faults/server.ts';
@@ -9,7 +9,7 @@ import { startHooks, startReceiver, type Hooks, type Receiver } from './receiver
 
 const hour = 3_600_000;
 const seeds = process.env.TATAMI_LONG ? 1_000 : 50;
-/** As many as a workspace may have. */
+/** Maximum of endpoints in a workspace. */
 const endpointsMax = 50;
 const seed = Number(process.env.SEED ?? 20_261_123);
 
@@ -27,7 +27,7 @@ async function begin(): Promise<{ hooks: Hooks; clock: TestClock; receiver: Rece
   return { hooks, clock, receiver };
 }
 
-/** Lets time pass from timer to timer, so that each attempt is made at the moment it is due. */
+/** Advances the clock from timer to timer, so that each attempt has its exact time. */
 async function pass({ app }: Hooks, clock: TestClock, ms: number): Promise<void> {
   const end = clock.now() + ms;
   for (;;) {
@@ -37,7 +37,7 @@ async function pass({ app }: Hooks, clock: TestClock, ms: number): Promise<void>
   }
 }
 
-test(`${seeds} deliveries to receivers that are down: eight attempts each, at their times, then parked`, async () => {
+test(`${seeds} deliveries to receivers that are down have eight attempts each at fixed times, and are then parked`, async () => {
   const { hooks, clock, receiver } = await begin();
   receiver.answer = ({ path }) =>
     Number(path.slice(1)) % 3 === 0
@@ -72,7 +72,7 @@ test(`${seeds} deliveries to receivers that are down: eight attempts each, at th
   expect(receiver.received.length).toBe(seeds * 8);
 }, 120_000);
 
-test('after 120 hours of failure each endpoint is switched off, told in log and inbox, and catches up once it is mended', async () => {
+test('after 120 hours of failure each endpoint is disabled with an event and an inbox item, and a replay delivers the missed events after recovery', async () => {
   const { hooks, clock, receiver } = await begin();
   const since = new Date(clock.now()).toISOString();
   receiver.answer = () => new Response(null, { status: 500 });

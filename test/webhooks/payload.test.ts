@@ -1,4 +1,4 @@
-// What a delivery carries: byte for byte the event of the feed, thinned past the cap, with the trace it belongs to.
+// A delivery contains the bytes of the feed, is reduced beyond its size limit, and has the trace context of its cause.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startHooks, startReceiver, type Hooks } from './receiver.ts';
 
@@ -24,7 +24,7 @@ async function delivered(what: () => Promise<unknown>) {
   return one!;
 }
 
-test('the bytes are those of the feed, at every endpoint, for whatever text', async () => {
+test('the bytes equal those of the feed at every endpoint, for any text', async () => {
   const title = 'Ünïcode 🎫 "quotes" </script> \\ and tabs';
   const description = 'Zeile \u2028\n'.repeat(50);
   const { body, event } = await delivered(() => hooks.file(title, { description }));
@@ -51,7 +51,7 @@ test('an event over 256 KiB arrives with ids and a link in place of its data', a
   expect(whole.data.description.length).toBe(cap / 2 - 10);
 });
 
-test('the trace of the request that caused an event goes on in its deliveries', async () => {
+test('the trace of the request that caused an event continues in its deliveries', async () => {
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
   const traced = await delivered(() =>
     hooks.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Traced' }, { traceparent }),
@@ -60,7 +60,7 @@ test('the trace of the request that caused an event goes on in its deliveries', 
   expect((await delivered(() => hooks.file('Untraced'))).headers.get('traceparent')).toBeNull();
 });
 
-test('a receiver of everything can prove that it got everything: its sequence has no gap', async () => {
+test('the sequence at a receiver of all events has no gap, which proves that the events are complete', async () => {
   const from = await hooks.app.lastSequence();
   const receiver = startReceiver();
   const endpoint = await hooks.register(receiver.url, { events: ['*'] });

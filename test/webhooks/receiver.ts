@@ -1,4 +1,4 @@
-// A real receiver on loopback, and a workspace of its own with the doors that webhook tests go through.
+// A real receiver on loopback, and a separate workspace with the helpers of webhook tests.
 import { afterAll } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp, type TestAppOptions } from '../app.ts';
 
@@ -13,9 +13,9 @@ export interface Received {
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** What the receiver answers from now on; 200 unless said. */
+  /** Response of the receiver from now on; 200 by default. */
   answer: (request: Received) => Response | Promise<Response>;
-  /** Resolves once so many requests have come in. */
+  /** Resolves once `count` requests have arrived. */
   arrived(count: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -55,18 +55,18 @@ export interface Hooks {
   readonly app: TestApp;
   readonly call: Client;
   register(url: string, more?: object): Promise<Json>;
-  /** Files an issue. */
+  /** Creates an issue. */
   file(title: string, more?: object): Promise<Json>;
   deliveries(endpoint: Json, query?: string): Promise<Json[]>;
   delivery(id: string): Promise<Json>;
 }
 
-/** Loopback receivers are allowed. */
+/** Starts an app that allows loopback receivers. */
 export async function startHooks(options: TestAppOptions = {}): Promise<Hooks> {
   return hooksOf(await startApp({ ...options, flags: { egressAllow: '127.0.0.0/8', ...options.flags } }));
 }
 
-/** Both, for the tests of one file. */
+/** Starts an app and a receiver for the tests of one file. */
 export async function hooksOfFile(): Promise<{ readonly hooks: Hooks; readonly receiver: Receiver }> {
   const receiver = startReceiver();
   const hooks = await startHooks();

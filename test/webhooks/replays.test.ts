@@ -1,5 +1,5 @@
-// What a receiver missed it gets again: a range of the log or everything since a moment, each event as a new delivery with the
-// same id and bytes, in the background and over crashes.
+// A replay sends a range of the log or all events since a time again, each as a new delivery with the same id and
+// bytes, in the background and across crashes.
 import { afterEach, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
 import { hooksOfFile, startHooks } from './receiver.ts';
@@ -21,7 +21,7 @@ const now = (): string => new Date(hooks.app.clock.now()).toISOString();
 const ask = (body: object, at = endpoint) => hooks.call('POST', `/api/v1/webhooks/${at.id}/replays`, body);
 const titles = (): string[] => receiver.received.map(({ event }) => event.data.title).toSorted();
 
-/** Replays, waits, and answers the replay as it ended, with the titles that arrived. */
+/** Replays, waits, and returns the finished replay with the titles that arrived. */
 async function replay(body: object): Promise<{ ended: Json; got: string[] }> {
   receiver.received.length = 0;
   const { status, json, headers } = await ask(body);
@@ -33,7 +33,7 @@ async function replay(body: object): Promise<{ ended: Json; got: string[] }> {
   return { ended, got: titles() };
 }
 
-test('everything since a moment, or a range of it, arrives again: same events, same bytes, new deliveries, new signatures', async () => {
+test('a replay of a range or since a time sends the same events and bytes as new deliveries with new signatures', async () => {
   await register();
   const moments: string[] = [];
   for (const title of ['one', 'two', 'three']) {
@@ -62,7 +62,7 @@ test('everything since a moment, or a range of it, arrives again: same events, s
   ).toEqual(['replay', 'replay', 'event']);
 });
 
-test('with `undelivered`, what failed, was canceled or never was sent arrives, and nothing twice', async () => {
+test('`undelivered` sends each failed, canceled or unsent event once', async () => {
   await register();
   const since = now();
   receiver.answer = ({ event }) => new Response(null, { status: event.data.title === 'failed' ? 500 : 200 });
@@ -81,7 +81,7 @@ test('with `undelivered`, what failed, was canceled or never was sent arrives, a
   expect((await replay({ since, only: 'undelivered' })).got).toEqual([]);
 });
 
-test('the filter and the subscription of today decide, also on events from before the registration', async () => {
+test('the current filter and subscription apply, also to events before the registration', async () => {
   endpoint = { id: 'whe_none' };
   const from = await hooks.app.lastSequence();
   await hooks.file('early urgent', { priority: 'urgent' });
@@ -90,7 +90,7 @@ test('the filter and the subscription of today decide, also on events from befor
   expect((await replay({ afterSequence: from })).got).toEqual(['early urgent']);
 });
 
-test('a replay shows where it was asked to begin, and beside it how far it has come', async () => {
+test('a replay shows its requested start and its progress', async () => {
   await register();
   const [from, since] = [await hooks.app.lastSequence(), now()];
   await hooks.file('asked for');
@@ -110,7 +110,7 @@ test('a replay shows where it was asked to begin, and beside it how far it has c
   expect(first.afterSequence).toBe(from);
 });
 
-test('thousands of events are replayed in the background, in order of the log, and cancel stops the rest', async () => {
+test('thousands of events are replayed in the background in log order, and canceling stops the rest', async () => {
   await register({ events: ['issue.*'] });
   const from = await hooks.app.lastSequence();
   for (let n = 0; n < 12; n++)
@@ -133,7 +133,7 @@ test('thousands of events are replayed in the background, in order of the log, a
   expect((await hooks.call('POST', `/api/v1/replays/${running.id}/cancel`)).json.error.code).toBe('conflict');
 }, 60_000);
 
-test('a restart in the middle goes on where it was', async () => {
+test('a replay continues after a restart', async () => {
   const local = await startHooks();
   endpoint = { id: 'whe_none' };
   for (let n = 0; n < 10; n++)
@@ -154,7 +154,7 @@ test('a restart in the middle goes on where it was', async () => {
   await again.stop();
 }, 60_000);
 
-test('what makes no sense is refused with the fix', async () => {
+test('an invalid replay is refused with an instruction', async () => {
   await register();
   const end = await hooks.app.lastSequence();
   const later = new Date(hooks.app.clock.now() + hour).toISOString();

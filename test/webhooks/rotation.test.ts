@@ -1,5 +1,5 @@
-// Signing secrets are replaced without an outage: the old ones go on signing for the overlap, and the audit tells when the
-// one before was last of use.
+// Signing secrets are rotated without an outage: old secrets sign during the overlap, and the audit log shows the last
+// use of the secret before.
 import { expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
 import { hooksOfFile, startHooks, type Received } from './receiver.ts';
@@ -12,7 +12,7 @@ const { hooks, receiver } = await hooksOfFile();
 const rotate = (endpoint: Json, body: object = {}, headers?: Record<string, string>) =>
   hooks.call('POST', `/api/v1/webhooks/${endpoint.id}/rotate`, body, headers);
 
-/** Files an issue and answers what the receiver got of it. */
+/** Creates an issue and returns the request that the receiver got. */
 async function deliverOne(): Promise<Received> {
   receiver.received.length = 0;
   await hooks.file('One');
@@ -43,7 +43,7 @@ async function withEndpoint(work: (endpoint: Json) => Promise<void>): Promise<vo
   await hooks.call('DELETE', `/api/v1/webhooks/${endpoint.id}`);
 }
 
-test('for 24 hours both secrets sign, the new one first; then the old one no more', () =>
+test('both secrets sign for 24 hours, the new one first, and then only the new one', () =>
   withEndpoint(async (endpoint) => {
     const { status, json: rotated } = await rotate(endpoint);
     expect(status).toBe(200);
@@ -65,7 +65,7 @@ test('for 24 hours both secrets sign, the new one first; then the old one no mor
     expect(first).toStartWith('v1=');
   }));
 
-test('a retry is signed with the secrets of its own moment', () =>
+test('a retry is signed with the secrets of its own time', () =>
   withEndpoint(async (endpoint) => {
     receiver.answer = () => new Response(null, { status: 500 });
     const before = await deliverOne();
@@ -79,7 +79,7 @@ test('a retry is signed with the secrets of its own moment', () =>
     expect([accepts(json.secret, again!), accepts(endpoint.secret, again!)]).toEqual([true, false]);
   }));
 
-test('the overlap is 0 to 168 hours, bounds every earlier secret, and 0 ends them all at once', () =>
+test('an overlap is 0 to 168 hours, limits every earlier secret, and 0 ends them all at once', () =>
   withEndpoint(async (endpoint) => {
     for (const [overlapHours, issue] of [
       [-1, 'too_small'],
@@ -107,7 +107,7 @@ test('the overlap is 0 to 168 hours, bounds every earlier secret, and 0 ends the
     expect(await signs()).toEqual([true, false, false, false, false]);
   }));
 
-test('no more than four earlier secrets sign at once', () =>
+test('at most four earlier secrets sign at once', () =>
   withEndpoint(async (endpoint) => {
     for (let n = 0; n < 4; n++) expect((await rotate(endpoint)).status).toBe(200);
     const { status, json } = await rotate(endpoint);
@@ -119,7 +119,7 @@ test('no more than four earlier secrets sign at once', () =>
     expect((await rotate(endpoint, { overlapHours: 0 })).status).toBe(200);
   }));
 
-test('the log and the audit say who rotated, when, and when the secret before last signed a success', () =>
+test('the log and the audit show the actor and time of a rotation, and the last success of the secret before', () =>
   withEndpoint(async (endpoint) => {
     const from = await hooks.app.lastSequence();
     await rotate(endpoint, { overlapHours: 0 });
@@ -155,7 +155,7 @@ test('the log and the audit say who rotated, when, and when the secret before la
     expect(JSON.stringify([json.data, audit])).not.toContain('whsec_');
   }));
 
-test('the last success survives a restart', async () => {
+test('the last success persists across a restart', async () => {
   const local = await startHooks();
   const endpoint = await local.register(receiver.url, { events: ['issue.created'] });
   await local.file('One');
@@ -169,7 +169,7 @@ test('the last success survives a restart', async () => {
   await again.stop();
 });
 
-test('a rotation answered twice under one idempotency key is one rotation, and shows the same secret', () =>
+test('a repeated rotation under one idempotency key is one rotation, and returns the same secret', () =>
   withEndpoint(async (endpoint) => {
     const key = { 'idempotency-key': 'rotate-once' };
     const { json: first } = await rotate(endpoint, {}, key);

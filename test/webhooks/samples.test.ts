@@ -1,5 +1,5 @@
-// Pings and samples: a receiver is tried out without anything happening, with requests that are signed, tried again, shown and
-// replayed like any other.
+// Pings and samples test a receiver without a real event, with requests that are signed, retried, shown and replayed
+// like any other.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { Compile } from 'typebox/compile';
 import { contracts, eventsOf } from '../../core/contracts.ts';
@@ -10,7 +10,7 @@ import { verify } from '../../sdk/webhooks/index.ts';
 import type { Json } from '../app.ts';
 import { startHooks, startReceiver, type Hooks, type Receiver } from './receiver.ts';
 
-/** What every object has, and what its schema says alone. */
+/** Common fields of all objects, and a field that comes from the schema. */
 const ofAll = ['version', 'createdAt', 'updatedAt', 'deletedAt', 'payloadVersion'];
 
 let hooks: Hooks;
@@ -35,11 +35,11 @@ const post = (path: string, body?: object, headers?: Record<string, string>) =>
   hooks.call('POST', `/api/v1/webhooks/${endpoint.id}${path}`, body, headers);
 const sample = (body: object) => post('/samples', body);
 
-test('a ping is an event of the log, and reaches its endpoint whatever that subscribes to', async () => {
+test('a ping is an event of the log, and reaches its endpoint under any subscription', async () => {
   const from = await hooks.app.lastSequence();
   const all = await hooks.register(receiver.url, { events: ['*'] });
   await hooks.app.settled();
-  // It has been told of its own registration.
+  // The endpoint received the event of its own registration.
   expect(receiver.received.splice(0).map(({ event }) => event.data.id)).toEqual([all.id]);
   const { status, json: delivery } = await post('/ping');
   expect([status, delivery]).toMatchObject([
@@ -56,7 +56,7 @@ test('a ping is an event of the log, and reaches its endpoint whatever that subs
   await hooks.call('DELETE', `/api/v1/webhooks/${all.id}`);
 });
 
-test('a simulated ping does nothing; a ping of an endpoint that is switched off is refused', async () => {
+test('a simulated ping has no effect, and a ping of a disabled endpoint is refused', async () => {
   const from = await hooks.app.lastSequence();
   expect((await post('/ping', undefined, { 'tatami-mode': 'simulate' })).status).toBe(201);
   await hooks.app.settled();
@@ -67,7 +67,7 @@ test('a simulated ping does nothing; a ping of an endpoint that is switched off 
   await hooks.call('PATCH', `/api/v1/webhooks/${endpoint.id}`, { enabled: true });
 });
 
-test('a sample of every type that is sent arrives, verifies and is as the document says', async () => {
+test('a sample of every emitted type arrives, verifies and matches the document', async () => {
   for (const { type, envelope } of sentEvents()) {
     receiver.received.length = 0;
     const { status, json, text } = await sample({ type });
@@ -83,16 +83,16 @@ test('a sample of every type that is sent arrives, verifies and is as the docume
   }
 });
 
-test('samples tell a story: people, states and words as in life, and of a change what it was', () => {
+test('samples have realistic people, states and texts, and changes have previous values', () => {
   const setting = { nowMs: hooks.app.clock.now(), baseUrl: 'https://tatami.acme.example' };
   const { objects, moments } = scenarioOf(setting);
   const fix = 'write it into core/webhooks/samples/scenario.ts';
   for (const sent of sentEvents()) {
     const data = sampleData(sent, setting) as Json;
-    // What is only shown on request is in no event.
+    // Fields that are returned only on request are in no event.
     const { required, properties } = (sent.envelope as Json).properties.data;
     const contract = contracts.find(({ events }) => eventsOf(events).includes(sent.type));
-    // Of a resource that the story does not know, samples are made of its examples.
+    // Without an entry in the story, samples use the examples of the resource.
     if (!objects[sent.type] && !objects[contract?.name ?? '']) continue;
     const unsaid = required.filter((name: string) => !(name in data) && !ofAll.includes(name));
     expect([sent.type, unsaid], fix).toEqual([sent.type, []]);
@@ -105,7 +105,7 @@ test('samples tell a story: people, states and words as in life, and of a change
   }
 });
 
-test('a sample changes nothing: it is in no feed, history or audit, wakes nobody else, and is no event to read', async () => {
+test('a sample changes nothing: it is in no feed, history or audit log, reaches no other subscriber, and cannot be read as an event', async () => {
   const before = (await hooks.call('GET', '/api/v1/audit-log?limit=100')).text;
   const from = await hooks.app.lastSequence();
   const other = await hooks.register(receiver.url, { events: ['*'] });
@@ -127,7 +127,7 @@ test('a sample changes nothing: it is in no feed, history or audit, wakes nobody
   expect(before).not.toContain(json.eventId);
 });
 
-test('fields can be set, as far as the type allows', async () => {
+test('fields of a sample can be set within the limits of its type', async () => {
   await sample({ type: 'issue.created', data: { priority: 'urgent', title: 'Mine' } });
   await hooks.app.settled();
   expect(receiver.received[0]!.event.data).toMatchObject({ priority: 'urgent', title: 'Mine' });
@@ -144,7 +144,7 @@ test('fields can be set, as far as the type allows', async () => {
   }
 });
 
-test('a sample is tried again, shown with its bytes, and replayed as a new delivery of the same', async () => {
+test('a sample is retried, shown with its bytes, and replayed as a new delivery of the same bytes', async () => {
   receiver.answer = () => new Response(null, { status: 500 });
   const { json } = await sample({ type: 'comment.added' });
   await hooks.app.settled();
@@ -159,7 +159,7 @@ test('a sample is tried again, shown with its bytes, and replayed as a new deliv
   expect(receiver.received.map(({ body }) => body)).toEqual(Array(3).fill(delivery.payload));
 });
 
-test('a key makes and reads samples only of what it could read', async () => {
+test('a key creates and reads samples only of readable types', async () => {
   const key = hooks.app.clientOf(await hooks.app.mintKey(['webhooks:write', 'comments:read']));
   const path = `/api/v1/webhooks/${endpoint.id}/samples`;
   const refused = await key('POST', path, { type: 'issue.created' });

@@ -1,13 +1,13 @@
-// The same hostile targets at the public doors (docs/spec/webhooks.md › Addresses): registering or moving a webhook there is
-// refused in words, and a name that comes to point there after its registration is refused at every attempt. The canary hears
-// nothing.
+// Hostile targets at the API (docs/spec/webhooks.md › Addresses): registering or moving a webhook there is refused with
+// the reason, and a name that resolves there after its registration is refused at every attempt. The canary gets no
+// connection.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
 import { startCanary, type Listener } from './canary.ts';
 import { startHooks, startReceiver, type Hooks, type Receiver } from './receiver.ts';
 import { HOSTILE_ADDRESSES, HOSTILE_URLS } from './ssrf-targets.ts';
 
-/** What every name leads to. */
+/** Addresses to which every name resolves. */
 let answers: string[] = ['1.1.1.1'];
 let hooks: Hooks;
 let canary: Listener;
@@ -31,7 +31,7 @@ afterAll(async () => {
 const bracketed = (address: string): string => (address.includes(':') ? `[${address}]` : address);
 const post = (url: string) => hooks.call('POST', '/api/v1/webhooks', { url, events: ['issue.created'] });
 
-test('registering and moving a webhook to any of them is refused, and says at which field', async () => {
+test('registering and moving a webhook to any hostile target is refused at its field', async () => {
   const from = await hooks.app.lastSequence();
   const { json: endpoint } = await post('https://hooks.example/');
   answers = ['127.0.0.1'];
@@ -43,7 +43,7 @@ test('registering and moving a webhook to any of them is refused, and says at wh
   for (const url of targets) {
     const moved = await hooks.call('PATCH', `/api/v1/webhooks/${endpoint.id}`, { url });
     for (const { status, json } of [await post(url), moved]) {
-      // U+0000 is in no body that is read.
+      // A body with U+0000 is refused before validation.
       const unread = url.includes('\0');
       expect([url, status]).toEqual([url, unread ? 400 : 422]);
       if (!unread) expect([url, json.error.details[0].path]).toEqual([url, 'url']);
@@ -54,11 +54,11 @@ test('registering and moving a webhook to any of them is refused, and says at wh
   await hooks.call('DELETE', `/api/v1/webhooks/${endpoint.id}`);
 });
 
-test('a name that comes to point into any of these networks is refused at each attempt', async () => {
+test('a name that later resolves into any of these networks is refused at each attempt', async () => {
   answers = ['1.1.1.1'];
   const { json: endpoint } = await post(`https://hooks.example:${canary.port}/`);
   for (const address of HOSTILE_ADDRESSES) {
-    // Alone, and hidden behind a good one.
+    // Alone, and after a valid address.
     answers = HOSTILE_ADDRESSES.indexOf(address) % 2 === 0 ? [address] : ['1.1.1.1', address];
     const { json: ping } = await hooks.call('POST', `/api/v1/webhooks/${endpoint.id}/ping`);
     await hooks.app.settled();
@@ -69,13 +69,13 @@ test('a name that comes to point into any of these networks is refused at each a
       null,
       expect.stringMatching(/^hooks\.example leads to /),
     ]);
-    // What internal DNS says is not for the reader of the delivery log.
+    // Readers of the delivery log must not see internal DNS results.
     expect(JSON.stringify(attempt)).not.toContain(`"${address}"`);
     await hooks.call('POST', `/api/v1/deliveries/${ping.id}/cancel`);
   }
 }, 60_000);
 
-test('our own port is refused although the operator opened the network it is in', async () => {
+test("the server's own port is refused although the operator allowed its network", async () => {
   const local = await startHooks();
   const own = new URL(local.app.url);
   for (const url of [own.href, `http://localhost:${own.port}/`, `http://127.0.0.2:${own.port}/`]) {

@@ -1,11 +1,11 @@
 /**
- * Where a hostile URL or a hostile DNS answer may point: odd spellings of hosts, and at least one address of every block in the
- * IANA IPv4 and IPv6 special-purpose registries, in several notations. `PORT` stands for the canary's port.
+ * Hostile URLs and DNS responses: odd spellings of hosts, and at least one address of every block in the IANA IPv4 and
+ * IPv6 special-purpose registries, in several notations. `PORT` stands for the canary's port.
  */
 
-/** URLs refused by how they are written or by the literal address they hold. */
+/** URLs refused for their spelling or their literal address. */
 export const HOSTILE_URLS: readonly string[] = [
-  // Spellings of 127.0.0.1 and friends that parsers disagree on.
+  // Loopback spellings that parsers disagree on.
   'https://0177.0.0.1:PORT/',
   'https://0x7f.0.0.1:PORT/',
   'https://0x7f000001:PORT/',
@@ -44,7 +44,7 @@ export const HOSTILE_URLS: readonly string[] = [
   'https://[fe80::1%eth0]:PORT/',
   'https://::1:PORT/',
   'https://[127.0.0.1]:PORT/',
-  // The host is not what the eye reads.
+  // The host differs from its appearance.
   'https://example.com@127.0.0.1:PORT/',
   'https://user:pass@127.0.0.1:PORT/',
   'https://127.0.0.1:PORT@example.com/',
@@ -69,7 +69,7 @@ export const HOSTILE_URLS: readonly string[] = [
   'https://127.0.0.1\u0000:PORT/',
   'https://loc\u00adalhost:PORT/',
   'https://ｌｏｃａｌｈｏｓｔ:PORT/',
-  'https://lоcalhost:PORT/', // a Cyrillic о
+  'https://lоcalhost:PORT/', // Cyrillic о
   'https://ⓛⓞⓒⓐⓛⓗⓞⓢⓣ:PORT/',
   'https://exam\u200bple.com:PORT/',
   'https://hooks.example.:PORT/',
@@ -102,7 +102,7 @@ export const HOSTILE_URLS: readonly string[] = [
   `https://hooks.example/${'a'.repeat(2048)}`,
 ];
 
-/** Addresses refused as literals and as DNS answers alike. */
+/** Addresses refused as literals and as DNS responses alike. */
 export const HOSTILE_ADDRESSES: readonly string[] = [
   // IANA IPv4 Special-Purpose Address Registry, first and last addresses.
   '0.0.0.0',
@@ -139,7 +139,7 @@ export const HOSTILE_ADDRESSES: readonly string[] = [
   '239.255.255.255',
   '240.0.0.1',
   '255.255.255.255',
-  // In public-looking or shared space, yet metadata.
+  // Metadata services in public or shared address space.
   '100.100.100.200',
   '168.63.129.16',
   // IANA IPv6 Special-Purpose Address Registry.
@@ -180,14 +180,14 @@ export const HOSTILE_ADDRESSES: readonly string[] = [
   'fec0::1',
   'ff02::1',
   'ff0e::1',
-  // In no registry and in no global unicast space either.
+  // In no registry, and outside global unicast space.
   '1::1',
   '200::1',
   '4000::1',
   'e000::1',
 ];
 
-/** Not addresses, whatever a resolver says. */
+/** Values of a resolver that are no addresses. */
 export const HOSTILE_ANSWERS: readonly string[] = [
   '0177.0.0.1',
   '127.1',

@@ -1,4 +1,4 @@
-// The unmodified `stripe` package's verifier, in its build for Node, whose crypto answers at once.
+// The unmodified `stripe` package's verifier, in its build for Node, whose crypto is synchronous.
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Json } from '../app.ts';

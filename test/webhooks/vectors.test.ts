@@ -1,5 +1,5 @@
-// The test vectors that docs/webhooks.md publishes are what the core signs and what every verifier takes: a receiver in any
-// language is written against them.
+// The core and every verifier agree on the test vectors in docs/webhooks.md, against which receivers in any language
+// are written.
 import { afterAll, beforeEach, describe, expect, setSystemTime, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const vectors: Vector[] = JSON.parse(json);
 const stripe = await stripeVerifier();
 const stranger = `whsec_${Buffer.alloc(24, 9).toString('base64')}`;
 
-test('they cover one secret, a rotation, a body beyond ASCII, and one that is next to empty', () => {
+test('the vectors cover one secret, a rotation, a body beyond ASCII, and a minimal body', () => {
   expect(vectors.map(({ secrets }) => secrets.length)).toContain(2);
   expect(vectors.some(({ body }) => Buffer.byteLength(body) > body.length)).toBe(true);
   expect(vectors.some(({ body }) => body === '{}')).toBe(true);
@@ -32,12 +32,12 @@ const taken = async (work: () => unknown): Promise<boolean> => {
     await work();
     return true;
   } catch (error) {
-    // Authentic, but no event: the signature was taken.
+    // The signature is valid, and the body is no event.
     return (error as { code?: string }).code === 'malformed_payload';
   }
 };
 
-/** By Stripe's verifier, by Standard Webhooks' and by ours. */
+/** Results of Stripe's verifier, of Standard Webhooks' and of ours. */
 async function takenBy({ body, headers }: Vector, secret: string): Promise<boolean[]> {
   const header = headers['X-Webhook-Signature'];
   return Promise.all([
@@ -54,7 +54,7 @@ describe.each(vectors.map((vector) => [vector.name, vector] as const))('%s', (_,
   beforeEach(() => void setSystemTime(seconds * 1000));
   afterAll(() => void setSystemTime());
 
-  test('is what the core signs', () => {
+  test('equals the signature of the core', () => {
     const { 'X-Webhook-Delivery': _delivery, ...headers } = signatureHeaders({
       secrets: vector.secrets,
       payload: vector.body,
@@ -65,7 +65,7 @@ describe.each(vectors.map((vector) => [vector.name, vector] as const))('%s', (_,
     expect(headers).toEqual(vector.headers);
   });
 
-  test('is taken by every verifier with every secret, up to 300 s later', async () => {
+  test('is accepted by every verifier with every secret, up to 300 s later', async () => {
     for (const secret of vector.secrets) {
       expect(await takenBy(vector, secret)).toEqual(all);
       setSystemTime((seconds + 300) * 1000);

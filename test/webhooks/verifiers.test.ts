@@ -1,5 +1,5 @@
-// What a running server sends is accepted by verifiers that are not ours, unmodified, also while a secret is being rotated;
-// and by ours in every kind of runtime, from nothing but Web Crypto.
+// Unmodified third-party verifiers accept deliveries of a running server, also during a rotation; our verifier needs
+// only Web Crypto in every runtime.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ let secrets: { old: string; new: string };
 /** Before, during and after the overlap of a rotation. */
 let deliveries: { before: Received; during: Received; after: Received };
 
-// The verifiers of others read the real clock, so the server is given the real time.
+// Third-party verifiers read the real clock, so that the server needs the real time.
 beforeAll(async () => {
   receiver = startReceiver();
   hooks = await startHooks({ clock: createSystemClock() });
@@ -62,7 +62,7 @@ describe.each(['stripe', 'standardwebhooks'])('the unmodified %s package', (name
         : new Webhook(secret).verify(body, Object.fromEntries(headers)),
     );
 
-  test('takes what either secret signed, in an overlap both, and nothing after it', () => {
+  test('accepts the secret that signed, both secrets during an overlap, and no other', () => {
     const { before, during, after } = deliveries;
     const results = [before, during, after].map((one) => [takes(one, secrets.old), takes(one, secrets.new)]);
     expect(results).toEqual([
@@ -123,7 +123,7 @@ const expected = () => ({
 const entry = join(root, 'sdk/webhooks/index.ts');
 
 describe('the SDK', () => {
-  test('takes the same in Bun', async () => {
+  test('gives the same results in Bun', async () => {
     const { before, during, after } = deliveries;
     const header = (one: Received): string => one.headers.get('x-webhook-signature')!;
     expect(await verify(before.body, header(before), secrets.old)).toEqual(before.event);
@@ -134,11 +134,11 @@ describe('the SDK', () => {
     });
   });
 
-  test('takes the same in Node, unbuilt', async () => {
+  test('gives the same results in Node without a build', async () => {
     expect(await outcomesIn(`return (await import(${JSON.stringify(entry)})).verify;`)).toEqual(expected());
   });
 
-  test('takes the same where there is no more than in a worker: one bundle, Web Crypto and text coding', async () => {
+  test('gives the same results with worker globals only: one bundle, Web Crypto and text coding', async () => {
     writeFileSync(
       dir.path('worker.ts'),
       `import { verify } from ${JSON.stringify(entry)}; globalThis.verify = verify;`,

@@ -4,7 +4,7 @@ import { open, rm, type FileHandle } from 'node:fs/promises';
 import { checkFile } from '../../store/file-check.ts';
 import type { LogHead } from '../../store/log-head.ts';
 import type { Destination } from './destination.ts';
-import { CopyError, findTarget, type Target } from './moment.ts';
+import { CopyError, findTarget, type RestoreTarget } from './moment.ts';
 import { decodeObject } from './object.ts';
 import { readTimeline, reasonOf, runOf, without, type Base, type Chain, type Damaged } from './timeline.ts';
 
@@ -64,7 +64,7 @@ type Outcome = { readonly damaged: Damaged } | { readonly damaged: null; readonl
 
 async function assemble(
   source: Destination,
-  { chain, segment }: Target,
+  { chain, segment }: RestoreTarget,
   toFile: string,
   onProgress: (done: number, of: number) => void,
 ): Promise<Outcome> {
@@ -125,7 +125,7 @@ async function applySegmentPart(
 }
 
 /** @throws CopyError if the result is not the copied database */
-function finished(toFile: string, { chain, segment }: Target, expected: LogHead | null): Assembled {
+function finished(toFile: string, { chain, segment }: RestoreTarget, expected: LogHead | null): Assembled {
   const { faults, head, generation } = checkFile(toFile);
   if (faults.length > 0)
     throw new CopyError(`The database restored from the copy is damaged: ${faults.slice(0, 3).join('; ')}.`);

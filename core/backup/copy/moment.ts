@@ -2,7 +2,7 @@
 import { parseName } from './names.ts';
 import { reachesOf, type Chain, type Damaged, type Reach, type Segment } from './timeline.ts';
 
-export interface Target {
+export interface RestoreTarget {
   readonly chain: Chain;
   readonly segment: Segment;
 }
@@ -11,7 +11,7 @@ export interface Target {
 export class CopyError extends Error {}
 
 /** Returns the last segment at or before `timeMs`, or the newest. @throws CopyError */
-export function findTarget(title: string, chains: readonly Chain[], timeMs: number | null): Target {
+export function findTarget(title: string, chains: readonly Chain[], timeMs: number | null): RestoreTarget {
   const installations = new Set(chains.map(({ installation }) => installation));
   if (installations.size > 1)
     throw new CopyError(
@@ -37,7 +37,7 @@ function newestOf(
   chains: readonly Chain[],
   { chain, to }: Reach,
   timeMs: number | null,
-): Target {
+): RestoreTarget {
   const isBeyond = (at: number): boolean => at > to.timeMs && timeMs !== to.timeMs;
   const lost = chains.some(
     ({ segments, damaged }) =>

@@ -2,7 +2,7 @@
 // <installation>/<chain>/chain | base-<number>/<part> | base-<number>/manifest | segments/<index>-<part>of<parts>-<time>-<log position>
 
 /** Point in time that a segment leads to. */
-export interface Moment {
+export interface CopyMoment {
   readonly index: number;
   readonly timeMs: number;
   /** Log position; null if unknown. */
@@ -26,7 +26,7 @@ export const manifestName = (root: string, base: number): string => `${baseRoot(
 
 export function segmentPartName(
   root: string,
-  { index, timeMs, position, part, parts }: Moment & { part: number; parts: number },
+  { index, timeMs, position, part, parts }: CopyMoment & { part: number; parts: number },
 ): string {
   const of = `${digits(part, 6)}of${digits(parts, 6)}`;
   return `${root}segments/${digits(index, 10)}-${of}-${digits(timeMs, 13)}-${position ?? 'x'}`;
@@ -40,7 +40,7 @@ export type ParsedName = {
 } & (
   | { readonly is: 'head' | 'other' }
   | { readonly is: 'base'; readonly base: number; readonly part: number | 'manifest' }
-  | ({ readonly is: 'segment'; readonly part: number; readonly parts: number } & Moment)
+  | ({ readonly is: 'segment'; readonly part: number; readonly parts: number } & CopyMoment)
 );
 
 const chainPattern = /^((?:([0-9a-f]{32})\/)?(\d{8}T\d{6}Z-[0-9a-f]+-[0-9a-f]{8})\/)(.+)$/;

@@ -1,10 +1,10 @@
 // Determines the periods that a copy covers, from object names and base manifests. A time is covered if a complete base and all segments
 // since its first one exist.
 import type { Destination } from './destination.ts';
-import { manifestName, parseName, type Moment, type ParsedName } from './names.ts';
+import { manifestName, parseName, type CopyMoment, type ParsedName } from './names.ts';
 import { decodeObject, type BaseManifest } from './object.ts';
 
-export interface Segment extends Moment {
+export interface Segment extends CopyMoment {
   /** Object names of its parts, ascending. */
   readonly names: readonly string[];
 }

@@ -14,7 +14,7 @@ interface App {
   createdAt: string;
 }
 
-export interface CreateOptions extends RemoteOptions {
+export interface CreateAppOptions extends RemoteOptions {
   name: string;
   redirectUri: string[];
   confidential?: boolean;
@@ -38,7 +38,7 @@ function rowOf({ id, name, confidential, createdAt, redirectUris }: App): string
   return [id, name, confidential ? 'yes' : 'no', minuteOf(createdAt), redirectUris.join(' ')];
 }
 
-export async function createApp(options: CreateOptions): Promise<void> {
+export async function createApp(options: CreateAppOptions): Promise<void> {
   const { name, redirectUri: redirectUris, confidential = false, description, homepage } = options;
   const made = await connect(options)<App & { secret: string | null }>('POST', '/oauth-apps', {
     ...{ name, redirectUris, confidential },

@@ -1,7 +1,7 @@
 // The arguments of `tatami apps …`.
 import type { Command } from 'commander';
 import type { RemoteOptions } from '../remote.ts';
-import type { CreateOptions } from './apps.ts';
+import type { CreateAppOptions } from './apps.ts';
 
 /** @param remote gives a command the options of those that talk to a server */
 export function addApps(program: Command, remote: (command: Command) => Command): void {
@@ -22,7 +22,7 @@ export function addApps(program: Command, remote: (command: Command) => Command)
     .option('--confidential', 'the app runs on a server and can keep a client secret')
     .option('--description <text>', 'description of the app')
     .option('--homepage <url>', 'home page of the app')
-    .action(async (options: CreateOptions) => (await load()).createApp(options));
+    .action(async (options: CreateAppOptions) => (await load()).createApp(options));
   remote(
     apps
       .command('rotate-secret <app>')

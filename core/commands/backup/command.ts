@@ -1,9 +1,9 @@
 // `tatami backup`, `backups`, `restore` and `release`: their flags. What each does is a file beside this one.
 import type { Command } from 'commander';
 import type { BackupOptions } from './backup.ts';
-import type { PruneOptions } from './prune.ts';
+import type { PruneCommandOptions } from './prune.ts';
 import type { ReleaseOptions } from './release.ts';
-import type { RestoreOptions } from './restore.ts';
+import type { RestoreCommandOptions } from './restore.ts';
 import type { VerifyOptions } from './verify.ts';
 
 const json: [string, string] = ['--json', 'print one JSON value on stdout'];
@@ -36,7 +36,7 @@ export function addBackups(program: Command, folder: string): void {
     )
     .option('--key <file>', 'file of the master key, if the backup does not include it')
     .option(...json)
-    .action(async (file: string, options: RestoreOptions) =>
+    .action(async (file: string, options: RestoreCommandOptions) =>
       (await import('./restore.ts')).restore(file, options, folder),
     );
   program
@@ -72,7 +72,7 @@ function addFolder(program: Command, folder: string): void {
     .option('--keep-weekly <n>', 'keep the newest of each of the last n weeks that have one')
     .option('--keep-monthly <n>', 'keep the newest of each of the last n months that have one')
     .option(...json)
-    .action(async (dir: string, options: PruneOptions) =>
+    .action(async (dir: string, options: PruneCommandOptions) =>
       (await import('./prune.ts')).prune(dir, options, folder),
     );
 }

@@ -4,7 +4,7 @@ import { pruneBackups } from '../../backup/prune.ts';
 import { usage, wholeNumber } from '../flags.ts';
 import { printResult } from '../output.ts';
 
-export interface PruneOptions {
+export interface PruneCommandOptions {
   keepLast?: string;
   keepDaily?: string;
   keepWeekly?: string;
@@ -12,7 +12,7 @@ export interface PruneOptions {
   json?: boolean;
 }
 
-export async function prune(dir: string, options: PruneOptions, folder: string): Promise<void> {
+export async function prune(dir: string, options: PruneCommandOptions, folder: string): Promise<void> {
   const count = (flag: string, text: string | undefined): number =>
     text === undefined ? 0 : wholeNumber(flag, text, 0, 9_999);
   const keep = {

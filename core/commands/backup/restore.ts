@@ -12,7 +12,7 @@ import { moment, usage } from '../flags.ts';
 import { CommandError, createProgress, exitCodes, printResult } from '../output.ts';
 import { percent } from './output.ts';
 
-export interface RestoreOptions {
+export interface RestoreCommandOptions {
   dataDir: string;
   to?: string;
   key?: string;
@@ -20,7 +20,7 @@ export interface RestoreOptions {
 }
 
 /** @param folder where relative paths begin */
-export async function restore(file: string, options: RestoreOptions, folder: string): Promise<void> {
+export async function restore(file: string, options: RestoreCommandOptions, folder: string): Promise<void> {
   const dataDir = resolve(folder, options.dataDir);
   const to = options.to === undefined ? null : moment('--to', options.to, systemClock.nowMs());
   if (to !== null && Date.parse(to) > systemClock.nowMs()) throw usage(`--to ${to} is in the future.`);

@@ -2,7 +2,7 @@
 // elsewhere; a second run knows them by that line, and by their order where several have the same.
 import { readAll } from '../remote.ts';
 import { fitBytes } from './fit.ts';
-import type { Comment, ImportRow } from './formats/row.ts';
+import type { ImportedComment, ImportRow } from './formats/row.ts';
 import type { Linking } from './links.ts';
 import { attempted } from './refusal.ts';
 
@@ -41,7 +41,7 @@ function missing(texts: readonly string[], there: readonly { readonly body: stri
 
 const firstLine = (text: string): string => text.split('\n', 1)[0]!;
 
-function textOf({ said, body }: Comment): string {
+function textOf({ said, body }: ImportedComment): string {
   const head = said.replace(/[\s*_`[\]\\]+/g, ' ').trim();
   const text = withoutMentions(body);
   return fitBytes(head === '' ? text : `*${head}:*\n\n${text}`, commentBytesMax);

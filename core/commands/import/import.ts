@@ -2,7 +2,7 @@
 // they have to do with each other. Running it again adds nothing: each issue carries its id there, or the hash of its row, as its external
 // id, and what the server has already is skipped. So an import that was cut short is finished by running it again.
 import { basename } from 'node:path';
-import { createProgress, exitCodes, mayPass, printResult, type Progress } from '../output.ts';
+import { createProgress, exitCodes, mayPass, printResult, type CommandProgress } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 import { formatOf } from './formats/detect.ts';
 import { optional, storable, type ImportRow, type RowReporter } from './formats/row.ts';
@@ -15,7 +15,7 @@ import { readPeople, type People } from './people.ts';
 import { createReferenceResolver, type ReferenceResolver, type State } from './reference-resolver.ts';
 import { createPlan, type Plan, type Planning } from './plans.ts';
 import { emptyReport, summary, type Report } from './report.ts';
-import { createPost, send, type Outcome, type Outgoing } from './send.ts';
+import { createPost, send, type ImportOutcome, type Outgoing } from './send.ts';
 import { survey } from './survey.ts';
 
 const untimedText =
@@ -57,7 +57,7 @@ export async function importIssues(file: string, options: ImportOptions): Promis
 }
 
 /** Where nothing was made and the same would happen again, the error says all. */
-function noteStop({ created, skipped }: Report, error: unknown, note: Progress['note']): void {
+function noteStop({ created, skipped }: Report, error: unknown, note: CommandProgress['note']): void {
   const passes = mayPass(error);
   if (created === 0 && !passes) return;
   const first = passes ? '' : ' after you fix the error below';
@@ -68,7 +68,7 @@ function noteStop({ created, skipped }: Report, error: unknown, note: Progress['
 
 interface ImportProgress {
   readonly report: Report;
-  readonly progress: Progress;
+  readonly progress: CommandProgress;
   /** How many rows the file has. */
   readonly total: number;
 }
@@ -126,7 +126,7 @@ async function linkIssues(
   }
 }
 
-function outcomeIn(report: Report, progress: Progress): Outcome {
+function outcomeIn(report: Report, progress: CommandProgress): ImportOutcome {
   return {
     created: (count) => void (report.created += count),
     skipped: (count) => void (report.skipped += count),
@@ -178,7 +178,7 @@ function tellOf(
   { at, createdAt, noTime }: ImportRow,
   { cut }: Ready,
   report: Report,
-  progress: Progress,
+  progress: CommandProgress,
 ): void {
   if (cut !== null) {
     report.cut++;

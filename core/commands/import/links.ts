@@ -3,7 +3,7 @@
 import type { ApiCallError, Call } from '../../../sdk/client/index.ts';
 import { addComments } from './comments.ts';
 import { findIssues, type ExistingIssue } from './existing-issues.ts';
-import type { ImportRow, Link } from './formats/row.ts';
+import type { ImportRow, ImportedLink } from './formats/row.ts';
 import { attempted } from './refusal.ts';
 import type { Report } from './report.ts';
 
@@ -39,7 +39,7 @@ export async function linkRows(linking: Linking, rows: readonly ImportRow[]): Pr
   }
 }
 
-const words: Readonly<Record<Link['type'], string>> = {
+const words: Readonly<Record<ImportedLink['type'], string>> = {
   child_of: 'parent',
   parent_of: 'sub-issue',
   blocks: 'relation',
@@ -53,7 +53,7 @@ async function add(
   linking: Linking,
   { at }: ImportRow,
   issue: ExistingIssue,
-  { type, to }: Link,
+  { type, to }: ImportedLink,
   other: ExistingIssue | undefined,
 ): Promise<void> {
   const { note, left } = linking;
@@ -97,7 +97,7 @@ async function adopt(
 async function relate(
   { call, made }: Linking,
   issue: ExistingIssue,
-  type: Link['type'],
+  type: ImportedLink['type'],
   other: ExistingIssue,
 ): Promise<ApiCallError | null> {
   const answer = await attempted(call('POST', `/issues/${issue.id}/relations`, { type, issueId: other.id }));

@@ -10,7 +10,7 @@ import { readAll } from '../remote.ts';
 import { readRecords } from './records.ts';
 import { requireFile, survey } from './survey.ts';
 
-export interface Member {
+export interface ImportMember {
   id: string;
   name: string;
   email: string | null;
@@ -28,7 +28,7 @@ const faultsNamedMax = 20;
 export async function readPeople(file: string, call: Call): Promise<People> {
   requireFile(file);
   await survey(file);
-  const members = await readAll<Member>(call, '/members');
+  const members = await readAll<ImportMember>(call, '/members');
   const byAddress = new Map(members.flatMap(({ id, email }) => (email ? [[personKey(email), id]] : [])));
   const people = new Map<string, string>();
   const faults: string[] = [];

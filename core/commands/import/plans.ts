@@ -5,7 +5,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { foldName } from '../../lib/case-folding.ts';
 import { readAll } from '../remote.ts';
 import { fitBytes, fitChars } from './fit.ts';
-import type { Cycle, ImportRow, Milestone } from './formats/row.ts';
+import type { ImportedCycle, ImportRow, Milestone } from './formats/row.ts';
 import { attempted } from './refusal.ts';
 import type { Report } from './report.ts';
 
@@ -139,7 +139,7 @@ function createCycles({ call, made, note, left }: Planning) {
     return answer.value.id;
   };
 
-  return async (team: string, cycles: readonly Cycle[]): Promise<string | undefined> => {
+  return async (team: string, cycles: readonly ImportedCycle[]): Promise<string | undefined> => {
     const here = await known(team);
     const open = cycles
       .map((cycle) => meant(here, cycle))
@@ -156,15 +156,16 @@ function createCycles({ call, made, note, left }: Planning) {
   };
 }
 
-type Dated = Cycle & { readonly startsAt: string; readonly endsAt: string };
+type Dated = ImportedCycle & { readonly startsAt: string; readonly endsAt: string };
 
-const isDated = (cycle: Cycle): cycle is Dated => cycle.startsAt !== undefined && cycle.endsAt !== undefined;
+const isDated = (cycle: ImportedCycle): cycle is Dated =>
+  cycle.startsAt !== undefined && cycle.endsAt !== undefined;
 
-const hasPassed = ({ endsAt }: Cycle): boolean =>
+const hasPassed = ({ endsAt }: ImportedCycle): boolean =>
   endsAt !== undefined && Date.parse(endsAt) <= systemClock.nowMs();
 
 /** The one in which its middle lies, whatever it is called; by its name where the file gives no times. */
-function meant(here: readonly KnownCycle[], cycle: Cycle): KnownCycle | undefined {
+function meant(here: readonly KnownCycle[], cycle: ImportedCycle): KnownCycle | undefined {
   if (!isDated(cycle)) return here.findLast(({ name }) => foldName(name) === foldName(cycle.name));
   const middle = (Date.parse(cycle.startsAt) + Date.parse(cycle.endsAt)) / 2;
   return here.find(({ startsAt, endsAt }) => Date.parse(startsAt) <= middle && middle < Date.parse(endsAt));

@@ -3,7 +3,7 @@ import { ApiCallError, type Call } from '../../../sdk/client/index.ts';
 import { foldName } from '../../lib/case-folding.ts';
 import { readAll } from '../remote.ts';
 import { fitChars } from './fit.ts';
-import { personKey, type Member, type People } from './people.ts';
+import { personKey, type ImportMember, type People } from './people.ts';
 import type { Report } from './report.ts';
 
 const nameCharsMax = 80;
@@ -117,7 +117,7 @@ function createKnown(
       const given = mapped.get(personKey(name));
       if (given !== undefined) return given;
       people ??= new Map(
-        (await readAll<Member>(call, '/members')).flatMap(({ id, name: called, email }) => [
+        (await readAll<ImportMember>(call, '/members')).flatMap(({ id, name: called, email }) => [
           [foldName(called), id] as const,
           ...(email === null ? [] : [[personKey(email), id] as const]),
         ]),

@@ -32,7 +32,7 @@ export interface Outgoing {
   readonly issue: NewIssue;
 }
 
-export interface Outcome {
+export interface ImportOutcome {
   created(count: number): void;
   skipped(count: number): void;
   refused(at: string, why: string): void;
@@ -86,7 +86,7 @@ function refusesTimes(error: unknown): boolean {
  * The server takes all of them or none. So the ones that it names are left out and the rest is sent again; where it names
  * none, halves are sent until the one at fault is alone.
  */
-export async function send(post: Post, rows: readonly Outgoing[], outcome: Outcome): Promise<void> {
+export async function send(post: Post, rows: readonly Outgoing[], outcome: ImportOutcome): Promise<void> {
   const [first] = rows;
   if (!first) return;
   const refusal = await refusalOf(post, rows);
@@ -113,7 +113,7 @@ async function refusalOf(post: Post, rows: readonly Outgoing[]): Promise<ApiCall
 }
 
 /** What is sent again: rows that are not named, and those whose number is taken, without it. */
-function restOf(rows: readonly Outgoing[], named: FaultsByIndex, outcome: Outcome): Outgoing[] {
+function restOf(rows: readonly Outgoing[], named: FaultsByIndex, outcome: ImportOutcome): Outgoing[] {
   return rows.flatMap((row, index) => {
     const why = named.get(index);
     if (why === undefined) return row;

@@ -1,7 +1,7 @@
 // The arguments of `tatami keys …`, for whoever has the data directory: beside a running server or without one. Each command is a file
 // beside this one, loaded when it is asked for.
 import type { Command } from 'commander';
-import type { CreateOptions } from './create.ts';
+import type { CreateKeyOptions } from './create.ts';
 import type { ListOptions } from './list.ts';
 import type { RevokeOptions } from './revoke.ts';
 import type { RollOptions } from './roll.ts';
@@ -24,7 +24,7 @@ export function addKeys(program: Command, folder: string, json: [string, string]
     .option('--name <name>', 'name of the key', 'From the command line')
     .option('--scopes <list>', 'scopes such as issues:read,issues:write; default: all')
     .option('--expires <when>', 'time of expiry, or a duration such as 90d or 12h; default: never')
-    .action(async (options: CreateOptions) => (await import('./create.ts')).create(options, folder));
+    .action(async (options: CreateKeyOptions) => (await import('./create.ts')).create(options, folder));
   local(keys.command('list').description('list the keys, newest first'))
     .option('--workspace <workspace>', 'id or name of the workspace; default: all')
     .action(async (options: ListOptions) => (await import('./list.ts')).list(options, folder));

@@ -6,7 +6,7 @@ import { printResult } from '../output.ts';
 import { callOperatorRpc, type LocalOptions } from './operator-rpc.ts';
 import { createdKeyText } from './key-text.ts';
 
-export interface CreateOptions extends LocalOptions {
+export interface CreateKeyOptions extends LocalOptions {
   workspace?: string;
   member?: string;
   name: string;
@@ -15,7 +15,7 @@ export interface CreateOptions extends LocalOptions {
 }
 
 /** @param folder where a relative data directory begins */
-export async function create(options: CreateOptions, folder: string): Promise<void> {
+export async function create(options: CreateKeyOptions, folder: string): Promise<void> {
   const { workspace, member, name, expires } = options;
   if (name.trim() === '' || name.length > 80) throw usage('--name must have 1 to 80 characters.');
   const made = await callOperatorRpc(options, folder, 'create', {

@@ -5,12 +5,15 @@ import type { AuthorizationServer } from './authorization-server.ts';
 import { openBrowser } from './browser.ts';
 import { listen } from './loopback.ts';
 import { inWords, isUnreachable } from './oauth-error.ts';
-import { tokensOf, type Tokens } from './tokens.ts';
+import { tokensOf, type LoginTokens } from './tokens.ts';
 
 const waitMsMax = 15 * 60_000;
 
 /** Authorization code with PKCE, by a redirect to this machine (RFC 7636, RFC 8252). @throws CommandError */
-export async function askInBrowser(from: AuthorizationServer, scopes: readonly string[]): Promise<Tokens> {
+export async function askInBrowser(
+  from: AuthorizationServer,
+  scopes: readonly string[],
+): Promise<LoginTokens> {
   const { server, config, resource } = from;
   const verifier = client.randomPKCECodeVerifier();
   const state = client.randomState();
@@ -52,7 +55,7 @@ async function tooLate(): Promise<never> {
 }
 
 /** By a code that is typed into any browser (RFC 8628). @throws CommandError */
-export async function askByCode(from: AuthorizationServer, scopes: readonly string[]): Promise<Tokens> {
+export async function askByCode(from: AuthorizationServer, scopes: readonly string[]): Promise<LoginTokens> {
   const { server, config, resource } = from;
   try {
     const asked = await client.initiateDeviceAuthorization(config, { scope: scopes.join(' '), resource });

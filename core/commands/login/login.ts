@@ -12,7 +12,7 @@ import { findAuthorizationServer, type AuthorizationServer } from './authorizati
 import { isSameWorkspace, readLogins, serverName, writeLogins, type Login } from './credentials.ts';
 import { withLogins } from './lock.ts';
 import { toLoginSummary, type LoginSummary } from './login-summary.ts';
-import type { Tokens } from './tokens.ts';
+import type { LoginTokens } from './tokens.ts';
 
 export interface LoginOptions {
   server?: string;
@@ -49,7 +49,7 @@ function scopesOf(list: string, supported: readonly string[]): string[] {
   return [...new Set(scopes)];
 }
 
-async function describe({ server }: AuthorizationServer, tokens: Tokens): Promise<Login> {
+async function describe({ server }: AuthorizationServer, tokens: LoginTokens): Promise<Login> {
   const call = createCall({ server, token: tokens.accessToken });
   const { workspace, member } = await call<Pick<Login, 'workspace' | 'member'>>('GET', '/me');
   return {

@@ -4,13 +4,13 @@ import { systemClock } from '../../lib/clock.ts';
 import { CommandError } from '../output.ts';
 import type { Login } from './credentials.ts';
 
-export type Tokens = Pick<Login, 'accessToken' | 'refreshToken' | 'expiresAt' | 'scopes'>;
+export type LoginTokens = Pick<Login, 'accessToken' | 'refreshToken' | 'expiresAt' | 'scopes'>;
 
 /** Shorter than any life of a token, longer than a request is on its way. */
 const renewBeforeMs = 60_000;
 
 /** Whether the access token is good for a while. */
-export function isFresh({ expiresAt }: Pick<Tokens, 'expiresAt'>): boolean {
+export function isFresh({ expiresAt }: Pick<LoginTokens, 'expiresAt'>): boolean {
   return Date.parse(expiresAt) - systemClock.nowMs() > renewBeforeMs;
 }
 
@@ -18,7 +18,7 @@ export function isFresh({ expiresAt }: Pick<Tokens, 'expiresAt'>): boolean {
 export function tokensOf(
   answer: TokenEndpointResponse,
   before: Partial<Pick<Login, 'refreshToken' | 'scopes'>> = {},
-): Tokens {
+): LoginTokens {
   const {
     access_token: accessToken,
     refresh_token: refreshToken = before.refreshToken,

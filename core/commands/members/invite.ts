@@ -4,7 +4,7 @@ import type { Call } from '../../../sdk/client/call.ts';
 import { findAll, theOne } from '../chosen.ts';
 import { printResult } from '../output.ts';
 import { connect } from '../remote.ts';
-import { namesOf, pathOf, readMembers, teamsOf, type Member, type TeamsOptions } from './members.ts';
+import { namesOf, pathOf, readMembers, teamsOf, type ListedMember, type TeamsOptions } from './members.ts';
 
 export interface InviteOptions extends TeamsOptions {
   name?: string;
@@ -33,12 +33,12 @@ export async function invite(given: string, options: InviteOptions): Promise<voi
 }
 
 /** Asked again after an answer was lost, the member is there already. */
-async function memberOf(call: Call, given: string, options: InviteOptions): Promise<Member> {
+async function memberOf(call: Call, given: string, options: InviteOptions): Promise<ListedMember> {
   const { name, role } = options;
   const all = await readMembers(call);
   const isNew = given.includes('@') && findAll(given, all, namesOf).length === 0;
   if (!isNew) return theOne('member', given, all, namesOf);
-  return call<Member>('POST', '/members', {
+  return call<ListedMember>('POST', '/members', {
     name: name ?? given.slice(0, given.indexOf('@')),
     email: given,
     ...(role === undefined ? {} : { role }),

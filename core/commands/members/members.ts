@@ -5,7 +5,7 @@ import { printResult } from '../output.ts';
 import { connect, readAll, type RemoteOptions } from '../remote.ts';
 import { minuteOf, tableOf } from '../table.ts';
 
-export interface Member {
+export interface ListedMember {
   id: string;
   name: string;
   /** Absent, as the teams and the time are, for a caller who may not read it: guests see names and roles. */
@@ -25,9 +25,9 @@ export interface TeamsOptions extends RemoteOptions {
 export const teamsOf = ({ teams }: TeamsOptions): { teams?: string[] } =>
   teams === undefined ? {} : { teams: teams.split(',').map((key) => key.trim()) };
 
-export const pathOf = ({ id }: Pick<Member, 'id'>): string => `/members/${encodeURIComponent(id)}`;
-export const readMembers = (call: Call): Promise<Member[]> => readAll<Member>(call, '/members');
-export const namesOf = ({ name, email }: Member): (string | null)[] => [email ?? null, name];
+export const pathOf = ({ id }: Pick<ListedMember, 'id'>): string => `/members/${encodeURIComponent(id)}`;
+export const readMembers = (call: Call): Promise<ListedMember[]> => readAll<ListedMember>(call, '/members');
+export const namesOf = ({ name, email }: ListedMember): (string | null)[] => [email ?? null, name];
 
 export async function listMembers(options: RemoteOptions): Promise<void> {
   printResult(await readMembers(connect(options)), options, (members) =>
@@ -35,7 +35,7 @@ export async function listMembers(options: RemoteOptions): Promise<void> {
   );
 }
 
-function rowOf({ id, name, email, role, teams, joinedAt }: Member): string[] {
+function rowOf({ id, name, email, role, teams, joinedAt }: ListedMember): string[] {
   const joined = joinedAt === undefined ? '-' : joinedAt === null ? 'not yet' : minuteOf(joinedAt);
   return [id, name, email ?? '-', role, teamsText(role, teams), joined];
 }
@@ -47,7 +47,7 @@ const teamsText = (role: string, teams: readonly string[] | undefined): string =
 export async function setRole(given: string, role: string, options: TeamsOptions): Promise<void> {
   const call = connect(options);
   const found = theOne('member', given, await readMembers(call), namesOf);
-  const changed = await call<Member>('PATCH', pathOf(found), { role, ...teamsOf(options) });
+  const changed = await call<ListedMember>('PATCH', pathOf(found), { role, ...teamsOf(options) });
   printResult(changed, options, (shown) => `${shown.name} (${shown.id}) is ${shown.role}`);
 }
 

@@ -4,11 +4,11 @@ import type { RemoteOptions } from '../remote.ts';
 import type { ActionOptions } from './action.ts';
 import type { AttackOptions } from './attack/command.ts';
 import type { BacktestOptions } from './backtest.ts';
-import type { ConsentOptions } from './consent.ts';
+import type { ConsentCommandOptions } from './consent.ts';
 import type { InstallOptions } from './install.ts';
 import type { LogsOptions } from './logs.ts';
 import type { ProbationOptions } from './probation.ts';
-import type { ReplayOptions } from './replay.ts';
+import type { ReplayRunOptions } from './replay.ts';
 import type { ShadowOptions } from './shadow.ts';
 import { runStatuses } from './run.ts';
 import { addRoutes } from './routes/commands.ts';
@@ -111,7 +111,7 @@ function addRuns(plugin: Command, remote: Remote, folder: string): void {
       '--local <package>',
       'replay on this machine, with the plugin of a folder or a package file instead of the original code',
     )
-    .action(async (run: string, options: ReplayOptions) =>
+    .action(async (run: string, options: ReplayRunOptions) =>
       (await import('./replay.ts')).replayRun(run, options, folder),
     );
   remote(
@@ -182,7 +182,7 @@ function addVersions(plugin: Command, remote: Remote): void {
   )
     .option('--yes', 'grant all requested scopes')
     .option('--refuse', 'reject the version; the installed one stays')
-    .action(async (name: string, options: ConsentOptions) =>
+    .action(async (name: string, options: ConsentCommandOptions) =>
       (await import('./consent.ts')).consent(name, options),
     );
   remote(plugin.command('versions <plugin>').description('list the installed and earlier versions')).action(

@@ -8,7 +8,7 @@ import { saying } from './known.ts';
 import { confirm } from './install.ts';
 import { missingSecrets, type WithSecrets } from './secrets/missing.ts';
 
-export interface ConsentOptions extends RemoteOptions {
+export interface ConsentCommandOptions extends RemoteOptions {
   yes?: boolean;
   refuse?: boolean;
 }
@@ -17,7 +17,7 @@ interface ConsentResponse extends WithSecrets {
   pluginVersion: string;
 }
 
-export async function consent(plugin: string, options: ConsentOptions): Promise<void> {
+export async function consent(plugin: string, options: ConsentCommandOptions): Promise<void> {
   const call = connect(options);
   const path = `/plugins/${encodeURIComponent(plugin)}/consent`;
   if (options.refuse === true) {

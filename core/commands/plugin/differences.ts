@@ -3,7 +3,7 @@
 import { displayValue } from './run.ts';
 
 /** One field of one object, with what each version makes of it; null for nothing. */
-export interface Difference {
+export interface ListedDifference {
   readonly object: string;
   readonly field: string;
   readonly first: unknown;
@@ -12,7 +12,7 @@ export interface Difference {
 
 /** @param names what each of the two versions is called */
 export function differenceLines(
-  differences: readonly Difference[],
+  differences: readonly ListedDifference[],
   [first, second]: readonly [string, string],
 ): string[] {
   return [...Map.groupBy(differences, ({ object }) => object)].flatMap(([object, fields]) => {
@@ -31,7 +31,7 @@ const madeIt = (value: unknown): string => (value === null ? 'nothing' : display
 function madeLine(
   version: string,
   kind: string,
-  fields: readonly Difference[],
+  fields: readonly ListedDifference[],
   made: 'first' | 'second',
 ): string {
   const on = fields.find(({ field }) => field === 'issue');

@@ -12,11 +12,11 @@ import { connect, type RemoteOptions } from '../remote.ts';
 import { readPackageInput } from './package-input.ts';
 import { sayingOf } from './known.ts';
 
-export interface ReplayOptions extends RemoteOptions {
+export interface ReplayRunOptions extends RemoteOptions {
   local?: string;
 }
 
-export async function replayRun(runId: string, options: ReplayOptions, folder: string): Promise<void> {
+export async function replayRun(runId: string, options: ReplayRunOptions, folder: string): Promise<void> {
   const call = connect(options);
   const path = `/runs/${encodeURIComponent(runId)}`;
   const replayed =

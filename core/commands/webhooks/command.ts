@@ -1,10 +1,10 @@
 // The arguments of `tatami webhooks …`. Each command is a file beside this one, loaded when it is asked for.
 import { Option, type Command } from 'commander';
 import type { RemoteOptions } from '../remote.ts';
-import type { CreateOptions } from './create.ts';
+import type { CreateWebhookOptions } from './create.ts';
 import type { DeliveriesOptions } from './deliveries.ts';
 import type { ListenOptions } from './listen.ts';
-import type { ReplayOptions } from './replay.ts';
+import type { ReplayWebhooksOptions } from './replay.ts';
 import type { TriggerOptions } from './trigger.ts';
 
 /**
@@ -54,7 +54,7 @@ function addEndpoints(webhooks: Command, remote: (command: Command) => Command):
         'entity',
       ]),
     )
-    .action(async (options: CreateOptions) => (await import('./create.ts')).create(options));
+    .action(async (options: CreateWebhookOptions) => (await import('./create.ts')).create(options));
   remote(webhooks.command('rotate <webhook>').description('create a new signing secret'))
     .option('--overlap-hours <n>', 'hours that the previous secret also signs, 0 to 168 (default 24)')
     .action(async (webhook: string, options: RemoteOptions & { overlapHours?: string }) =>
@@ -101,7 +101,7 @@ function addDeliveries(webhooks: Command, remote: (command: Command) => Command)
     .option('--since <when>', 'for an endpoint: deliveries since a time, or an age such as 2h')
     .option('--until <when>', 'for an endpoint: deliveries until a time, or an age such as 1h')
     .option('--undelivered', 'for an endpoint: only events that were never delivered')
-    .action(async (what: string, options: ReplayOptions) =>
+    .action(async (what: string, options: ReplayWebhooksOptions) =>
       (await import('./replay.ts')).replay(what, options),
     );
 }

@@ -3,7 +3,7 @@ import { jsonObject } from '../flags.ts';
 import { printResult } from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
 
-export interface CreateOptions extends RemoteOptions {
+export interface CreateWebhookOptions extends RemoteOptions {
   url: string;
   events: string;
   description?: string;
@@ -11,7 +11,7 @@ export interface CreateOptions extends RemoteOptions {
   ordering?: string;
 }
 
-export async function create(options: CreateOptions): Promise<void> {
+export async function create(options: CreateWebhookOptions): Promise<void> {
   const { description, ordering } = options;
   const body = {
     url: options.url,

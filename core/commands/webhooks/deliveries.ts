@@ -8,7 +8,7 @@ import {
   getDelivery,
   nextAttempt,
   outcome,
-  type Attempt,
+  type ListedAttempt,
   type Delivery,
   type DeliveryDetail,
 } from './delivery.ts';
@@ -64,7 +64,12 @@ function detailLines(delivery: DeliveryDetail): string {
 }
 
 /** The last attempt's headers both ways, and the answer's body. */
-function exchangeLines({ requestHeaders, responseHeaders, responseBody, truncated }: Attempt): string[] {
+function exchangeLines({
+  requestHeaders,
+  responseHeaders,
+  responseBody,
+  truncated,
+}: ListedAttempt): string[] {
   const headers = (of: Record<string, unknown>, mark: string): string[] =>
     Object.entries(of).map(([name, value]) => `  ${mark} ${name}: ${String(value)}`);
   const body =

@@ -20,7 +20,7 @@ export interface Delivery {
   nextAttemptAt: string | null;
 }
 
-export interface Attempt {
+export interface ListedAttempt {
   number: number;
   at: string;
   latencyMs: number;
@@ -34,7 +34,7 @@ export interface Attempt {
 
 export interface DeliveryDetail extends Delivery {
   payload: string;
-  attemptList: Attempt[];
+  attemptList: ListedAttempt[];
 }
 
 export const getDelivery = (call: Call, id: string): Promise<DeliveryDetail> =>
@@ -45,7 +45,7 @@ export function outcome({
   statusCode,
   latencyMs,
   error,
-}: Omit<Attempt, 'number' | 'at'> | LocalAttempt): string {
+}: Omit<ListedAttempt, 'number' | 'at'> | LocalAttempt): string {
   return statusCode === null ? `→ ${error ?? 'no answer'}` : `→ ${statusCode}  ${Math.round(latencyMs)} ms`;
 }
 

@@ -3,7 +3,7 @@
 import type { Call } from '../../../sdk/client/index.ts';
 import type { EventEnvelope } from '../../events/event.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { payloadOfEvent, type Message } from '../../webhooks/payload.ts';
+import { payloadOfEvent, type WebhookMessage } from '../../webhooks/payload.ts';
 import { moment, usage } from '../flags.ts';
 import { CommandError, exitCodes, printResult } from '../output.ts';
 import { poll } from '../poll.ts';
@@ -12,7 +12,7 @@ import { deliverAndPrint, getDelivery, outcome } from './delivery.ts';
 import { createForwarder } from './local/forward.ts';
 import { checkSecret, localSecret, type SecretOptions } from './local/secret.ts';
 
-export interface ReplayOptions extends SecretOptions {
+export interface ReplayWebhooksOptions extends SecretOptions {
   to?: string;
   since?: string;
   until?: string;
@@ -26,7 +26,7 @@ interface Replay {
   deliveries: number;
 }
 
-export function replay(what: string, options: ReplayOptions): Promise<void> {
+export function replay(what: string, options: ReplayWebhooksOptions): Promise<void> {
   const { to, since, until, undelivered } = options;
   const [kind] = what.split('_');
   if (kind === 'whe') {
@@ -52,7 +52,7 @@ export function replay(what: string, options: ReplayOptions): Promise<void> {
   );
 }
 
-async function replayRange(webhook: string, since: string, options: ReplayOptions): Promise<void> {
+async function replayRange(webhook: string, since: string, options: ReplayWebhooksOptions): Promise<void> {
   const now = systemClock.nowMs();
   const body = {
     since: moment('--since', since, now),
@@ -75,7 +75,7 @@ async function replayRange(webhook: string, since: string, options: ReplayOption
   if (ended.status === 'canceled') process.exitCode = exitCodes.failed;
 }
 
-async function replayHere(what: string, to: string, options: ReplayOptions): Promise<void> {
+async function replayHere(what: string, to: string, options: ReplayWebhooksOptions): Promise<void> {
   checkSecret(options);
   const call = connect(options);
   const forwarder = await createForwarder('--to', to, await localSecret(call, options));
@@ -91,7 +91,11 @@ async function replayHere(what: string, to: string, options: ReplayOptions): Pro
   if (!worked) process.exitCode = exitCodes.failed;
 }
 
-async function messageOf(call: Call, what: string, server: string): Promise<Omit<Message, 'traceparent'>> {
+async function messageOf(
+  call: Call,
+  what: string,
+  server: string,
+): Promise<Omit<WebhookMessage, 'traceparent'>> {
   if (what.startsWith('dlv_')) {
     const { eventId, eventType, payload } = await getDelivery(call, what);
     return { eventId, type: eventType, payload };

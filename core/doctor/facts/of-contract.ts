@@ -1,6 +1,6 @@
 // Collects the facts of an entity: those derived from its contract, and those of `special.ts` and `automation.ts`.
 import type { Contract } from '../../contract/contract.ts';
-import type { Field, FieldOptions, Reference, Target } from '../../contract/field.ts';
+import type { Field, FieldOptions, Reference, ReferenceTarget } from '../../contract/field.ts';
 import { actorParts, isReference, storedName } from '../../contract/schemas.ts';
 import { snake } from '../../lib/words.ts';
 import { models } from '../models.ts';
@@ -50,7 +50,7 @@ function actorFacts(name: string): Fact[] {
   });
 }
 
-type Refers = Reference<Target, string, unknown, FieldOptions>;
+type Refers = Reference<ReferenceTarget, string, unknown, FieldOptions>;
 
 function referenceFact(name: string, field: Refers, references: References): Fact {
   const { to, by } = field;

@@ -3,7 +3,7 @@
 import { memberOfEvent, type EventType } from '../catalogue.ts';
 import { eventJson, type EventEnvelope, type EventRow } from '../event.ts';
 
-export interface Frame {
+export interface StreamFrame {
   readonly sequence: number;
   readonly type: EventType;
   /** Member that the event belongs to; null if it belongs to no single member. */
@@ -23,7 +23,7 @@ function idOf(sequence: number, generation: string): string {
   return `id: ${sequence}:${generation}\n`;
 }
 
-export function frameOf(row: EventRow, generation: string): Frame {
+export function frameOf(row: EventRow, generation: string): StreamFrame {
   const { sequence, type } = row;
   return {
     sequence,

@@ -6,7 +6,7 @@ import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import type { EventRow } from '../event.ts';
 import type { FreshEvents } from '../fresh.ts';
 import { pageAfter } from '../log.ts';
-import { frameOf, type Frame, type FrameFilter } from './frame.ts';
+import { frameOf, type StreamFrame, type FrameFilter } from './frame.ts';
 import { NewestFrames, pieceCharacters, type Piece } from './newest-frames.ts';
 
 const pageEvents = 200;
@@ -81,7 +81,7 @@ export function createHub(options: HubOptions): Hub {
 
 async function readOn(options: HubOptions, newest: NewestFrames): Promise<void> {
   const { store, fairQueue, fresh, workspaceId, generation } = options;
-  const frame = (row: EventRow): Frame => frameOf(row, generation);
+  const frame = (row: EventRow): StreamFrame => frameOf(row, generation);
   const everyone = scopeOf(workspaceId);
   for (let more = true; more;)
     more = await fairQueue.run(everyone, async () => {

@@ -1,6 +1,6 @@
 // Cache of the newest rendered events of one workspace. Its size is how far a stream may be behind without reading
 // the log.
-import type { Frame, FrameFilter } from './frame.ts';
+import type { StreamFrame, FrameFilter } from './frame.ts';
 
 const cachedFramesMax = 1_000;
 const cachedCharactersMax = 4 * 1024 * 1024;
@@ -9,13 +9,13 @@ export const pieceCharacters = 64 * 1024;
 
 /** Frames that a stream sends at once. */
 export interface Piece {
-  readonly frames: readonly Frame[];
+  readonly frames: readonly StreamFrame[];
   /** Last sequence the piece covers; unwanted frames up to it are omitted. */
   readonly through: number;
 }
 
 export class NewestFrames {
-  #frames: Frame[] = [];
+  #frames: StreamFrame[] = [];
   #characters = 0;
   #last: number;
 
@@ -29,7 +29,7 @@ export class NewestFrames {
     return this.#last;
   }
 
-  add(frames: readonly Frame[]): void {
+  add(frames: readonly StreamFrame[]): void {
     for (const frame of frames) {
       this.#frames.push(frame);
       this.#characters += frame.text.length;
@@ -46,7 +46,7 @@ export class NewestFrames {
     if (sequence >= this.#last) return { frames: [], through: sequence };
     const first = this.#frames[0]?.sequence ?? Infinity;
     if (sequence + 1 < first) return null;
-    const frames: Frame[] = [];
+    const frames: StreamFrame[] = [];
     let characters = 0;
     let at = sequence + 1 - first;
     for (; at < this.#frames.length && characters <= pieceCharacters; at++) {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
-import { defineRoute, type Connection, type Route } from '../../http/route.ts';
+import { defineRoute, type HttpConnection, type Route } from '../../http/route.ts';
 import { Closed } from '../../lib/schema.ts';
 import { ownEventsMember, mayReadEvent, scopeOfEvent } from '../../rights/rights.ts';
 import { redactEvent } from '../../rights/redact.ts';
@@ -62,7 +62,7 @@ export function streamRoutes(streams: Streams): Route[] {
 async function openStream(
   ctx: Context,
   query: { after?: string; generation?: string; types?: string; samples?: boolean },
-  connection: Connection,
+  connection: HttpConnection,
   streams: Streams,
 ): Promise<ReadableStream<Uint8Array>> {
   const { after, types, samples = false } = query;

@@ -13,7 +13,7 @@ import {
   positionFrame,
   sampleFrame,
   redactedFrame,
-  type Frame,
+  type StreamFrame,
   type FrameFilter,
 } from './frame.ts';
 import type { Hub } from './hub.ts';
@@ -32,7 +32,7 @@ const silentEvents = 1_000;
 const samplesMax = 20;
 
 /** Connection and permissions of a stream's reader. */
-export interface Reader extends Connected {
+export interface StreamReader extends Connected {
   /** Returns true while the token is valid for the permissions it had. */
   isAdmitted(): Promise<boolean>;
   /** Closes the connection, even if the socket accepts no data. */
@@ -61,7 +61,7 @@ const nothing = (): void => undefined;
 const encoder = new TextEncoder();
 
 export class EventStream {
-  readonly reader: Reader;
+  readonly reader: StreamReader;
   readonly #setting: StreamSetting;
   readonly #samples: string[] = [];
   #ended = false;
@@ -75,7 +75,7 @@ export class EventStream {
   /** Events omitted since the reader was last sent its position. */
   #silent = 0;
 
-  constructor(reader: Reader, setting: StreamSetting) {
+  constructor(reader: StreamReader, setting: StreamSetting) {
     this.reader = reader;
     this.#setting = setting;
   }
@@ -188,7 +188,7 @@ export class EventStream {
   }
 
   /** Frames are shared, so a redacted event gets a frame of its own. */
-  #textOf({ text, event }: Frame): string | null {
+  #textOf({ text, event }: StreamFrame): string | null {
     const { shows } = this.reader;
     if (!shows) return text;
     const whole = renderEvent(event);

@@ -40,7 +40,7 @@ function openStreams() {
   };
 }
 
-test('a stream ends when a right may have been withdrawn and its reader is admitted no more, without an event that says so', async () => {
+test('a stream ends when its reader has lost access, without sending another event', async () => {
   const { streams, close } = openStreams();
   let admitted = true;
   const open = async (isAdmitted: () => Promise<boolean>) =>
@@ -59,7 +59,7 @@ test('a stream ends when a right may have been withdrawn and its reader is admit
   await close();
 });
 
-test('a stream that is still being opened when all of them end, ends as well', async () => {
+test('a stream that is being opened when all streams end is ended as well', async () => {
   const { streams, close } = openStreams();
   let hungUp = 0;
   const opening = streams.open(workspace, null, { ...reader, hangUp: () => void hungUp++ });

@@ -11,14 +11,14 @@ import type { EventEnvelope } from '../event.ts';
 import type { FreshEvents } from '../fresh.ts';
 import { lastSequence } from '../log.ts';
 import { createHub, type Hub } from './hub.ts';
-import { EventStream, type Reader } from './stream.ts';
+import { EventStream, type StreamReader } from './stream.ts';
 
 export interface Streams {
   /**
    * Opens a stream after a sequence; null starts it with new events.
    * @throws ApiError rate_limited if too many streams are open
    */
-  open(scope: Scope, after: number | null, reader: Reader): Promise<ReadableStream<Uint8Array>>;
+  open(scope: Scope, after: number | null, reader: StreamReader): Promise<ReadableStream<Uint8Array>>;
   /** Returns the number of streams that would receive a sample. */
   listeners(workspaceId: string, type: EventType): number;
   broadcast(workspaceId: string, sample: EventEnvelope): void;
@@ -112,6 +112,6 @@ async function openHub(options: StreamsOptions, workspaceId: string): Promise<Hu
   return createHub({ ...options, workspaceId, end, onError });
 }
 
-function* readersOf({ streams }: StreamGroup): Iterable<Reader> {
+function* readersOf({ streams }: StreamGroup): Iterable<StreamReader> {
   for (const { reader } of streams) yield reader;
 }

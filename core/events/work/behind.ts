@@ -6,7 +6,7 @@ import { subjectsOverQuota } from '../work-rows.ts';
 
 export const rememberedMax = 1_024;
 
-export interface Subject {
+export interface BehindSubject {
   readonly scope: Scope;
   readonly subject: string;
 }
@@ -16,7 +16,7 @@ const beginning = { workspace_id: '', subject: '' };
 export class Behind {
   readonly #store: Store;
   readonly #kind: string;
-  readonly #turns = new FairQueue<Subject>();
+  readonly #turns = new FairQueue<BehindSubject>();
   readonly #remembered = new Set<string>();
   /**
    * True if the database may hold more subscribers. Until one look finds all of them, only looks add to the cache.
@@ -50,7 +50,7 @@ export class Behind {
   take(
     mayGo: (workspaceId: string, subject: string) => boolean,
     workspaceMayGo: (workspaceId: string) => boolean,
-  ): Subject | undefined {
+  ): BehindSubject | undefined {
     const next = this.#turns.take((_, workspaceId, subject) => mayGo(workspaceId, subject), workspaceMayGo);
     if (next) this.#remembered.delete(keyOf(next.scope, next.subject));
     return next;

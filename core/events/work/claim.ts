@@ -3,7 +3,7 @@
 import type { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import { systemOp, tenantOp, type Op, type Store } from '../../store/store.ts';
 import { dueRows, markOverQuota, lease, leaseOverQuota, nextDue } from '../work-rows.ts';
-import type { Behind, Subject } from './behind.ts';
+import type { Behind, BehindSubject } from './behind.ts';
 import type { Intake } from './intake.ts';
 import { leaseMs } from './leases.ts';
 
@@ -37,7 +37,7 @@ export async function claim(options: ClaimOptions): Promise<number | null> {
 async function refill(options: ClaimOptions): Promise<boolean> {
   const { store, behind } = options;
   if (behind.isExhausted) await behind.look();
-  const refilled: Subject[] = [];
+  const refilled: BehindSubject[] = [];
   const ops = refillOps(options, refilled);
   if (ops.length === 0) return false;
   let isStored = false;
@@ -50,7 +50,10 @@ async function refill(options: ClaimOptions): Promise<boolean> {
 }
 
 /** @param refilled receives the subscribers of the ops */
-function refillOps({ kind, owner, quota, behind, intake, nowMs }: ClaimOptions, refilled: Subject[]): Op[] {
+function refillOps(
+  { kind, owner, quota, behind, intake, nowMs }: ClaimOptions,
+  refilled: BehindSubject[],
+): Op[] {
   const draft = quota.draft();
   const ops: Op[] = [];
   const now = nowMs();

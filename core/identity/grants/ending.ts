@@ -1,5 +1,5 @@
 // Revokes unusable grants: of removed members, of deleted clients in all workspaces, and those whose last token has long expired. Tokens
-// are rejected from the commit that removed the client or member (`live.ts`, `standing.ts`); this records the end of each grant, and
+// are rejected from the commit that removed the client or member (`live.ts`, `membership.ts`); this records the end of each grant, and
 // continues after a crash.
 import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory, Services } from '../../context.ts';

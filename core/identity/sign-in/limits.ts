@@ -14,7 +14,7 @@ const failuresAnHour = { account: 10, device: 10, peer: 60 } as const;
 const bucketsMax = 200_000;
 
 /** Identifies the buckets of an attempt. */
-export interface Attempt {
+export interface SignInAttempt {
   /** The account, or the address if no account has it, so that the limit does not disclose whether an account exists. */
   readonly subject: string;
   readonly peer: string;
@@ -24,14 +24,14 @@ export interface Attempt {
 
 export interface SignInLimits {
   /** Returns the seconds until the next attempt is allowed; null if one is allowed now. */
-  waitOf(attempt: Attempt): number | null;
+  waitOf(attempt: SignInAttempt): number | null;
   /**
    * Takes an attempt before its result is known, so that concurrent attempts cannot exceed the limit.
    * @returns false if no attempt is left
    */
-  take(attempt: Attempt): boolean;
+  take(attempt: SignInAttempt): boolean;
   /** Returns the attempt after a success, so that only failures count. */
-  giveBack(attempt: Attempt): void;
+  giveBack(attempt: SignInAttempt): void;
 }
 
 interface Bucket {
@@ -64,7 +64,7 @@ export function createSignInLimits(nowMs: () => number): SignInLimits & { size()
     if (left < limit) buckets.set(key, { left, atMs: now }, now);
     else buckets.delete(key);
   };
-  const countedOf = ({ subject, peer, device }: Attempt): Counted[] =>
+  const countedOf = ({ subject, peer, device }: SignInAttempt): Counted[] =>
     device === null
       ? [
           { buckets: ofAccounts, key: `account ${subject}`, limit: failuresAnHour.account },

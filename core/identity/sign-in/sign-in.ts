@@ -16,7 +16,7 @@ import { deviceAt, leadTo } from '../pages.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { destinationOf } from './destination.ts';
 import { deviceOf, rememberDevice } from './devices.ts';
-import type { Attempt, SignInLimits } from './limits.ts';
+import type { SignInAttempt, SignInLimits } from './limits.ts';
 
 /** A second step that an account can require. */
 export interface FurtherStep {
@@ -128,7 +128,7 @@ function signedOf(text: string, account: Account | null): string {
 interface Candidates {
   /** Null represents an account that does not exist. */
   readonly accounts: readonly (Account | null)[];
-  readonly attempt: Attempt;
+  readonly attempt: SignInAttempt;
 }
 
 /**
@@ -145,7 +145,7 @@ function createCheck({ services: { sealing, log }, passwords, limits }: SignInOp
     const candidates = candidatesOf(sealing, request, accounts, subject);
     const isKnownDevice = candidates.some(({ attempt }) => attempt.device !== null);
     const logFields = { account: accounts[0]?.id ?? 'unknown', peer: request.peer, isKnownDevice };
-    const taken: Attempt[] = [];
+    const taken: SignInAttempt[] = [];
     let waitSeconds: number | null = null;
     for (const { accounts: some, attempt } of candidates) {
       // An attempt over the limit does not enter the queue.

@@ -4,7 +4,7 @@
  * ranges assigned in the future are refused. Metadata services and the server's own port have stricter rules.
  */
 import ipaddr from 'ipaddr.js';
-import { parseAddress, parseCidr, type Address, type Cidr } from '../cidr.ts';
+import { parseAddress, parseCidr, type IpAddress, type Cidr } from '../cidr.ts';
 
 export interface AddressPolicy {
   allow: readonly Cidr[];
@@ -70,14 +70,14 @@ export function judgeAddress(text: string, port: number, policy: AddressPolicy):
   return { address, opened };
 }
 
-function isPublic(address: Address): boolean {
+function isPublic(address: IpAddress): boolean {
   if (METADATA_ADDRESSES.has(address.toString())) return false;
   if (address.range() !== 'unicast') return false;
   return address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST);
 }
 
 /** An address that embeds an IPv4 address must be allowed itself, and the embedded one too. */
-function isOpened(address: Address, allow: readonly Cidr[]): boolean {
+function isOpened(address: IpAddress, allow: readonly Cidr[]): boolean {
   const inner = embeddedIpv4(address);
   if (inner !== undefined && !isPublic(inner) && !isOpened(inner, allow)) return false;
   const isMetadata = METADATA_ADDRESSES.has(address.toString());
@@ -91,7 +91,7 @@ function isOpened(address: Address, allow: readonly Cidr[]): boolean {
   );
 }
 
-function isOwnAddress(address: Address, policy: AddressPolicy): boolean {
+function isOwnAddress(address: IpAddress, policy: AddressPolicy): boolean {
   const effective = embeddedIpv4(address) ?? address;
   const range = effective.range();
   if (range === 'loopback' || range === 'unspecified') return true;
@@ -100,7 +100,7 @@ function isOwnAddress(address: Address, policy: AddressPolicy): boolean {
 }
 
 /** IPv4-mapped (RFC 4291 §2.5.5.2), NAT64 (RFC 6052) and 6to4 (RFC 3056) addresses reach the embedded IPv4 address. */
-function embeddedIpv4(address: Address): ipaddr.IPv4 | undefined {
+function embeddedIpv4(address: IpAddress): ipaddr.IPv4 | undefined {
   if (address instanceof ipaddr.IPv4) return undefined;
   const bytes = address.toByteArray();
   if (address.isIPv4MappedAddress() || address.match(NAT64)) return new ipaddr.IPv4(bytes.slice(12, 16));
@@ -108,7 +108,7 @@ function embeddedIpv4(address: Address): ipaddr.IPv4 | undefined {
   return undefined;
 }
 
-function describe(address: Address): string {
+function describe(address: IpAddress): string {
   if (METADATA_ADDRESSES.has(address.toString())) return 'a cloud metadata service';
   const range = address.range();
   return range === 'unicast' ? 'outside global unicast space' : `range: ${range}`;

@@ -4,7 +4,7 @@
  */
 import { HTTPParser } from 'node:_http_common';
 
-export interface Answer {
+export interface RawResponse {
   status: number;
   /** Lower-case names; repeated ones joined with a comma. */
   headers: Record<string, string>;
@@ -79,12 +79,12 @@ export class AnswerReader {
   }
 
   /** Returns the response once it is complete or over its cap. @throws Error of the parser, SwitchedProtocols */
-  read(chunk: Uint8Array): Answer | null {
+  read(chunk: Uint8Array): RawResponse | null {
     return this.#answerAfter(this.#parser.execute(chunk));
   }
 
   /** Handles the end of the stream, which also ends a body without a length. @throws Error in the middle of a response */
-  end(): Answer | null {
+  end(): RawResponse | null {
     this.#reusable = false;
     const isCut = this.#parser.finish() instanceof Error;
     return this.#answerAfter(isCut ? new Error('it was closed before the response was complete') : 0);
@@ -129,7 +129,7 @@ export class AnswerReader {
     if (remaining > 0) this.#chunks.push(chunk.byteLength > remaining ? chunk.subarray(0, remaining) : chunk);
   }
 
-  #answerAfter(result: number | Error): Answer | null {
+  #answerAfter(result: number | Error): RawResponse | null {
     if (this.#switched) throw new SwitchedProtocols('switched protocols');
     if (this.#interims > INTERIM_ANSWERS_MAX) throw new Error('it sent too many interim responses');
     const truncated = this.#expected !== null && this.#bytes > this.#expected.bodyBytesMax;

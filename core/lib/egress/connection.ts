@@ -3,23 +3,23 @@
  * returned for reuse only after one complete response with nothing after it.
  */
 import type net from 'node:net';
-import { AnswerReader, type Answer, type Expected } from './answer-reader.ts';
+import { AnswerReader, type RawResponse, type Expected } from './answer-reader.ts';
 
 /** Receiver of the response. Either `answered` or `failed` is called, at most once. */
 export interface Waiting {
   connected(): void;
-  answered(answer: Answer): void;
+  answered(answer: RawResponse): void;
   failed(error: unknown): void;
 }
 
 export interface ConnectionOwner {
   /** Called when the connection can take the next request. */
-  idle(connection: Connection): void;
+  idle(connection: EgressConnection): void;
   /** Called when the connection can take no more requests. */
-  gone(connection: Connection): void;
+  gone(connection: EgressConnection): void;
 }
 
-export class Connection {
+export class EgressConnection {
   idleSinceMs = 0;
   readonly #socket: net.Socket;
   readonly #owner: ConnectionOwner;
@@ -74,11 +74,11 @@ export class Connection {
     if (request) this.#socket.write(request);
   }
 
-  #receive(read: () => Answer | null): void {
+  #receive(read: () => RawResponse | null): void {
     if (this.#closed) return;
     // Unrequested bytes could be taken for the response to the next request.
     if (!this.#waiting) return this.#close();
-    let answer: Answer | null;
+    let answer: RawResponse | null;
     try {
       answer = read();
     } catch (error) {

@@ -6,7 +6,7 @@
 import net from 'node:net';
 import tls from 'node:tls';
 import ipaddr from 'ipaddr.js';
-import { Connection } from './connection.ts';
+import { EgressConnection } from './connection.ts';
 import { createIdle } from './idle.ts';
 import type { Target } from './target.ts';
 
@@ -15,7 +15,7 @@ export type Connect = (address: string, port: number) => net.Socket;
 
 export interface Pool {
   /** Returns an idle or new connection. It returns to the pool itself after a complete response. */
-  take: (target: Target, address: string) => Connection;
+  take: (target: Target, address: string) => EgressConnection;
   /** Closes all connections, idle or not. */
   close: () => void;
 }
@@ -29,8 +29,8 @@ export function createPool(options: { connect: Connect; extraRoots: readonly str
     ...(options.extraRoots.length === 0 ? {} : { ca: [...tls.rootCertificates, ...options.extraRoots] }),
   };
   /** Connections in use, and idle ones. */
-  const open = new Set<Connection>();
-  const idle = createIdle<Connection>();
+  const open = new Set<EgressConnection>();
+  const idle = createIdle<EgressConnection>();
 
   const dial = (target: Target, address: string): net.Socket => {
     const socket = options.connect(address, target.port);
@@ -45,13 +45,17 @@ export function createPool(options: { connect: Connect; extraRoots: readonly str
       const key = `${target.secure ? target.host : ''} ${address} ${target.port}`;
       const known = idle.take(key);
       if (known) return known;
-      const created = new Connection(dial(target, address), target.secure ? 'secureConnect' : 'connect', {
-        idle: (connection) => idle.add(key, connection),
-        gone: (connection) => {
-          open.delete(connection);
-          idle.remove(key, connection);
+      const created = new EgressConnection(
+        dial(target, address),
+        target.secure ? 'secureConnect' : 'connect',
+        {
+          idle: (connection) => idle.add(key, connection),
+          gone: (connection) => {
+            open.delete(connection);
+            idle.remove(key, connection);
+          },
         },
-      });
+      );
       open.add(created);
       return created;
     },

@@ -10,7 +10,7 @@ import { parseAllowList } from './addresses.ts';
 import { type Connect, connectChecked, createPool } from './dial.ts';
 import { startEnding, within } from './ending.ts';
 import { EgressError } from './error.ts';
-import type { Answer } from './answer-reader.ts';
+import type { RawResponse } from './answer-reader.ts';
 import type { StartTimer } from './exchange.ts';
 import { createFindPermitted } from './permitted.ts';
 import { reach, sendTo } from './send.ts';
@@ -46,7 +46,7 @@ export interface EgressRequest {
   signal?: AbortSignal;
 }
 
-export interface EgressResponse extends Answer {
+export interface EgressResponse extends RawResponse {
   latencyMs: number;
   /** Address connected to. */
   address: string;

@@ -3,7 +3,7 @@
 import { EgressError } from './error.ts';
 import type { StartTimer } from './exchange.ts';
 
-export interface Ending {
+export interface ExchangeEnding {
   /** Reason for the early end; null until then. */
   readonly reason: EgressError | null;
   listener: ((reason: EgressError) => void) | null;
@@ -15,7 +15,7 @@ export function startEnding(
   startTimer: StartTimer,
   totalTimeoutMs: number,
   signal: AbortSignal | undefined,
-): Ending {
+): ExchangeEnding {
   const end = (reason: EgressError): void => {
     if (ending.reason) return;
     ending.reason = reason;
@@ -26,7 +26,7 @@ export function startEnding(
     () => end(new EgressError('timeout', `No complete response within ${totalTimeoutMs} ms.`)),
     totalTimeoutMs,
   );
-  const ending: Ending & { reason: EgressError | null } = {
+  const ending: ExchangeEnding & { reason: EgressError | null } = {
     reason: null,
     listener: null,
     stop() {
@@ -40,7 +40,7 @@ export function startEnding(
 }
 
 /** Settles like `work`, or rejects at the early end; later failures of `work` are ignored. */
-export function untilEnded<T>(work: Promise<T>, ending: Ending): Promise<T> {
+export function untilEnded<T>(work: Promise<T>, ending: ExchangeEnding): Promise<T> {
   return new Promise((resolve, reject) => {
     const over =
       <V>(settle: (value: V) => void) =>

@@ -2,13 +2,13 @@
  * One HTTP/1.1 exchange with one address: connect, send, read the response up to a cap, each step with a time limit. Redirects are
  * ordinary responses, and bodies are returned as received (compressed ones are never decompressed).
  */
-import { SwitchedProtocols, type Answer } from './answer-reader.ts';
+import { SwitchedProtocols, type RawResponse } from './answer-reader.ts';
 import type { Pool } from './dial.ts';
-import type { Ending } from './ending.ts';
+import type { ExchangeEnding } from './ending.ts';
 import { EgressError } from './error.ts';
 import type { Target } from './target.ts';
 
-export interface Exchange {
+export interface EgressExchange {
   target: Target;
   /** The checked address, the only one this exchange may reach. */
   address: string;
@@ -18,7 +18,7 @@ export interface Exchange {
   connectTimeoutMs: number;
   responseBytesMax: number;
   /** May end the exchange before its response. */
-  ending: Ending;
+  ending: ExchangeEnding;
 }
 
 export type StartTimer = (fire: () => void, afterMs: number) => () => void;
@@ -28,7 +28,7 @@ const TLS_ERROR =
 const nothing = (): void => {};
 
 /** @throws EgressError (by rejection) connect, tls, timeout, protocol, or the reason of the early end */
-export function exchange(pool: Pool, startTimer: StartTimer, input: Exchange): Promise<Answer> {
+export function exchange(pool: Pool, startTimer: StartTimer, input: EgressExchange): Promise<RawResponse> {
   const { ending, connectTimeoutMs } = input;
   return new Promise((resolve, reject) => {
     if (ending.reason) return reject(ending.reason);
@@ -63,7 +63,12 @@ export function exchange(pool: Pool, startTimer: StartTimer, input: Exchange): P
 }
 
 /** Resolves once bytes could be sent, then closes the connection without sending any. @throws EgressError (by rejection) */
-export function connected(pool: Pool, target: Target, address: string, ending: Ending): Promise<void> {
+export function connected(
+  pool: Pool,
+  target: Target,
+  address: string,
+  ending: ExchangeEnding,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const connection = pool.take(target, address);
     const end = (settle: () => void): void => {

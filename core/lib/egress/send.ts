@@ -1,6 +1,6 @@
 /** Sends one request to the permitted addresses of its target, in order, until one accepts a connection. */
 import type { EgressRequest, EgressResponse } from './egress.ts';
-import { untilEnded, within, type Ending } from './ending.ts';
+import { untilEnded, within, type ExchangeEnding } from './ending.ts';
 import { EgressError } from './error.ts';
 import type { Pool } from './dial.ts';
 import { connected, exchange, type StartTimer } from './exchange.ts';
@@ -23,7 +23,7 @@ export async function sendTo(
   { pool, findPermitted, startTimer, nowMs }: Way,
   target: Target,
   request: EgressRequest,
-  ending: Ending,
+  ending: ExchangeEnding,
 ): Promise<EgressResponse> {
   const startedAtMs = nowMs();
   const { method, headers, body } = request;
@@ -56,7 +56,11 @@ export async function sendTo(
 }
 
 /** Connects to the first permitted address without sending a request. @throws EgressError */
-export async function reach({ pool, findPermitted }: Way, target: Target, ending: Ending): Promise<void> {
+export async function reach(
+  { pool, findPermitted }: Way,
+  target: Target,
+  ending: ExchangeEnding,
+): Promise<void> {
   const [first] = await untilEnded(Promise.resolve(findPermitted(target)), ending);
   if (!first) throw new EgressError('dns', `${target.host} has no address.`);
   await connected(pool, target, first.address, ending);

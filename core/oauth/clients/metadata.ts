@@ -16,7 +16,7 @@ export type SaidOfItself = Pick<
 
 type ClientMetadata = Readonly<Record<string, unknown>>;
 
-export interface Terms {
+export interface ClientTerms {
   /** Allowed values of `token_endpoint_auth_method`; the first is the default. */
   readonly methods: readonly string[];
   /** Default name; absent to use the host of the first redirect URI. */
@@ -24,7 +24,7 @@ export interface Terms {
 }
 
 /** @throws ClientRefused */
-export function readMetadata(value: unknown, { methods, nameElse }: Terms): SaidOfItself {
+export function readMetadata(value: unknown, { methods, nameElse }: ClientTerms): SaidOfItself {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw refused('Client metadata must be a JSON object.');
   const input = value as ClientMetadata;

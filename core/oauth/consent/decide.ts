@@ -14,7 +14,7 @@ import type { GuardedClass } from '../../lib/guarded.ts';
 import { guardedIn } from '../../identity/workspace/guarded.ts';
 import type { Scope } from '../../store/store.ts';
 import type { Clients } from '../clients/clients.ts';
-import type { Asking, Decision, Engine } from '../engine/engine.ts';
+import type { Asking, Decision, OAuthEngine } from '../engine/engine.ts';
 import type { Tokens } from '../tokens.ts';
 import { consentView, type ConsentView } from './view.ts';
 
@@ -28,7 +28,7 @@ export interface ConsentOptions {
 }
 
 export interface AskingOptions extends ConsentOptions {
-  readonly engine: () => Promise<Engine>;
+  readonly engine: () => Promise<OAuthEngine>;
 }
 
 /** Data of the consent page, or the reason why there is none. */

@@ -6,7 +6,7 @@ import type { Log } from '../../lib/log.ts';
 import { wordOf, type GrantRef } from '../grants.ts';
 import { requestedScopes } from '../offered.ts';
 import { paths } from '../paths.ts';
-import { resourceAt, type Resource } from '../resources.ts';
+import { resourceAt, type ProtectedResource } from '../resources.ts';
 import { mintText } from '../token-text.ts';
 import { answerOf, exchangeOf } from './bridge.ts';
 import { configurationOf, cookieNames, type ConfigurationOptions } from './configuration.ts';
@@ -20,7 +20,7 @@ export interface Asking {
   readonly clientId: string;
   /** Redirect URI; null for the device flow. */
   readonly redirectUri: string | null;
-  readonly resource: Resource;
+  readonly resource: ProtectedResource;
   /** Requested scopes that are supported; empty if none is. */
   readonly scopes: readonly string[];
 }
@@ -33,7 +33,7 @@ export type Decision =
   | { readonly grant: GrantRef; readonly memberId: string; readonly scopes: readonly string[] }
   | { readonly error: 'access_denied' | 'invalid_scope'; readonly why: string };
 
-export interface Engine extends Devices {
+export interface OAuthEngine extends Devices {
   /** Answers a protocol request of a client or its browser. */
   answer(request: RawRequest): Promise<RawAnswer>;
   /** Returns the request of a consent page; null if this browser did not start it, or it has ended. */
@@ -42,7 +42,7 @@ export interface Engine extends Devices {
   settle(request: RawRequest, uid: string, decision: Decision): Promise<RawAnswer>;
 }
 
-export function createEngine(options: ConfigurationOptions & { log: Log }): Engine {
+export function createEngine(options: ConfigurationOptions & { log: Log }): OAuthEngine {
   const { baseUrl, log } = options;
   const provider = new Provider(baseUrl, configurationOf(options));
   const respond = provider.callback();

@@ -11,7 +11,7 @@ import type { BackfillPages } from './pages.ts';
 import { advanceBackfillOp, type BackfillRow } from './rows.ts';
 import type { BackfillStep } from './step.ts';
 
-export interface ReplayOptions {
+export interface BackfillOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly planner: Planner;
@@ -20,7 +20,7 @@ export interface ReplayOptions {
 }
 
 /** Returns the step that creates the runs of one page; it asks for further steps until the gap is done. */
-export function createBackfillReplay(options: ReplayOptions): BackfillStep {
+export function createBackfillReplay(options: BackfillOptions): BackfillStep {
   const { store, clock, planner, runs } = options;
   const delayed = { commitDelayMs: backgroundCommitDelayMs };
 

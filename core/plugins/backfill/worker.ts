@@ -4,10 +4,10 @@ import type { Scope } from '../../store/store.ts';
 import type { Registry } from '../registry.ts';
 import { createBackfillCount, type CountOptions } from './count.ts';
 import { createBackfillPages } from './pages.ts';
-import { createBackfillReplay, type ReplayOptions } from './replay.ts';
+import { createBackfillReplay, type BackfillOptions } from './replay.ts';
 import { findBackfill } from './rows.ts';
 
-export interface BackfillWorkerOptions extends Omit<CountOptions & ReplayOptions, 'pages'> {
+export interface BackfillWorkerOptions extends Omit<CountOptions & BackfillOptions, 'pages'> {
   readonly registry: Registry;
   /** Stores the runs of an install that are in progress, so that they are not taken for missed. */
   storeWork(scope: Scope, installId: string): Promise<void>;

@@ -20,7 +20,7 @@ import { getInstall } from '../installs/installs.ts';
 import { requireReferenced } from '../installs/references.ts';
 import type { Install } from '../installs/schema.ts';
 import { checkSettings } from '../installs/settings.ts';
-import type { Window } from './engine.ts';
+import type { BacktestWindow } from './engine.ts';
 import {
   backtestColumns,
   endBacktestOp,
@@ -146,7 +146,7 @@ function versionOf(
 }
 
 /** @throws ApiError validation_failed */
-async function windowOf(ctx: Context, { since, until, events }: WindowInput): Promise<Window> {
+async function windowOf(ctx: Context, { since, until, events }: WindowInput): Promise<BacktestWindow> {
   const now = ctx.nowMs();
   const untilMs = Math.min(until === undefined ? now : readTime(until, 'until'), now);
   const sinceMs = since === undefined ? untilMs - daysDefault * dayMs : readTime(since, 'since');

@@ -3,7 +3,7 @@ import type { EventRow } from '../../events/event.ts';
 import { createCollector } from './collector.ts';
 import { unwanted } from './gate.ts';
 
-test('the share of runs that a percentile names does not exceed it, however few they are', () => {
+test('percentiles use the nearest rank, also with few runs', () => {
   const report = (...cpu: number[]) => {
     const collector = createCollector({ sinceMs: 0, untilMs: 86_400_000 });
     for (const cpuMs of cpu) collector.add({ id: 'evt_1' } as EventRow, { ...unwanted, cpuMs });

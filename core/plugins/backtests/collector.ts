@@ -2,7 +2,7 @@
 import type { EventRow } from '../../events/event.ts';
 import { dayMs } from '../../lib/time.ts';
 import { short } from '../../changes/diff.ts';
-import { type Effect } from '../runs/effects.ts';
+import { type RunEffect } from '../runs/effects.ts';
 import type { Afterwards } from './afterwards.ts';
 import { fieldEffectsOf, isSame } from './fields.ts';
 import type { Agreement, BacktestReport, FieldReport, Sampled } from './report.ts';
@@ -26,8 +26,8 @@ type SampledCount = { -readonly [K in keyof Sampled]: Sampled[K] } & { samples: 
 
 export interface Collector {
   /** Adds the outcome for an event. Returns its new effects on issue fields, which must be compared. */
-  add(event: EventRow, tried: Tried): readonly Effect[];
-  compare(event: EventRow, effect: Effect, after: Afterwards): void;
+  add(event: EventRow, tried: Tried): readonly RunEffect[];
+  compare(event: EventRow, effect: RunEffect, after: Afterwards): void;
   readonly runs: number;
   readonly cpuMs: number;
   report(more: Pick<BacktestReport, 'window' | 'events' | 'endedBy'>): BacktestReport;
@@ -43,14 +43,14 @@ export function createCollector({ sinceMs, untilMs }: Window): Collector {
   let [calls, refused, failed, repeated, cpuMs] = [0, 0, 0, 0, 0];
 
   /** False for a repetition: a trial commits nothing, so a plugin may make the same change at every event. */
-  const isNew = (effect: Effect): boolean => {
+  const isNew = (effect: RunEffect): boolean => {
     const key = JSON.stringify([effect.id, fieldEffectsOf(effect)]);
     if (known.has(key)) return false;
     if (known.size < rememberedMax) known.add(key);
     return true;
   };
 
-  const addOther = (event: EventRow, effect: Effect): void => {
+  const addOther = (event: EventRow, effect: RunEffect): void => {
     const values = Object.fromEntries(fieldEffectsOf(effect).map(({ field, wouldBe }) => [field, wouldBe]));
     sampled(others, `${effect.kind} ${effect.action}`, { eventId: event.id, values });
   };
@@ -73,7 +73,7 @@ export function createCollector({ sinceMs, untilMs }: Window): Collector {
         const { code, message } = tried.error;
         sampled(failures, code, { eventId: event.id, message: short(message) }, shapeOf(message));
       }
-      const compared: Effect[] = [];
+      const compared: RunEffect[] = [];
       for (const effect of tried.effects)
         if (effect.kind !== 'issue' || effect.action !== 'update') addOther(event, effect);
         else if (isNew(effect)) compared.push(effect);
@@ -102,7 +102,7 @@ function createComparisons() {
   const effects: BacktestReport['effects'][number][] = [];
   let leftOut = 0;
   return {
-    add(event: EventRow, effect: Effect, { people, run }: Afterwards): void {
+    add(event: EventRow, effect: RunEffect, { people, run }: Afterwards): void {
       for (const one of fieldEffectsOf(effect)) {
         const { field } = one;
         const counts = fields.get(field) ?? countsOf(field);

@@ -15,7 +15,7 @@ import type { Install } from '../installs/schema.ts';
 import { findCut } from '../loops.ts';
 import { byTypeOf, type ByType } from '../registry.ts';
 import { createAttempts, type AttemptOptions } from '../runs/attempt.ts';
-import type { Effect } from '../runs/effects.ts';
+import type { RunEffect } from '../runs/effects.ts';
 import { createMatcher } from '../subscription-matcher.ts';
 import { afterwardsOf } from './afterwards.ts';
 import { createCollector, type Collector } from './collector.ts';
@@ -33,7 +33,7 @@ const underWayMax = 4;
 const politeMs = 50;
 const politeStepMs = 5;
 
-export interface Window {
+export interface BacktestWindow {
   readonly sinceMs: number;
   readonly untilMs: number;
   /** Range of sequences: `after` exclusive, `to` inclusive. */
@@ -42,7 +42,7 @@ export interface Window {
   readonly eventsMax: number;
 }
 
-export interface Progress {
+export interface BacktestProgress {
   /** Events of the window read so far, and their total. */
   readonly looked: number;
   readonly of: number;
@@ -58,14 +58,14 @@ export interface EngineOptions extends AttemptOptions {
   readonly isBusy: () => boolean;
 }
 
-export interface Engine {
+export interface BacktestEngine {
   /** Returns the report of a version; rejects if stopped. */
   backtest(
     scope: Scope,
     version: Version,
-    window: Window,
+    window: BacktestWindow,
     signal: AbortSignal,
-    onProgress: (progress: Progress) => void,
+    onProgress: (progress: BacktestProgress) => void,
   ): Promise<BacktestReport>;
   readonly tryOn: TryOn;
   pastsFor(scope: Scope, install: Install): Pasts;
@@ -75,7 +75,7 @@ export interface Engine {
   subscribed(scope: Scope, install: Install): Promise<(event: EventRow) => Promise<boolean>>;
 }
 
-export function createEngine(options: EngineOptions): Engine {
+export function createEngine(options: EngineOptions): BacktestEngine {
   const { store, services } = options;
   const attempts = createAttempts(options);
   const tryOn = createTrials({ attempts, store, committer: options.committer });
@@ -87,7 +87,7 @@ export function createEngine(options: EngineOptions): Engine {
     signal.throwIfAborted();
   };
 
-  const subscribed: Engine['subscribed'] = async (scope, install) => {
+  const subscribed: BacktestEngine['subscribed'] = async (scope, install) => {
     const directory = await options.directoryOf(scope);
     const filterFields = (type: string): FilterFields => options.filterFields(type, directory);
     const byType: ByType = byTypeOf({ log: services.log, filterFields }, [install]);
@@ -116,7 +116,7 @@ export function createEngine(options: EngineOptions): Engine {
 }
 
 /** Returns the function that runs a version on the events of a window. */
-function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine['backtest'] {
+function createBacktest(store: Store, engine: Omit<BacktestEngine, 'backtest'>): BacktestEngine['backtest'] {
   return async (scope, version, window, signal, onProgress) => {
     const { install } = version;
     const isWanted = await engine.subscribed(scope, install);
@@ -176,7 +176,7 @@ function createBacktest(store: Store, engine: Omit<Engine, 'backtest'>): Engine[
 /** Compares effects with later changes, in order, so that a repeated backtest gives the same report. */
 function comparing(store: Store, scope: Scope, install: Install, collector: Collector) {
   let last = Promise.resolve();
-  const compare = async (event: EventRow, effects: readonly Effect[]): Promise<void> => {
+  const compare = async (event: EventRow, effects: readonly RunEffect[]): Promise<void> => {
     const runId = derivedId(idPrefixes.run, event.id, install.id);
     for (const effect of effects) {
       const fields = fieldEffectsOf(effect).map(({ field }) => field);
@@ -184,11 +184,11 @@ function comparing(store: Store, scope: Scope, install: Install, collector: Coll
       collector.compare(event, effect, after);
     }
   };
-  return (event: EventRow, effects: readonly Effect[]): Promise<void> =>
+  return (event: EventRow, effects: readonly RunEffect[]): Promise<void> =>
     (last = last.then(() => compare(event, effects)));
 }
 
-function toWindowResponse({ sinceMs, untilMs, to }: Window): BacktestReport['window'] {
+function toWindowResponse({ sinceMs, untilMs, to }: BacktestWindow): BacktestReport['window'] {
   const iso = (ms: number): string => new Date(ms).toISOString();
   return { since: iso(sinceMs), until: iso(untilMs), toSequence: to };
 }

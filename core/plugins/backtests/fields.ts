@@ -1,7 +1,7 @@
 // Splits effects into single fields and compares them with the values that others set.
 import { isDeepStrictEqual } from 'node:util';
 import { short } from '../../changes/diff.ts';
-import { type Effect } from '../runs/effects.ts';
+import { type RunEffect } from '../runs/effects.ts';
 
 export interface FieldEffect {
   /** Name of the field; `fields.<key>` for a custom field. */
@@ -23,7 +23,7 @@ const derivedFields: ReadonlySet<string> = new Set([
   'creator',
 ]);
 
-export function fieldEffectsOf({ values = {} }: Pick<Effect, 'values'>): FieldEffect[] {
+export function fieldEffectsOf({ values = {} }: Pick<RunEffect, 'values'>): FieldEffect[] {
   return Object.entries(values)
     .filter(([name]) => !derivedFields.has(name))
     .flatMap(([name, { before, after }]) =>

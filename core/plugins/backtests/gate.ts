@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { findEvent } from '../../events/log.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import type { Scope, Store } from '../../store/store.ts';
-import type { Engine, Progress } from './engine.ts';
+import type { BacktestEngine, BacktestProgress } from './engine.ts';
 import { fieldEffectsOf } from './fields.ts';
 import type { GateReport } from './report.ts';
 import type { Tried, Version } from './trial.ts';
@@ -15,12 +15,12 @@ const lastRuns = tenantStatement<{ event_id: string }>(
 );
 
 export async function throughGate(
-  engine: Engine,
+  engine: BacktestEngine,
   store: Store,
   scope: Scope,
   { old, next, runs }: { readonly old: Version; readonly next: Version; readonly runs: number },
   signal: AbortSignal,
-  onProgress: (progress: Progress) => void,
+  onProgress: (progress: BacktestProgress) => void,
 ): Promise<GateReport> {
   const rows = await store.read(scope, lastRuns, { installId: old.install.id, limit: runs });
   const lastEvents = await Promise.all(rows.map(({ event_id }) => findEvent(store, scope, event_id)));

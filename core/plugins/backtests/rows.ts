@@ -2,7 +2,7 @@
 import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
-import type { Window } from './engine.ts';
+import type { BacktestWindow } from './engine.ts';
 
 type BacktestStatus = 'queued' | 'running' | 'done' | 'canceled' | 'failed';
 
@@ -42,7 +42,7 @@ export interface BacktestRequest {
   readonly grant: readonly string[];
   /** Number of runs for a gate, which counts runs instead of events; otherwise null. */
   readonly runs: number | null;
-  readonly window: Window;
+  readonly window: BacktestWindow;
 }
 
 export const backtestColumns = `id, kind, install_id, plugin_id, plugin_version, status, starts, asked_json, error, created_at,

@@ -1,14 +1,14 @@
 // Assembles engine, work queue and worker of backtests.
 import { createWorkQueue, type WorkQueue } from '../../events/work.ts';
 import type { SeenTimes } from '../../events/wall-clock.ts';
-import { createEngine, type Engine, type EngineOptions } from './engine.ts';
+import { createEngine, type BacktestEngine, type EngineOptions } from './engine.ts';
 import { createBacktestWork, type BacktestWork } from './worker.ts';
 
 /** Concurrent backtests of all workspaces. Under the fair-share quota, one workspace gets at most two and leaves one to the others. */
 const concurrentBacktests = 3;
 
 export interface Backtests {
-  readonly engine: Engine;
+  readonly engine: BacktestEngine;
   readonly queue: WorkQueue;
   readonly work: BacktestWork;
 }

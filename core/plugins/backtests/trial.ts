@@ -7,7 +7,7 @@ import type { SeenPast } from '../../resource/as-of/past.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Attempts } from '../runs/attempt.ts';
-import { previewEffects, type Effect } from '../runs/effects.ts';
+import { previewEffects, type RunEffect } from '../runs/effects.ts';
 import { queuedRow, type RunRow } from '../runs/rows.ts';
 import type { RunValues } from './values.ts';
 import { worldOf } from './world.ts';
@@ -24,7 +24,7 @@ export interface Version {
 
 export interface Tried {
   readonly error: { readonly code: string; readonly message: string } | null;
-  readonly effects: readonly Effect[];
+  readonly effects: readonly RunEffect[];
   readonly cpuMs: number;
   /** Error code of each refused call; null for an answered one. */
   readonly calls: readonly (string | null)[];

@@ -1,7 +1,7 @@
 // Performs backtests and gates. A server restart begins them again, because intermediate results are not stored.
 import { errorForLog } from '../../lib/failures.ts';
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
-import type { Engine, EngineOptions, Progress } from './engine.ts';
+import type { BacktestEngine, EngineOptions, BacktestProgress } from './engine.ts';
 import { throughGate } from './gate.ts';
 import {
   codeOfBacktest,
@@ -20,22 +20,24 @@ const startsMax = 5;
 export interface BacktestWork {
   perform(item: WorkItem, queue: WorkQueue): Promise<void>;
   /** Returns null if the backtest does not run in this process. */
-  progress(id: string): Progress | null;
+  progress(id: string): BacktestProgress | null;
   cancel(id: string): void;
   /** Stops all backtests; the next process begins them again. */
   stop(): void;
 }
 
-export function createBacktestWork(options: EngineOptions & { readonly engine: Engine }): BacktestWork {
+export function createBacktestWork(
+  options: EngineOptions & { readonly engine: BacktestEngine },
+): BacktestWork {
   const { store, clock, engine } = options;
-  const active = new Map<string, { readonly controller: AbortController; progress: Progress }>();
+  const active = new Map<string, { readonly controller: AbortController; progress: BacktestProgress }>();
   let stopping = false;
 
   const work = async ({ scope }: WorkItem, row: BacktestRow, signal: AbortSignal): Promise<object> => {
     const storedCode = await store.readOne(scope, codeOfBacktest, { id: row.id });
     const [version, next] = versionsOf(JSON.parse(storedCode?.package_json ?? '{}') as RequestedCode, row.id);
     const { window, runs } = JSON.parse(row.asked_json) as BacktestRequest;
-    const onProgress = (progress: Progress): void => {
+    const onProgress = (progress: BacktestProgress): void => {
       const one = active.get(row.id);
       if (one) one.progress = progress;
     };
@@ -51,11 +53,8 @@ export function createBacktestWork(options: EngineOptions & { readonly engine: E
 
   /** Returns the end of a backtest; null if it was stopped. */
   const endOf = async (item: WorkItem, row: BacktestRow, signal: AbortSignal) => {
-    if (row.starts >= startsMax)
-      return {
-        status: 'failed' as const,
-        error: `The server stopped ${startsMax} times during this backtest.`,
-      };
+    const stopped = `The server stopped ${startsMax} times during this backtest.`;
+    if (row.starts >= startsMax) return { status: 'failed' as const, error: stopped };
     try {
       return { status: 'done' as const, report: await work(item, row, signal) };
     } catch (error) {

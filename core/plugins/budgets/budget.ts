@@ -3,10 +3,10 @@ import { hostBudget, type InstallBudget } from '../installs/contract.ts';
 
 export type Quantity = keyof typeof hostBudget;
 export const quantities = Object.keys(hostBudget) as readonly Quantity[];
-export type Amounts = Readonly<Record<Quantity, number>>;
+export type BudgetAmounts = Readonly<Record<Quantity, number>>;
 
 /** Returns the first exhausted quantity; null if there is none. */
-export function spentOf(budget: InstallBudget, used: Amounts): Quantity | null {
+export function spentOf(budget: InstallBudget, used: BudgetAmounts): Quantity | null {
   return quantities.find((quantity) => used[quantity] >= (budget[quantity] ?? hostBudget[quantity])) ?? null;
 }
 

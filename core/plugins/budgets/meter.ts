@@ -1,7 +1,7 @@
 // Counts the usage of one attempt, and refuses host calls and egress beyond the budget of the install.
 import { CallError } from '../gateway-call.ts';
 import { hostBudget, type InstallBudget } from '../installs/contract.ts';
-import { spentOf, words, type Amounts } from './budget.ts';
+import { spentOf, words, type BudgetAmounts } from './budget.ts';
 
 export interface Meter {
   /** True if the budget was exhausted when the attempt started. */
@@ -18,7 +18,7 @@ export interface Meter {
 }
 
 /** @param used by other runs on the same day */
-export function createMeter(budget: InstallBudget, used: Amounts): Meter {
+export function createMeter(budget: InstallBudget, used: BudgetAmounts): Meter {
   const spent = { calls: 0, egressBytes: 0 };
   const scopes = new Map<string, number>();
   const take = (quantity: keyof typeof spent, amount: number): void => {

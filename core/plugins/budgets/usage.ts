@@ -14,7 +14,7 @@ import {
   type Store,
 } from '../../store/store.ts';
 import type { Install } from '../installs/schema.ts';
-import { dayOf, quantities, spentOf, startOfDay, type Amounts, type Quantity } from './budget.ts';
+import { dayOf, quantities, spentOf, startOfDay, type BudgetAmounts, type Quantity } from './budget.ts';
 import { createMeter, type Meter } from './meter.ts';
 
 const writeEveryMs = 5_000;
@@ -38,16 +38,16 @@ const ofDay = tenantStatement<{ runs: number; cpu_ms: number; calls: number; egr
   `SELECT runs, cpu_ms, calls, egress_bytes FROM plugin_usage WHERE workspace_id = :ws AND install_id = :installId AND day = :day`,
 );
 
-const nothing: Amounts = { cpuMs: 0, runs: 0, calls: 0, egressBytes: 0 };
+const nothing: BudgetAmounts = { cpuMs: 0, runs: 0, calls: 0, egressBytes: 0 };
 
 interface Account {
   readonly workspaceId: string;
   readonly installId: string;
   readonly day: number;
   /** Usage of the day so far. */
-  used: Amounts;
+  used: BudgetAmounts;
   /** Part of `used` that is neither written nor in a batch. */
-  unwritten: Amounts;
+  unwritten: BudgetAmounts;
   /** True while a batch in flight carries counts of this account. */
   isCarried: boolean;
   /** Runs that started and are not counted yet. */
@@ -164,7 +164,7 @@ function spentIn({ used, underWay, day }: Account, budget: Install['budget']): S
 const noCharge: Charge = { ops: [], ended: () => undefined };
 
 /** @param leaves called when counts remain that no batch carries */
-function chargeOf(account: Account, amounts: Amounts, leaves: (account: Account) => void): Charge {
+function chargeOf(account: Account, amounts: BudgetAmounts, leaves: (account: Account) => void): Charge {
   account.used = sum(account.used, amounts);
   account.unwritten = sum(account.unwritten, amounts);
   const carried = account.isCarried ? null : account.unwritten;
@@ -250,15 +250,19 @@ function hasAmounts({ unwritten }: Account): boolean {
   return quantities.some((quantity) => unwritten[quantity] !== 0);
 }
 
-function sum(a: Amounts, b: Amounts): Amounts {
-  return Object.fromEntries(quantities.map((quantity) => [quantity, a[quantity] + b[quantity]])) as Amounts;
+function sum(a: BudgetAmounts, b: BudgetAmounts): BudgetAmounts {
+  return Object.fromEntries(
+    quantities.map((quantity) => [quantity, a[quantity] + b[quantity]]),
+  ) as BudgetAmounts;
 }
 
-function times(amounts: Amounts, factor: number): Amounts {
-  return Object.fromEntries(quantities.map((quantity) => [quantity, amounts[quantity] * factor])) as Amounts;
+function times(amounts: BudgetAmounts, factor: number): BudgetAmounts {
+  return Object.fromEntries(
+    quantities.map((quantity) => [quantity, amounts[quantity] * factor]),
+  ) as BudgetAmounts;
 }
 
-function amountsOp({ workspaceId, installId, day }: Account, amounts: Amounts): Op {
+function amountsOp({ workspaceId, installId, day }: Account, amounts: BudgetAmounts): Op {
   return tenantOp(scopeOf(workspaceId), add, { installId, day, ...amounts });
 }
 

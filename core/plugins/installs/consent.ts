@@ -35,7 +35,7 @@ interface Before {
 
 /**
  * @param before the installed version; null for a new plugin, whose requests are all new
- * @param unhandled result of `unhandledOneOffs`, if the consent is shown to a person
+ * @param unhandled result of `unhandledOneTimeJobs`, if the consent is shown to a person
  */
 export function consentOf(
   version: Version,

@@ -1,5 +1,5 @@
 // Records which events an install subscribed to when an upgrade or grant changes it while active, so that each event is matched against the
-// subscriptions at its time. Events from while the install was disabled lie in a gap (`catch-up/rows.ts`).
+// subscriptions at its time. Events from while the install was disabled are recorded as missed (`backfill/rows.ts`).
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { sameValue } from '../../changes/change.ts';
 import { storeSubscriptionOp } from '../../events/past-subscriptions.ts';

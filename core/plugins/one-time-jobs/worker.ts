@@ -27,7 +27,7 @@ export function createOneTimeWorker(options: OneTimeWorkerOptions) {
     const job = await findOneTimeJob(store, scope, item.id);
     if (!job) return void (await store.commit([queue.finish(item)]));
     const install = await registry.active(scope, job.installId);
-    // The job waits until the plugin is enabled again (`oneOffsAfterOps`).
+    // The job waits until the plugin is enabled again (`oneTimeJobsAfterOps`).
     if (!install) return void (await store.commit([queue.defer(item, neverMs)]));
     const input = JSON.parse(job.inputJson) as RunInput;
     const schedule = scheduleOf(job.name);

@@ -34,7 +34,7 @@ export interface Outside {
   ask(input: unknown): Promise<string>;
 }
 
-export interface OutsideOptions {
+export interface FetchOptions {
   readonly store: Store;
   readonly sealing: Sealing;
   readonly nowMs: () => number;
@@ -68,7 +68,7 @@ export interface Outsides {
   secretsFor(scope: Scope, install: Install): SecretsForGuest | undefined;
 }
 
-export function createOutsides(options: OutsideOptions): Outsides {
+export function createOutsides(options: FetchOptions): Outsides {
   const { store } = options;
   const ownOrigin = new URL(options.baseUrl).origin;
   /** Requests in progress, bounded by the open calls of runs. A concurrent attempt waits for their answers. */

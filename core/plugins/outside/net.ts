@@ -90,7 +90,7 @@ function originOf(url: string): string | null {
   }
 }
 
-export interface Permitted {
+export interface PermittedHost {
   /** URL that is sent, without its fragment. */
   readonly url: string;
   readonly origin: string;
@@ -98,7 +98,7 @@ export interface Permitted {
 }
 
 /** @returns the manifest's request that covers this one, or a sentence that says why there is none */
-export function permit(net: readonly NetRequest[], method: string, text: string): Permitted | string {
+export function permit(net: readonly NetRequest[], method: string, text: string): PermittedHost | string {
   try {
     parseTarget(text);
   } catch (error) {

@@ -13,7 +13,7 @@ import type { InstallMode } from '../installs/contract.ts';
 import { probationSentence } from '../installs/mode.ts';
 import type { Install } from '../installs/schema.ts';
 import { ownWrites } from '../own-calls.ts';
-import type { Attempt, LeasedRun } from '../runs/attempt.ts';
+import type { RunAttempt, LeasedRun } from '../runs/attempt.ts';
 import { effectOf } from '../runs/effects.ts';
 import { inputOf } from '../runs/input.ts';
 import { proposedOp } from '../runs/rows.ts';
@@ -40,7 +40,7 @@ interface ModesOutcome {
   readonly met: Readonly<Record<InstallMode, readonly Change[]>> | null;
 }
 
-export type ApplyModes = (leased: LeasedRun, tried: Attempt) => Promise<ModesOutcome>;
+export type ApplyModes = (leased: LeasedRun, tried: RunAttempt) => Promise<ModesOutcome>;
 
 /** Writes by mode, each list in call order. */
 export type Divided = Readonly<Record<InstallMode, readonly StagedWrite[]>>;
@@ -99,7 +99,7 @@ export function createApplyModes(options: ApplyModesOptions): ApplyModes {
   const askAs = createAskAsPlugin(options);
 
   /** Repeats the applied writes alone. If they cannot be separated from the others, all become pending. */
-  const applied = async (tried: Attempt, leased: LeasedRun, { apply, propose, simulate }: Divided) => {
+  const applied = async (tried: RunAttempt, leased: LeasedRun, { apply, propose, simulate }: Divided) => {
     if (apply.length === 0 || propose.length + simulate.length === 0)
       return { changes: apply.length === 0 ? [] : tried.staged.changes, isAlone: true };
     const { scope } = leased.item;
@@ -139,7 +139,7 @@ const changesOf = (writes: readonly StagedWrite[]): Change[] => writes.flatMap((
 async function propose(
   { clock, ids, sealing, committer, directoryOf }: ApplyModesOptions,
   { item: { scope }, run }: LeasedRun,
-  { install, cause, startedAt }: Attempt,
+  { install, cause, startedAt }: RunAttempt,
   writes: readonly StagedWrite[],
 ): Promise<{ readonly changes: readonly Change[]; readonly ops: readonly Op[] }> {
   if (writes.length === 0) return { changes: [], ops: [] };

@@ -12,7 +12,7 @@ import type { Install } from '../installs/schema.ts';
 import type { Registry } from '../registry.ts';
 import { inputNow, inputOf } from '../runs/input.ts';
 import type { Attempts, TriedRun } from '../runs/attempt.ts';
-import type { Effect } from '../runs/effects.ts';
+import type { RunEffect } from '../runs/effects.ts';
 import { findRun, type RunRow } from '../runs/rows.ts';
 import { callerGone, createAskAsPlugin, type AskOptions } from './ask.ts';
 import { divide } from './apply-modes.ts';
@@ -23,7 +23,7 @@ export interface SourceOptions extends AskOptions {
 }
 
 const hasApplied = ({ effects_json }: RunRow): boolean =>
-  (JSON.parse(effects_json) as Effect[]).some(({ outcome }) => outcome === 'applied');
+  (JSON.parse(effects_json) as RunEffect[]).some(({ outcome }) => outcome === 'applied');
 
 /**
  * Requires the scope to send requests outside: a repeated run sends its requests, with the secrets of the plugin, because of the

@@ -1,6 +1,6 @@
 // Format of a recording: everything that a handler could observe, and how the run ended. The same code with the same recording runs
 // identically, bit for bit, except for `cpuLeftMs`. docs/spec/plugins.md › Recordings.
-import type { CallAnswer, Progress, RunLimits, RunUsage, SandboxJob } from '../../sandbox/supervisor.ts';
+import type { CallAnswer, GuestProgress, RunLimits, RunUsage, SandboxJob } from '../../sandbox/supervisor.ts';
 
 /** A call without an answer when the run ended. */
 export interface UnansweredCall {
@@ -25,7 +25,7 @@ export interface RecordedEnd {
   readonly reason: string | null;
   readonly message: string | null;
   readonly retryAfterMs: number | null;
-  readonly progress: Progress | null;
+  readonly progress: GuestProgress | null;
   readonly logs: RunUsage['logs'];
 }
 

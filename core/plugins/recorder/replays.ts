@@ -34,12 +34,12 @@ export interface ReplayOptions {
   readonly trust: PluginTrust;
 }
 
-export interface Replays {
+export interface RunReplays {
   /** @throws ApiError not_found, conflict, rate_limited, unavailable, validation_failed */
   replay(ctx: Context, runId: string, input: Static<typeof RunReplayInput>): Promise<Replayed>;
 }
 
-export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions): Replays {
+export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions): RunReplays {
   const rate = createRunRate(replaysPerMinuteMax, clock.monotonicMs);
   const quota = new FairQuota(queuedMax);
   const fairQueue = createFairPool(1, () => undefined);

@@ -3,12 +3,12 @@ import { defineRoute, type Route } from '../../http/route.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf } from '../../lib/schema.ts';
 import { runVisibility, steeringRun } from '../installs/rights.ts';
-import { getRecording, type Replays } from './replays.ts';
+import { getRecording, type RunReplays } from './replays.ts';
 import { RecordingResponse, RunReplayInput, RunReplayResponse } from './schema.ts';
 
 const params = Closed({ id: idOf(idPrefixes.run) });
 
-export function recorderRoutes(replays: Replays): Route[] {
+export function recorderRoutes(replays: RunReplays): Route[] {
   return [
     defineRoute({
       method: 'GET',

@@ -60,7 +60,7 @@ export interface TriedRun extends Pick<LeasedRun, 'run' | 'event' | 'signal' | '
   readonly world?: World;
 }
 
-export interface Attempt {
+export interface RunAttempt {
   /** The install at the start of the attempt. */
   readonly install: Install;
   readonly outcome: SandboxOutcome;
@@ -91,13 +91,13 @@ export interface AttemptOptions {
 }
 
 export interface Attempts {
-  make(leased: TriedRun, install: Install): Promise<Attempt>;
+  make(leased: TriedRun, install: Install): Promise<RunAttempt>;
   /** Releases what the last attempt staged; call when the run has ended or waits. */
   forget(runId: string): void;
 }
 
 /** An attempt in progress. */
-type ActiveAttempt = Pick<Attempt, 'install' | 'staged' | 'cause' | 'startedAt' | 'modes' | 'meter'> & {
+type ActiveAttempt = Pick<RunAttempt, 'install' | 'staged' | 'cause' | 'startedAt' | 'modes' | 'meter'> & {
   readonly leased: TriedRun;
   readonly calls: CallRecord[];
 };

@@ -2,7 +2,7 @@
 import type { WorkQueue } from '../../events/work.ts';
 import type { Ids } from '../../lib/ids.ts';
 import { idPrefixes } from '../../lib/ids.ts';
-import type { Progress } from '../../sandbox/supervisor.ts';
+import type { GuestProgress } from '../../sandbox/supervisor.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import { queueRunOps, type NewRun, type RunRow } from './rows.ts';
@@ -23,7 +23,7 @@ const setContinuation = tenantStatement(
 /** Outcome of a run's progress. */
 export type ContinuationState = { readonly goesOn: boolean } | { readonly stuck: string };
 
-export function continuationStateOf(run: RunRow, progress: Progress | undefined): ContinuationState {
+export function continuationStateOf(run: RunRow, progress: GuestProgress | undefined): ContinuationState {
   if (!progress || progress.done >= progress.of) return { goesOn: false };
   const before = run.continuation === 0 ? undefined : progressOf(run);
   if (before && progress.done <= before.done)
@@ -37,7 +37,7 @@ export function continuationStateOf(run: RunRow, progress: Progress | undefined)
 
 /** Queues the continuing run. Must follow the op that ends `run`, else the new run would wait for it. */
 export function continueOps(
-  input: { queue: WorkQueue; scope: Scope; ids: Ids; run: RunRow; progress: Progress },
+  input: { queue: WorkQueue; scope: Scope; ids: Ids; run: RunRow; progress: GuestProgress },
   nowMs: number,
 ): readonly Op[] {
   const { queue, scope, ids, run, progress } = input;
@@ -62,12 +62,12 @@ export function continueOps(
   ];
 }
 
-export function progressOp(scope: Scope, runId: string, progress: Progress): Op {
+export function progressOp(scope: Scope, runId: string, progress: GuestProgress): Op {
   return tenantOp(scope, setProgress, { id: runId, progress: JSON.stringify(progress), next: null });
 }
 
-export function progressOf(run: Pick<RunRow, 'progress_json'>): Progress | null {
-  return run.progress_json === null ? null : (JSON.parse(run.progress_json) as Progress);
+export function progressOf(run: Pick<RunRow, 'progress_json'>): GuestProgress | null {
+  return run.progress_json === null ? null : (JSON.parse(run.progress_json) as GuestProgress);
 }
 
 /** Time at which the schedule was due, the same for all runs of one firing. */

@@ -24,7 +24,7 @@ import { findEntry, kvModelName, type KvEntry } from '../kv/entries.ts';
 export const effectOutcomes = ['applied', 'proposed', 'simulated', 'dropped'] as const;
 export type EffectOutcome = (typeof effectOutcomes)[number];
 
-export interface Effect {
+export interface RunEffect {
   readonly kind: string;
   readonly id: string;
   readonly action: ChangeAction;
@@ -41,7 +41,7 @@ export interface Effect {
 /** Limit of characters of all values of a run. */
 const runCharsMax = 64 * 1024;
 
-export function effectOf(change: Change, outcome?: EffectOutcome): Effect {
+export function effectOf(change: Change, outcome?: EffectOutcome): RunEffect {
   const { kind, id, before, after } = change;
   const old = before as Readonly<Record<string, unknown>> | null;
   const fields = Object.entries(after)
@@ -65,14 +65,14 @@ export async function previewEffects(
   at: { readonly scope: Scope; readonly directory: Directory },
   changes: readonly Change[],
   outcomeOf?: (change: Change) => EffectOutcome,
-): Promise<Effect[]> {
+): Promise<RunEffect[]> {
   const previews = committer.preview(at.directory, changes);
   const valuesOfOne = async (change: Change): Promise<FieldChanges> => {
     if (change.kind === kvModelName) return kvValues(store, at.scope, change.after as KvEntry);
     if (change.kind === oneTimeJobModelName) return oneTimeJobValues(change);
     return displayChanges(change.kind, valuesOf(change, previews.get(change) ?? {}));
   };
-  const effects: Effect[] = [];
+  const effects: RunEffect[] = [];
   let chars = 0;
   for (const change of changes) {
     const values = await valuesOfOne(change);
@@ -87,8 +87,8 @@ export async function previewEffects(
 }
 
 /** Merges the writes to an object with the same outcome into one effect. */
-function merged(effects: readonly Effect[]): Effect[] {
-  const byObject = new Map<string, Effect>();
+function merged(effects: readonly RunEffect[]): RunEffect[] {
+  const byObject = new Map<string, RunEffect>();
   for (const effect of effects) {
     const key = `${effect.outcome} ${effect.kind} ${effect.id}`;
     const earlier = byObject.get(key);
@@ -97,7 +97,7 @@ function merged(effects: readonly Effect[]): Effect[] {
   return [...byObject.values()];
 }
 
-function followed(earlier: Effect, later: Effect): Effect {
+function followed(earlier: RunEffect, later: RunEffect): RunEffect {
   const action = later.action === 'update' ? earlier.action : later.action;
   const fields = earlier.action === 'create' ? [] : [...new Set([...earlier.fields, ...later.fields])];
   if (!earlier.values || !later.values) return { ...earlier, action, fields };

@@ -10,9 +10,9 @@ import type { Recorder } from '../recorder/recorder.ts';
 import type { Registry } from '../registry.ts';
 import { storeChangesOps } from '../undo/stored-changes.ts';
 import type { InstallMode } from '../installs/contract.ts';
-import { usageOf, type Attempt, type LeasedRun } from './attempt.ts';
+import { usageOf, type RunAttempt, type LeasedRun } from './attempt.ts';
 import { callerGuards } from './input.ts';
-import { effectOf, previewEffects, type Effect, type PreviewOptions } from './effects.ts';
+import { effectOf, previewEffects, type RunEffect, type PreviewOptions } from './effects.ts';
 import { endedError } from './failure.ts';
 import { withAuthorPositions } from './logs.ts';
 import { endedRunOp, endOpenRunOp, recordRunOp, type RunRecord } from './record.ts';
@@ -47,7 +47,7 @@ const delayed = { commitDelayMs: backgroundCommitDelayMs };
 export async function commitEnding(
   options: BatchOptions,
   leased: LeasedRun,
-  tried: Attempt | null,
+  tried: RunAttempt | null,
   ending: Ending,
 ): Promise<Committed> {
   const { item, queue, run } = leased;
@@ -89,7 +89,7 @@ export async function commitEnding(
 }
 
 /** Without an attempt, the row retains the record of the last one. */
-function endedOp({ item, run }: LeasedRun, tried: Attempt | null, whole: RunRecord, nowMs: number): Op {
+function endedOp({ item, run }: LeasedRun, tried: RunAttempt | null, whole: RunRecord, nowMs: number): Op {
   return tried || !whole.error
     ? recordRunOp(item.scope, run.id, whole)
     : endOpenRunOp(item.scope, run.id, endedError(run, whole.error), nowMs);
@@ -98,10 +98,10 @@ function endedOp({ item, run }: LeasedRun, tried: Attempt | null, whole: RunReco
 async function effectsOf(
   options: Pick<BatchOptions, 'store' | 'committer'>,
   { item }: LeasedRun,
-  tried: Attempt | null,
+  tried: RunAttempt | null,
   { met = null, status }: Ending,
   directory: Directory,
-): Promise<Effect[]> {
+): Promise<RunEffect[]> {
   const changes = tried?.staged.changes ?? [];
   const at = { scope: item.scope, directory };
   if (met) {
@@ -121,7 +121,7 @@ async function effectsOf(
 /** Guards for runs that write: the caller may still write, and the reads of the run have not changed. */
 function writeGuards(
   { item, run }: LeasedRun,
-  tried: Attempt | null,
+  tried: RunAttempt | null,
   { changes = [] }: Ending,
   nowMs: number,
 ): readonly Op[] {
@@ -142,7 +142,7 @@ function readOrWritten(committed: Committed, own: number): Committed {
 function storedChangeOps(
   scope: Scope,
   runId: string,
-  tried: Attempt | null,
+  tried: RunAttempt | null,
   changes: readonly Change[],
   nowMs: number,
 ): readonly Op[] {
@@ -150,14 +150,14 @@ function storedChangeOps(
   return storeChangesOps(scope, runId, changes, { installId: tried.install.id, cause: tried.cause, nowMs });
 }
 
-function overOf({ run }: LeasedRun, tried: Attempt | null, { status, attempt, error }: Ending) {
+function overOf({ run }: LeasedRun, tried: RunAttempt | null, { status, attempt, error }: Ending) {
   const how = status === 'succeeded' ? status : ('dead' as const);
   return { run, status: how, attempt, error, mode: tried?.modes.mode ?? run.mode, calls: tried?.calls ?? [] };
 }
 
 function authorOf(
   { item, run, event }: LeasedRun,
-  tried: Attempt | null,
+  tried: RunAttempt | null,
   name: string,
   directory: Directory,
 ): Author {
@@ -173,7 +173,7 @@ function authorOf(
 
 function recordOf(
   { run }: LeasedRun,
-  tried: Attempt | null,
+  tried: RunAttempt | null,
   { status, attempt, error, result, againAtMs }: Ending,
   { emitted, ...facts }: ReturnType<typeof usageOf> & Pick<RunRecord, 'effects'> & { emitted: EmittedEvents },
   nowMs: number,

@@ -5,12 +5,12 @@ import type { Log } from '../../lib/log.ts';
 import type { OutcomeCounter } from '../../lib/outcome-counter.ts';
 import type { Usage } from '../budgets/usage.ts';
 import type { EndedRun } from '../shadows/work.ts';
-import { usageOf, type Attempt, type LeasedRun } from './attempt.ts';
+import { usageOf, type RunAttempt, type LeasedRun } from './attempt.ts';
 import { commitEnding, type BatchOptions, type Ending } from './ending-batch.ts';
 import type { RunEnds } from './ends.ts';
 
 /** @returns false if the reads of the attempt have changed and nothing was committed */
-export type EndAttempt = (leased: LeasedRun, tried: Attempt | null, ending: Ending) => Promise<boolean>;
+export type EndAttempt = (leased: LeasedRun, tried: RunAttempt | null, ending: Ending) => Promise<boolean>;
 
 export interface EndingOptions extends BatchOptions {
   readonly log: Log;
@@ -48,7 +48,7 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
 async function commitCharged(
   options: EndingOptions,
   leased: LeasedRun,
-  tried: Attempt | null,
+  tried: RunAttempt | null,
   ending: Ending,
 ): Promise<Committed> {
   if (!tried) return commitEnding(options, leased, tried, ending);
@@ -68,7 +68,7 @@ async function commitCharged(
 function endedOf(
   { item, run }: LeasedRun,
   event: EventRow,
-  tried: Attempt,
+  tried: RunAttempt,
   { status, error }: Ending,
 ): EndedRun {
   const { install, staged } = tried;

@@ -2,7 +2,7 @@
 import { PLUGIN_RUN_BACKOFF, backoffDelayMs } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Op } from '../../store/store.ts';
-import type { Attempt, LeasedRun } from './attempt.ts';
+import type { RunAttempt, LeasedRun } from './attempt.ts';
 import type { EndAttempt } from './ending.ts';
 import type { RunError } from './failure.ts';
 import { interruptedOp } from './rows.ts';
@@ -15,9 +15,9 @@ const retryAfterMsMax = 86_400_000;
 
 export interface Later {
   /** @param afterMs delay requested by the handler, replaces the backoff */
-  retry(leased: LeasedRun, tried: Attempt, error: RunError, afterMs?: number): Promise<void>;
+  retry(leased: LeasedRun, tried: RunAttempt, error: RunError, afterMs?: number): Promise<void>;
   /** Retries a run that was interrupted through other runs or a lack of CPU time; not counted as an attempt or failure. */
-  interrupt(leased: LeasedRun, tried: Attempt, message: string): Promise<void>;
+  interrupt(leased: LeasedRun, tried: RunAttempt, message: string): Promise<void>;
 }
 
 export function createLater(options: { clock: Clock; random: () => number; end: EndAttempt }): Later {
@@ -25,7 +25,7 @@ export function createLater(options: { clock: Clock; random: () => number; end: 
 
   const waitUntil = async (
     leased: LeasedRun,
-    tried: Attempt,
+    tried: RunAttempt,
     ending: { attempt: number; error: RunError; againAtMs: number; more?: readonly Op[] },
   ): Promise<void> => {
     await end(leased, tried, { status: 'retrying', ...ending });

@@ -5,7 +5,7 @@ import type { RunUsage } from '../../sandbox/supervisor.ts';
 import type { Scope } from '../../store/store.ts';
 import type { Registry } from '../registry.ts';
 import { hasBundlePositions, withStacks } from '../source-positions.ts';
-import type { Attempt } from './attempt.ts';
+import type { RunAttempt } from './attempt.ts';
 
 type Logs = RunUsage['logs'];
 
@@ -13,7 +13,7 @@ type Logs = RunUsage['logs'];
 export async function withAuthorPositions(
   registry: Pick<Registry, 'sourceMapLookup'>,
   scope: Scope,
-  { install, job }: Pick<Attempt, 'install' | 'job'>,
+  { install, job }: Pick<RunAttempt, 'install' | 'job'>,
   logs: Logs,
 ): Promise<Logs> {
   if (!logs.some(({ message }) => hasBundlePositions(message))) return logs;

@@ -2,7 +2,7 @@
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import type { InstallMode } from '../installs/contract.ts';
-import type { Effect } from './effects.ts';
+import type { RunEffect } from './effects.ts';
 import type { RunError } from './failure.ts';
 import type { RunRow, RunStatus } from './rows.ts';
 
@@ -43,7 +43,7 @@ export interface RunRecord {
   readonly queueMs: number;
   readonly events: readonly { id: string; type: string }[];
   readonly calls: readonly unknown[];
-  readonly effects: readonly Effect[];
+  readonly effects: readonly RunEffect[];
   readonly logs: readonly unknown[];
   readonly error: RunError | null;
   /** JSON text returned by an action or a route. */

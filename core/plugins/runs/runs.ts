@@ -17,7 +17,7 @@ import { declared } from '../declared.ts';
 import { requireActive } from '../installs/active.ts';
 import { getInstall } from '../installs/installs.ts';
 import { progressOf } from './continuation.ts';
-import type { Effect } from './effects.ts';
+import type { RunEffect } from './effects.ts';
 import type { RunError } from './failure.ts';
 import { inputOf } from './input.ts';
 import {
@@ -124,7 +124,7 @@ export async function runSchedule(
   };
 }
 
-function showEffect(effect: Effect) {
+function showEffect(effect: RunEffect) {
   const { outcome = null, name = null, values = null } = effect;
   return { ...effect, outcome, name, values };
 }
@@ -164,7 +164,7 @@ export function showRun(
     depth: row.depth,
     events: JSON.parse(row.events_json),
     calls: JSON.parse(row.calls_json),
-    effects: (JSON.parse(row.effects_json) as Effect[]).map(showEffect),
+    effects: (JSON.parse(row.effects_json) as RunEffect[]).map(showEffect),
     cpuMs: row.cpu_ms,
     memoryBytes: row.memory_bytes,
     wallMs: row.wall_ms,

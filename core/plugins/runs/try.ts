@@ -9,7 +9,7 @@ import { traitsOf } from '../handler-kinds.ts';
 import { rightsOfInstall } from '../installs/matching-types.ts';
 import type { Install } from '../installs/schema.ts';
 import type { Registry } from '../registry.ts';
-import type { Attempt, Attempts, LeasedRun } from './attempt.ts';
+import type { RunAttempt, Attempts, LeasedRun } from './attempt.ts';
 import type { EndAttempt } from './ending.ts';
 import { abandonedCode } from './abandoned.ts';
 import { inputNow, type RunInput } from './input.ts';
@@ -43,7 +43,7 @@ export interface TryOptions {
 export type TryRun = (leased: LeasedRun, mayRepeat: boolean) => Promise<boolean>;
 
 /** Returns a function that makes an attempt, or ends the run and returns null if it must not start. */
-function createBegin(options: TryOptions): (leased: LeasedRun) => Promise<Attempt | null> {
+function createBegin(options: TryOptions): (leased: LeasedRun) => Promise<RunAttempt | null> {
   const { registry } = options;
 
   /** Returns the present install, or ends the run and returns null if no active install may run it. */
@@ -87,7 +87,7 @@ export function createTryRun(options: TryOptions): TryRun {
   };
 
   /** Ends an attempt that lost every repeat to concurrent changes. */
-  const giveWay = async (leased: LeasedRun, tried: Attempt): Promise<void> => {
+  const giveWay = async (leased: LeasedRun, tried: RunAttempt): Promise<void> => {
     const { attempt, handler_kind: kind } = leased.run;
     if (traitsOf[kind].isRetried) return later.retry(leased, tried, overtaken);
     await options.end(leased, tried, { status: 'dead', attempt: attempt + 1, error: overtaken });

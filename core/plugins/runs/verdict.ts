@@ -7,7 +7,7 @@ import type { Disable } from '../disable.ts';
 import type { FailureWatch } from '../failures.ts';
 import type { Registry } from '../registry.ts';
 import { traitsOf, type HandlerKind } from '../handler-kinds.ts';
-import type { Attempt, LeasedRun } from './attempt.ts';
+import type { RunAttempt, LeasedRun } from './attempt.ts';
 import { continueOps, progressOp, continuationStateOf } from './continuation.ts';
 import type { EndAttempt } from './ending.ts';
 import { runErrorOf, type RunError } from './failure.ts';
@@ -20,8 +20,8 @@ type Failed = Extract<SandboxOutcome, { status: 'failed' }>;
 
 export interface Verdicts {
   /** @returns false if the reads of the run have changed: nothing is committed and the run must be repeated */
-  succeed(leased: LeasedRun, tried: Attempt, outcome: Succeeded): Promise<boolean>;
-  fail(leased: LeasedRun, tried: Attempt, outcome: Failed): Promise<void>;
+  succeed(leased: LeasedRun, tried: RunAttempt, outcome: Succeeded): Promise<boolean>;
+  fail(leased: LeasedRun, tried: RunAttempt, outcome: Failed): Promise<void>;
 }
 
 export interface VerdictOptions {
@@ -38,7 +38,7 @@ export interface VerdictOptions {
 export function createVerdicts(options: VerdictOptions): Verdicts {
   const noteEnding = async (
     leased: LeasedRun,
-    tried: Attempt,
+    tried: RunAttempt,
     failed: boolean,
     killed = false,
   ): Promise<void> => {
@@ -88,7 +88,7 @@ function errorOfEnd(
 async function endWell(
   options: VerdictOptions,
   leased: LeasedRun,
-  tried: Attempt,
+  tried: RunAttempt,
   outcome: Succeeded,
   goesOn: boolean,
 ): Promise<boolean> {
@@ -109,7 +109,7 @@ async function endWell(
 async function endBadly(
   { registry, end, later }: VerdictOptions,
   leased: LeasedRun,
-  tried: Attempt,
+  tried: RunAttempt,
   outcome: Failed,
 ): Promise<void> {
   const attempt = leased.run.attempt + 1;

@@ -7,7 +7,7 @@ import type { Mentions } from '../../lib/mentions.ts';
 import { expandScopes } from '../../rights/scopes.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import type { RequestedVersion } from '../backtests/backtests.ts';
-import type { Engine, EngineOptions } from '../backtests/engine.ts';
+import type { BacktestEngine, EngineOptions } from '../backtests/engine.ts';
 import { differencesOf, unwanted } from '../backtests/gate.ts';
 import type { Tried, Version } from '../backtests/trial.ts';
 import { createValues } from '../backtests/values.ts';
@@ -69,7 +69,7 @@ interface Shadow {
 }
 
 type WorkOptions = Pick<EngineOptions, 'store' | 'clock' | 'committer' | 'sandbox' | 'services'> & {
-  readonly engine: Engine;
+  readonly engine: BacktestEngine;
 };
 
 export function createShadowWork(options: WorkOptions): ShadowWork {

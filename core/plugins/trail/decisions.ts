@@ -14,7 +14,7 @@ import {
 /** Depth to which undos of undos are followed. */
 const undosDeep = 5;
 
-export interface Decisions {
+export interface TrailDecisions {
   readonly proposals: readonly TrailProposal[];
   /** Events such as `automation.approved` and `automation.undone`. */
   readonly events: readonly EventRow[];
@@ -39,7 +39,7 @@ export async function decisionsIn(
   issueId: string,
   runs: readonly TrailRun[],
   events: readonly EventRow[],
-): Promise<Decisions> {
+): Promise<TrailDecisions> {
   const { store, scope } = ctx;
   const proposed = new Set(events.filter(isOfProposal).map(({ entityId }) => entityId));
   const ofRuns = await store.read(scope, proposalsByIds, { ids: JSON.stringify([...proposed]) });
@@ -89,10 +89,10 @@ async function eventsOf(
 
 /** Selects the decisions of one tree. @param runs ids of its runs; @param events its events */
 export function decisionsOfTree(
-  { proposals, events: decisions }: Decisions,
+  { proposals, events: decisions }: TrailDecisions,
   runs: ReadonlySet<string>,
   events: readonly EventRow[],
-): Decisions {
+): TrailDecisions {
   const ids = new Set(events.map(({ id }) => id));
   const own = proposals.filter(
     ({ run_id, events_json }) =>

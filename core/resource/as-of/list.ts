@@ -5,7 +5,7 @@ import type { Contract } from '../../contract/contract.ts';
 import { decodeCursor, encodeCursor, type CursorValue } from '../../lib/cursor.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { sortedParameters, pageBytesMax, type Page } from '../../store/page.ts';
-import { compared, sortValuesOf, type Key } from './sorting.ts';
+import { compared, sortValuesOf, type AsOfSortKey } from './sorting.ts';
 import type { Was } from './objects.ts';
 
 /** Identifies the list that a cursor is valid for. */
@@ -21,7 +21,7 @@ export function beginOf(ctx: Context, contract: Contract, query: PageParameters)
 interface PageCandidates {
   /** Candidates for the page, in any order. */
   readonly all: readonly Was[];
-  readonly keys: readonly Key[];
+  readonly keys: readonly AsOfSortKey[];
   /** Result of `beginOf`. */
   readonly begin: readonly CursorValue[] | null;
   /** True if the candidates include the rest of the list. */

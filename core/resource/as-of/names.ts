@@ -2,7 +2,7 @@
 import type { TObject } from 'typebox';
 import type { Context, Directory } from '../../context.ts';
 import type { Contract } from '../../contract/contract.ts';
-import type { Field, Target } from '../../contract/field.ts';
+import type { Field, ReferenceTarget } from '../../contract/field.ts';
 import { isReference, storedName } from '../../contract/schemas.ts';
 import { contracts } from '../../contracts.ts';
 import { entriesOf, type DirectoryEntry } from '../directory.ts';
@@ -110,7 +110,11 @@ const storedValueOf = ({ type }: Field, source: unknown): unknown =>
   type === 'time' && typeof source === 'string' ? Date.parse(source) : source;
 
 /** Returns the id of an object that is shown by its id, or by a unique field. */
-function idOf({ to, by }: { to: Target; by: string }, source: unknown, directory: Directory): string | null {
+function idOf(
+  { to, by }: { to: ReferenceTarget; by: string },
+  source: unknown,
+  directory: Directory,
+): string | null {
   if (source === null || source === undefined) return null;
   if (by === 'id') return (source as { id: string }).id;
   return idsByName(entriesOf(directory, to), by, String(source))[0] ?? null;

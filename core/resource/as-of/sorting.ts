@@ -7,18 +7,18 @@ import { endsOf } from '../sort.ts';
 import type { Was } from './objects.ts';
 
 /** Sort value, never null, with its direction. */
-export interface Key {
+export interface AsOfSortKey {
   readonly of: (response: Was) => string | number;
   readonly direction: 'asc' | 'desc';
 }
 
 /** Ascending and descending keys by the names in `sort`, for names that are not those of a plain field. */
 export type SpecialKeys = Readonly<
-  Record<string, readonly [ascending: readonly Key[], descending: readonly Key[]]>
+  Record<string, readonly [ascending: readonly AsOfSortKey[], descending: readonly AsOfSortKey[]]>
 >;
 
 /** @param sort value that `sortKeysOf` has validated */
-export function keysOf(contract: Contract, sort: string, special: SpecialKeys = {}): Key[] {
+export function keysOf(contract: Contract, sort: string, special: SpecialKeys = {}): AsOfSortKey[] {
   return sort.split(',').flatMap((term) => {
     const isDescending = term.startsWith('-');
     const name = isDescending ? term.slice(1) : term;
@@ -32,7 +32,7 @@ export function keysOf(contract: Contract, sort: string, special: SpecialKeys = 
   });
 }
 
-function valueOf(contract: Contract, name: string, missing: 'above' | 'below'): Key['of'] {
+function valueOf(contract: Contract, name: string, missing: 'above' | 'below'): AsOfSortKey['of'] {
   if (name === 'createdAt' || name === 'updatedAt') return (response) => Date.parse(String(response[name]));
   const field = contract.fields[name];
   if (!field || isReference(field)) throw new Error(`${contract.path} cannot be sorted by ${name}.`);
@@ -54,12 +54,16 @@ function comparedOf({ type, response }: Field): (value: unknown) => string | num
 }
 
 /** Returns the sort values of an object, followed by its id. */
-export function sortValuesOf(keys: readonly Key[], response: Was): CursorValue[] {
+export function sortValuesOf(keys: readonly AsOfSortKey[], response: Was): CursorValue[] {
   return [...keys.map(({ of }) => of(response)), response.id];
 }
 
 /** Compares two positions by the keys, then by the id, in the direction of the last key. */
-export function compared(keys: readonly Key[], a: readonly CursorValue[], b: readonly CursorValue[]): number {
+export function compared(
+  keys: readonly AsOfSortKey[],
+  a: readonly CursorValue[],
+  b: readonly CursorValue[],
+): number {
   for (let at = 0; at < a.length; at++) {
     const order = comparedValues(a[at]!, b[at]!);
     if (order !== 0) return (keys[at] ?? keys.at(-1))?.direction === 'desc' ? -order : order;

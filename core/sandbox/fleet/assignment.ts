@@ -1,6 +1,6 @@
 // Assigns a sidecar to a group of plugins that has none, within the limit of processes.
 import type { SidecarProcess } from './process.ts';
-import { promote, type Member, type Role, type Roster } from './roster.ts';
+import { promote, type FleetMember, type SidecarRole, type Roster } from './roster.ts';
 
 /** Most groups that have a process at the same time; the least recently used idle one is evicted. */
 const groupsMax = 8;
@@ -10,13 +10,13 @@ export interface AssignmentOptions {
   load(sidecar: SidecarProcess): number;
   /** Returns true while no process may be started. */
   isBlocked(): boolean;
-  spawn(role: Role, group: string): Member;
+  spawn(role: SidecarRole, group: string): FleetMember;
   retire(sidecar: SidecarProcess, why: string): void;
   /** Starts missing sidecars. */
   fill(): void;
 }
 
-export type Assign = (role: 'active' | 'quarantine', group: string) => Member | undefined;
+export type Assign = (role: 'active' | 'quarantine', group: string) => FleetMember | undefined;
 
 export function createAssignment({ roster, load, ...fleet }: AssignmentOptions): Assign {
   /** Returns true if one more sidecar of this role fits, after evicting an idle one if needed. */

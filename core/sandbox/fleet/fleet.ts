@@ -5,9 +5,9 @@ import { createAssignment } from './assignment.ts';
 import { spawnSidecar, type SidecarProcess, type SpawnOptions, type Spoken } from './process.ts';
 import type { JailReport } from '../jail/level.ts';
 import { createRetries } from './retries.ts';
-import { createRoster, promote, type Member, type Role, type Roster } from './roster.ts';
+import { createRoster, promote, type FleetMember, type SidecarRole, type Roster } from './roster.ts';
 
-export type { Role } from './roster.ts';
+export type { SidecarRole } from './roster.ts';
 
 export interface FleetOptions {
   spawn: Omit<SpawnOptions, 'idle' | 'busy' | 'onMessage' | 'onGone' | 'onStderr'>;
@@ -34,7 +34,7 @@ const idleMs = 30_000;
 const standbyDelayMs = 10_000;
 
 export interface Fleet {
-  members(): readonly Member[];
+  members(): readonly FleetMember[];
   /** True after three failed starts in a row. */
   readonly down: boolean;
   /** Returns the group's sidecar in this role if it is ready; otherwise starts or assigns one if possible. */
@@ -60,7 +60,7 @@ export function createFleet(options: FleetOptions): Fleet {
     options.onChange();
   });
 
-  const spawn = (role: Role, group?: string): Member =>
+  const spawn = (role: SidecarRole, group?: string): FleetMember =>
     spawnMember(options, roster, { role, group }, { ready: noteReady, gone: noteGone });
 
   const noteReady = (jail: JailReport): void => {
@@ -119,8 +119,8 @@ export function createFleet(options: FleetOptions): Fleet {
 
 /** Starts missing sidecars, one process at a time, and the first standby after a delay. */
 function createFilling(
-  missing: () => Pick<Member, 'role' | 'group'> | undefined,
-  spawn: (role: Role, group?: string) => Member,
+  missing: () => Pick<FleetMember, 'role' | 'group'> | undefined,
+  spawn: (role: SidecarRole, group?: string) => FleetMember,
   after: Clock['after'],
   /** Delay of the first standby; 0 for none. */
   delayMs: number,
@@ -143,9 +143,9 @@ function createFilling(
 function spawnMember(
   options: FleetOptions,
   roster: Roster,
-  { role, group }: Pick<Member, 'role' | 'group'>,
+  { role, group }: Pick<FleetMember, 'role' | 'group'>,
   on: { ready(jail: JailReport): void; gone(sidecar: SidecarProcess, why: string): void },
-): Member {
+): FleetMember {
   const sidecar = spawnSidecar({
     ...options.spawn,
     idle: role === 'quarantine',
@@ -168,7 +168,7 @@ function spawnMember(
 }
 
 /** Promotes the standby if the active sidecar is missing, then returns the role that has no process. */
-function missingOf(roster: Roster, split: boolean): Pick<Member, 'role' | 'group'> | undefined {
+function missingOf(roster: Roster, split: boolean): Pick<FleetMember, 'role' | 'group'> | undefined {
   const standby = roster.holder('standby');
   if (split) return standby ? undefined : { role: 'standby', group: undefined };
   if (!roster.holder('active', '') && standby) promote(standby, 'active', '');

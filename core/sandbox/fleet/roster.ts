@@ -1,11 +1,11 @@
 // Lists the sidecars with their role, their group and the end of their stderr.
 import type { SidecarProcess } from './process.ts';
 
-export type Role = 'active' | 'standby' | 'quarantine';
+export type SidecarRole = 'active' | 'standby' | 'quarantine';
 
-export interface Member {
+export interface FleetMember {
   readonly sidecar: SidecarProcess;
-  role: Role;
+  role: SidecarRole;
   /** Undefined for the standby. */
   group: string | undefined;
   ready: boolean;
@@ -15,12 +15,12 @@ export interface Member {
 
 export interface Roster {
   /** Returns the members, least recently used first. */
-  members(): readonly Member[];
-  of(sidecar: SidecarProcess): Member | undefined;
-  holder(role: Role, group?: string): Member | undefined;
-  add(member: Member): Member;
+  members(): readonly FleetMember[];
+  of(sidecar: SidecarProcess): FleetMember | undefined;
+  holder(role: SidecarRole, group?: string): FleetMember | undefined;
+  add(member: FleetMember): FleetMember;
   /** @returns the removed member; undefined if the sidecar was not listed */
-  remove(sidecar: SidecarProcess): Member | undefined;
+  remove(sidecar: SidecarProcess): FleetMember | undefined;
   /** Calls `then` after this time, unless the sidecar is used or removed earlier. */
   rest(sidecar: SidecarProcess, ms: number, then: () => void): void;
   /** Makes the sidecar the most recently used one, and cancels `rest`. */
@@ -33,16 +33,16 @@ const lastWordsChars = 4000;
 
 export function createRoster(): Roster {
   /** Bounded by the groups with a process, one standby and one quarantine. */
-  const members = new Map<SidecarProcess, Member>();
+  const members = new Map<SidecarProcess, FleetMember>();
   const words = new WeakMap<SidecarProcess, string>();
 
-  const remove = (sidecar: SidecarProcess): Member | undefined => {
+  const remove = (sidecar: SidecarProcess): FleetMember | undefined => {
     const member = members.get(sidecar);
     clearTimeout(member?.rest);
     members.delete(sidecar);
     return member;
   };
-  const add = (member: Member): Member => {
+  const add = (member: FleetMember): FleetMember => {
     members.set(member.sidecar, member);
     return member;
   };
@@ -73,7 +73,7 @@ export function createRoster(): Roster {
   };
 }
 
-export function promote(member: Member, role: Role, group: string): void {
+export function promote(member: FleetMember, role: SidecarRole, group: string): void {
   member.role = role;
   member.group = group;
 }

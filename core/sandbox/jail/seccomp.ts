@@ -1,7 +1,7 @@
 // Builds the seccomp filter, a classic BPF program over `struct seccomp_data` (Linux,
 // Documentation/userspace-api/seccomp_filter.rst).
 import { ENOSYS, EPERM } from './syscalls.ts';
-import type { AllowedCall, Condition, SyscallRules } from './syscalls.ts';
+import type { AllowedCall, SyscallCondition, SyscallRules } from './syscalls.ts';
 
 const load = 0x20; // BPF_LD | BPF_W | BPF_ABS
 const jumpEqual = 0x15;
@@ -47,14 +47,14 @@ function ruleOf({ number, when, otherwise }: AllowedCall): Instruction[] {
 }
 
 /** Returns instructions that allow the call if all conditions hold, and otherwise fall through. */
-function alternative(conditions: readonly Condition[]): Instruction[] {
+function alternative(conditions: readonly SyscallCondition[]): Instruction[] {
   let tail: Instruction[] = [[ret, 0, 0, allowCall]];
   for (const condition of [...conditions].reverse()) tail = [...testOf(condition, tail.length), ...tail];
   return tail;
 }
 
 /** Returns instructions that skip `miss` further instructions unless the condition holds. */
-function testOf(condition: Condition, miss: number): Instruction[] {
+function testOf(condition: SyscallCondition, miss: number): Instruction[] {
   const low = offsetArguments + 8 * condition.argument;
   if ('isNull' in condition)
     return [

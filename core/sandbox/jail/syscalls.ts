@@ -3,13 +3,13 @@
 // asm/unistd.h (x86-64) and asm-generic/unistd.h (arm64).
 
 /** Condition on one argument. Only the lower 32 bits are compared, as the kernel reads flags, commands and process ids. */
-export type Condition =
+export type SyscallCondition =
   | { argument: number; oneOf: readonly number[] }
   | { argument: number; without: number }
   | { argument: number; isNull: true };
 
 /** The call is allowed if all conditions of one alternative hold. */
-type Alternatives = readonly (readonly Condition[])[];
+type Alternatives = readonly (readonly SyscallCondition[])[];
 
 export interface AllowedCall {
   number: number;

@@ -3,7 +3,7 @@ import type { SidecarProcess } from '../fleet/process.ts';
 import type { CallAnswer, SandboxJob } from '../job.ts';
 import { messageMax, textMaxOf } from '../protocol.ts';
 import type { RunNonce, CallReply } from '../protocol.ts';
-import { failed, type Ending } from './ending.ts';
+import { failed, type SandboxEnding } from './ending.ts';
 import type { RunClock, RunTimers } from './time.ts';
 
 const operationPattern = /^[a-z][a-z-]{0,29}\.[a-zA-Z]{1,30}$/;
@@ -19,7 +19,7 @@ export interface RunCallsOptions {
   readonly timers: RunTimers;
   isOver(): boolean;
   send(message: CallReply): void;
-  stop(ending: Ending): void;
+  stop(ending: SandboxEnding): void;
 }
 
 export interface RunCalls {

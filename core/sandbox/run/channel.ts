@@ -3,7 +3,7 @@ import type { SidecarProcess } from '../fleet/process.ts';
 import type { RunNonce, CallReply } from '../protocol.ts';
 import type { Drained } from '../frames.ts';
 import type { SandboxJob } from '../job.ts';
-import type { Ending } from './ending.ts';
+import type { SandboxEnding } from './ending.ts';
 import { createSpeech } from './speech.ts';
 import type { RunTimers } from './time.ts';
 
@@ -15,12 +15,12 @@ export interface RunChannel {
   /** True if guest code may be running now: the sidecar has not acknowledged all messages. */
   readonly active: boolean;
   /** Ending of the run after a requested stop; undefined if no stop was requested. */
-  readonly stopping: Ending | undefined;
+  readonly stopping: SandboxEnding | undefined;
   send(message: CallReply): void;
   /** @throws ProtocolBreach */
   hear(frame: Drained): void;
   /** Asks the sidecar to dispose of the isolate; the run then ends as `ending`. */
-  stop(ending: Ending): void;
+  stop(ending: SandboxEnding): void;
   isClosed(): boolean;
   /** Drops all further messages to the sidecar. */
   close(): void;
@@ -42,7 +42,7 @@ export function createRunChannel(options: RunChannelOptions): RunChannel {
   const speech = createSpeech(limits);
   let sent = 1;
   let closed = false;
-  let stopping: Ending | undefined;
+  let stopping: SandboxEnding | undefined;
   return {
     get active() {
       return sent > speech.acked;

@@ -1,11 +1,11 @@
 // Collects the log of a run and enforces its limits again, because the sidecar is untrusted.
 import { plainText } from '../../lib/printable.ts';
 import type { RunUsage } from '../job.ts';
-import type { LogLevel, RunLimits } from '../protocol.ts';
+import type { GuestLogLevel, RunLimits } from '../protocol.ts';
 import type { RunClock } from './time.ts';
 
 export interface RunLog {
-  add(level: LogLevel, text: string): void;
+  add(level: GuestLogLevel, text: string): void;
   /** Returns all lines; the last one is a notice if lines were dropped. */
   lines(): RunUsage['logs'];
 }

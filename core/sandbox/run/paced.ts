@@ -3,7 +3,7 @@ import type { Pace } from '../job.ts';
 import { messageMax } from '../protocol.ts';
 import type { RunNonce, CallReply } from '../protocol.ts';
 import type { RunCalls } from './calls.ts';
-import type { Ending } from './ending.ts';
+import type { SandboxEnding } from './ending.ts';
 import type { RunClock } from './time.ts';
 
 export interface PacedCallsOptions {
@@ -11,10 +11,10 @@ export interface PacedCallsOptions {
   readonly pace: Pace;
   readonly clock: RunClock;
   send(message: CallReply): void;
-  stop(ending: Ending): void;
+  stop(ending: SandboxEnding): void;
 }
 
-const ended: Ending = { status: 'interrupted', message: 'The replay was ended.' };
+const ended: SandboxEnding = { status: 'interrupted', message: 'The replay was ended.' };
 
 export function createPacedCalls({ nonce: run, pace, clock, send, stop }: PacedCallsOptions): RunCalls {
   let count = 0;

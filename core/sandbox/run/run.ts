@@ -8,14 +8,14 @@ import type { FromSidecar, RunEnd, RunNonce } from '../protocol.ts';
 import { createRunCalls, type RunCalls, type RunCallsOptions } from './calls.ts';
 import { createPacedCalls } from './paced.ts';
 import { createRunChannel, type RunChannel } from './channel.ts';
-import { failed, type Ending } from './ending.ts';
+import { failed, type SandboxEnding } from './ending.ts';
 import { createRunLog } from './log.ts';
 import { createOwnWait, createRunClock, createRunTimers, type OwnWait, type RunTimers } from './time.ts';
 
 /** A run ends at this multiple of its wall limit, time spent waiting for the CPU included. */
 const wallBoundTimes = 10;
 const wallLookMsMin = 50;
-const isolateDiscarded: Ending = {
+const isolateDiscarded: SandboxEnding = {
   status: 'interrupted',
   message: 'The isolate was disposed of during the run.',
 };
@@ -38,7 +38,7 @@ export interface ActiveRun extends Pick<RunOrder, 'nonce' | 'job' | 'queueName' 
   drained(message: Drained): void;
   /** The sidecar reports the end of the run. Waits for calls that the handler did not await, because they belong to the run. */
   ended(message: Extract<FromSidecar, { t: 'end' }>): Promise<void>;
-  finish(ending: Ending): void;
+  finish(ending: SandboxEnding): void;
 }
 
 export function startRun(order: RunOrder): ActiveRun {
@@ -54,7 +54,7 @@ export function startRun(order: RunOrder): ActiveRun {
   let memoryBytes = 0;
   let ended = false;
 
-  const finish = (ending: Ending): void => {
+  const finish = (ending: SandboxEnding): void => {
     if (isClosed()) return;
     channel.close();
     timers.clear();
@@ -116,7 +116,7 @@ function callsOf(options: RunCallsOptions): RunCalls {
 function watchWall(
   wallMs: number,
   startedAt: number,
-  run: { timers: RunTimers; wait: OwnWait; stop(ending: Ending): void },
+  run: { timers: RunTimers; wait: OwnWait; stop(ending: SandboxEnding): void },
 ): void {
   const look = (): void => {
     const leftMs = wallMs - run.wait.lookMs();

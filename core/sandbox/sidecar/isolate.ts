@@ -3,11 +3,11 @@
 import type IsolatedVm from 'isolated-vm';
 import type { RunLimits, RunNonce } from '../protocol.ts';
 import { cpuFault, GuestFault, startupFault } from './fault.ts';
-import type { Outbox } from './guest/bridge.ts';
+import type { GuestOutbox } from './guest/bridge.ts';
 import { recorderUnits } from './guest/recorder.ts';
 import { createTimedIsolate, type GuestHost, type TimedIsolate } from './timed-isolate.ts';
 
-type Step = IsolatedVm.Reference<(...args: (string | number)[]) => Outbox>;
+type Step = IsolatedVm.Reference<(...args: (string | number)[]) => GuestOutbox>;
 type Register = IsolatedVm.Reference<(definition: unknown) => string>;
 
 /** Shared, because isolated-vm reads the options on every entry. */
@@ -29,7 +29,7 @@ export interface Guest {
   enter(
     ops: (string | number)[],
     limitMs: number,
-    said: (outbox: Outbox) => void,
+    said: (outbox: GuestOutbox) => void,
     failed: (fault: unknown) => void,
   ): void;
   /** Updates `memoryBytes`. */
@@ -169,7 +169,7 @@ function guestIn(
 }
 
 /** Rejects instead of throwing. */
-function applied(step: Step, ops: (string | number)[]): Promise<Outbox> {
+function applied(step: Step, ops: (string | number)[]): Promise<GuestOutbox> {
   try {
     return step.apply(undefined, ops, copied);
   } catch (error) {

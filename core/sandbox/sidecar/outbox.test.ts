@@ -2,13 +2,13 @@ import { expect, test } from 'bun:test';
 import { readFrame } from '../frames.ts';
 import { createFrameReader, encodeFrames } from '../framing.ts';
 import { callsPerFrameMax, kvTextMax } from '../protocol.ts';
-import type { Outbox } from './guest/bridge.ts';
+import type { GuestOutbox } from './guest/bridge.ts';
 import { readEnd, readOutbox, readRecorded } from './outbox.ts';
 
-const outbox = (heads: unknown, texts: unknown = '', end: unknown = ''): Outbox =>
-  ({ heads, texts, end }) as Outbox;
+const outbox = (heads: unknown, texts: unknown = '', end: unknown = ''): GuestOutbox =>
+  ({ heads, texts, end }) as GuestOutbox;
 
-const broken: [what: string, given: Outbox][] = [
+const broken: [what: string, given: GuestOutbox][] = [
   ['no text', outbox(7)],
   ['no texts', outbox('["c",1,"issues.get",2]', null)],
   ['no JSON', outbox('["c",1,"issues.get",2', '[]')],

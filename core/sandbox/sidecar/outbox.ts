@@ -10,10 +10,10 @@ import {
   readProgress,
   textMaxOf,
 } from '../protocol.ts';
-import type { EndReason, LogLevel, RunEnd, GuestOutput } from '../protocol.ts';
-import type { Outbox } from './guest/bridge.ts';
+import type { EndReason, GuestLogLevel, RunEnd, GuestOutput } from '../protocol.ts';
+import type { GuestOutbox } from './guest/bridge.ts';
 
-const logLevels: readonly unknown[] = ['debug', 'info', 'warn', 'error'] satisfies LogLevel[];
+const logLevels: readonly unknown[] = ['debug', 'info', 'warn', 'error'] satisfies GuestLogLevel[];
 const guestReasons: readonly unknown[] = [
   'error',
   'retry_later',
@@ -27,7 +27,7 @@ const textUnitsMax = 14_000_000;
 const headUnitsMax = 20_000;
 
 /** Returns the output in parts that each fit into one frame. @throws Error if the outbox is invalid */
-export function readOutbox({ heads, texts }: Outbox): readonly GuestOutput[] {
+export function readOutbox({ heads, texts }: GuestOutbox): readonly GuestOutput[] {
   if (heads === '') return [];
   if (!isText(heads, headUnitsMax) || !isText(texts, textUnitsMax)) throw new Error('no outbox');
   const list = JSON.parse(`[${heads}]`) as unknown[][];
@@ -105,7 +105,7 @@ export function readRecorded(text: string): GuestOutput | undefined {
 }
 
 /** Returns the end of the run, or undefined if the run goes on. @throws Error if the outbox is invalid */
-export function readEnd({ end }: Outbox): RunEnd | undefined {
+export function readEnd({ end }: GuestOutbox): RunEnd | undefined {
   if (end === '') return undefined;
   const [reason, first, afterMs, stack] = JSON.parse(end) as unknown[];
   // For reason `done`, the third element is the result.

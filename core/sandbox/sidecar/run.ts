@@ -3,7 +3,7 @@ import type { EndReason, RunEnd, RunLimits, RunNonce, GuestOutput } from '../pro
 import { GuestFault } from './fault.ts';
 import type { Guest } from './isolate.ts';
 import type { TimedIsolate } from './timed-isolate.ts';
-import type { Outbox } from './guest/bridge.ts';
+import type { GuestOutbox } from './guest/bridge.ts';
 import { readEnd, readOutbox, readRecorded } from './outbox.ts';
 import type { Send } from './wire.ts';
 
@@ -60,7 +60,7 @@ export function createGuestRun({ run, guest, limits, send, finish }: GuestRunOpt
     end(isCpuFault(error) && budget.isOver() ? budget.overspent() : endOf(error));
   };
 
-  const hear = (outbox: Outbox, received: number): void => {
+  const hear = (outbox: GuestOutbox, received: number): void => {
     const { parts, how } = read(outbox);
     // The end of a run also acknowledges all messages.
     reporter.say(parts.length > 0 || how ? parts : nothing, received);
@@ -115,7 +115,7 @@ function lastWordsOf(error: unknown): readonly GuestOutput[] {
   return last ? [last] : [];
 }
 
-function read(outbox: Outbox): { parts: readonly GuestOutput[]; how: RunEnd | undefined } {
+function read(outbox: GuestOutbox): { parts: readonly GuestOutput[]; how: RunEnd | undefined } {
   try {
     return { parts: readOutbox(outbox), how: readEnd(outbox) };
   } catch (error) {

@@ -9,7 +9,7 @@ import type { Watchdog } from './watchdog.ts';
 export type Ivm = typeof IsolatedVm;
 
 /** One uninterrupted stretch of guest code. Times are values of `ProcessorMeter.hadMs`. */
-export interface Entry {
+export interface TimedEntry {
   readonly isolate: TimedIsolate;
   readonly hadAtStartMs: number;
   readonly limitMs: number;
@@ -35,10 +35,10 @@ export interface TimedIsolate {
   /** CPU time of all entries so far, loading included. */
   readonly cpuMs: number;
   /** Starts an entry. Every entry must be ended, also after an error; an entry that is `over` at its end has failed. */
-  begin(limitMs: number): Entry;
-  end(entry: Entry): void;
+  begin(limitMs: number): TimedEntry;
+  end(entry: TimedEntry): void;
   /** Converts an error of an entry. */
-  faultOf(error: unknown, entry: Entry): GuestFault;
+  faultOf(error: unknown, entry: TimedEntry): GuestFault;
   /** Runs a step of loading the plugin as one entry. @throws GuestFault */
   timed<T>(limitMs: number, work: () => Promise<T>): Promise<T>;
   dispose(): void;
@@ -47,7 +47,7 @@ export interface TimedIsolate {
 export function createTimedIsolate(host: GuestHost, memoryMb: number, run: RunNonce): TimedIsolate {
   const { meter, watchdog } = host;
   let cpuMs = 0;
-  let current: Entry | undefined;
+  let current: TimedEntry | undefined;
 
   const isolate: TimedIsolate = {
     vm: new host.ivm.Isolate({

@@ -1,7 +1,7 @@
 // Ends entries that exceed their CPU limit by disposing of their isolate. That stops JavaScript at once, but neither a long built-in
 // nor the copying of a hostile rejection: an entry that still does not settle occupies a thread until this process dies.
 import type { CpuMeter } from './meter.ts';
-import type { Entry } from './timed-isolate.ts';
+import type { TimedEntry } from './timed-isolate.ts';
 
 const tickMs = 20;
 /** CPU time within which a disposed isolate must release its thread. */
@@ -10,15 +10,15 @@ const settleMs = 300;
 const idleTicksMax = 50;
 
 export interface Watchdog {
-  add(entry: Entry): void;
-  remove(entry: Entry): void;
+  add(entry: TimedEntry): void;
+  remove(entry: TimedEntry): void;
 }
 
 /** @param onStuck called once for each entry whose thread does not stop */
-export function createWatchdog(meter: CpuMeter, onStuck: (entry: Entry) => void): Watchdog {
+export function createWatchdog(meter: CpuMeter, onStuck: (entry: TimedEntry) => void): Watchdog {
   /** Bounded by the isolates that have a run. */
-  const entries = new Set<Entry>();
-  const stuck = new WeakSet<Entry>();
+  const entries = new Set<TimedEntry>();
+  const stuck = new WeakSet<TimedEntry>();
   let timer: NodeJS.Timeout | undefined;
   let idleTicks = 0;
 
@@ -29,7 +29,7 @@ export function createWatchdog(meter: CpuMeter, onStuck: (entry: Entry) => void)
     idleTicks = 0;
   };
 
-  const check = (entry: Entry, hadMs: number): void => {
+  const check = (entry: TimedEntry, hadMs: number): void => {
     if (entry.disposedAtMs === undefined) {
       if (hadMs - entry.hadAtStartMs <= entry.limitMs) return;
       entry.over = true;

@@ -11,7 +11,7 @@ export interface IdentityFiles {
   readonly logHead: string;
 }
 
-export interface Identity {
+export interface DirectoryIdentity {
   /** `open` while a server runs, or after it was killed. */
   readonly state: 'open' | 'closed';
   readonly files: string;
@@ -27,7 +27,7 @@ export function filesOf(files: IdentityFiles): string {
 }
 
 /** Returns null if both copies are damaged, undefined if there is no file. */
-export function readIdentity(path: string): Identity | null | undefined {
+export function readIdentity(path: string): DirectoryIdentity | null | undefined {
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
@@ -42,19 +42,19 @@ export function readIdentity(path: string): Identity | null | undefined {
 export function writeIdentity(
   path: string,
   files: IdentityFiles,
-  state: Identity['state'],
+  state: DirectoryIdentity['state'],
   head: LogHead,
 ): void {
   const copy = encode({ state, files: filesOf(files), head });
   writeWholeFile(path, copy + copy);
 }
 
-function encode({ state, files, head }: Identity): string {
+function encode({ state, files, head }: DirectoryIdentity): string {
   const text = `${state} ${files} ${head.position} ${head.hash}`;
   return `${text} ${checksum(text)}\n`.padEnd(copyBytes, ' ');
 }
 
-function decode(copy: Buffer): Identity | null {
+function decode(copy: Buffer): DirectoryIdentity | null {
   const [state = '', files = '', position = '', hash = '', sum = ''] = copy
     .toString('latin1')
     .trimEnd()

@@ -2,11 +2,11 @@
 // moments. The last is refused, because its database state never existed. docs/decisions/0023.
 import { existsSync } from 'node:fs';
 import { emptyHead, readLogHead, type LogHead } from '../log-head.ts';
-import { filesOf, readIdentity, type Identity, type IdentityFiles } from './identity.ts';
+import { filesOf, readIdentity, type DirectoryIdentity, type IdentityFiles } from './identity.ts';
 import { openPageFile } from './page-file.ts';
 import { isEmptyFile } from './verify.ts';
 
-export interface Directory extends IdentityFiles {
+export interface DataDirectory extends IdentityFiles {
   readonly path: string;
   readonly identity: string;
 }
@@ -24,7 +24,7 @@ export const incompleteCopy = (missing: string): string =>
   `${missing} is missing: this is not a complete data directory, and the database alone may lack acknowledged writes or be damaged. ${wayBack}`;
 
 /** @throws Error if the files do not belong together */
-export function recognise(dir: Directory): Recognised {
+export function recognise(dir: DataDirectory): Recognised {
   const identity = readIdentity(dir.identity);
   const head = existsSync(dir.logHead) ? readLogHead(dir.logHead) : null;
   if (isEmptyFile(dir.database)) return recogniseNew(dir, identity ?? null, head);
@@ -38,19 +38,19 @@ export function recognise(dir: Directory): Recognised {
   return identity.files === filesOf(dir) ? 'own' : recogniseCopy(dir, identity, head);
 }
 
-function recogniseNew(dir: Directory, identity: Identity | null, head: LogHead | null): 'new' {
+function recogniseNew(dir: DataDirectory, identity: DirectoryIdentity | null, head: LogHead | null): 'new' {
   const position = Math.max(identity?.head.position ?? 0, head?.position ?? 0);
   if (position > 0)
     throw new Error(`${dir.database} is missing or empty, but it had ${position} commits. ${wayBack}`);
   return 'new';
 }
 
-function recogniseEarlier(dir: Directory): 'earlier' {
+function recogniseEarlier(dir: DataDirectory): 'earlier' {
   if (schemaOfFile(dir.database) >= identitySchema) throw new Error(incompleteCopy(dir.identity));
   return 'earlier';
 }
 
-function recogniseCopy(dir: Directory, identity: Identity, head: LogHead): 'moved' {
+function recogniseCopy(dir: DataDirectory, identity: DirectoryIdentity, head: LogHead): 'moved' {
   if (identity.state === 'open')
     throw new Error(
       `${dir.path} is a copy of a data directory whose server was running or had been killed: its files are from different moments, and acknowledged writes may be missing or damaged. ${wayBack}`,

@@ -20,7 +20,7 @@ import { writeIdentity } from './identity.ts';
 import { openPageFile } from './page-file.ts';
 import { hasSums, writeSums } from './page-sums.ts';
 import { readableWithoutWriting } from './private-copy.ts';
-import { headOf, recognise, schemaOfFile, type Directory, type Recognised } from './recognise.ts';
+import { headOf, recognise, schemaOfFile, type DataDirectory, type Recognised } from './recognise.ts';
 import { describeUnwritable } from './free-space.ts';
 import { readOnlyUri } from './uri.ts';
 import { isEmptyFile, verifyPages } from './verify.ts';
@@ -44,7 +44,7 @@ export interface Started {
 }
 
 /** @throws Error that names the problem and the remedy */
-export function startDirectory(dir: Directory, options: StartOptions): Started {
+export function startDirectory(dir: DataDirectory, options: StartOptions): Started {
   if (existsSync(`${dir.database}-journal`)) rollBack(dir.database);
   // A newer schema is refused without a change: no archiving, no checkpoint.
   if (schemaOfFile(dir.database) > migrations.length) migrateHere(dir, { ...options, walArchive: null });
@@ -63,7 +63,7 @@ export function startDirectory(dir: Directory, options: StartOptions): Started {
 
 /** Checkpoints the log of the previous server and of the migrations before the engine opens. */
 function migrateHere(
-  { database }: Directory,
+  { database }: DataDirectory,
   { nowMs, snapshots, walArchive, log }: StartOptions,
 ): Pick<Started, 'migration' | 'shrinkable'> {
   const walArchiver = walArchive === null ? null : openWalArchiver({ database, walArchive });
@@ -114,13 +114,13 @@ function rollBack(database: string): void {
 }
 
 /** Creates a missing log head, as left by an earlier version that was killed during its first start. */
-function withLogHead(dir: Directory): Directory {
+function withLogHead(dir: DataDirectory): DataDirectory {
   if (!existsSync(dir.logHead)) openLogHead(dir.logHead).close();
   return dir;
 }
 
 /** Writes the identity before the first table, so that a killed start is not taken for a copy without identity. */
-function startNew(dir: Directory, options: StartOptions): Started {
+function startNew(dir: DataDirectory, options: StartOptions): Started {
   try {
     if (!existsSync(dir.database)) makePrivateFile(dir.database);
     writeIdentity(dir.identity, withLogHead(dir), 'open', headOf(dir));
@@ -135,7 +135,7 @@ function startNew(dir: Directory, options: StartOptions): Started {
   return { ...migrateHere(dir, options), onlyToRead: null, release: () => undefined };
 }
 
-function logMove(known: Recognised, dir: Directory, log: Log): void {
+function logMove(known: Recognised, dir: DataDirectory, log: Log): void {
   if (known === 'moved')
     log('info', 'the data directory was moved or copied while no server ran; the server continues with it', {
       dir: dir.path,
@@ -146,7 +146,7 @@ function logMove(known: Recognised, dir: Directory, log: Log): void {
  * Verifies the page checksums. If some are missing (an earlier version, or a damaged checksum file), checks the whole database once and
  * creates them.
  */
-function look(dir: Directory, log: Log): Damage | null {
+function look(dir: DataDirectory, log: Log): Damage | null {
   const { damaged, isUnsure } = verifyPages(dir.database);
   if (damaged.length > 0) {
     const file = openPageFile(dir.database);
@@ -178,7 +178,7 @@ function look(dir: Directory, log: Log): Damage | null {
   return null;
 }
 
-function startDamaged(dir: Directory, damage: Damage, { problems, log }: StartOptions): Started {
+function startDamaged(dir: DataDirectory, damage: Damage, { problems, log }: StartOptions): Started {
   const message = `${describeDamage(dir.database, damage)} ${wayBack}`;
   if (damage.isTotal) throw new Error(`${message} No part of the database can be read.`);
   const { from, migration } = schemaFor(dir, message);
@@ -193,7 +193,7 @@ function startDamaged(dir: Directory, damage: Damage, { problems, log }: StartOp
   };
 }
 
-function startUnwritable(dir: Directory, error: unknown, { problems, log }: StartOptions): Started {
+function startUnwritable(dir: DataDirectory, error: unknown, { problems, log }: StartOptions): Started {
   const { fault } = diskFaultOf(error);
   if (fault === 'broken') throw error;
   const message = `${describeUnwritable(dir.path, error)} The server is read-only. Fix the problem and restart the server.`;
@@ -210,11 +210,11 @@ function startUnwritable(dir: Directory, error: unknown, { problems, log }: Star
 }
 
 /** Strips paths: the readiness endpoint is public and must not reveal where the files are. */
-const inPublic = (message: string, { path }: Directory): string =>
+const inPublic = (message: string, { path }: DataDirectory): string =>
   message.replaceAll(`${path}/`, '').replaceAll(path, 'The data directory');
 
 /** @throws Error if the schema is not the one of this build, because a read-only database cannot be migrated */
-function schemaFor(dir: Directory, why: string): { from: number; migration: MigrationReport } {
+function schemaFor(dir: DataDirectory, why: string): { from: number; migration: MigrationReport } {
   const from = schemaOfFile(dir.database);
   const to = migrations.length;
   if (from !== to)

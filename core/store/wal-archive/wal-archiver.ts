@@ -19,7 +19,7 @@ import {
   type FileState,
   type SegmentHeader,
 } from './segments.ts';
-import { openWal, type Committed, type Wal, type WalPosition } from './wal-frames.ts';
+import { openWal, type CommittedFrames, type Wal, type WalPosition } from './wal-frames.ts';
 
 /** Number of pages per write. */
 const blockPages = 64;
@@ -181,7 +181,7 @@ function writeSegment(
   { name, index, first, position }: Chain,
   at: TakenAt,
   wal: Wal | null,
-  committed: Committed | undefined,
+  committed: CommittedFrames | undefined,
 ): void {
   const path = segmentPath(walArchive, index);
   const fd = openSync(`${path}.new`, 'w', 0o600);
@@ -204,7 +204,7 @@ function writeSegment(
 }
 
 /** @returns the checksum of the pages */
-function writePages(fd: number, wal: Wal, { pages, pageBytes }: Committed): bigint {
+function writePages(fd: number, wal: Wal, { pages, pageBytes }: CommittedFrames): bigint {
   const entryBytes = 4 + pageBytes;
   const block = Buffer.allocUnsafe(blockPages * entryBytes);
   let sum = 0n;

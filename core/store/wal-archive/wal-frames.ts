@@ -19,7 +19,7 @@ export interface WalPosition {
 }
 
 /** Content committed after a position. */
-export interface Committed {
+export interface CommittedFrames {
   readonly to: WalPosition;
   readonly pageBytes: number;
   /** Size of the database after the last commit; null if nothing was committed. */
@@ -34,7 +34,7 @@ export interface Wal {
   /** Returns true if this log contains the position. */
   reached(position: WalPosition): boolean;
   /** Reads from a position to the last frame that ends a commit. */
-  committedSince(position: WalPosition): Committed;
+  committedSince(position: WalPosition): CommittedFrames;
   /** Fills `page` from an offset in `Committed.pages`. */
   readPage(at: number, page: Uint8Array): void;
   close(): void;
@@ -96,7 +96,7 @@ interface Walk {
   frameAt(frame: number): number;
 }
 
-function walk({ fd, position, pageBytes, frameAt }: Walk): Committed {
+function walk({ fd, position, pageBytes, frameAt }: Walk): CommittedFrames {
   const frameBytes = frameHeaderBytes + pageBytes;
   const block = Buffer.from(new ArrayBuffer(blockFrames * frameBytes));
   const blockWords = words(block);

@@ -4,7 +4,7 @@ import { faultOf } from '../engine-errors.ts';
 import { StoreError } from '../store.ts';
 import { openEngine, type Engine } from './engine.ts';
 import { openHeadWriter } from './head-writer.ts';
-import { faultToWire, type Answer, type Ask, type FromThread, type ToThread } from './wire.ts';
+import { faultToWire, type WriterReply, type WriterRequest, type FromThread, type ToThread } from './wire.ts';
 
 const loop = parentPort;
 if (!loop) throw new Error('The writer must run in a worker thread.');
@@ -24,14 +24,14 @@ loop.on('message', (message: string) => {
   );
 });
 
-type Question = Exclude<Ask, { do: 'open' }>;
+type Question = Exclude<WriterRequest, { do: 'open' }>;
 
 /** Response for a file that could not be opened. */
-function refusal(ask: Question, fault: StoreError): Answer {
+function refusal(ask: Question, fault: StoreError): WriterReply {
   return ask.do === 'commit' ? faultToWire(fault, true) : null;
 }
 
-function answerOf(engine: Engine, ask: Question): Answer | Promise<Answer> {
+function answerOf(engine: Engine, ask: Question): WriterReply | Promise<WriterReply> {
   switch (ask.do) {
     case 'commit':
       return engine.commit(ask);
@@ -52,7 +52,12 @@ function answerOf(engine: Engine, ask: Question): Answer | Promise<Answer> {
   }
 }
 
-function open({ path, logHead, head, walArchive }: Extract<Ask, { do: 'open' }>): Engine | StoreError {
+function open({
+  path,
+  logHead,
+  head,
+  walArchive,
+}: Extract<WriterRequest, { do: 'open' }>): Engine | StoreError {
   try {
     return openEngine({ path, head, walArchive, headWriter: openHeadWriter(logHead, head) });
   } catch (error) {

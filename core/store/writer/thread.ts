@@ -6,8 +6,8 @@ import type { LogHead } from '../log-head.ts';
 import { StoreError } from '../store.ts';
 import {
   faultToWire,
-  type Answer,
-  type Ask,
+  type WriterReply,
+  type WriterRequest,
   type FileSpace,
   type FromThread,
   type GroupAnswer,
@@ -60,7 +60,7 @@ export function writerThread(): Thread {
 function startThread(): Thread {
   const worker = new Worker(new URL('./thread-main.ts', import.meta.url));
   /** Pending request by store number. */
-  const pending = new Map<number, (answer: Answer) => void>();
+  const pending = new Map<number, (answer: WriterReply) => void>();
   let stores = 0;
   let gone: StoreError | null = null;
 
@@ -92,9 +92,9 @@ function startThread(): Thread {
   worker.on('error', ended);
   worker.on('exit', (code) => ended(new Error(`The writer thread ended with code ${code}.`)));
 
-  const post = (store: number, ask: Ask): void =>
+  const post = (store: number, ask: WriterRequest): void =>
     worker.postMessage(JSON.stringify({ store, ask } satisfies ToThread));
-  const ask = (store: number, question: Ask): Promise<Answer> =>
+  const ask = (store: number, question: WriterRequest): Promise<WriterReply> =>
     new Promise((resolve) => {
       if (gone) return resolve(faultToWire(gone, true));
       if (pending.size === 0) worker.ref();
@@ -114,7 +114,7 @@ function startThread(): Thread {
   };
 }
 
-function createWriter(ask: (question: Ask) => Promise<Answer>, nowMs: () => number): Writer {
+function createWriter(ask: (question: WriterRequest) => Promise<WriterReply>, nowMs: () => number): Writer {
   return {
     async commit(group) {
       const answer = await ask({ do: 'commit', ...group });

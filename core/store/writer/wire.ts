@@ -32,7 +32,7 @@ export interface WireGroup {
   readonly batches: readonly WireBatch[];
 }
 
-export type Ask =
+export type WriterRequest =
   | {
       readonly do: 'open';
       readonly path: string;
@@ -96,7 +96,7 @@ export interface FileSpace {
 }
 
 /** Null acknowledges a request without result. */
-export type Answer =
+export type WriterReply =
   | GroupAnswer
   | { readonly ok: 'verified'; readonly damage: Damage | null }
   | { readonly ok: 'reclaimed'; readonly space: FileSpace | null }
@@ -105,13 +105,13 @@ export type Answer =
 
 export interface ToThread {
   readonly store: number;
-  readonly ask: Ask;
+  readonly ask: WriterRequest;
 }
 
 /** An `open` has no response: the first commit returns its error. */
 export interface FromThread {
   readonly store: number;
-  readonly answer: Answer;
+  readonly answer: WriterReply;
 }
 
 export function valueToWire(value: Value): WireValue {

@@ -12,7 +12,7 @@ import { limitDefault } from '../../lib/schema.ts';
 import { momentOf, toMomentResponse, type Moment } from '../../resource/as-of/moment.ts';
 import { objectsAt, type Was } from '../../resource/as-of/objects.ts';
 import { contextAt, isSeen } from '../../resource/as-of/reads.ts';
-import { compared, sortValuesOf, type Key as SortedBy } from '../../resource/as-of/sorting.ts';
+import { compared, sortValuesOf, type AsOfSortKey as SortedBy } from '../../resource/as-of/sorting.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { allIssuesAt, parentsAt } from '../issues/as-of.ts';
 import { issueKeys } from '../issues/sorting.ts';
@@ -34,7 +34,7 @@ import {
   type OfColumn,
   type PageOfCell,
 } from './cards.ts';
-import type { Cell } from './cells.ts';
+import type { BoardCell } from './cells.ts';
 import { board as contract, byHand } from './contract.ts';
 import { defaultRank } from './default-rank.ts';
 import type { Grouped } from './grouping.ts';
@@ -171,7 +171,7 @@ interface Paging {
 
 async function pageOf(
   { moment, visibleCtx, resolved, cards, keys }: BoardThen,
-  cell: Cell,
+  cell: BoardCell,
   { shape, asOf, limit, from }: Paging,
 ): Promise<PageOfCell> {
   const { column, lane } = cell;

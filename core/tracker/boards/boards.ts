@@ -10,7 +10,7 @@ import { issueOrder } from '../issues/sorting.ts';
 import { state } from '../workflows/contract.ts';
 import { board, byHand } from './contract.ts';
 import { fieldByName, groupingIn } from './field-grouping.ts';
-import { groupingOf, type Key, type BoardVisibility } from './grouping.ts';
+import { groupingOf, type GroupKey, type BoardVisibility } from './grouping.ts';
 import { boardModel, type Board } from './kind.ts';
 import { boardRoutes } from './routes.ts';
 
@@ -102,7 +102,7 @@ function requireColumns(
   visibility: BoardVisibility,
   { columns, groupBy }: Omit<Board, 'version'>,
 ): void {
-  const taken = new Map<Key, number>();
+  const taken = new Map<GroupKey, number>();
   for (const [index, { value }] of (columns ?? []).entries()) {
     const at = `columns.${index}.value`;
     const keys = groupingIn(visibility, groupBy)?.keysOf(visibility, value) ?? [];

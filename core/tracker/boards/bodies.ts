@@ -12,7 +12,7 @@ import {
   nullable,
   pageOf,
   writes,
-  type Writes,
+  type WrittenFields,
 } from '../../lib/schema.ts';
 import { AsOf, asOfQuery } from '../../resource/as-of/moment.ts';
 import { issue } from '../issues/contract.ts';
@@ -102,7 +102,7 @@ export const cardsQuery = Closed({
 });
 export const ofCards = { fields: Type.Optional(Type.String({ ...fields, [inputForm]: 'fields' })) };
 
-const nothing: Writes = [];
+const nothing: WrittenFields = [];
 const about = (description: string, schema = nameOf(issue)) =>
   Type.Unsafe<string>({ ...schema, description, [writes]: nothing });
 const word = Type.String({ minLength: 1, maxLength: 80 });

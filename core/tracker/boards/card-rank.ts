@@ -4,11 +4,11 @@ import { invalidField } from '../../lib/errors.ts';
 import { isBetween, rankBetween } from '../../lib/rank.ts';
 import { composedStatement, tenantStatement } from '../../store/statement.ts';
 import { issueModel, type Issue } from '../issues/kind.ts';
-import { readPosition, type Beside, type OrderPosition } from '../issues/order-position.ts';
+import { readPosition, type PositionExtras, type OrderPosition } from '../issues/order-position.ts';
 import { withIssueVisibility } from '../issues/seen.ts';
 import type { Move } from './bodies.ts';
 import { stagedCards } from './card.ts';
-import { readCells, type Cell } from './cells.ts';
+import { readCells, type BoardCell } from './cells.ts';
 import { byHand } from './contract.ts';
 import { defaultRank } from './default-rank.ts';
 import type { Board } from './kind.ts';
@@ -37,7 +37,7 @@ export async function rankOn(
   ctx: Context,
   resolved: ResolvedBoard,
   issue: Issue,
-  cell: Cell | null,
+  cell: BoardCell | null,
 ): Promise<string | null> {
   const { board, columns, lanes } = resolved;
   if (cell && !isInGroup(resolved, columns, cell.column, issue)) return null;
@@ -70,7 +70,7 @@ const rankBefore = tenantStatement<{ rank: string }>(
 
 interface Placing {
   readonly resolved: ResolvedBoard;
-  readonly cell: Cell;
+  readonly cell: BoardCell;
   readonly issue: Issue;
   /** Current rank if the card is already in the cell; null otherwise. */
   readonly currentRank: string | null;
@@ -128,7 +128,7 @@ async function stagedRanks(ctx: Context, { resolved, cell, issue }: Placing): Pr
 async function filterInCell(
   ctx: Context,
   resolved: ResolvedBoard,
-  { column, lane }: Cell,
+  { column, lane }: BoardCell,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
@@ -153,7 +153,7 @@ function between(from: string | null, until: string | null, nearest: string | nu
 async function rankOfOther(
   ctx: Context,
   { resolved, cell, issue }: Placing,
-  { by, other }: Beside,
+  { by, other }: PositionExtras,
 ): Promise<string> {
   const otherIssue = await findVisibleIssue(ctx, by, other);
   if (otherIssue.id === issue.id)

@@ -9,7 +9,7 @@ import { issueModel } from '../issues/kind.ts';
 import { withIssueVisibility } from '../issues/seen.ts';
 import { readShape, shapeIssues, type Shape } from '../issues/shape.ts';
 import { perColumnDefault } from './bodies.ts';
-import { readCells, type Cell, type CardPosition } from './cells.ts';
+import { readCells, type BoardCell, type CardPosition } from './cells.ts';
 import type { Group } from './grouping.ts';
 import { boardModel, type Board } from './kind.ts';
 import { findColumn, findLane, layoutOf, type Layout } from './layout.ts';
@@ -55,7 +55,7 @@ export async function boardCards(
 
 interface CellEntry {
   readonly name: string;
-  readonly cell: Cell;
+  readonly cell: BoardCell;
 }
 
 /** Returns the visible cells that have cards, up to the limits. */
@@ -132,7 +132,7 @@ export async function columnCards(ctx: Context, id: string, key: string, query: 
 }
 
 /** @throws ApiError not_found for a column or lane that the board does not have */
-export function cellByKey(resolved: ResolvedBoard, key: string, laneKey: string | undefined): Cell {
+export function cellByKey(resolved: ResolvedBoard, key: string, laneKey: string | undefined): BoardCell {
   const column = findColumn(resolved, key);
   const lane = laneKey === undefined ? null : findLane(resolved, laneKey);
   if (!column || lane === undefined) throw notFound();
@@ -143,7 +143,7 @@ export function cellByKey(resolved: ResolvedBoard, key: string, laneKey: string 
 export function listOf(
   { workspaceId }: Context,
   { id, groupBy, swimlanes, sort, filter }: Board,
-  { column, lane }: Cell,
+  { column, lane }: BoardCell,
   asOf?: string,
 ): string {
   const parameters = { groupBy, swimlanes, sort, filter, column: column.key, lane: lane?.key, asOf };
@@ -153,7 +153,7 @@ export function listOf(
 function pageOf(
   ctx: Context,
   board: Board,
-  cell: Cell,
+  cell: BoardCell,
   positions: readonly CardPosition[],
   limit: number,
   cards: ReadonlyMap<string, Card>,

@@ -8,10 +8,10 @@ import { composedStatement, type SqlRow } from '../../store/statement.ts';
 import { issueOrder, existingSort } from '../issues/sorting.ts';
 import { byHand } from './contract.ts';
 import { defaultRank, creationPositionOf } from './default-rank.ts';
-import type { Group, Key } from './grouping.ts';
+import type { Group, GroupKey } from './grouping.ts';
 import { Binding, hasKey, ofTeams, type ResolvedBoard } from './resolved-board.ts';
 
-export interface Cell {
+export interface BoardCell {
   readonly column: Group;
   /** Null if the board has no lanes, or for all of them. */
   readonly lane: Group | null;
@@ -38,7 +38,7 @@ const armsMax = 400;
 export async function readCells(
   ctx: Context,
   resolved: ResolvedBoard,
-  cells: readonly Cell[],
+  cells: readonly BoardCell[],
   paging: CellsQuery,
 ): Promise<CardPosition[][]> {
   const positions: CardPosition[][] = cells.map(() => []);
@@ -101,7 +101,7 @@ class CellQuery {
   }
 
   /** @param apart true to query each key of the column separately, so that an index delivers the rows sorted */
-  addPlaced({ column, lane }: Cell, cell: number, apart: boolean): void {
+  addPlaced({ column, lane }: BoardCell, cell: number, apart: boolean): void {
     const { backwards = false, from } = this.#paging;
     const [rank] = from ?? [];
     const inLane = this.#inLane(lane);
@@ -122,7 +122,7 @@ class CellQuery {
     for (const keys of groups) this.#addUnplaced(keys, cell, inLane);
   }
 
-  #addUnplaced(keys: readonly Key[], cell: number, inLane: readonly string[]): void {
+  #addUnplaced(keys: readonly GroupKey[], cell: number, inLane: readonly string[]): void {
     const { backwards = false, from } = this.#paging;
     const [rank] = from ?? [];
     const { columns } = this.#resolved;
@@ -154,7 +154,7 @@ class CellQuery {
     );
   }
 
-  addSorted({ column, lane }: Cell, cell: number): void {
+  addSorted({ column, lane }: BoardCell, cell: number): void {
     const { from } = this.#paging;
     from?.forEach((value, index) => (this.#binding.params[`k${index}`] = value));
     const where = [

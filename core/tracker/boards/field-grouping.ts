@@ -6,7 +6,14 @@ import { foldName } from '../../lib/case-folding.ts';
 import { idOfName } from '../../resource/names.ts';
 import { customValue } from '../fields/filter.ts';
 import { ofField, type GroupingName } from './contract.ts';
-import { groupingOf, idsByName, none, type Grouping, type Key, type BoardVisibility } from './grouping.ts';
+import {
+  groupingOf,
+  idsByName,
+  none,
+  type Grouping,
+  type GroupKey,
+  type BoardVisibility,
+} from './grouping.ts';
 
 type FieldEntry = Entry<typeof field>;
 
@@ -16,11 +23,11 @@ interface FieldTypeGrouping {
   readonly none?: string;
   readonly resolve?: Grouping['resolve'];
   /** Returns the stored key for a value as issues show it. */
-  keyOf(fieldValue: FieldValue): Key;
+  keyOf(fieldValue: FieldValue): GroupKey;
   /** Returns the value as issues show it for the value of a column; undefined if unknown. */
   fieldValueOf(visibility: BoardVisibility, value: string): FieldValue | undefined;
   titleOf(visibility: BoardVisibility, value: string): string;
-  derived(visibility: BoardVisibility, counted: ReadonlySet<Key>): readonly (string | null)[];
+  derived(visibility: BoardVisibility, counted: ReadonlySet<GroupKey>): readonly (string | null)[];
 }
 
 function optionsOf({ options }: FieldEntry): FieldTypeGrouping {
@@ -71,7 +78,7 @@ function valuesOf(field: FieldEntry): FieldTypeGrouping | null {
 
 function byField(field: FieldEntry, values: FieldTypeGrouping): Grouping {
   const { id, key } = field;
-  const keyOf = (fieldValue: FieldValue | undefined): Key =>
+  const keyOf = (fieldValue: FieldValue | undefined): GroupKey =>
     fieldValue === undefined ? null : values.keyOf(fieldValue);
   return {
     column: customValue(field),

@@ -17,7 +17,7 @@ import { columnsMax, type GroupingName } from './contract.ts';
 export const none = 'none';
 
 /** Grouping key of a row: an id, the rank of a priority, or null for no value. */
-export type Key = string | number | null;
+export type GroupKey = string | number | null;
 
 /** Fields of an issue that determine its group. */
 export type Grouped = Pick<Issue, 'stateId' | 'assigneeId' | 'priority' | 'labelIds' | 'fieldValues'>;
@@ -36,7 +36,7 @@ export interface Group {
   readonly value: string | null;
   readonly title: string;
   /** Keys of the rows in the group; empty for a value that no longer exists. */
-  readonly keys: readonly Key[];
+  readonly keys: readonly GroupKey[];
   readonly limit: number | null;
   readonly hidden: boolean;
 }
@@ -51,12 +51,12 @@ export interface Grouping {
   /** Resolves a name in a request to a value. Absent: requests give values only. @throws ApiError validation_failed */
   resolve?(ctx: Naming, visibility: BoardVisibility, requested: string, path: string): string;
   /** Returns the row keys of a value. */
-  keysOf(visibility: BoardVisibility, value: string | null): readonly Key[];
+  keysOf(visibility: BoardVisibility, value: string | null): readonly GroupKey[];
   /** Returns the keys of an issue. */
-  keysOn(issue: Grouped): readonly Key[];
+  keysOn(issue: Grouped): readonly GroupKey[];
   titleOf(visibility: BoardVisibility, value: string | null): string;
   /** Returns all values in order. @param counted keys that cards have */
-  derived(visibility: BoardVisibility, counted: ReadonlySet<Key>): readonly (string | null)[];
+  derived(visibility: BoardVisibility, counted: ReadonlySet<GroupKey>): readonly (string | null)[];
   /** Returns the patch for an issue that is moved to a group. @param left groups that it leaves. @throws ApiError validation_failed */
   moved(visibility: BoardVisibility, issue: Issue, to: Group, left: readonly Group[]): IssuePatch;
 }
@@ -140,9 +140,9 @@ const priority: Grouping = {
 /** Returns the ids that cards have, sorted by name, after null for cards without a value. */
 export function idsByName(
   entries: ReadonlyMap<string, { readonly name: string }>,
-  counted: ReadonlySet<Key>,
+  counted: ReadonlySet<GroupKey>,
 ) {
-  const nameOf = (id: Key): string => foldName(entries.get(String(id))?.name ?? '');
+  const nameOf = (id: GroupKey): string => foldName(entries.get(String(id))?.name ?? '');
   const ids = [...counted].filter((key): key is string => typeof key === 'string' && entries.has(key));
   const sortKeyOf = (id: string): string => `${nameOf(id)}\0${id}`;
   return [null, ...ids.sort((a, b) => (sortKeyOf(a) < sortKeyOf(b) ? -1 : 1))].slice(0, columnsMax);

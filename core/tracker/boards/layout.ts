@@ -1,7 +1,7 @@
 // Columns and lanes of a board, with exact card counts from one statement that runs off the event loop.
 import type { Context } from '../../context.ts';
 import { composedStatement, type Value } from '../../store/statement.ts';
-import { none, type Group, type Grouping, type Key } from './grouping.ts';
+import { none, type Group, type Grouping, type GroupKey } from './grouping.ts';
 import { Binding, ofTeams, type ResolvedBoard } from './resolved-board.ts';
 
 /** Configuration of a column. */
@@ -68,8 +68,8 @@ export interface Layout {
 }
 
 interface Counted {
-  readonly in_column: Key;
-  readonly in_lane: Key;
+  readonly in_column: GroupKey;
+  readonly in_lane: GroupKey;
   readonly cards: number;
 }
 
@@ -79,9 +79,9 @@ export async function layoutOf(ctx: Context, resolved: ResolvedBoard): Promise<L
 
 /** @param counted counts by keys; one pair of keys may have several entries */
 export function layoutBy(resolved: ResolvedBoard, counted: readonly Counted[]): Layout {
-  const keysOf = (name: 'in_column' | 'in_lane'): ReadonlySet<Key> =>
+  const keysOf = (name: 'in_column' | 'in_lane'): ReadonlySet<GroupKey> =>
     new Set(counted.map((row) => row[name]));
-  const derivedOf = (grouping: Grouping, keys: ReadonlySet<Key>): Group[] =>
+  const derivedOf = (grouping: Grouping, keys: ReadonlySet<GroupKey>): Group[] =>
     groupsOf(
       resolved,
       grouping,
@@ -113,7 +113,7 @@ export function layoutBy(resolved: ResolvedBoard, counted: readonly Counted[]): 
 }
 
 /** Maps each key to the index of its group. */
-function positionsOf(groups: readonly Group[]): ReadonlyMap<Key, number> {
+function positionsOf(groups: readonly Group[]): ReadonlyMap<GroupKey, number> {
   return new Map(groups.flatMap(({ keys }, position) => keys.map((key) => [key, position] as const)));
 }
 
@@ -138,8 +138,8 @@ async function countCards(ctx: Context, resolved: ResolvedBoard): Promise<Counte
     composedStatement<Record<string, Value>>(sql, null),
     binding.params,
   );
-  const keyOf = (value: Value | undefined): Key =>
-    typeof value === 'bigint' ? Number(value) : ((value ?? null) as Key);
+  const keyOf = (value: Value | undefined): GroupKey =>
+    typeof value === 'bigint' ? Number(value) : ((value ?? null) as GroupKey);
   return rows.map(({ in_column, in_lane, cards }) => ({
     in_column: keyOf(in_column),
     in_lane: keyOf(in_lane),

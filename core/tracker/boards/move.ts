@@ -14,7 +14,7 @@ import { requireMayChange } from '../issues/seen.ts';
 import type { Move } from './bodies.ts';
 import { cardMoved } from './card.ts';
 import { withoutDescription } from './cards.ts';
-import type { Cell } from './cells.ts';
+import type { BoardCell } from './cells.ts';
 import { byHand } from './contract.ts';
 import type { Group, Grouping } from './grouping.ts';
 import { boardModel } from './kind.ts';
@@ -63,7 +63,7 @@ export async function moveCard(
 interface Moving {
   readonly resolved: ResolvedBoard;
   readonly issue: Issue;
-  readonly cell: Cell;
+  readonly cell: BoardCell;
 }
 
 /** Returns the limit checks of a move. A card that is already in the column does not count as new. @throws ApiError conflict */
@@ -105,7 +105,7 @@ function cellOf(
   resolved: ResolvedBoard,
   { column: key, lane: laneKey }: Move,
   issue: Issue,
-): Cell {
+): BoardCell {
   const column = columnMeant(ctx, resolved, key, 'column');
   if (!resolved.lanes) {
     if (laneKey === undefined) return { column, lane: null };

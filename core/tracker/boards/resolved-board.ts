@@ -6,7 +6,7 @@ import type { Value } from '../../store/statement.ts';
 import { issueFiltering } from '../issues/filter.ts';
 import type { Board } from './kind.ts';
 import { gone, groupingIn } from './field-grouping.ts';
-import type { Group, Grouped, Grouping, Key, BoardVisibility } from './grouping.ts';
+import type { Group, Grouped, Grouping, GroupKey, BoardVisibility } from './grouping.ts';
 
 /** Binds values to a statement. The text of the statement depends on their number only, so it can be cached. */
 export class Binding {
@@ -80,7 +80,7 @@ const carries = (condition: string): string =>
 export function hasKey(
   { labels }: ResolvedBoard,
   { column }: Grouping,
-  keys: readonly Key[],
+  keys: readonly GroupKey[],
   binding: Binding,
 ): string {
   // Null is always the only key of its group, and an unknown value has no keys.
@@ -96,7 +96,7 @@ export function keysHad(
   { labels }: ResolvedBoard,
   { column, keysOn }: Grouping,
   issue: Grouped,
-): readonly Key[] {
+): readonly GroupKey[] {
   const has = keysOn(issue).filter((key) => column !== null || labels.includes(String(key)));
   return has.length === 0 ? [null] : has;
 }

@@ -2,7 +2,7 @@
 import { Type, type TUnsafe } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, flag, json, referenceBy, string, text } from '../../contract/field.ts';
-import { Closed, line, writes, type Writes } from '../../lib/schema.ts';
+import { Closed, line, writes, type WrittenFields } from '../../lib/schema.ts';
 import { team } from '../teams/contract.ts';
 
 export const fieldTypes = [
@@ -35,7 +35,7 @@ const options = Type.Array(
     ),
   }),
   // For narrowed rights, all options count as one field.
-  { maxItems: optionsMax, [writes]: ['options'] satisfies Writes },
+  { maxItems: optionsMax, [writes]: ['options'] satisfies WrittenFields },
 );
 
 export const field = defineContract({

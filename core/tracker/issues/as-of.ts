@@ -22,7 +22,7 @@ import { relationQuery } from '../relations/narrowing.ts';
 import { slaClock } from '../sla/contract.ts';
 import { issue } from './contract.ts';
 import { issueFiltering } from './filter.ts';
-import { requestedFilters, type Beside, type IssueQuery } from './issues.ts';
+import { requestedFilters, type IssueExtras, type IssueQuery } from './issues.ts';
 import { issueModel, type IssueResponse } from './kind.ts';
 import { readShape, shapeIssues } from './shape.ts';
 import { issueKeys, issueOrder } from './sorting.ts';
@@ -61,7 +61,7 @@ export async function getIssueAt(
 export async function listIssuesAt(
   ctx: Context,
   query: IssueQuery & { readonly asOf: string },
-  { viewFilters = [] }: Pick<Beside, 'viewFilters'> = {},
+  { viewFilters = [] }: Pick<IssueExtras, 'viewFilters'> = {},
 ): Promise<ListedThen> {
   const shape = shapeOf(ctx, query);
   requireNoRelations(query);

@@ -11,7 +11,7 @@ import {
   nameOf,
   version,
   writes,
-  type Writes,
+  type WrittenFields,
 } from '../../lib/schema.ts';
 import { teamInput } from '../teams/contract.ts';
 import { template } from '../templates/contract.ts';
@@ -52,7 +52,9 @@ export const IssueCreate = namedSchema(
 export type IssueInput = Static<typeof IssueCreate>;
 
 const ofLabels = (description: string) =>
-  Type.Optional(Type.Unsafe<string[]>({ ...labelNames, description, [writes]: ['labels'] satisfies Writes }));
+  Type.Optional(
+    Type.Unsafe<string[]>({ ...labelNames, description, [writes]: ['labels'] satisfies WrittenFields }),
+  );
 
 export const IssueUpdate = namedSchema(
   'IssueUpdate',
@@ -103,7 +105,7 @@ export const IssueBulkCreate = namedSchema(
 );
 
 export const selectedMax = 500;
-const nothing: Writes = [];
+const nothing: WrittenFields = [];
 /** Issues selected by id or identifier. */
 export const issueNames = Type.Unsafe<string[]>({
   ...Type.Array(nameOf(issue), {
@@ -132,7 +134,7 @@ export const IssueBulkUpdate = namedSchema(
   Closed({
     ...selection,
     set: described(
-      Type.Unsafe<IssuePatch>({ ...IssueUpdate, [writes]: 'inside' satisfies Writes }),
+      Type.Unsafe<IssuePatch>({ ...IssueUpdate, [writes]: 'inside' satisfies WrittenFields }),
       'Changes to make to each issue.',
     ),
   }),

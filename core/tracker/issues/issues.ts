@@ -48,14 +48,18 @@ export interface IssueQuery extends PageParameters, IssueFilters, RelationQuery,
 }
 
 /** Conditions in addition to the query parameters. */
-export interface Beside {
+export interface IssueExtras {
   /** Filter of a view. */
   readonly viewFilters?: readonly Extract<FilterRequest, { tree: unknown }>[];
   /** Restricts the list to issues of another object, with the id of that object. */
   readonly among?: { readonly id: string; readonly condition: Condition };
 }
 
-export async function listIssues(ctx: Context, query: IssueQuery, { viewFilters = [], among }: Beside = {}) {
+export async function listIssues(
+  ctx: Context,
+  query: IssueQuery,
+  { viewFilters = [], among }: IssueExtras = {},
+) {
   const shape = readShape(ctx, query);
   const order = issueOrder(query.sort, ctx.directory);
   const conditions = [

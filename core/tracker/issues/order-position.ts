@@ -1,10 +1,10 @@
 // Position of an item in a manual order: before or after another item, or at an end. Shared by cards and sub-issues.
 import { Type } from 'typebox';
 import { invalidField } from '../../lib/errors.ts';
-import { nameOf, nullable, writes, type Writes } from '../../lib/schema.ts';
+import { nameOf, nullable, writes, type WrittenFields } from '../../lib/schema.ts';
 import { issue } from './contract.ts';
 
-const nothing: Writes = [];
+const nothing: WrittenFields = [];
 const ends = ['top', 'bottom'] as const;
 
 /**
@@ -32,11 +32,11 @@ type PositionInput = { readonly [W in 'before' | 'after']?: string | null } & {
   readonly position?: (typeof ends)[number];
 };
 
-export interface Beside {
+export interface PositionExtras {
   readonly by: 'before' | 'after';
   readonly other: string;
 }
-export type OrderPosition = Beside | { readonly by: (typeof ends)[number] };
+export type OrderPosition = PositionExtras | { readonly by: (typeof ends)[number] };
 
 /** Returns the position and the property that sets it; null if none does. @throws ApiError validation_failed */
 export function readPosition(

@@ -2,7 +2,7 @@
 // past moment merges rows with the log, and its cursor continues in both.
 import type { Context, Directory } from '../../context.ts';
 import { customKeys, customSortings } from '../fields/filter.ts';
-import { keysOf, type Key, type SpecialKeys } from '../../resource/as-of/sorting.ts';
+import { keysOf, type AsOfSortKey, type SpecialKeys } from '../../resource/as-of/sorting.ts';
 import type { Was } from '../../resource/as-of/objects.ts';
 import { bothWays, sortingsOf, sortKeysOf, type Sorting } from '../../resource/sort.ts';
 import type { SortKey } from '../../store/page.ts';
@@ -105,7 +105,7 @@ function keysBothWays(
   of: (was: Was) => string | number | null,
   above: string | number,
   below: string | number,
-): [Key[], Key[]] {
+): [AsOfSortKey[], AsOfSortKey[]] {
   return [
     [{ of: (was) => of(was) ?? above, direction: 'asc' }],
     [{ of: (was) => of(was) ?? below, direction: 'desc' }],
@@ -138,7 +138,7 @@ const assigneeOf = ({ assignee }: Was): { id: string; name: string } | null =>
 
 function nameKeys(directory: Directory): SpecialKeys {
   const byState = (was: Was): string => stateSortKey(directory, (was.state as { id: string }).id);
-  const byAssignee = (missing: string, direction: Key['direction']): Key[] => [
+  const byAssignee = (missing: string, direction: AsOfSortKey['direction']): AsOfSortKey[] => [
     { of: (was) => assigneeOf(was)?.name ?? missing, direction },
     { of: (was) => assigneeOf(was)?.id ?? '', direction },
   ];
@@ -149,7 +149,10 @@ function nameKeys(directory: Directory): SpecialKeys {
 }
 
 /** Returns the keys of a sort of issues over their API representation. */
-export function issueKeys(sort: string | undefined, { directory }: Pick<Context, 'directory'>): Key[] {
+export function issueKeys(
+  sort: string | undefined,
+  { directory }: Pick<Context, 'directory'>,
+): AsOfSortKey[] {
   // Validates the sort first, with the error texts of the list.
   issueOrder(sort, directory);
   const keys = { ...special, ...nameKeys(directory), ...customKeys(directory) };

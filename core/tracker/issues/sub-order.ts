@@ -10,7 +10,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import type { IssueReorderInput } from './bodies.ts';
 import { issue as contract } from './contract.ts';
 import { issueModel, type Issue, type IssueResponse } from './kind.ts';
-import { readPosition, type Beside, type OrderPosition } from './order-position.ts';
+import { readPosition, type PositionExtras, type OrderPosition } from './order-position.ts';
 
 /** @param id id that was created just now */
 export function lastRank(id: string): string {
@@ -101,7 +101,7 @@ async function previousOf(ctx: Context, { id, parentId }: Issue, other: Sibling)
 }
 
 /** @throws ApiError validation_failed */
-async function findOther(ctx: Context, { id }: Issue, { by, other }: Beside): Promise<Issue> {
+async function findOther(ctx: Context, { id }: Issue, { by, other }: PositionExtras): Promise<Issue> {
   const match = await issueModel.find(ctx, other);
   if (!match || match.deletedAt !== null || match.id === id)
     throw invalidField(by, 'not_found', { why: `There is no other issue ${other}.` });

@@ -6,7 +6,7 @@ import { renderData, type EventRow } from '../../events/event.ts';
 import { isPresent } from '../../identity/members/roles.ts';
 import { membershipOf } from '../../identity/membership.ts';
 import { listeningTo } from '../../inbox/preferences.ts';
-import { nothing, type Answer, type Reaction } from '../../reactions/reaction.ts';
+import { nothing, type ReactionResult, type Reaction } from '../../reactions/reaction.ts';
 import { rowOf, subscriptionChange } from '../subscribers/kind.ts';
 import { itemChange } from './items.ts';
 import type { News, Reason, Tiding } from './news.ts';
@@ -42,7 +42,7 @@ const facts = ({ id, type, entityId, subjectId, createdAt, actor, cause }: Event
   ...{ id, type, entityId, subjectId, createdAt, actor, cause },
 });
 
-async function answerTo(ctx: Context, event: EventRow, news: News): Promise<Answer> {
+async function answerTo(ctx: Context, event: EventRow, news: News): Promise<ReactionResult> {
   const self = event.actor.memberId ?? event.actor.id;
   const notifications: [string, Tiding][] = [];
   for (const [memberId, tiding] of news.notifications)

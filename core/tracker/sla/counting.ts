@@ -5,7 +5,7 @@ import { dayMs } from '../../lib/time.ts';
 import type { ClockState } from './contract.ts';
 
 /** Terms of a policy. */
-export interface Terms {
+export interface SlaTerms {
   readonly targetMs: number;
   /** Warning time before the due time; null for none. */
   readonly leadMs: number | null;
@@ -30,13 +30,13 @@ export interface Counted {
 /** Used if a calendar has no working hours left: practically never. */
 const neverDays = 5 * 366;
 
-const add = ({ week }: Terms, at: number, ms: number): number =>
+const add = ({ week }: SlaTerms, at: number, ms: number): number =>
   week ? (addBusinessMs(week, at, ms) ?? at + neverDays * dayMs) : at + ms;
 
-const between = ({ week }: Terms, from: number, to: number): number =>
+const between = ({ week }: SlaTerms, from: number, to: number): number =>
   week ? businessMsBetween(week, from, to) : Math.max(0, to - from);
 
-export function started(terms: Terms, at: number, isPaused: boolean): Counted {
+export function started(terms: SlaTerms, at: number, isPaused: boolean): Counted {
   const counted: Counted = {
     state: 'paused',
     startedAt: at,
@@ -52,7 +52,7 @@ export function started(terms: Terms, at: number, isPaused: boolean): Counted {
 }
 
 /** Pauses a clock that is running or at risk. If the system clock was set back, no time is regained. */
-export function paused(counted: Counted, terms: Terms, at: number): Partial<Counted> {
+export function paused(counted: Counted, terms: SlaTerms, at: number): Partial<Counted> {
   const { dueAt, state, atRiskAt, countedFrom } = counted;
   const from = Math.max(at, countedFrom);
   return {
@@ -65,7 +65,7 @@ export function paused(counted: Counted, terms: Terms, at: number): Partial<Coun
 }
 
 /** Resumes a paused clock. */
-export function resumed(counted: Counted, terms: Terms, at: number): Partial<Counted> {
+export function resumed(counted: Counted, terms: SlaTerms, at: number): Partial<Counted> {
   const { remainingMs, atRiskAt, pausedAt } = counted;
   const from = Math.max(at, pausedAt ?? at);
   const left = remainingMs ?? 0;

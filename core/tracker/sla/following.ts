@@ -10,7 +10,7 @@ import type { SlaKind } from '../sla-policies/contract.ts';
 import type { StateType } from '../workflows/contract.ts';
 import { slaClock } from './contract.ts';
 import { canceled, passed, paused, reached, resumed, started, type Counted } from './counting.ts';
-import { clockModel, creatorOf, liveIssue, type Clock } from './kind.ts';
+import { clockModel, creatorOf, liveIssue, type SlaClock } from './kind.ts';
 import { pausesIn, policyFor, termsOf, type PolicyEntry } from './policies-in-force.ts';
 
 const kinds: readonly SlaKind[] = ['first_response', 'resolution'];
@@ -55,7 +55,7 @@ export async function follow(ctx: Context, event: EventRow, only?: SlaKind): Pro
   return changes;
 }
 
-async function clocksOf(ctx: Context, issueId: string, sequence: number): Promise<Clock[]> {
+async function clocksOf(ctx: Context, issueId: string, sequence: number): Promise<SlaClock[]> {
   const rows = await ctx.store.read(ctx.scope, clocksAt, { issueId, sequence });
   return rows.map(clockModel.fromRow);
 }
@@ -64,7 +64,7 @@ async function heed(
   ctx: Context,
   event: EventRow,
   kind: SlaKind,
-  clock: Clock | undefined,
+  clock: SlaClock | undefined,
 ): Promise<readonly Change[]> {
   if (event.type === 'comment.added') return clock ? heedComment(ctx, event, clock) : [];
   const issue = renderData(event) as object as IssueResponse;
@@ -82,14 +82,14 @@ const over: readonly StateType[] = ['completed', 'canceled', 'duplicate'];
 const isOpen = ({ deletedAt, state }: IssueResponse): boolean =>
   deletedAt === null && !over.includes(state.type);
 
-function heedComment(ctx: Context, event: EventRow, clock: Clock): readonly Change[] {
+function heedComment(ctx: Context, event: EventRow, clock: SlaClock): readonly Change[] {
   const { author } = event.data as { readonly author: { readonly kind: string; readonly id: string } };
   const answers = clock.kind === 'first_response' && author.kind === 'user' && author.id !== creatorOf(clock);
   return answers ? stepsOf(ctx, clock, event).reach() : [];
 }
 
 /** Returns the changes of one clock by one event, after those by passing time until then. */
-function stepsOf(ctx: Context, clock: Clock, { createdAt: at, sequence }: EventRow) {
+function stepsOf(ctx: Context, clock: SlaClock, { createdAt: at, sequence }: EventRow) {
   const changes: Change[] = [];
   let now = clock;
   const step = (patch: Partial<Counted>): readonly Change[] => {

@@ -41,7 +41,7 @@ const storedFields = {
   } as Column<string>,
 };
 
-export type Clock = EntityOf<typeof slaClock, typeof storedFields>;
+export type SlaClock = EntityOf<typeof slaClock, typeof storedFields>;
 
 const setDue = tenantStatement(
   'issues.set_sla_due',
@@ -97,15 +97,15 @@ export const clockModel = modelOf(slaClock, {
   },
 });
 
-export function teamIdOf({ place }: Clock): string {
+export function teamIdOf({ place }: SlaClock): string {
   return parseIssue(place).teamId;
 }
 
-export function creatorOf({ place }: Clock): string {
+export function creatorOf({ place }: SlaClock): string {
   return parseIssue(place).creatorId;
 }
 
-function eventOf(before: Clock | null, after: Clock): EventType {
+function eventOf(before: SlaClock | null, after: SlaClock): EventType {
   if (!before) return 'sla.started';
   if (after.endedAt !== null && after.state !== 'met')
     return after.reachedAt === null ? 'sla.canceled' : 'sla.reached_late';

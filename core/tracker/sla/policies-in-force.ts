@@ -8,7 +8,7 @@ import { weekOf } from '../calendars/calendars.ts';
 import { issueFiltering } from '../issues/filter.ts';
 import type { IssueResponse } from '../issues/kind.ts';
 import type { slaPolicy, SlaKind } from '../sla-policies/contract.ts';
-import type { Terms } from './counting.ts';
+import type { SlaTerms } from './counting.ts';
 
 export type PolicyEntry = Entry<typeof slaPolicy>;
 
@@ -51,7 +51,7 @@ export function policyFor(
   );
 }
 
-export function termsOf({ calendars }: Directory, policy: PolicyEntry): Terms {
+export function termsOf({ calendars }: Directory, policy: PolicyEntry): SlaTerms {
   const calendar = policy.calendarId === null ? undefined : calendars.get(policy.calendarId);
   return {
     targetMs: policy.targetMinutes * minuteMs,

@@ -5,7 +5,7 @@ import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { pageOfSubject } from '../../events/log.ts';
 import { timerOp, type DueTimer } from '../../reactions/due-timer.ts';
-import { nothing, type Answer } from '../../reactions/reaction.ts';
+import { nothing, type ReactionResult } from '../../reactions/reaction.ts';
 import { tenantStatement, type SqlRow } from '../../store/statement.ts';
 import { tenantOp, type Op } from '../../store/store.ts';
 import { slaPolicy } from '../sla-policies/contract.ts';
@@ -15,7 +15,7 @@ import { slaTimerName } from './timer-name.ts';
 import { slaClock } from './contract.ts';
 import { canceled, passed, firesAt } from './counting.ts';
 import { follow, heeds, heededTypes } from './following.ts';
-import { clockModel, teamIdOf, type Clock } from './kind.ts';
+import { clockModel, teamIdOf, type SlaClock } from './kind.ts';
 
 /** Number of events of an issue read at once. */
 const pageEvents = 100;
@@ -39,7 +39,7 @@ export const slaTimer: DueTimer = {
   fire: (ctx, id) => (id.startsWith(`${slaPolicy.id}_`) ? leavePolicy(ctx, id) : fireClock(ctx, id)),
 };
 
-async function fireClock(ctx: Context, id: string): Promise<Answer> {
+async function fireClock(ctx: Context, id: string): Promise<ReactionResult> {
   const clock = await clockModel.find(ctx, id);
   if (!clock || firesAt(clock) === null) return nothing;
   const waits = putOff(ctx, teamIdOf(clock), { name: slaTimerName, id });
@@ -54,10 +54,10 @@ async function fireClock(ctx: Context, id: string): Promise<Answer> {
 /** Processes missed events; if there are none, the passing of time, and then the end of the clock if requested. */
 async function upTo(
   ctx: Context,
-  clock: Clock,
+  clock: SlaClock,
   at: number,
-  end?: (clock: Clock) => Partial<Clock>,
-): Promise<Answer & { readonly ops: readonly Op[] }> {
+  end?: (clock: SlaClock) => Partial<SlaClock>,
+): Promise<ReactionResult & { readonly ops: readonly Op[] }> {
   let through = clock.sequence;
   for (let more = true; more;) {
     const query = { limit: pageEvents, matches: heedsFacts };
@@ -71,7 +71,7 @@ async function upTo(
   }
   const changes: Change[] = [];
   let now = clock;
-  const step = (patch: Partial<Clock>): void => {
+  const step = (patch: Partial<SlaClock>): void => {
     const change = clockModel.update(now, { ...patch, sequence: through }, ctx.nowMs());
     if (change) changes.push(change);
     now = change?.after ?? now;
@@ -88,9 +88,9 @@ const heedsFacts = ({ type }: { readonly type: Parameters<typeof heeds>[0] }): b
  * Cancels some clocks of a deleted policy and sets the timer again while any are left. A clock with missed events processes these first,
  * and is found again.
  */
-async function leavePolicy(ctx: Context, policyId: string): Promise<Answer> {
+async function leavePolicy(ctx: Context, policyId: string): Promise<ReactionResult> {
   const rows = await ctx.store.read(ctx.scope, ofPolicy, { policyId });
-  const answers: Answer[] = [];
+  const answers: ReactionResult[] = [];
   const now = ctx.nowMs();
   for (const row of rows)
     answers.push(await upTo(ctx, clockModel.fromRow(row), now, (clock) => canceled(clock, now)));

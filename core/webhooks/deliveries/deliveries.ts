@@ -15,7 +15,7 @@ import { readPage, type Condition } from '../../store/page.ts';
 import type { Value } from '../../store/statement.ts';
 import type { Scope } from '../../store/store.ts';
 import { endpointModel, type Endpoint } from '../endpoints/kind.ts';
-import type { Message } from '../payload.ts';
+import type { WebhookMessage } from '../payload.ts';
 import { messageOfDelivery } from './message.ts';
 import { freeNextOp, isOrdered } from './order.ts';
 import { queueDeliveryOps } from './queue.ts';
@@ -127,7 +127,7 @@ export async function replayDelivery(ctx: Context, id: string, work: DeliveryWor
 export function makeSampleDelivery(
   ctx: Context,
   endpoint: Endpoint,
-  { eventId, type, payload }: Pick<Message, 'eventId' | 'type' | 'payload'>,
+  { eventId, type, payload }: Pick<WebhookMessage, 'eventId' | 'type' | 'payload'>,
   work: DeliveryWork,
 ): ChangeSet {
   // A sample concerns no stored entity, so its own id is its order key.
@@ -194,7 +194,7 @@ async function readDelivery(
   ctx: Context,
   id: string,
   work: DeliveryWork,
-): Promise<{ row: DeliveryRow; message: Message }> {
+): Promise<{ row: DeliveryRow; message: WebhookMessage }> {
   const row = await findRow(ctx, id, work);
   const message = row && (await messageOfDelivery(ctx.store, ctx.scope, row, ctx.baseUrl));
   if (!message || !mayRead(ctx.scopes, row.event_type as EventType)) throw notFound();

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import { findEvent } from '../../events/log.ts';
 import type { Scope, Store } from '../../store/store.ts';
-import { messageOf, type Message } from '../payload.ts';
+import { messageOf, type WebhookMessage } from '../payload.ts';
 import { findSample, type DeliveryRow } from './rows.ts';
 
 export async function messageOfDelivery(
@@ -10,7 +10,7 @@ export async function messageOfDelivery(
   scope: Scope,
   delivery: DeliveryRow,
   baseUrl: string,
-): Promise<Message | undefined> {
+): Promise<WebhookMessage | undefined> {
   if (delivery.origin !== 'sample') {
     const event = await findEvent(store, scope, delivery.event_id);
     return event && messageOf(event, baseUrl);
@@ -26,14 +26,14 @@ const rememberedMax = 16 * 1024 * 1024;
 const overhead = 500;
 
 export interface Messages {
-  of(scope: Scope, delivery: DeliveryRow): Promise<Message | undefined>;
+  of(scope: Scope, delivery: DeliveryRow): Promise<WebhookMessage | undefined>;
   /** @param soon true if it is about to be sent; messages sent later must not evict it */
-  remember(scope: Scope, message: Message, soon: boolean): void;
+  remember(scope: Scope, message: WebhookMessage, soon: boolean): void;
 }
 
 /** Caches recent messages: an event is usually delivered to several endpoints, and never changes. */
 export function createMessages(store: Store, baseUrl: string): Messages {
-  const remembered = new LRUCache<string, Message>({
+  const remembered = new LRUCache<string, WebhookMessage>({
     maxSize: rememberedMax,
     sizeCalculation: ({ payload }) => payload.length + overhead,
   });

@@ -222,7 +222,7 @@ const noteLateAttempt = tenantStatement(
 export function noteLateAttemptOps(
   scope: Scope,
   delivery: DeliveryRow,
-  attempt: Attempt,
+  attempt: DeliveryAttempt,
   worked: boolean,
 ): Op[] {
   const params = { id: delivery.id, attempts: attempt.number, at: attempt.at, worked: worked ? 1 : 0 };
@@ -232,7 +232,7 @@ export function noteLateAttemptOps(
   ];
 }
 
-export interface Attempt {
+export interface DeliveryAttempt {
   readonly number: number;
   readonly at: number;
   readonly latencyMs: number;
@@ -244,7 +244,7 @@ export interface Attempt {
   readonly truncated: boolean;
 }
 
-export function recordAttemptOp(scope: Scope, delivery: DeliveryRow, attempt: Attempt): Op {
+export function recordAttemptOp(scope: Scope, delivery: DeliveryRow, attempt: DeliveryAttempt): Op {
   const { requestHeaders, responseHeaders, truncated, ...plain } = attempt;
   return tenantOp(scope, insertAttempt, {
     deliveryId: delivery.id,

@@ -2,21 +2,21 @@
 // delivery that has to wait gets its row and a work row first.
 import type { Unit, UnitRows, WorkItem, WorkQueue } from '../../events/work.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
-import type { Message } from '../payload.ts';
+import type { WebhookMessage } from '../payload.ts';
 import { addInOrderOp, isOpenBefore, isOrdered } from './order.ts';
 import { findDelivery, insertDeliveriesOp, type DeliveryRow } from './rows.ts';
 
 export interface DeliveryUnit extends Unit {
   readonly delivery: DeliveryRow;
-  readonly message: Message;
+  readonly message: WebhookMessage;
 }
 
 /** @param perform makes the first attempt */
 export function deliveryUnit(
   { workspaceId }: Scope,
   delivery: DeliveryRow,
-  message: Message,
-  perform: (item: WorkItem, delivery: DeliveryRow, message: Message) => Promise<void>,
+  message: WebhookMessage,
+  perform: (item: WorkItem, delivery: DeliveryRow, message: WebhookMessage) => Promise<void>,
 ): DeliveryUnit {
   const { id, endpoint_id: endpointId, order_key: key } = delivery;
   return {
@@ -32,7 +32,7 @@ export function deliveryUnit(
 /** @param remember called for a stored delivery, so that its first attempt need not read it again */
 export function deliveryRows(
   store: Store,
-  remember: (scope: Scope, delivery: DeliveryRow, message: Message, soon: boolean) => void,
+  remember: (scope: Scope, delivery: DeliveryRow, message: WebhookMessage, soon: boolean) => void,
   queue: () => WorkQueue,
 ): UnitRows<DeliveryUnit> {
   return {

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test';
 import { createSealing } from '../../lib/sealing.ts';
-import { addressField, openAddress, sealAddress, displayAddress, type Address } from './address.ts';
+import { addressField, openAddress, sealAddress, displayAddress, type EndpointAddress } from './address.ts';
 
 const sealing = createSealing(Buffer.alloc(32, 1));
-const stored = (address: Address): string => String(addressField.write!(address));
-const read = (column: string) => ({ id: 'whe_1', address: addressField.read!(column) as Address });
+const stored = (address: EndpointAddress): string => String(addressField.write!(address));
+const read = (column: string) => ({ id: 'whe_1', address: addressField.read!(column) as EndpointAddress });
 
-test('an address with a query rests sealed, for its own endpoint, and is shown without its values', () => {
+test('an address with a query is stored encrypted for its own endpoint, and shown without its values', () => {
   const url = 'https://h.example/x?token=s3cret';
   const column = stored(sealAddress(sealing, 'workspace', 'whe_1', url));
   expect(column).not.toContain('s3cret');
@@ -16,7 +16,7 @@ test('an address with a query rests sealed, for its own endpoint, and is shown w
   expect(() => openAddress(sealing, 'workspace', { ...read(column), id: 'whe_2' })).toThrow();
 });
 
-test('one without a query, and one of an earlier version, rest as they are', () => {
+test('an address without a query, and one of an earlier version, are stored unchanged', () => {
   const plain = 'https://h.example/x';
   expect(stored(sealAddress(sealing, 'workspace', 'whe_1', plain))).toBe(plain);
   const earlier = 'https://h.example/x?token=s3cret';

@@ -5,7 +5,7 @@ import { maskedUrl } from '../../lib/masked-url.ts';
 import { sealedFor } from '../../lib/sealed-at-rest.ts';
 import type { Sealing } from '../../lib/sealing.ts';
 
-export interface Address {
+export interface EndpointAddress {
   /** Masked address. The full address if it has no query, or if an earlier version stored it. */
   readonly text: string;
   /** Full address, sealed, in base64; null if `text` is the full address. */
@@ -14,21 +14,26 @@ export interface Address {
 
 interface Addressed {
   readonly id: string;
-  readonly address: Address;
+  readonly address: EndpointAddress;
 }
 
 /** A sealed address is stored as JSON; no plain address starts with a brace. */
-export const addressField: Column<Address> = {
+export const addressField: Column<EndpointAddress> = {
   column: 'url',
   read: (value) =>
     String(value).startsWith('{') ? JSON.parse(String(value)) : { text: value, sealed: null },
   write: (value) => {
-    const address = value as Address;
+    const address = value as EndpointAddress;
     return address.sealed === null ? address.text : JSON.stringify(address);
   },
 };
 
-export function sealAddress(sealing: Sealing, workspaceId: string, endpointId: string, url: string): Address {
+export function sealAddress(
+  sealing: Sealing,
+  workspaceId: string,
+  endpointId: string,
+  url: string,
+): EndpointAddress {
   const text = maskedUrl(url);
   if (text === url) return { text, sealed: null };
   const sealed = sealing.seal(url, sealedFor('webhook-url', workspaceId, endpointId));

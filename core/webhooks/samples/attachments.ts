@@ -1,10 +1,10 @@
 // Sample data: a file attached to the sample issue.
 import type { EntityResponse } from '../../contract/contract.ts';
 import type { attachment } from '../../tracker/attachments/contract.ts';
-import { ana, idOf, type Moment, type SampleSetting } from './fixtures.ts';
+import { ana, idOf, type SampleMoment, type SampleSetting } from './fixtures.ts';
 
 /** By event type. */
-export function attachmentMoments({ nowMs }: SampleSetting): Readonly<Record<string, Moment>> {
+export function attachmentMoments({ nowMs }: SampleSetting): Readonly<Record<string, SampleMoment>> {
   const at = new Date(nowMs).toISOString();
   const file: EntityResponse<typeof attachment> = {
     id: idOf('att'),
@@ -20,6 +20,6 @@ export function attachmentMoments({ nowMs }: SampleSetting): Readonly<Record<str
     createdAt: at,
     updatedAt: at,
   };
-  const moment: Moment = { now: { attachment: file } };
+  const moment: SampleMoment = { now: { attachment: file } };
   return { 'issue.attachment_added': moment, 'issue.attachment_removed': moment };
 }

@@ -2,7 +2,7 @@
 import type { EntityResponse } from '../../contract/contract.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { cycle } from '../../tracker/cycles/contract.ts';
-import { idOf, type Moment, type SampleFields } from './fixtures.ts';
+import { idOf, type SampleMoment, type SampleFields } from './fixtures.ts';
 
 export const cycleReference = { id: idOf('cyc'), number: 7, name: 'Cycle 7' };
 
@@ -29,7 +29,7 @@ export function cycleObjects(nowMs: number): Readonly<Record<string, SampleField
   };
 }
 
-export function cycleMoments(nowMs: number): Readonly<Record<string, Moment>> {
+export function cycleMoments(nowMs: number): Readonly<Record<string, SampleMoment>> {
   const { endsAt } = spanOf(nowMs);
   const upcoming = { status: 'upcoming', startedAt: null };
   return {

@@ -4,7 +4,7 @@ import type { TObject, TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import type { Contract } from '../../contract/contract.ts';
 import { contracts, eventsOf } from '../../contracts.ts';
-import type { Moment, SampleSetting, SampleFields } from './fixtures.ts';
+import type { SampleMoment, SampleSetting, SampleFields } from './fixtures.ts';
 import { scenarioOf } from './scenario.ts';
 import { dayMs } from '../../lib/time.ts';
 
@@ -24,7 +24,7 @@ export function sampleData(
 }
 
 /** Returns an update made from the contract's examples. */
-function plainMoment(contract: Contract | undefined, type: string, object: SampleFields): Moment {
+function plainMoment(contract: Contract | undefined, type: string, object: SampleFields): SampleMoment {
   if (!contract || type !== contract.events.updated) return {};
   const now: SampleFields = { ...contract.examples?.update };
   return { now, previous: Object.fromEntries(Object.keys(now).map((name) => [name, object[name]])) };

@@ -9,7 +9,7 @@ export interface SampleSetting {
 export type SampleFields = Readonly<Record<string, unknown>>;
 
 /** State of an object at the time of an event: the fields that differ from the fixture. */
-export interface Moment {
+export interface SampleMoment {
   readonly now?: SampleFields;
   /** Old values of a change. */
   readonly previous?: SampleFields;
@@ -19,7 +19,7 @@ export interface SampleScenario {
   /** By contract name or event type. */
   readonly objects: Readonly<Record<string, SampleFields>>;
   /** By event type. */
-  readonly moments: Readonly<Record<string, Moment>>;
+  readonly moments: Readonly<Record<string, SampleMoment>>;
 }
 
 /** Returns a fixture id. @param nth number of the object among those with the same prefix */

@@ -18,7 +18,7 @@ import { sampleData } from './data.ts';
 import { sampleOf } from './sample-of.ts';
 import type { SampleCreate } from './schema.ts';
 
-export interface SentEvent {
+export interface SampleEvent {
   readonly type: EventType;
   readonly envelope: TSchema;
 }
@@ -28,7 +28,7 @@ export interface Samples {
   make(ctx: Context, input: Static<typeof SampleCreate>): EventEnvelope;
 }
 
-export function createSamples(sent: readonly SentEvent[]): Samples {
+export function createSamples(sent: readonly SampleEvent[]): Samples {
   const byType = new Map(
     sent.map(({ type, envelope }) => [type as string, { type, envelope, check: compileCheck(envelope) }]),
   );

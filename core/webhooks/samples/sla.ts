@@ -2,7 +2,14 @@
 import type { EntityResponse } from '../../contract/contract.ts';
 import type { slaClock } from '../../tracker/sla/contract.ts';
 import { hourMs } from '../../lib/time.ts';
-import { ana, engineering, idOf, type Moment, type SampleSetting, type SampleFields } from './fixtures.ts';
+import {
+  ana,
+  engineering,
+  idOf,
+  type SampleMoment,
+  type SampleSetting,
+  type SampleFields,
+} from './fixtures.ts';
 
 const timeOf = ({ nowMs }: SampleSetting, hours: number): string =>
   new Date(nowMs + hours * hourMs).toISOString();
@@ -32,7 +39,7 @@ export function slaObjects(setting: SampleSetting) {
   } satisfies Readonly<Record<string, SampleFields>>;
 }
 
-export function slaMoments(setting: SampleSetting): Readonly<Record<string, Moment>> {
+export function slaMoments(setting: SampleSetting): Readonly<Record<string, SampleMoment>> {
   const [before, now, later] = [timeOf(setting, -1), timeOf(setting, 0), timeOf(setting, 24)];
   const breached = { state: 'breached', dueAt: before, atRiskAt: timeOf(setting, -9) };
   return {

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { createCommitBatch } from './commit-batch.ts';
 
-test('company is expected while another attempt is young and open, whatever came before or after it', () => {
+test('more attempts are expected while a recent attempt is open, independently of older ones', () => {
   let now = 0;
   const commitBatch = createCommitBatch(() => now);
   expect(commitBatch.isExpected()).toBe(false);

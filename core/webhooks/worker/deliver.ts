@@ -22,11 +22,11 @@ import {
 } from '../deliveries/rows.ts';
 import { openAddress } from '../endpoints/address.ts';
 import type { Endpoint } from '../endpoints/kind.ts';
-import type { Message } from '../payload.ts';
+import type { WebhookMessage } from '../payload.ts';
 import type { OpenSecrets } from '../secret.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 import type { CommitBatch } from './commit-batch.ts';
-import type { Disable } from './disable.ts';
+import type { DisableEndpoint } from './disable.ts';
 import type { Healths } from './health.ts';
 import { moveAfter, reasonToDisable } from './outcome.ts';
 
@@ -42,7 +42,7 @@ export interface Delivering {
   readonly outcomeCounter: OutcomeCounter;
   readonly healths: Healths;
   readonly version: string;
-  readonly disable: Disable;
+  readonly disable: DisableEndpoint;
   readonly messages: Messages;
   readonly commitBatch: CommitBatch;
   readonly openSecrets: OpenSecrets;
@@ -55,7 +55,7 @@ export interface TakenDelivery {
   readonly queue: WorkQueue;
   readonly delivery: DeliveryRow;
   /** Undefined if it has to be read. */
-  readonly message: Message | undefined;
+  readonly message: WebhookMessage | undefined;
 }
 
 export async function deliver(parts: Delivering, taken: TakenDelivery): Promise<void> {
@@ -103,7 +103,7 @@ async function attemptInBatch(
   scope: Scope,
   endpoint: Endpoint,
   delivery: DeliveryRow,
-  message: Message,
+  message: WebhookMessage,
 ): Promise<Attempted | null> {
   const leave = commitBatch.join();
   try {

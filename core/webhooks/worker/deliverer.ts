@@ -3,7 +3,7 @@
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import { findDelivery, type DeliveryRow } from '../deliveries/rows.ts';
 import { createMessages } from '../deliveries/message.ts';
-import type { Message } from '../payload.ts';
+import type { WebhookMessage } from '../payload.ts';
 import { createSecretOpener } from '../secret.ts';
 import { createCommitBatch } from './commit-batch.ts';
 import { cancel, deliver, type Delivering, type TakenDelivery } from './deliver.ts';
@@ -23,7 +23,12 @@ export interface Deliverer {
   /** Performs a delivery that has rows. */
   perform(item: WorkItem, queue: WorkQueue): Promise<void>;
   /** Performs a delivery without rows. */
-  performPlanned(item: WorkItem, queue: WorkQueue, delivery: DeliveryRow, message: Message): Promise<void>;
+  performPlanned(
+    item: WorkItem,
+    queue: WorkQueue,
+    delivery: DeliveryRow,
+    message: WebhookMessage,
+  ): Promise<void>;
   /** Caches stored deliveries, so that their first attempts need not read them. */
   readonly remember: Fresh['remember'];
   /** Prevents the attempt of a canceled delivery that waits in memory. */

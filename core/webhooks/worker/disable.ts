@@ -15,7 +15,7 @@ import type { Subscriptions } from '../subscriptions.ts';
 /** Attempts to plan the change when others change the endpoint concurrently. */
 const plansMax = 5;
 
-export interface Disable {
+export interface DisableEndpoint {
   /**
    * Commits ops, the first of which guards the batch, and disables the endpoint in the same batch. If it is already
    * disabled, only the ops are committed.
@@ -31,7 +31,7 @@ export function createDisable(options: {
   committer: Committer;
   subscriptions: Subscriptions;
   directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-}): Disable {
+}): DisableEndpoint {
   return async (scope, endpointId, reason, ops) => {
     const [fence, rest] = [ops.slice(0, 1), ops.slice(1)];
     for (let plans = 0; plans < plansMax; plans++) {

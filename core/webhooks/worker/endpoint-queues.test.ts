@@ -12,7 +12,7 @@ function begin(isProbing: () => boolean) {
 }
 const nextTick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('eight attempts at once, then one for one', async () => {
+test('eight attempts start at once, and each finished one admits another', async () => {
   const { lanes: queues, admitted, enter } = begin(() => false);
   for (let n = 1; n <= 10; n++) enter(`${n}`);
   await nextTick();
@@ -25,7 +25,7 @@ test('eight attempts at once, then one for one', async () => {
   expect(admitted.slice(9)).toEqual(['10 sent away']);
 });
 
-test('an endpoint that is probed has one slot, and all of them once it is forgiven, while the probe still hangs', async () => {
+test('a probed endpoint has one slot, and all slots once it recovers, even while the probe hangs', async () => {
   let probing = true;
   const { lanes: queues, admitted, enter } = begin(() => probing);
   for (const name of ['probe', 'second', 'third']) enter(name);

@@ -3,14 +3,14 @@ import { LRUCache } from 'lru-cache';
 import type { Scope } from '../../store/store.ts';
 import type { Messages } from '../deliveries/message.ts';
 import type { DeliveryRow } from '../deliveries/rows.ts';
-import type { Message } from '../payload.ts';
+import type { WebhookMessage } from '../payload.ts';
 
 /** Limit of cached deliveries; others are read again. */
 const rememberedMax = 20_000;
 
 export interface Fresh {
   /** @param soon true if it is attempted now; later deliveries must not evict it */
-  remember(scope: Scope, delivery: DeliveryRow, message: Message, soon: boolean): void;
+  remember(scope: Scope, delivery: DeliveryRow, message: WebhookMessage, soon: boolean): void;
   /** Returns the row and removes it from the cache. */
   take(deliveryId: string): DeliveryRow | undefined;
 }

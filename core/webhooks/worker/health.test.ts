@@ -10,7 +10,7 @@ import { createHealths, endpointsMax } from './health.ts';
 const scope = scopeOf('00000000-0000-7000-8000-000000000001');
 const hourMs = 3_600_000;
 
-test('an endpoint that made room for others goes on from its row, with every failure and since when', async () => {
+test('an evicted endpoint is restored from its row with every failure and its first failure time', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'tatami-health-'));
   const { store, close } = openStore(dir, () => 0);
   try {

@@ -1,4 +1,4 @@
-// The operations of the tracker beside its plain resources, a file for each part: `everyOperation` performs them.
+// Operations of the tracker beyond its plain resources, one file for each part, performed by `everyOperation`.
 import type { Json, TestApp } from '../../app.ts';
 import type { Did } from '../every-operation.ts';
 import { boardOperations } from './boards.ts';
@@ -13,11 +13,11 @@ import { searchOperations } from './search.ts';
 import { attachments } from './attachments.ts';
 import { inboxOperations } from './inbox.ts';
 
-/** What is there already, and may be used: it is not deleted by the steps. */
+/** Existing objects for the steps to use, which no step deletes. */
 export interface Setting {
   readonly app: TestApp;
   readonly did: Did;
-  /** Of the team DOC, as their creations answered. */
+  /** Response of the creation of team DOC. */
   readonly team: Json;
   readonly issue: Json;
   readonly parent: Json;

@@ -1,4 +1,3 @@
-// The file of an issue, sent and got back.
 import type { Json } from '../../app.ts';
 import type { Setting } from './all.ts';
 

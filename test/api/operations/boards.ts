@@ -1,4 +1,4 @@
-// What boards and views do beyond the plain.
+// Operations of boards and views beyond the plain ones.
 import type { Setting } from './all.ts';
 
 export async function boardOperations({ app, did, issue }: Setting): Promise<void> {

@@ -1,4 +1,3 @@
-// The operations of cycles.
 import type { Setting } from './all.ts';
 
 export async function cycleOperations({ app, did, team, issue }: Setting): Promise<void> {

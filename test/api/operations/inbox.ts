@@ -1,9 +1,9 @@
-// What is said of issues and comments beside the text, who follows an issue, and one's own inbox.
+// Reactions, subscribers of issues, and the personal inbox.
 import type { Setting } from './all.ts';
 
 export async function inboxOperations({ app, did, issue, member }: Setting): Promise<void> {
   const v1 = '/api/v1';
-  // What follows from a step comes before the next one, and at another time.
+  // Consequences of a step are committed before the next one, at another time.
   const rest = async (): Promise<void> => {
     await app.settled();
     app.clock.advance(10);

@@ -1,4 +1,4 @@
-// Apps that members let in, and what they granted them.
+// OAuth apps and grants.
 import { makeGrant } from '../../oauth/grant.ts';
 import type { Setting } from './all.ts';
 

@@ -1,4 +1,4 @@
-// Projects beyond the plain: the archive, updates, milestones, progress.
+// Operations of projects beyond the plain ones: the archive, updates, milestones, progress.
 import type { Setting } from './all.ts';
 
 export async function projectOperations({ app, did, project }: Setting): Promise<void> {

@@ -1,4 +1,4 @@
-// What somebody proposes and another decides on.
+// Creation of proposals by one caller and decisions of another.
 import type { Json } from '../../app.ts';
 import type { Setting } from './all.ts';
 
@@ -12,7 +12,7 @@ export async function proposalOperations({ app, did, issue, member }: Setting): 
   const agent = app.clientOf(key.key);
   const propose = async (patch: object): Promise<Json> => {
     const { json } = await agent('PATCH', `${v1}/issues/${issue.id}`, patch, { 'tatami-mode': 'propose' });
-    // Each at its own time, and told of before the next.
+    // Each step has its own time, and is notified before the next.
     await app.settled();
     app.clock.advance(10);
     return `${v1}/proposals/${json.id}`;

@@ -1,4 +1,3 @@
-// Relations, moves, the order of sub-issues, triage and templates.
 import type { Setting } from './all.ts';
 
 const v1 = '/api/v1';

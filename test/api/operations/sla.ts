@@ -1,4 +1,4 @@
-// Service levels: clocks that go through all that can happen to one.
+// Service levels with clocks in every state.
 import type { Json } from '../../app.ts';
 import type { Setting } from './all.ts';
 

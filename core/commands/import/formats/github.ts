@@ -14,7 +14,7 @@ import {
   timeIn,
   type Format,
   type ImportRow,
-  type Link,
+  type ImportedLink,
   type RowReporter,
 } from './row.ts';
 
@@ -154,7 +154,7 @@ function stepOf({ milestone }: Issue, repository: string): Pick<ImportRow, 'proj
   return { project: repository, milestone: step };
 }
 
-function linksOf(issue: Issue, repository: string): Link[] {
+function linksOf(issue: Issue, repository: string): ImportedLink[] {
   const named = (other: Other): string => `${repositoryOf(other) ?? repository}#${other.number}`;
   const [, parentIn, parentNumber] = inAddress.exec(issue.parent_issue_url ?? '') ?? [];
   const parent = parentIn === undefined ? undefined : `${parentIn}#${parentNumber}`;

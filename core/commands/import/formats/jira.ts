@@ -12,10 +12,10 @@ import {
   priorityIn,
   readAs,
   timeIn,
-  type Comment,
+  type ImportedComment,
   type Format,
   type ImportRow,
-  type Link,
+  type ImportedLink,
   type RelationType,
   type RowReporter,
 } from './row.ts';
@@ -104,7 +104,7 @@ const pointsOf = ({ one }: CsvRecord): string =>
 const parentColumns = ['Parent key', 'Parent', 'Parent id', 'Epic Link', 'Custom field (Epic Link)'];
 
 /** At most one: Jira writes the same one as key, as id, and to some issues as their epic. */
-function parentsOf(record: CsvRecord): Link[] {
+function parentsOf(record: CsvRecord): ImportedLink[] {
   return valuesOf(record, parentColumns)
     .slice(0, 1)
     .map((to) => ({ type: 'child_of', to }));
@@ -117,7 +117,7 @@ const linkTypes: Readonly<Record<string, readonly [outward: RelationType, inward
 };
 const related = ['relates_to', 'relates_to'] as const;
 
-function relationsOf(record: CsvRecord): Link[] {
+function relationsOf(record: CsvRecord): ImportedLink[] {
   return [...new Set(record.columns)].flatMap((column) => {
     const [, side, name = ''] = /^(Outward|Inward) issue link \((.+)\)$/i.exec(column) ?? [];
     if (side === undefined) return [];
@@ -130,7 +130,7 @@ function relationsOf(record: CsvRecord): Link[] {
 }
 
 /** Of the form `21/Nov/23 10:12 AM;Ana;It hangs`. */
-function commentOf(text: string): Comment {
+function commentOf(text: string): ImportedComment {
   const [, time, author = '', body = ''] = /^([^;\n]{6,40});([^;\n]*);([\s\S]*)$/.exec(text) ?? [];
   const said = time === undefined ? '' : timeText(time);
   return time === undefined || !/^\d/.test(said)

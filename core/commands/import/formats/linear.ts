@@ -11,12 +11,12 @@ import {
   priorityIn,
   readAs,
   timeIn,
-  type Cycle,
+  type ImportedCycle,
   type Format,
-  type Link,
+  type ImportedLink,
 } from './row.ts';
 
-const linkColumns: readonly (readonly [column: string, type: Link['type']])[] = [
+const linkColumns: readonly (readonly [column: string, type: ImportedLink['type']])[] = [
   ['Parent issue', 'child_of'],
   ['Related to', 'relates_to'],
   ['Blocks', 'blocks'],
@@ -72,7 +72,7 @@ function endOf({ one }: CsvRecord): string {
 }
 
 /** Linear calls a cycle that nobody named by its number. */
-function cycleOf({ one }: CsvRecord): Cycle[] {
+function cycleOf({ one }: CsvRecord): ImportedCycle[] {
   const number = one('Cycle Number').trim();
   const name = one('Cycle Name').trim() || (number && `Cycle ${number}`);
   const [startsAt, endsAt] = [timeOf(one('Cycle Start')), timeOf(one('Cycle End'))];

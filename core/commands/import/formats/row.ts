@@ -37,9 +37,9 @@ export interface ImportRow {
   /** The step of that project. */
   readonly milestone?: Milestone;
   /** Of several, the last one that is here. */
-  readonly cycles?: readonly Cycle[];
-  readonly links: readonly Link[];
-  readonly comments: readonly Comment[];
+  readonly cycles?: readonly ImportedCycle[];
+  readonly links: readonly ImportedLink[];
+  readonly comments: readonly ImportedComment[];
   /** Another id that rows of the file name it by. */
   readonly alsoId?: string;
 }
@@ -51,7 +51,7 @@ export interface Milestone {
   readonly targetDate?: string;
 }
 
-export interface Cycle {
+export interface ImportedCycle {
   readonly name: string;
   /** ISO 8601; undefined where the file does not say. */
   readonly startsAt?: string;
@@ -59,7 +59,7 @@ export interface Cycle {
 }
 
 /** What the issue of a row is to another one. */
-export interface Link {
+export interface ImportedLink {
   readonly type: 'child_of' | 'parent_of' | RelationType;
   /** The other one: its external id, or another id of its row. */
   readonly to: string;
@@ -67,7 +67,7 @@ export interface Link {
 
 export type RelationType = 'blocks' | 'blocked_by' | 'duplicate_of' | 'duplicated_by' | 'relates_to';
 
-export interface Comment {
+export interface ImportedComment {
   /** Who said it when, as the file has it; empty where it does not say. */
   readonly said: string;
   readonly body: string;

@@ -3,7 +3,7 @@ import { derivedId } from '../../../lib/ids.ts';
 import { issue } from '../../../tracker/issues/contract.ts';
 import { CommandError, createProgress, exitCodes, printResult } from '../../output.ts';
 import { connect, remoteOf, type RemoteOptions } from '../../remote.ts';
-import { forgeries, hostiles, runSuite, scenes, type Verdict } from './suite.ts';
+import { forgeries, hostiles, runSuite, scenes, type SuiteVerdict } from './suite.ts';
 
 export interface AttackOptions extends RemoteOptions {
   team: string;
@@ -52,9 +52,10 @@ function chosenBy(groups: string | undefined): (attack: { readonly group: number
   return ({ group }) => wanted.has(group);
 }
 
-const inOrder = (a: Verdict, b: Verdict): number => a.group - b.group || a.name.localeCompare(b.name);
+const inOrder = (a: SuiteVerdict, b: SuiteVerdict): number =>
+  a.group - b.group || a.name.localeCompare(b.name);
 
-function lineOf({ group, name, verdict, why, ms }: Verdict): string {
+function lineOf({ group, name, verdict, why, ms }: SuiteVerdict): string {
   const label = group === 0 ? '' : String(group);
   return `${label.padStart(2)}  ${name.padEnd(24)}  ${verdict.padEnd(11)}  ${String(ms).padStart(6)} ms  ${why.slice(0, 200)}`;
 }

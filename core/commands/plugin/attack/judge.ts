@@ -1,7 +1,7 @@
 // What runs of hostile plugins say of the wall that they met.
 import { readAll } from '../../remote.ts';
 import type { Hostile } from './case.ts';
-import { isOver, type Issue, type RunError, type Runs, type Stage } from './stage.ts';
+import { isOver, type AttackIssue, type AttackRunError, type Runs, type Stage } from './stage.ts';
 
 export interface AttackVerdict {
   readonly verdict: 'held' | 'got through' | 'not judged';
@@ -28,7 +28,11 @@ export function judgeRuns(hostile: Ending, runs: Runs): AttackVerdict {
 }
 
 /** Of a loop the one run that is cut counts, of everything else each. */
-function judgeStopped({ code, isLoop }: Ending, errors: readonly RunError[], runs: number): AttackVerdict {
+function judgeStopped(
+  { code, isLoop }: Ending,
+  errors: readonly AttackRunError[],
+  runs: number,
+): AttackVerdict {
   const [error] = errors;
   if (!error || (!isLoop && errors.length < runs)) return gotThrough('the run was not stopped');
   if (code !== undefined && error.code !== code)
@@ -36,7 +40,11 @@ function judgeStopped({ code, isLoop }: Ending, errors: readonly RunError[], run
   return blocked(error.code);
 }
 
-function judgeEnded({ ends }: Ending, [error]: readonly RunError[], said: readonly string[]): AttackVerdict {
+function judgeEnded(
+  { ends }: Ending,
+  [error]: readonly AttackRunError[],
+  said: readonly string[],
+): AttackVerdict {
   if (ends === 'either') return blocked(error ? error.code : 'no access found');
   if (error) return notJudged(`${error.code}: ${error.message}`);
   return said.includes('clean') ? blocked('no access found') : notJudged('the run did not complete');
@@ -62,7 +70,7 @@ export async function eventsBy({ call }: Stage, plugin: string, issue: string): 
 export async function unlessTouched(
   stage: Stage,
   plugin: string,
-  issues: readonly Issue[],
+  issues: readonly AttackIssue[],
   found: AttackVerdict,
 ): Promise<AttackVerdict> {
   if (found.verdict === 'got through') return found;

@@ -10,7 +10,7 @@ import {
   unlessTouched,
   type AttackVerdict,
 } from './judge.ts';
-import { isOver, type Run, type Runs, type Stage } from './stage.ts';
+import { isOver, type AttackRun, type Runs, type Stage } from './stage.ts';
 
 /** Does what the plugin may, and the caller may not: at once, and later through a schedule. */
 const borrowing = `
@@ -104,7 +104,7 @@ interface Replayed {
 const replayMs = 30_000;
 
 /** @returns the verdict, where there is nothing to look at */
-async function replay({ call }: Stage, { id }: Run, body: object): Promise<Replayed | AttackVerdict> {
+async function replay({ call }: Stage, { id }: AttackRun, body: object): Promise<Replayed | AttackVerdict> {
   const signal = AbortSignal.timeout(replayMs);
   try {
     return await call<Replayed>('POST', `/runs/${id}/replay`, body, { signal });

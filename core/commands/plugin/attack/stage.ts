@@ -9,19 +9,19 @@ import { ownPrefix } from './case.ts';
 const waitMs = 60_000;
 const keyName = 'tatami.attack';
 
-export interface Run {
+export interface AttackRun {
   readonly id: string;
   readonly status: string;
-  readonly error: RunError | null;
+  readonly error: AttackRunError | null;
   readonly cpuMs: number | null;
   readonly logs: readonly { readonly message: string }[];
 }
-export type Runs = readonly Run[];
-export interface RunError {
+export type Runs = readonly AttackRun[];
+export interface AttackRunError {
   readonly code: string;
   readonly message: string;
 }
-export interface Issue {
+export interface AttackIssue {
   readonly id: string;
   readonly title: string;
 }
@@ -45,7 +45,7 @@ export interface Stage extends StageOptions {
   readonly issues: number;
   /** Grants what its manifest asks for. @returns the id of the install */
   install(document: object): Promise<string>;
-  createIssue(title: string): Promise<Issue>;
+  createIssue(title: string): Promise<AttackIssue>;
   /** Whoever has it can do this and no more. */
   mintKey(scopes: readonly string[]): Promise<Call>;
   /** Of these installs, once that is so, or it is waited for no longer. */
@@ -59,7 +59,7 @@ export interface Stage extends StageOptions {
   removeAll(): Promise<void>;
 }
 
-export const isOver = ({ status }: Run): boolean => !['queued', 'running'].includes(status);
+export const isOver = ({ status }: AttackRun): boolean => !['queued', 'running'].includes(status);
 
 export function createStage(options: StageOptions): Stage {
   const { call, callAs, signal, team } = options;
@@ -87,7 +87,7 @@ export function createStage(options: StageOptions): Stage {
       return id;
     },
     async createIssue(title) {
-      const { id } = await call<Issue>('POST', '/issues', { team, title });
+      const { id } = await call<AttackIssue>('POST', '/issues', { team, title });
       made.add(`/issues/${id}`);
       issues++;
       return { id, title };

@@ -14,7 +14,7 @@ import {
   allEnded,
   createStage,
   isOver,
-  type Issue,
+  type AttackIssue,
   type Runs,
   type Stage,
   type StageOptions,
@@ -31,7 +31,7 @@ const atOnce = 4;
 /** The plugin beside them is waited for so long. */
 const waitMs = 60_000;
 
-export interface Verdict extends AttackVerdict {
+export interface SuiteVerdict extends AttackVerdict {
   readonly group: number;
   readonly name: string;
   readonly ms: number;
@@ -42,7 +42,7 @@ export interface SuiteOptions extends StageOptions {
   readonly hostiles?: readonly Hostile[];
   readonly scenes?: readonly Scene[];
   readonly forgeries?: readonly Forged[];
-  readonly onVerdict?: (verdict: Verdict) => void;
+  readonly onVerdict?: (verdict: SuiteVerdict) => void;
 }
 
 const beside: Hostile = {
@@ -53,10 +53,10 @@ const beside: Hostile = {
 };
 
 /** In the order in which they ended. @throws ApiCallError where the server does not let the suite itself do something */
-export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
+export async function runSuite(options: SuiteOptions): Promise<SuiteVerdict[]> {
   const { signal } = options;
   const stage = createStage(options);
-  const verdicts: Verdict[] = [];
+  const verdicts: SuiteVerdict[] = [];
   const judge = async ({ group, name, play }: Scene): Promise<void> => {
     if (signal?.aborted) return;
     const from = performance.now();
@@ -101,7 +101,7 @@ const sceneOf = (hostile: Hostile): Scene => ({ ...hostile, play: (stage) => att
 async function attack(stage: Stage, hostile: Hostile): Promise<AttackVerdict> {
   const title = ownPrefix + hostile.name;
   const plugin = await stage.install(packageOf(hostile, title, title, stage.stranger));
-  const issues: Issue[] = [];
+  const issues: AttackIssue[] = [];
   let runs: Runs = [];
   for (let count = 1; count <= (hostile.runs ?? 1); count++) {
     issues.push(await stage.createIssue(title));

@@ -6,7 +6,7 @@ import { EgressError } from '../../../lib/egress/error.ts';
 import { idPrefixes, createIds } from '../../../lib/ids.ts';
 import { version } from '../../../version.ts';
 import { attempt } from '../../../webhooks/attempt.ts';
-import type { Message } from '../../../webhooks/payload.ts';
+import type { WebhookMessage } from '../../../webhooks/payload.ts';
 import { usage } from '../../flags.ts';
 
 export interface Forwarded {
@@ -23,7 +23,7 @@ export interface Forwarded {
 
 export interface Forwarder {
   /** Null when `signal` cut it short. */
-  forward(message: Omit<Message, 'traceparent'>, signal?: AbortSignal): Promise<Forwarded | null>;
+  forward(message: Omit<WebhookMessage, 'traceparent'>, signal?: AbortSignal): Promise<Forwarded | null>;
   close(): void;
 }
 

@@ -1,7 +1,7 @@
 // The guest's side of the host interface. No function crosses the boundary between host and guest: answers arrive through `step`,
 // and calls are written into the outbox that it returns. Limits are checked here to fail early; the core checks them again.
 import { textMaxOf } from '../../protocol.ts';
-import type { LogLevel } from '../../protocol.ts';
+import type { GuestLogLevel } from '../../protocol.ts';
 import { advanceTo } from './clock.ts';
 import { errorNameOf } from './error-names.ts';
 import {
@@ -33,7 +33,7 @@ interface Queued {
 }
 
 /** Output of the guest, in order. */
-export interface Outbox {
+export interface GuestOutbox {
   /** Comma-separated JSON lists, one per call and log line. */
   heads: string;
   /** Concatenated arguments and log lines; each head holds the length of its text. */
@@ -56,7 +56,7 @@ const timersMax = 64;
  * An entry returns this object at once and fills it until the last promise has settled; isolated-vm copies it after that. The plugin
  * cannot reach it, and writing to an own property does not consult the prototype.
  */
-const outbox: Outbox = { heads: '', texts: '', end: '' };
+const outbox: GuestOutbox = { heads: '', texts: '', end: '' };
 let pending = record<Pending>();
 let nextId = 1;
 let run = 0;
@@ -173,7 +173,7 @@ export function sleep(ofRun: number, ms: number): Promise<unknown> {
   });
 }
 
-export function writeLog(level: LogLevel, message: string): void {
+export function writeLog(level: GuestLogLevel, message: string): void {
   if (logLines >= limits.logLines || logBytes >= limits.logBytes) return;
   logLines++;
   const text = clip(message, limits.logBytes - logBytes);
@@ -235,7 +235,7 @@ function releaseCall(): void {
 }
 
 /** Returns the emptied outbox for a new entry. */
-export function openOutbox(): Outbox {
+export function openOutbox(): GuestOutbox {
   outbox.heads = '';
   outbox.texts = '';
   outbox.end = '';

@@ -5,12 +5,12 @@ import { describeAll } from './globals.ts';
 import { fetchIn } from './fetch.ts';
 import { create, freeze, keys, NativeError, NativePromise, numberOf, stringOf } from './primordials.ts';
 import { surface } from './generated/surface.ts';
-import type { LogLevel } from '../../protocol.ts';
+import type { GuestLogLevel } from '../../protocol.ts';
 
 const KV = ['get', 'set', 'delete', 'list', 'increment', 'compareAndSet'];
 const SCHEDULE = ['once', 'cancel'];
 
-export interface RunInput {
+export interface GuestInput {
   event: unknown;
   run: Record<string, unknown>;
   settings: unknown;
@@ -87,7 +87,7 @@ function namespaceOf(
 /** @param declared declared scopes, the same as those passed to `membersOf` */
 export function makeContext(
   run: number,
-  input: RunInput,
+  input: GuestInput,
   declared: readonly string[],
   { namespaces, undeclared }: Members,
 ): object {
@@ -120,7 +120,7 @@ export function makeContext(
 
 const none = { refs: {}, set: [] };
 
-function secretsOf({ refs, set }: NonNullable<RunInput['secrets']> = none): object {
+function secretsOf({ refs, set }: NonNullable<GuestInput['secrets']> = none): object {
   return freeze({
     has(name: unknown): boolean {
       for (let i = 0; i < set.length; i++) if (set[i] === name) return ownText(refs, name) !== undefined;
@@ -152,7 +152,7 @@ function allows(scopes: readonly string[], scope: string): boolean {
 }
 
 const logAt =
-  (level: LogLevel) =>
+  (level: GuestLogLevel) =>
   (...parts: unknown[]): void =>
     writeLog(level, describeAll(parts));
 const log = freeze({

@@ -5,14 +5,14 @@ import { clip, isArray, keys, NativeTypeError, record, stringify } from './primo
 type Handler = (event: unknown, ctx: object) => unknown;
 type Shape = Record<string, unknown>;
 
-export interface Definition {
+export interface GuestDefinition {
   handlers: Record<string, Handler>;
   scopes: string[];
 }
 
 const kinds = keys(handlerMembers) as HandlerKind[];
 
-export function readDefinition(exported: unknown): Definition {
+export function readDefinition(exported: unknown): GuestDefinition {
   if (!isObject(exported))
     throw new NativeTypeError('The default export of a plugin must be definePlugin({…}).');
   const handlers = record<Handler>();
@@ -33,7 +33,7 @@ export function readDefinition(exported: unknown): Definition {
 }
 
 /** Returns the sorted handler names as JSON text, because only text crosses to the host. */
-export function handlerNames(definition: Definition): string {
+export function handlerNames(definition: GuestDefinition): string {
   return stringify(keys(definition.handlers).sort());
 }
 

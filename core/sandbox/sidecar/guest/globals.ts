@@ -5,7 +5,7 @@ import { currentRun, sleep, writeLog } from './bridge.ts';
 import { fetchIn } from './fetch.ts';
 import { GuestHeaders } from './headers.ts';
 import { structuredClone } from './structured-clone.ts';
-import type { LogLevel } from '../../protocol.ts';
+import type { GuestLogLevel } from '../../protocol.ts';
 import {
   defineProperty,
   NativePromise,
@@ -20,7 +20,7 @@ import { GuestUrl, GuestUrlSearchParams } from './url.ts';
 
 export function installGlobals(): void {
   const log =
-    (level: LogLevel) =>
+    (level: GuestLogLevel) =>
     (...parts: unknown[]) =>
       writeLog(level, describeAll(parts));
   const console = {

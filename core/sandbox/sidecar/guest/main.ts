@@ -4,12 +4,12 @@
 import { resultUnitsMax } from '../../../../sdk/plugin/handlers.ts';
 import { readProgress } from '../../protocol.ts';
 import { afterCalls, endRun, endWell, hostError, openOutbox, openRun, settle } from './bridge.ts';
-import type { GuestLimits, Outbox } from './bridge.ts';
+import type { GuestLimits, GuestOutbox } from './bridge.ts';
 import { installClock, setCpuLeft, startClock } from './clock.ts';
 import { makeContext, membersOf } from './context.ts';
-import type { RunInput } from './context.ts';
+import type { GuestInput } from './context.ts';
 import { handlerNames, readDefinition, staticManifest } from './definition.ts';
-import type { Definition } from './definition.ts';
+import type { GuestDefinition } from './definition.ts';
 import { installGlobals } from './globals.ts';
 import { hardenRealm } from './harden.ts';
 import { clip, indexOf, parse, slice, stringify } from './primordials.ts';
@@ -17,7 +17,7 @@ import { installRecorder } from './recorder.ts';
 
 const messageUnitsMax = 2000;
 const tooLong = 'The result of the handler is longer than 20,480 characters of JSON.';
-let definition: Definition = { handlers: {}, scopes: [] };
+let definition: GuestDefinition = { handlers: {}, scopes: [] };
 let members = membersOf([]);
 let limits: GuestLimits = { calls: 0, concurrentCalls: 0, logBytes: 0, logLines: 0 };
 
@@ -25,7 +25,7 @@ let limits: GuestLimits = { calls: 0, concurrentCalls: 0, logBytes: 0, logLines:
  * Handles one entry: the messages for the guest, then all promises that settle as a result. Messages are flat quadruples (kind, id,
  * text, elapsedMs), because no object crosses the boundary.
  */
-function step(cpuLeftMs: number, ...ops: (string | number)[]): Outbox {
+function step(cpuLeftMs: number, ...ops: (string | number)[]): GuestOutbox {
   const outbox = openOutbox();
   setCpuLeft(cpuLeftMs);
   for (let i = 0; i < ops.length; i += 4) {
@@ -41,13 +41,13 @@ function step(cpuLeftMs: number, ...ops: (string | number)[]): Outbox {
 }
 
 function start(handler: string, inputText: string): void {
-  const input = parse(inputText) as RunInput;
+  const input = parse(inputText) as GuestInput;
   const run = openRun(limits);
   startClock(input.nowMs, input.seed);
   void invoke(handler, input, run);
 }
 
-async function invoke(name: string, input: RunInput, run: number): Promise<void> {
+async function invoke(name: string, input: GuestInput, run: number): Promise<void> {
   try {
     const handle = definition.handlers[name];
     if (!handle) throw new Error(`The plugin has no handler ${name}.`);
