@@ -12,7 +12,7 @@ const root = join(import.meta.dir, '..');
 /** Twice the usual two cores, because tests wait for processes, disks and timers about half of their time. */
 const parallelism = 4;
 
-/** These measure wall-clock latency under load, or need a CPU that is sometimes idle. */
+/** Files that measure wall-clock latency under load, or need a CPU that is sometimes idle. */
 const alone = [
   'test/fairness/{flood,kv-flood,requests}.test.ts',
   'test/sandbox/{long-stretch,quarantine}.test.ts',

@@ -119,6 +119,6 @@ async function typed(command: string, cwd: string, app: TestApp): Promise<string
     stderr: 'inherit',
   });
   const [output, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
-  if (code !== 0) throw new Error(`This ended with ${code}:\n${command}\n${output}`);
+  if (code !== 0) throw new Error(`The command exited with code ${code}:\n${command}\n${output}`);
   return output;
 }

@@ -20,7 +20,7 @@ export function routeAt(app: TestApp, method: string, path: string): [Route, Rec
     const match = route.method === method ? new RegExp(`^${pattern}$`).exec(path) : null;
     if (match) return [route, decoded(match.groups ?? {})];
   }
-  throw new Error(`There is no route ${method} ${path}.`);
+  throw new Error(`No route matches ${method} ${path}.`);
 }
 
 const decoded = (params: Readonly<Record<string, string>>): Record<string, string> =>
@@ -38,7 +38,7 @@ export function valueClientOf(app: TestApp, token: string, isCounted = false): C
   const call = app.app.caller(asText);
   return async (method, path, body, headers = {}) => {
     const principal = await authenticate(token);
-    if (!principal) throw new Error('There is no such key.');
+    if (!principal) throw new Error('The API key does not exist.');
     const url = new URL(path, app.url);
     const [route, params] = routeAt(app, method, url.pathname);
     const query = [...url.searchParams].map(([name, text]) => [name, typedOf(text)]);

@@ -1,6 +1,6 @@
 /** Narrows the response of a write that was sent without `Tatami-Mode: propose`, and so is not a proposal. */
 export function committed<T extends object>(answer: T): Exclude<T, { effects: unknown }> {
-  if (isProposal(answer)) throw new Error('Nothing was proposed.');
+  if (isProposal(answer)) throw new Error('The write returned a proposal.');
   return answer as Exclude<T, { effects: unknown }>;
 }
 

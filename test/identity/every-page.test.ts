@@ -16,7 +16,7 @@ afterAll(() => app.stop());
 const isPage = ({ headers }: PageResponse): boolean =>
   headers.get('content-type')?.startsWith('text/html') === true;
 
-/** These would end the session that the test needs. */
+/** Routes that would end the session of the test. */
 const endings = ['/sign-out', '/account/end-sessions'];
 
 /** Returns every response that a browser shows as a page, by route. */

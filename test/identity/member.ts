@@ -19,7 +19,7 @@ export async function join(app: TestApp, email = `person${++people}@acme.example
   const path = await invite(app, email);
   const visitor = createVisitor(app);
   const { status } = await visitor.post(path.link, { name: 'Ben', email, password });
-  if (status !== 303) throw new Error(`Joining was answered with ${status}.`);
+  if (status !== 303) throw new Error(`Joining failed with status ${status}.`);
   return { visitor, email, memberId: path.memberId };
 }
 

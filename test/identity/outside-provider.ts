@@ -136,5 +136,5 @@ async function follow(issuer: string, address: string, cookies: Map<string, stri
     if (to === null) throw new Error(`The provider answered ${answer.status}: ${await answer.text()}`);
     next = new URL(to, next);
   }
-  throw new Error('The provider leads nowhere.');
+  throw new Error('The response of the provider has no redirect.');
 }

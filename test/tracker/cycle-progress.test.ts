@@ -30,7 +30,7 @@ test(`the progress of a cycle equals the count of a model (seed ${seed})`, async
   const random = randomOf(seed).next;
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const { id: teamId } = (await get('/teams')).data[0];
-  // This night includes the change to winter time in New York.
+  // The night of the change to winter time in New York is included.
   await ok('PATCH', `/teams/${teamId}`, { timeZone: 'America/New_York' });
   const spans = [
     ['2027-10-29T04:00:00Z', '2027-11-03T04:00:00Z'],

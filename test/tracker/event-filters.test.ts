@@ -49,9 +49,9 @@ const passes = (filter: object, fields: FilterFields, data: Json): boolean =>
 const notFiltered: Readonly<Record<string, readonly string[]>> = {
   // `version` only counts changes, and the event type already identifies a deletion.
   all: ['version', 'deletedAt', 'previous'],
-  // These have other names (`label`, `fields.<key>`), or stand beside the issue in the data.
+  // These fields have other names (`label`, `fields.<key>`), or belong to the event and not to the issue.
   issue: ['labels', 'fields', 'subOrder', 'url', 'relation', 'attachment'],
-  // These have no common shape, or consist of several parts.
+  // These values have no common shape, or consist of several parts.
   board: ['filter', 'columns'],
   field: ['options'],
   calendar: ['hours'],

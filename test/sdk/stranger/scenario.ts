@@ -71,7 +71,7 @@ async function delivered(client: Client, issueId: string, url: string) {
     const header = attemptList[0]?.requestHeaders['X-Webhook-Signature'] ?? '';
     return { payload, header, secret };
   }
-  throw new Error('Nothing was delivered.');
+  throw new Error('The delivery did not arrive.');
 }
 
 async function codeOf(call: Promise<unknown>): Promise<string> {
