@@ -339,7 +339,7 @@ test('only egress and the sdk send requests, and only config reads the environme
   expect(
     using(
       /(?<![.\w])fetch\(['"`\w]/,
-      /^core\/(lib\/egress\/|http\/app\.ts|sandbox\/sidecar\/guest\/|commands\/(health|keys\/desk)\.ts)/,
+      /^core\/(lib\/egress\/|http\/app\.ts|sandbox\/sidecar\/guest\/|commands\/(health|keys\/operator-rpc)\.ts)/,
     ),
   ).toEqual([]);
 });
@@ -362,7 +362,7 @@ test('time and randomness are injected', () => {
 
 test('a fix is an instruction that begins with a verb, and `why` holds the explanation', () => {
   const verbs =
-    /^(Add|Choose|Create|Delete|Expand|Filter|Give|Leave|List|Look|Name|Nest|Remove|Sort|Subscribe|Use)\b/;
+    /^(Add|Choose|Create|Delete|Expand|Filter|Give|Leave|List|Look|Name|Nest|Remove|Send|Sort|Subscribe|Use)\b/;
   const asFix = new RegExp(`^[^;]*?'(?:${fieldIssues.join('|')})',\\s*['\`]([^'\`]+)`);
   const fixes = core.flatMap(({ file, text }) => [
     ...text

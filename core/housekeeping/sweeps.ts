@@ -1,4 +1,4 @@
-// What is removed of the machinery's own rows: keys of requests, runs, deliveries, replays, gaps, and what removed plugins leave.
+// Removal rules of operational rows: idempotency keys, runs, deliveries, replays, missed events, and data of uninstalled plugins.
 import { idPrefixes } from '../lib/ids.ts';
 import { systemStatement, tenantStatement, type Statement } from '../store/statement.ts';
 import type { RetentionSettings } from './retention.ts';
@@ -7,18 +7,18 @@ type Removal = Statement<{ removed: number }>;
 
 /** Statements that run as one batch until none of them removes anything. Each removes up to `:limit` rows. */
 export interface Sweep {
-  /** What is older than this setting; null: what is of no use any more. */
+  /** Setting with the maximum age; null for rows that are removed once they are of no use. */
   readonly retainedFor: keyof RetentionSettings | null;
-  /** Where it is set, rows are sought one workspace after the other, by ids that begin with their time. */
+  /** If set, rows are searched one workspace at a time, by ids that begin with their creation time. */
   readonly byId?: {
     readonly prefix: string;
-    /** The first workspace after `:after` that has such a row. */
+    /** Finds the first workspace after `:after` with such a row. */
     readonly next: Statement<{ workspace_id: string }>;
   };
-  /** What is noted of the rows that go, in the same batches and ahead of it. */
+  /** Statements that record facts about the removed rows, run before the removals in the same batch. */
   readonly notes?: readonly Statement<unknown>[];
   readonly removals: readonly Removal[];
-  /** Rows of one step; fewer where each may have megabytes. */
+  /** Rows per step; fewer if a row may have megabytes. */
   readonly rows: number;
 }
 
@@ -27,7 +27,7 @@ const longRows = 20;
 
 export const why = 'what is too old is removed in all workspaces alike';
 
-/** What ended before a moment. Only rows made before it are looked at: an id begins with the time it was made. */
+/** Matches rows that ended before a time. `id < :until` bounds the scan, because an id begins with its creation time. */
 const ended = 'id < :until AND finished_at <= :before';
 const endedOf = (table: string): string =>
   `SELECT id FROM ${table} WHERE workspace_id = :ws AND ${ended} ORDER BY id LIMIT :limit`;
@@ -40,14 +40,14 @@ const nextWith = (table: string): Statement<{ workspace_id: string }> =>
      ORDER BY w.workspace_id LIMIT 1`,
   );
 
-/** Of one workspace. */
+/** Removes rows of one workspace. */
 const removeOf = (table: string, column: string, of: string): Removal =>
   tenantStatement(
     `${table}.sweep`,
     `DELETE FROM ${table} WHERE workspace_id = :ws AND ${column} IN (${endedOf(of)}) RETURNING 1 AS removed`,
   );
 
-/** Of all workspaces. @param rows a SELECT of their keys */
+/** Removes rows of all workspaces. @param rows SELECT of their keys */
 export const remove = (name: string, table: string, rows: string, key = 'workspace_id, id'): Removal =>
   systemStatement(
     name,

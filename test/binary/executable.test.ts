@@ -242,6 +242,6 @@ test('where it cannot unpack it says so, and names the setting', async () => {
   });
   expect([code, json.error.message]).toEqual([
     1,
-    expect.stringMatching(/unpacked to .*file\/cache: .*TATAMI_CACHE_DIR/),
+    expect.stringMatching(/Cannot unpack .*file\/cache: .*TATAMI_CACHE_DIR/),
   ]);
 });

@@ -60,7 +60,7 @@ async function findAccount(store: Store, reference: string): Promise<Account> {
   if (!first)
     throw new ApiError(
       'not_found',
-      `No account has the address ${reference}. To invite a person without an account, run: tatami members invite <member> --data-dir <dir>`,
+      `No account has the address ${reference}. To invite a person without an account, run \`tatami members invite <member> --data-dir <dir>\`.`,
     );
   if (first.isProven || others.length === 0) return first;
   const displayed = await Promise.all(

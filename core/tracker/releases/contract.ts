@@ -94,6 +94,6 @@ export const release = defineContract({
       pipelineId: 'pip_01m7wd7tg0000sampe00000001',
       targetDate: '2027-03-01',
     },
-    update: { notes: 'Saving tells when the disk is full.' },
+    update: { notes: 'Saving reports a full disk.' },
   },
 });
