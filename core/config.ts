@@ -41,7 +41,7 @@ export interface Config {
     readonly member: number;
     readonly workspace: number;
   };
-  /** Maximum CPU time of one list or search, in milliseconds; 0 is unlimited. */
+  /** Maximum CPU time of one list or search, in milliseconds; 0 for unlimited. */
   readonly readBudgetMs: number;
   /** Retention in days; null keeps forever. */
   readonly retention: {

@@ -46,7 +46,7 @@ export interface Services {
   nowMs(): number;
 }
 
-/** `scopes` are those held without restrictions, for operations that compare them, such as creating a key. */
+/** `scopes` lists the scopes held without restrictions; operations such as creating a key compare them. */
 export interface Context extends Services, Rights {
   readonly scope: Scope;
   readonly workspaceId: string;

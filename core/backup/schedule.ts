@@ -119,7 +119,7 @@ const isRaised = (problems: Problems): boolean => problems.list().some(({ kind }
 const isDue = (cron: string, last: Last | null, nowMs: number): boolean =>
   !last || (nextRunMs(cron, 'UTC', last.atMs) ?? Infinity) <= nowMs;
 
-/** Late after twice the interval, and at least one hour after the due time. */
+/** A backup is late after twice the interval, and no earlier than one hour after its due time. */
 function isLate(cron: string, { atMs }: Last, nowMs: number): boolean {
   const due = nextRunMs(cron, 'UTC', atMs);
   const after = due === null ? null : nextRunMs(cron, 'UTC', due);

@@ -47,27 +47,27 @@ export const keys = {
   rateRead: {
     env: 'TATAMI_RATE_READ',
     fallback: '600',
-    text: 'Reads per minute, token and route; 0 is unlimited.',
+    text: 'Reads per minute per token and route; 0 for unlimited.',
   },
   rateWrite: {
     env: 'TATAMI_RATE_WRITE',
     fallback: '240',
-    text: 'Writes per minute, token and route; 0 is unlimited.',
+    text: 'Writes per minute per token and route; 0 for unlimited.',
   },
   rateSearch: {
     env: 'TATAMI_RATE_SEARCH',
     fallback: '60',
-    text: 'Searches per minute, token and route; 0 is unlimited.',
+    text: 'Searches per minute per token and route; 0 for unlimited.',
   },
   rateMember: {
     env: 'TATAMI_RATE_MEMBER',
     fallback: '',
-    text: 'Requests per minute and member, over all keys, sessions and apps; empty is half of the limit per workspace, 0 is unlimited.',
+    text: 'Requests per minute per member, across all keys, sessions and apps; default half of the limit per workspace, 0 for unlimited.',
   },
   rateWorkspace: {
     env: 'TATAMI_RATE_WORKSPACE',
     fallback: '3000',
-    text: 'Requests per minute and workspace, over all tokens; 0 is unlimited.',
+    text: 'Requests per minute per workspace, across all tokens; 0 for unlimited.',
   },
   diskReserve: {
     env: 'TATAMI_DISK_RESERVE',
@@ -97,7 +97,7 @@ export const keys = {
   readBudget: {
     env: 'TATAMI_READ_BUDGET',
     fallback: '2000',
-    text: 'Maximum CPU time of one list or search, in milliseconds; 0 is unlimited.',
+    text: 'Maximum CPU time of one list or search, in milliseconds; 0 for unlimited.',
   },
   keepRuns: {
     env: 'TATAMI_KEEP_RUNS',

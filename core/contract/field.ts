@@ -36,7 +36,7 @@ export interface FieldOptions {
   /** The log may have another value: the field changes without an event and a new version, or events do not show it. */
   readonly unlogged?: true;
   /**
-   * List filter: true for the value, or the property of the reference. Subscriptions to events filter by the field in any case, unless the
+   * List filter: true for the value, or the property of the reference. Event subscriptions can always filter by the field, unless the
    * log may have another value (`unlogged`); false excludes it from these too.
    */
   readonly filter?: boolean | string;
@@ -106,7 +106,7 @@ export function markdown<const O extends FieldOptions>(
     maxLength,
     description: `Markdown, up to ${'max' in options ? `${maxLength} characters` : `${maxLength / 1024} KiB`}.`,
   });
-  const input = ruled(described(plain, options.doc), 'Text that is not only white space.');
+  const input = ruled(described(plain, options.doc), 'Non-blank text.');
   const response = described(Type.String({ description: 'Markdown.' }), options.doc);
   return { type: 'markdown', input, response, options };
 }

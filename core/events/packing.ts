@@ -66,7 +66,10 @@ export function fileOf({ data_json: data }: Pick<StoredParts, 'data_json'>): num
 
 /** @throws Error if the parts are stored elsewhere or damaged */
 export function unpack(stored: StoredParts): Parts {
-  if (!isHere(stored)) throw new Error('The parts of this event are stored elsewhere.');
+  if (!isHere(stored))
+    throw new Error(
+      'The parts of this event are stored with an earlier event or in an archive file. Read them from there.',
+    );
   if (stored.packed === null) return { cause: stored.cause_json, data: stored.data_json };
   const text = Bun.zstdDecompressSync(stored.packed).toString();
   const end = text.indexOf(between);

@@ -74,7 +74,7 @@ export function createWallClock(options: {
   const isWaiting = async (): Promise<boolean> =>
     (await store.readSystem(waiting, { now: clock.nowMs() })).length > 0;
 
-  /** @param isLast true for the last poll, which stores the time in any case */
+  /** @param isLast true for the last poll, which always stores the time */
   const look = async (isLast = false): Promise<void> => {
     const jumpMs = Math.round(offset() - seenOffset);
     seenOffset += jumpMs;

@@ -44,7 +44,7 @@ export interface WorkQueue extends WorkOps, Pick<Units<Unit>, ItemCalls> {
 
 /** Queue whose work gets rows only if it has to wait. */
 export interface UnitQueue<U extends Unit> extends WorkQueue, Units<U> {
-  /** Called when work of a subscriber has ended; the account of the scope is the subscriber. */
+  /** Called when work of a subscriber has ended. The account of `scope` identifies the subscriber. */
   onCapacity(listener: (scope: Scope) => void): void;
 }
 

@@ -1,4 +1,4 @@
-// Checks of single values of an exported row. A check returns what the value must be, as the end of a sentence; null where it is right.
+// Checks of single values of an exported row. A check returns what the value must be, as the end of a sentence; null if it is valid.
 import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import { digestIn } from '../store/blobs.ts';
@@ -7,13 +7,13 @@ import { isDay } from '../lib/time.ts';
 
 export type ExchangeCell = (value: unknown) => string | null;
 
-/** Length limit of a text without one of its own. */
+/** Length limit of texts for which no other limit is defined. */
 const charsMax = 1024 * 1024;
-/** Deeper values are refused, because what reads JSON recursively ends there. */
+/** Maximum nesting, because JSON is read recursively. */
 const depthMax = 64;
 /** The last moment that JavaScript can express; rows use it for "never". */
 const lastMs = 8_640_000_000_000_000;
-/** The year 0: `readTime` takes nothing earlier. */
+/** The year 0, the earliest time that `readTime` accepts. */
 const firstMs = -62_167_219_200_000;
 
 const matching =
@@ -21,11 +21,11 @@ const matching =
   (value) =>
     isRight(value) ? null : what;
 
-/** Text that SQLite and UTF-8 can hold as it is. */
+/** Returns true for text that SQLite and UTF-8 represent unchanged. */
 const isText = (value: unknown, max = charsMax): value is string =>
   typeof value === 'string' && value.isWellFormed() && !value.includes('\0') && isWithin(value, max);
 
-/** Contracts count as TypeBox does, never more than there are code units. */
+/** Counts characters as contracts and TypeBox do; the count never exceeds the number of code units. */
 const isWithin = (text: string, maxLength: number): boolean =>
   text.length <= maxLength || (text.length <= charsMax && Check({ type: 'string', maxLength }, text));
 
@@ -39,7 +39,7 @@ export function pattern(source: string, what = `must match ${source}`): Exchange
   return matching(what, (value) => isText(value) && wanted.test(value));
 }
 
-/** @param prefixes of ids; null for UUIDs */
+/** @param prefixes prefixes of ids; null for UUIDs */
 export function id(...prefixes: readonly (string | null)[]): ExchangeCell {
   const names = prefixes.map((prefix) => (prefix === null ? 'a UUID in lower case' : `an id ${prefix}_…`));
   return pattern(
@@ -72,7 +72,7 @@ export const digest: ExchangeCell = matching(
   (value) => typeof value === 'string' && digestIn(value) !== null,
 );
 
-/** JSON as `JSON.stringify` writes it, so that every reader finds the same in it. @param schemas of its value: one must fit */
+/** Accepts only JSON as `JSON.stringify` writes it, so that all parsers read the same value. @param schemas the value must match one */
 export function json(...schemas: readonly TSchema[]): ExchangeCell {
   return (value) => {
     const parsed = parse(value);
@@ -85,7 +85,7 @@ export function json(...schemas: readonly TSchema[]): ExchangeCell {
   };
 }
 
-/** An object of any shape, as JSON, written by whichever means. */
+/** Accepts any JSON object, in any notation. */
 export const object: ExchangeCell = (value) => {
   const parsed = parse(value)?.value;
   return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
@@ -103,7 +103,7 @@ function parse(text: unknown): { readonly value: unknown } | undefined {
   }
 }
 
-/** Brackets outside of texts, counted without recursion. */
+/** Returns the nesting depth, counted without recursion because the text is untrusted. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -118,7 +118,7 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-/** Faults of every text in a value, names of properties included. */
+/** Returns true if every text in a value is well-formed and without NUL, including property names. */
 function isWhole(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
   if (value === null || typeof value !== 'object') return true;

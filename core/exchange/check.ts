@@ -1,5 +1,5 @@
-// Reads an exported workspace once before anything of it is written: every row is checked against its table, and all of them together in
-// a scratch database, by its constraints and by rules that span rows. docs/decisions/0077.
+// Checks an exported workspace before any of it is written: each row against its table, and all rows together in a scratch database,
+// with its constraints and with rules that span rows. docs/decisions/0077.
 import { addressKey } from '../lib/address.ts';
 import { ApiError } from '../lib/errors.ts';
 import type { Connection } from '../store/looking.ts';
@@ -9,12 +9,12 @@ import type { Head, RowLine } from './lines.ts';
 import { rowChecks } from './rows.ts';
 import { leftBehind, taken } from './tables.ts';
 
-/** Bad lines that are named, each with all that is wrong with it. */
+/** Maximum number of bad lines that an error lists, each with all its faults. */
 const faultyLinesMax = 20;
 
-/** Reasons for which a file is refused. */
+/** Error for a file with invalid rows. */
 export class BadRows extends ApiError {
-  /** A sentence or more for each bad line. */
+  /** One or more sentences per bad line. */
   readonly lines: readonly string[];
   constructor(lines: readonly string[]) {
     const [first = ''] = lines;
@@ -27,13 +27,13 @@ export class BadRows extends ApiError {
   }
 }
 
-/** Finds further faults in a database of one workspace, a sentence each. */
+/** Returns further faults in a database of one workspace, one sentence each. */
 export type Examine = (db: Connection) => readonly string[];
 
 export interface Checking {
-  /** Of one row. @param fault of the content that it names @returns whether a further one is worth reading */
+  /** Checks one row. @param fault fault of the file content that the row names @returns false once enough faults are found */
   row(line: RowLine, at: number, fault: string | null): boolean;
-  /** Of all together. @throws BadRows */
+  /** Checks all rows together. @throws BadRows */
   end(): void;
   close(): void;
 }
@@ -52,7 +52,7 @@ export function createChecking(
     row(line, at, fault) {
       const wrong = [...wrongIn(line)];
       if (wrong.length === 0 && fault !== null) wrong.push(fault);
-      // What refers to a bad row would only seem bad.
+      // After a bad row nothing is inserted, because rows that refer to it would be reported as well.
       if (wrong.length === 0 && bad.length === 0) wrong.push(...insert(line));
       if (wrong.length > 0) bad.push(`Line ${at}: ${wrong.join(' ')}`);
       return bad.length < faultyLinesMax;
@@ -103,7 +103,7 @@ const isThere = (db: Connection, table: string, id: unknown): boolean =>
 
 type FaultRow = Readonly<Record<string, string | number | null>>;
 
-/** Rules that span rows: SQL whose rows are broken, and the sentence about each. */
+/** Rules that span rows: SQL that selects violations, and the sentence for each. */
 const rules: readonly { readonly sql: string; says(row: FaultRow): string }[] = [
   {
     sql: "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM members WHERE role = 'owner' AND deleted_at IS NULL)",
@@ -160,7 +160,7 @@ function wholeFaults(db: Connection, { workspace }: Head): string[] {
   ];
 }
 
-/** Two spellings of one address would be two people here, and one where mail arrives. */
+/** Rejects different spellings of one address, because two members would share one mailbox. */
 function addressFaults(members: readonly FaultRow[]): string[] {
   const first = new Map<string, string>();
   return members.flatMap(({ id, email }) => {

@@ -1,4 +1,4 @@
-// The contents of files, which an exported workspace has in pieces before the attachments that name them.
+// File contents in an exported workspace: written in pieces, before the attachments that name them.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -7,12 +7,12 @@ import { digestIn, type ArrivedBlob, type Blobs } from '../store/blobs.ts';
 import type { Connection } from '../store/looking.ts';
 import type { BlobLine, RowLine } from './lines.ts';
 
-/** The table whose rows name contents, by their SHA-256 until they are deleted. */
+/** Table whose rows name contents by SHA-256, until the rows are deleted. */
 export const naming = 'attachments';
-/** In base64 these are 1 MiB. */
+/** 1 MiB in base64. */
 const pieceBytes = 768 * 1024;
 
-/** @throws ApiError for one that is missing or damaged */
+/** @throws ApiError if a content is missing or damaged */
 export async function* contentsOf(
   db: Connection,
   pathOf: Blobs['pathOf'],
@@ -42,7 +42,7 @@ export async function* contentsOf(
   }
 }
 
-/** At least one, so that an empty content has its line. */
+/** Yields at least one piece, so that an empty content has a line. */
 async function* piecesOf(path: string): AsyncGenerator<Buffer> {
   if (!existsSync(path)) return yield Buffer.of();
   const file = await open(path, 'r');
@@ -61,7 +61,7 @@ async function* piecesOf(path: string): AsyncGenerator<Buffer> {
 export type Contents = ReturnType<typeof createContents>;
 
 /**
- * What arrives of contents: each is on the disk, whole and under its name, before a row that names it counts.
+ * Imports contents: each is on disk, complete and under its name, before a row that names it is accepted.
  * @param blobs null: contents are compared with their names, and nothing is written
  */
 export function createContents(blobs: Pick<Blobs, 'take'> | null) {
@@ -79,7 +79,7 @@ export function createContents(blobs: Pick<Blobs, 'take'> | null) {
     return { sha256, bytes, persist: async () => undefined, release: () => undefined };
   };
   return {
-    /** @param pieces all of one content @throws ApiError, StoreError */
+    /** @param pieces all pieces of one content @throws ApiError, StoreError */
     async take(sha256: string, pieces: AsyncIterable<Uint8Array>, line: number): Promise<void> {
       const content = await (blobs ? blobs.take(pieces) : compared(pieces));
       try {
@@ -94,7 +94,7 @@ export function createContents(blobs: Pick<Blobs, 'take'> | null) {
         content.release();
       }
     },
-    /** A row may name what its own file brought: else it would give away contents of other workspaces. @returns what is wrong */
+    /** Rejects content that is not in the same file: such a row would disclose contents of other workspaces. @returns the fault */
     faultOf({ table, row }: RowLine): string | null {
       if (table !== naming || row.sha256 === null || row.deleted_at !== null) return null;
       const bytes = arrived.get(String(row.sha256));

@@ -1,5 +1,5 @@
-// The lines of an exported workspace, each of them JSON: what it is, its rows table by table, the contents of its files, and its end, by
-// which a file that was cut short is known.
+// Lines of an exported workspace, in JSON: a head, the rows table by table, the contents of files, and an end line, without which the file
+// was truncated.
 import { Type } from 'typebox';
 import { Check } from 'typebox/value';
 import { ApiError } from '../lib/errors.ts';
@@ -10,21 +10,21 @@ export const formatVersion = 1;
 export interface Head {
   readonly tatami: 'workspace';
   readonly format: number;
-  /** Of the database that it comes from. */
+  /** Schema version of the exported database. */
   readonly schema: number;
   readonly workspace: { readonly id: string; readonly name: string };
 }
 
-/** Bytes as `{"hex": …}`; JSON has the others. */
+/** Value of a column; bytes are `{"hex": …}`. */
 export type LineCell = string | number | null | { readonly hex: string };
 
 export interface RowLine {
   readonly table: string;
-  /** Without the workspace, which the head names. */
+  /** Columns of the row, without the id of the workspace, which is in the head. */
   readonly row: Readonly<Record<string, LineCell>>;
 }
 
-/** A piece of the content of a file; those of one content follow each other. */
+/** Piece of the content of a file; the pieces of one content are consecutive. */
 export interface BlobLine {
   /** The SHA-256 of the whole content, in hexadecimal. */
   readonly blob: string;
@@ -44,7 +44,7 @@ export const headOf = (schema: number, workspace: Head['workspace']): Head => ({
   workspace,
 });
 
-/** Whether a file begins as an exported workspace does. */
+/** Returns true if the first line of a file is that of an exported workspace. */
 export const isHead = (line: string): boolean => line.startsWith('{"tatami":"workspace"');
 
 const headShape = Type.Object({
@@ -53,7 +53,7 @@ const headShape = Type.Object({
   workspace: Type.Object({ id: uuid, name: Type.String({ minLength: 1, maxLength: 1_000 }) }),
 });
 
-/** The head of a file; undefined for a line that is none, or is not as Tatami writes it. */
+/** Returns the head of a file; undefined for any line that Tatami would not write as a head. */
 export function readHead(line: string): Head | undefined {
   try {
     const head: unknown = isHead(line) ? JSON.parse(line) : undefined;
@@ -63,10 +63,10 @@ export function readHead(line: string): Head | undefined {
   }
 }
 
-/** Longer lines are no rows or contents that Tatami wrote (characters). */
+/** Maximum length of a line in characters; Tatami writes no longer ones. */
 const lineCharsMax = 64 * 1024 * 1024;
 
-/** The lines of a text in pieces, by line feeds alone: JSON holds other line ends as they are. @throws ApiError for one too long */
+/** Splits at line feeds only, because JSON may contain other line separators. @throws ApiError for a line that is too long */
 export async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   let pending: string[] = [];
   let pendingChars = 0;

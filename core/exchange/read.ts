@@ -1,6 +1,6 @@
-// Takes an exported workspace in, as it is: every row under the ids that it had. The file is read twice: all of it is checked before
-// anything is written. It is written in batches, each of which notes how far it came, so that an import that was cut short goes on where
-// it stopped. The directory has no server meanwhile.
+// Imports an exported workspace; rows retain their ids. Reads the file twice: the first pass checks all of it before anything is written.
+// The second pass writes batches, each with its position, so that an interrupted import continues where it stopped. No server runs on
+// the directory meanwhile.
 import { Type } from 'typebox';
 import { Check } from 'typebox/value';
 import { pack } from '../events/packing.ts';
@@ -19,7 +19,7 @@ import { taken, type Table } from './tables.ts';
 
 const batchRows = 500;
 const batchChars = 2 * 1024 * 1024;
-/** Its row of `cursors` says how many rows have arrived; it goes when all have. */
+/** Name of the row of `cursors` that counts the imported rows; removed when the import is complete. */
 const consumer = 'exchange';
 
 const isThere = tenantStatement<{ id: string }>(
@@ -31,7 +31,7 @@ const finish = tenantStatement(
   'DELETE FROM cursors WHERE workspace_id = :ws AND consumer = :consumer',
 );
 
-/** All that can be searched is indexed anew. */
+/** Queues all searchable texts for indexing. */
 const toIndex = ['issues', 'comments'].map((table) =>
   tenantStatement(
     `exchange.${table}_to_index`,
@@ -43,7 +43,7 @@ export type Inserts = ReadonlyMap<string, Statement<unknown>>;
 
 let inserts: Inserts | undefined;
 
-/** The statements that insert rows; to be made before the store is opened, which checks them. */
+/** Returns the statements that insert rows. Call it before the store is opened, because opening checks all statements. */
 export function insertStatements(): Inserts {
   const columns = columnsAt(latestSchema);
   inserts ??= new Map(taken.map((table) => [table.name, insertOf(table, columns.get(table.name)!)]));
@@ -62,7 +62,7 @@ function insertOf(
       throw new Error(`Say what ${name}.${column.name} is on arrival.`);
     if (column.type === 'BLOB') return `unhex(value->'${column.name}'->>'hex')`;
     const value = `value->>'${column.name}'`;
-    // An older export lacks columns that came later.
+    // An older export lacks newer columns.
     return column.default === null ? value : `coalesce(${value}, ${column.default})`;
   });
   const names = columns.map((column) => column.name).join(', ');
@@ -76,7 +76,7 @@ function insertOf(
 export interface TakenIn {
   readonly workspace: Head['workspace'];
   readonly rows: number;
-  /** Of these, those that had arrived before. */
+  /** Number of rows that an earlier, interrupted import had written. */
   readonly before: number;
 }
 
@@ -87,8 +87,8 @@ export interface TakingIn {
 }
 
 /**
- * @param open reads the lines of an exported workspace from the first one on, without their ends
- * @throws ApiError that says what to do: what is no export, is there already, was cut short or does not fit
+ * @param open reads the lines of an exported workspace from the start, without line feeds
+ * @throws ApiError if the file is no export, is truncated or invalid, or if the workspace already exists
  */
 export async function takeIn(
   store: Store,
@@ -111,7 +111,7 @@ export async function takeIn(
   const wrongIn = rowChecks(head.schema);
   const rows = await eachRow(parsed(reading), createContents(blobs), async (line, at, { number, fault }) => {
     if (number <= (before ?? 0)) return true;
-    // Again, because somebody may have changed the file meanwhile.
+    // Checked again, because the file may have changed since the first pass.
     const wrong = [...wrongIn(line), ...(fault === null ? [] : [fault])];
     if (wrong.length > 0) throw new BadRows([`Line ${at}: ${wrong.join(' ')}`]);
     if (await batches.add(line, at)) onRows(number);
@@ -147,7 +147,7 @@ async function* parsed(reading: AsyncIterator<string>): AsyncGenerator<Line, und
   }
 }
 
-/** @throws BadRows, and ApiError for a file that was cut short */
+/** @throws BadRows, and ApiError for a truncated file */
 async function checkAll(
   open: () => AsyncIterable<string>,
   first: string | undefined,
@@ -168,11 +168,11 @@ async function checkAll(
 
 interface RowFacts {
   readonly number: number;
-  /** Of the content that it names. */
+  /** Fault of the file content that the row names; null if there is none. */
   readonly fault: string | null;
 }
 
-/** @param take false ends the reading @returns how many there are @throws ApiError */
+/** @param take returns false to stop @returns the number of rows @throws ApiError */
 async function eachRow(
   lines: AsyncGenerator<Line, undefined>,
   contents: Contents,
@@ -191,7 +191,7 @@ async function eachRow(
     line = (await lines.next()).value;
   }
   const end = line?.is as End | undefined;
-  // The last line, or the refusal of another one.
+  // Throws if another line follows the end line.
   if (end) await lines.next();
   if (!end)
     throw new ApiError(
@@ -262,7 +262,7 @@ const lineShapes = [
   Closed({ end: Type.Literal(true), rows: Type.Integer() }),
 ];
 
-/** Rows of one table at a time, committed with how many have arrived. */
+/** Commits rows of one table at a time, in one batch with the number of rows so far. */
 function createBatches(store: Store, scope: Scope, inserts: Inserts, before: number) {
   let table = '';
   let first = 0;
@@ -290,7 +290,7 @@ function createBatches(store: Store, scope: Scope, inserts: Inserts, before: num
 
   return {
     end,
-    /** @returns whether a batch was committed */
+    /** @returns true if a batch was committed */
     async add({ table: name, row }: RowLine, line: number): Promise<boolean> {
       const text = JSON.stringify(name === 'events' ? packed(row) : row);
       const isFull = name !== table || rows.length === batchRows || chars + text.length > batchChars;
@@ -303,7 +303,7 @@ function createBatches(store: Store, scope: Scope, inserts: Inserts, before: num
   };
 }
 
-/** As the log keeps it. */
+/** Returns the row of an event as the log stores it. */
 function packed(row: RowLine['row']): RowLine['row'] {
   const parts = pack({ cause: String(row.cause_json), data: String(row.data_json) });
   const bytes = parts.packed && { hex: Buffer.from(parts.packed).toString('hex') };

@@ -1,4 +1,4 @@
-// What each column of an exported row must hold, derived once from the schema of the database, the contracts and `tables.ts`.
+// Checks of the columns of exported rows, derived from the database schema, the contracts and `tables.ts`.
 import type { TSchema } from 'typebox';
 import type { Field } from '../contract/field.ts';
 import type { Contract } from '../contract/contract.ts';
@@ -21,10 +21,10 @@ import {
 import type { RowLine } from './lines.ts';
 import { taken, type Table } from './tables.ts';
 
-/** What is wrong with a row, a sentence each; nothing where it may be written. */
+/** Returns the faults of a row, one sentence each; empty for a valid row. */
 export type CheckRow = (line: RowLine) => readonly string[];
 
-/** @param schema that the file was written with: its rows have all columns of that one, and no others */
+/** @param schema schema version of the file; its rows must have exactly the columns of that version */
 export function rowChecks(schema: number): CheckRow {
   const now = columnsAt(latestSchema);
   const then = schema === latestSchema ? now : columnsAt(schema);
@@ -67,7 +67,7 @@ function checkOf(
   };
 }
 
-/** A column that is no more is passed over where rows are inserted. */
+/** Accepts any value for a removed column, because the insert skips it. */
 function cellFor(table: Table, facts: ColumnFacts | undefined): ExchangeCell {
   if (!facts) return () => null;
   const cell =
@@ -103,7 +103,7 @@ function cellOfField(field: Field): ExchangeCell {
   if (type === 'choice') return oneOf(...(response as TSchema & { enum: string[] }).enum);
   if (type === 'number') return cellOfNumber(response);
   const isBounded = text(maxLength);
-  // `text` shows no pattern, because values of before it came stay readable; `string` does.
+  // The response schema of `text` has no pattern, so that older values stay readable; that of `string` has.
   const shape = 'pattern' in response && type === 'text' && source !== undefined ? pattern(source) : null;
   return (value) => isBounded(value) ?? shape?.(value) ?? null;
 }

@@ -1,5 +1,4 @@
-// What a workspace takes along when it moves to another server, and what it leaves behind. Every table that has rows of workspaces stands
-// here. docs/operations/export.md.
+// Tables that are exported with a workspace, and tables that are not. Lists every table with rows of workspaces. docs/operations/export.md.
 import { Type } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import { eventTypes } from '../events/catalogue.ts';
@@ -46,20 +45,20 @@ import {
 
 export interface Table {
   readonly name: string;
-  /** The contract of its objects, which says what most of its columns hold. */
+  /** Contract of the objects, which defines most columns. */
   readonly contract?: Contract;
-  /** Columns of which neither the contract, a foreign key nor a name that all tables share (`version`, `created_at`) says it. */
+  /** Checks of columns that are defined neither by the contract, a foreign key nor a common name (`version`, `created_at`). */
   readonly cells?: Readonly<Record<string, ExchangeCell>>;
-  /** The column by which its rows refer to others of it, which come first. */
+  /** Column that refers to another row of the same table; referenced rows are exported first. */
   readonly parent?: string;
-  /** Only these of its rows: SQL over its columns. */
+  /** SQL condition for the exported rows; default all. */
   readonly where?: string;
-  /** Columns that it takes along; the others are, in SQL, as `arrives` says. */
+  /** Exported columns; an import sets the others to the SQL expressions in `arrives`. */
   readonly columns?: readonly string[];
   readonly arrives?: Readonly<Record<string, string>>;
 }
 
-/** Alarms of `due_work` that come along; all other work is of the server. An import that took other kinds would start work. */
+/** Timers of `due_work` that are exported. All other work belongs to the server; importing it would start work. */
 const timers = ['cycles', 'inbox', 'sla', 'snooze'];
 const reactionCursor = '^reaction [a-z][a-z0-9-]*$';
 
@@ -76,14 +75,14 @@ const cause = Closed({
   path: Type.Array(Type.String()),
   onBehalfOf: Type.Optional(Closed(actor)),
 });
-/** Empty: the event is its own root. */
+/** An empty text means that the event is its own root. */
 const causeCell: ExchangeCell = (value) => (value === '' ? null : json(cause)(value));
 const memberIds = json(Type.Array(idOf(member.id)));
 
-/** In an order in which each row finds those that it refers to. */
+/** Exported tables, in an order in which referenced rows come first. */
 export const taken: readonly Table[] = [
   { name: 'workspaces', contract: workspace },
-  // Where reactions stand in the log, so that what was answered is not answered again; ahead of the events.
+  // Positions of the reactions in the log, ahead of the events, so that no reaction runs again.
   {
     name: 'cursors',
     where: "consumer LIKE 'reaction %'",
@@ -103,7 +102,7 @@ export const taken: readonly Table[] = [
       'updated_at',
       'deleted_at',
     ],
-    // Nobody has an account on the new server yet.
+    // Members have no account on the new server yet.
     arrives: { joined_at: 'NULL', email_key: "lower(trim(value->>'email'))" },
     cells: { teams_json: json(Type.Array(uuid)) },
   },
@@ -191,19 +190,19 @@ export const taken: readonly Table[] = [
   },
 ];
 
-const sealed = 'its secrets are sealed with the key of the server';
-const work = 'it is work of the server that is left';
-const words = 'texts are indexed anew where they arrive';
-const install = 'plugins are installed anew, with the consent of whoever runs the new server';
+const sealed = 'its secrets are encrypted with the key of the server';
+const work = 'it is work of the exporting server';
+const words = 'the new server indexes the texts again';
+const install = 'plugins are installed again, with consent on the new server';
 
 export const leftBehind: Readonly<Record<string, string>> = {
-  api_keys: 'keys are of a server: new ones are made with `tatami keys create`',
-  oauth_apps: 'apps are of a server: they are registered anew where they send people to',
-  grants: 'apps ask again where the workspace arrives',
-  seats: 'accounts are of a server: people are invited again where they arrive',
-  invitations: 'a link leads to the server that made it',
-  agent_issues: 'agents are let in anew where they arrive',
-  oauth_tokens: 'tokens are of the server that gave them out: apps ask for consent anew',
+  api_keys: 'keys belong to a server; create new ones with `tatami keys create`',
+  oauth_apps: 'apps belong to a server and are registered again on the new one',
+  grants: 'apps ask for consent again on the new server',
+  seats: 'accounts belong to a server; members are invited again on the new one',
+  invitations: 'a link opens the server that created it',
+  agent_issues: 'agents are authorized again on the new server',
+  oauth_tokens: 'tokens belong to the server that issued them; apps ask for consent again',
   endpoints: sealed,
   endpoint_health: sealed,
   deliveries: work,
@@ -211,7 +210,7 @@ export const leftBehind: Readonly<Record<string, string>> = {
   replays: work,
   runs: work,
   run_records: work,
-  kept_changes: 'they are undone where they were made: plugins and their runs stay behind',
+  kept_changes: 'plugins and their runs are not exported, so there is nothing to undo',
   plugins: install,
   plugin_code: install,
   plugin_kv: install,
@@ -229,11 +228,11 @@ export const leftBehind: Readonly<Record<string, string>> = {
   shadows: work,
   past_wants: install,
   idempotency: work,
-  order_versions: 'they order the writes of the server that is left; ranks and positions come along',
+  order_versions: 'they order the writes of the exporting server; ranks and positions are exported',
   proposals: sealed,
   purged_issues: work,
   search_documents: words,
   search_pending: words,
-  event_files: 'old events come along whole',
-  log_cuts: 'the new server has a history of its own',
+  event_files: 'old events are exported with their content',
+  log_cuts: 'the new server has its own log generations',
 };

@@ -1,4 +1,4 @@
-// Writes a workspace out, from a database that a server may serve meanwhile: all of it is of one moment.
+// Exports a workspace from one snapshot of the database; a server may be running.
 import { unpack, distanceOf, fileOf, type Parts, type StoredParts } from '../events/packing.ts';
 import { partsIn } from '../events/archived.ts';
 import type { Archive } from '../store/archive.ts';
@@ -13,18 +13,18 @@ export interface Exported {
   readonly name: string;
 }
 
-/** The workspaces of a database. */
+/** Lists the workspaces of a database, oldest first. */
 export function workspacesIn(db: Connection): Exported[] {
   return db.prepare('SELECT id, name FROM workspaces ORDER BY created_at, id').all() as Exported[];
 }
 
-/** Where what lies beside the database is. */
+/** Locations of data outside the database. */
 export interface RowExtras {
   readonly archive: Archive;
   readonly pathOf: Blobs['pathOf'];
 }
 
-/** Its lines, without their ends; at last, how many rows it has. @throws ApiError for contents that are missing */
+/** Yields the lines without line feeds. @returns the number of rows @throws ApiError if a content is missing */
 export async function* linesOf(
   db: Connection,
   { archive, pathOf }: RowExtras,
@@ -79,7 +79,7 @@ function keyOf(db: Connection, table: string): string {
   return (rows as { name: string }[]).map(({ name }) => `t.${name}`).join(', ');
 }
 
-/** By the key of the table; of rows that refer to others of it, by how many stand above them first. */
+/** Orders rows by key; in a table with parents, by depth first. */
 function selectOf(db: Connection, { name, parent, where }: Table, columns: readonly string[]): string {
   const list = columns.map((column) => `t.${column}`).join(', ');
   const those = where === undefined ? '' : ` AND ${where}`;
@@ -101,7 +101,7 @@ function cellOf(value: ExportRow[string]): LineCell {
   return value;
 }
 
-/** What events say, wherever that rests. */
+/** Returns a function that reads the parts of an event from its row, an earlier event or an archive file. */
 function partsFrom(db: Connection, archive: Archive, workspaceId: string) {
   const stored = db.prepare(
     'SELECT sequence, cause_json, data_json, packed FROM events WHERE workspace_id = ?1 AND sequence = ?2',

@@ -3,7 +3,7 @@ import { statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const megabyte = 1024 * 1024;
-/** Hysteresis: a shortage ends only when this much more than the reserve is free, so that it does not flap with each file. */
+/** Hysteresis: a shortage ends only when free space exceeds the reserve by this factor, so that it does not flap with each file. */
 const enoughFactor = 1.1;
 
 export interface DiskSpace {

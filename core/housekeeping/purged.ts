@@ -1,4 +1,4 @@
-// Takes what others kept of an issue out once that is gone for good: soon after, and once more when whatever was under way then has ended.
+// Removes stored data about a purged issue: soon after the purge, and again once all work that was in progress then has ended.
 import type { ForgetIssues } from '../plugins/purged/forget.ts';
 import { forgetInProposals } from '../proposals/purged.ts';
 import { timerOp, type DueTimer } from '../reactions/due-timer.ts';
@@ -6,10 +6,10 @@ import { tenantStatement } from '../store/statement.ts';
 import { tenantOp } from '../store/store.ts';
 import { purgedTimerName } from '../tracker/issues/purged.ts';
 
-/** Longer than any attempt of a run takes. */
+/** Longer than any attempt of a run. */
 const againMs = 15 * 60_000;
 
-/** Issues that are looked for in one go. */
+/** Maximum number of issues handled at once. */
 const issuesAtOnce = 1_000;
 
 const due = tenantStatement<{ id: string; created_at: number; again_at: number }>(
@@ -33,7 +33,7 @@ const done = tenantStatement(
 export function createPurgedTimer(forgetIssues: ForgetIssues): DueTimer {
   return {
     name: purgedTimerName,
-    // A purge is the one change that leaves an object as it was.
+    // Only a purge has the same object before and after the change.
     isSetBy: ({ kind, before, after }) => kind === 'issue' && before === after,
     async fire(ctx, workspaceId) {
       const now = ctx.nowMs();

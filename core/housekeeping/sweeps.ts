@@ -25,7 +25,7 @@ export interface Sweep {
 const usualRows = 250;
 const longRows = 20;
 
-export const why = 'what is too old is removed in all workspaces alike';
+export const why = 'expired rows are removed in all workspaces';
 
 /** Matches rows that ended before a time. `id < :until` bounds the scan, because an id begins with its creation time. */
 const ended = 'id < :until AND finished_at <= :before';
@@ -58,7 +58,7 @@ export const remove = (name: string, table: string, rows: string, key = 'workspa
 const removeFinished = (table: string): Removal =>
   remove(`${table}.sweep`, table, `SELECT workspace_id, id FROM ${table} WHERE finished_at <= :before`);
 
-/** Rows of a table that belong to an install which was removed. @param install the column that names it */
+/** Removes rows that belong to a removed install. @param install column with the id of the install */
 const removeOfRemoved = (table: string, install: string, key = 'id'): Removal =>
   remove(
     `${table}.sweep`,
@@ -142,7 +142,7 @@ export const sweeps: readonly Sweep[] = [
     byId: { prefix: idPrefixes.run, next: nextWith('run_records') },
   },
   {
-    // In one batch both find the same deliveries.
+    // Both statements run in one batch, so they select the same deliveries.
     ...sweep('deliveries', [
       removeOf('attempts', 'delivery_id', 'deliveries'),
       removeOf('deliveries', 'id', 'deliveries'),

@@ -1,20 +1,20 @@
-// What people deleted goes for good after a while: until then it can be restored. What something that is kept still refers to stays with it,
-// and history is in the event log, which does not need the rows.
+// Purges deleted objects after the retention period; until then they can be restored. An object stays while a retained row refers to it.
+// The event log does not need the rows.
 import { systemStatement } from '../store/statement.ts';
 import { purgedTimerName } from '../tracker/issues/purged.ts';
 import { remove, type Sweep, why } from './sweeps.ts';
 
-/** Objects in one step: each may have many rows beside it. */
+/** Objects per step: each may have many dependent rows. */
 const issuesAtOnce = 50;
 const rows = 250;
 
-/** Deleted issues without sub-issues. Those of which the sub-issues go as well go after them. */
+/** Deleted issues without sub-issues. A parent is removed after its sub-issues. */
 const goneIssues = `SELECT i.workspace_id, i.id, i.created_at FROM issues AS i WHERE i.deleted_at <= :before AND NOT EXISTS
   (SELECT 1 FROM issues AS s WHERE s.workspace_id = i.workspace_id AND s.parent_id = i.id) ORDER BY i.deleted_at LIMIT ${issuesAtOnce}`;
 
 const withoutReplies = `NOT EXISTS (SELECT 1 FROM comments AS r WHERE r.workspace_id = c.workspace_id AND r.parent_id = c.id)`;
 
-/** Tables of which rows belong to an issue, and go with it, by the columns that tell them apart. */
+/** Key columns of the tables whose rows belong to an issue and are removed with it. */
 const partsOfIssues: Readonly<Record<string, string>> = {
   attachments: 'id',
   issue_labels: 'issue_id, label_id',
@@ -39,7 +39,7 @@ const without = (table: string, column = 'issue_id'): string =>
   `NOT EXISTS (SELECT 1 FROM ${table} AS r WHERE r.workspace_id = gone.workspace_id AND r.${column} = gone.id)`;
 const withoutParts = [...Object.keys(partsOfIssues), 'comments', 'relations'].map((table) => without(table));
 
-/** What others kept of them goes as well. */
+/** Statements that record purged issues, so that data stored elsewhere about them is removed too. */
 const noteGone = [
   systemStatement(
     'former_identifiers.note_gone',
@@ -62,7 +62,7 @@ const noteGone = [
   ),
 ];
 
-/** An endpoint that deliveries are kept of is kept with them. */
+/** An endpoint is retained as long as its deliveries and replays. */
 const goneEndpoints = `SELECT e.workspace_id, e.id FROM endpoints AS e WHERE e.deleted_at <= :before
   AND NOT EXISTS (SELECT 1 FROM deliveries AS d WHERE d.workspace_id = e.workspace_id AND d.endpoint_id = e.id)
   AND NOT EXISTS (SELECT 1 FROM replays AS r WHERE r.workspace_id = e.workspace_id AND r.endpoint_id = e.id)`;

@@ -50,7 +50,7 @@ export function createIdentify(options: IdentifyOptions): Identify {
     let principal: Principal | null = null;
     let failure: unknown = null;
     try {
-      // An inbound request may carry a token of the sender's own.
+      // An inbound request may carry a token that the sender issued, which is no credential of this server.
       if (route.kind !== 'inbound' || route.resource) principal = await identify(request, route.resource);
     } catch (error) {
       failure = error;

@@ -76,7 +76,7 @@ class WorkspaceWindow implements Bucket {
   count = 0;
   readonly resetAtMs: number;
   readonly #limits: SharedLimits;
-  /** Principals with at least one admitted request. */
+  /** Number of principals with at least one admitted request. */
   #active = 0;
   /** At most one entry for each member of the workspace. */
   readonly #members = new Map<string, MemberCount>();

@@ -31,7 +31,7 @@ export interface ValueCall extends Incoming {
   readonly ifMatch?: number | null;
   readonly mode?: WriteMode;
   readonly idempotencyKey?: string;
-  /** Decides whether the changes of a commit wait for approval instead. */
+  /** Decides whether the changes are stored as a proposal that needs approval, instead of being committed. */
   readonly hold?: ApprovalCheck;
   readonly cause?: Cause | null;
   readonly staged?: Staging | null;

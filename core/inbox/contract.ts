@@ -97,7 +97,7 @@ export const inboxItem = defineContract({
   operations: {
     list: 'List the items of your inbox, newest first',
     get: 'Get an item of your inbox',
-    update: 'Mark an item as read, archived or snoozed, or reverse that',
+    update: 'Mark or unmark an inbox item as read, archived or snoozed',
   },
   events: {
     announced: ['inbox.item_created'],

@@ -1,4 +1,4 @@
-// Patterns of team keys (ENG) and issue identifiers (ENG-42). They are stored in upper case and accepted in any case.
+// Patterns of team keys (ENG) and issue identifiers (ENG-42). They are stored in upper case and matched case-insensitively.
 
 const key = '[A-Z][A-Z0-9]{0,9}';
 const keyInAnyCase = '[A-Za-z][A-Za-z0-9]{0,9}';

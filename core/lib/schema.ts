@@ -76,7 +76,7 @@ export interface CalledBy {
   readonly pattern: string;
   /** Description of the alternative name, completing a sentence. */
   readonly doc: string;
-  /** Unique field that is the alternative name. Stored in upper case, accepted in any case. */
+  /** Unique field that is the alternative name. Stored in upper case, matched case-insensitively. */
   readonly field?: string;
   /** Present if the name means the caller. */
   readonly isCaller?: true;
@@ -120,13 +120,13 @@ export const version = Type.Integer({
   description: 'Version of the object, incremented by each change; for `If-Match`.',
 });
 
-/** Required text: not only white space. */
+/** Required text, non-blank. */
 export function text(maxLength: number, description?: string): ReturnType<typeof Type.String> {
   return Type.String({
     minLength: 1,
     maxLength,
     pattern: '\\S',
-    description: description ?? 'Text that is not only white space.',
+    description: description ?? 'Non-blank text.',
   });
 }
 

@@ -42,7 +42,7 @@ export const traitsOf: Readonly<Record<HandlerKind, Traits>> = {
     callCharsMax: 256 * 1024 * 1024,
     isRetried: true,
   },
-  /** Called by a person or program over REST. */
+  /** Handles calls of a person or program over REST. */
   action: {
     title: 'Action',
     cpuMs: seldom,
@@ -51,7 +51,7 @@ export const traitsOf: Readonly<Record<HandlerKind, Traits>> = {
     callCharsMax: callChars,
     isRetried: false,
   },
-  /** Called by anyone who knows the URL of an inbound route. */
+  /** Handles requests to an inbound route; anyone who knows its URL can send them. */
   route: {
     title: 'Route',
     cpuMs: often,

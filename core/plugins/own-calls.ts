@@ -1,5 +1,4 @@
-// Host calls for the plugin's own values, jobs and requests. They are no API operations and need no grant; the host answers them
-// directly.
+// Host calls for the plugin's own values, jobs and requests. These are not API operations and need no grant; the host answers them.
 import { CallError, queryOf } from './gateway-call.ts';
 import { callGateway, type BridgeCall } from './host-gateway.ts';
 

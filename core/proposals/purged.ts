@@ -1,5 +1,5 @@
-// What proposals say of issues that were purged goes: values, titles and the writes themselves. One that waits ends with it, since what it
-// would change is not there.
+// Removes data about purged issues from proposals: values, titles and the writes themselves. Rejects open proposals, because the issue
+// that they would change no longer exists.
 import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import { mentionsOf } from '../lib/mentions.ts';
@@ -11,21 +11,21 @@ import { proposalModel, type StoredEffect, type Proposal } from './kind.ts';
 import { targetOf } from './make.ts';
 import { sealWrites } from './writes.ts';
 
-/** Takes the place of the words that an inbox item quotes, too. */
+/** Also replaces the text that an inbox item quotes. */
 export const purgedReason = 'An issue that it is about was purged.';
 
 const page = tenantStatement<{ id: string; issue_ids_json: string; diff_json: string }>(
   'proposals.page',
   `SELECT id, issue_ids_json, diff_json FROM proposals WHERE workspace_id = :ws AND id > :after ORDER BY id LIMIT 50`,
 );
-/** What it says is no change of it: nobody hears of that. */
+/** Removing texts is no change of the proposal, so no event is emitted. */
 const forget = tenantStatement(
   'proposals.forget',
   `UPDATE proposals SET title = :title, diff_json = :diff, writes_sealed_json = :writes
    WHERE workspace_id = :ws AND id = :id`,
 );
 
-/** @param ids of issues */
+/** @param ids ids of the purged issues */
 export async function forgetInProposals(
   ctx: Context,
   ids: ReadonlySet<string>,
@@ -82,7 +82,7 @@ async function forgetIn(ctx: Context, current: Proposal, isGone: (effect: Stored
   return { changes: [{ ...change, ...cause }, ...(await archiveItemsAbout(ctx, targetOf(current)))], ops };
 }
 
-/** What has no number yet is called by its title. */
+/** Also removes the name, because an issue without a number is named by its title. */
 function withoutWords(effect: StoredEffect): StoredEffect {
   return {
     ...effect,

@@ -199,13 +199,18 @@ function byIdAsWell({ field }: Filterable, byName: ReferenceField): ReferenceFie
 export function referenceText({ to, ways, nullable, isPerson }: ReferenceField): TSchema {
   const by = ways
     .filter((way) => way.by !== 'turn')
-    .map((way) => (way.by === 'word' ? way.property : way.by))
-    .join(' or ');
+    .map((way) => (way.by === 'word' ? way.property : way.by));
   const relativeWords = ways.flatMap((way) => (way.by === 'turn' ? Object.keys(way.words ?? {}) : []));
   const words = [...(isPerson ? ['me'] : []), ...relativeWords, ...(nullable ? ['none'] : [])];
-  const also = words.length > 0 ? `; also ${words.map((word) => `\`${word}\``).join(' and ')}` : '';
-  return text(`The ${by} of the ${to.name}${also}.`);
+  const also = words.length > 0 ? `, or ${either(words.map((word) => `\`${word}\``))}` : '';
+  const named = either(by);
+  return text(
+    `${named.charAt(0).toUpperCase()}${named.slice(1)} of the ${to.name.replaceAll('_', ' ')}${also}.`,
+  );
 }
+
+const listFormat = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+const either = (words: readonly string[]): string => listFormat.format(words);
 
 const text = (description: string): TSchema => Type.String({ minLength: 1, maxLength: 200, description });
 

@@ -151,7 +151,7 @@ export const effectTable = {
 
 export type EffectName = keyof typeof effectTable;
 
-/** Effects by operation that always has them. */
+/** Maps an operation to the effects that it always has. */
 const alwaysOf = new Map<string, Effect[]>();
 for (const effect of Object.values<Effect>(effectTable))
   for (const [name, when] of Object.entries(effect.operations))

@@ -5,7 +5,7 @@ import type { ActiveRun } from './run/run.ts';
 
 export interface Death {
   why: string;
-  /** Absent if the process died by itself. */
+  /** Absent if the process exited unexpectedly. */
   cause?: 'cpu' | 'memory' | 'silent' | 'fat' | 'threads';
   /** The run that the sidecar named. */
   culprit?: ActiveRun | undefined;

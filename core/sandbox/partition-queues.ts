@@ -1,4 +1,4 @@
-// Fair queue of named lanes: items of one lane run one at a time and in order. Slots rotate between workspaces, then between the
+// Fair queue with partitions ("lanes"): items of one lane run one at a time and in order. Slots rotate between workspaces, then between the
 // installs of a workspace, then between the lanes of an install; quotas leave slots free for the others.
 import { FairQuota } from '../lib/fairness/fair-quota.ts';
 import { FairQueue } from '../lib/fairness/fair-queue.ts';
@@ -24,7 +24,7 @@ export interface PartitionQueues<Item> {
   clear(): Item[];
 }
 
-/** @param slots most items taken and not yet released, over all lanes */
+/** @param slots maximum number of items taken and not yet released, across all lanes */
 export function createPartitionQueues<Item>(slots: number): PartitionQueues<Item> {
   /** Lanes that are busy or have waiting items. Callers of `push` bound the number of items. */
   const queues = new Map<string, PartitionQueue<Item>>();

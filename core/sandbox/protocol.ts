@@ -14,7 +14,7 @@ export const messageMax = 4000;
 export const opMax = 60;
 /** Most host calls and timers that a handler may start between two answers. */
 export const callsPerFrameMax = 1000;
-/** Largest number of a call; the calls of a run are numbered from 1. */
+/** Maximum number of a call; the calls of a run are numbered from 1. */
 export const callMax = 2 ** 31;
 /** One day; a sanity bound far above every real duration. */
 export const msMax = 86_400_000;

@@ -23,7 +23,7 @@ import type { Violations } from './violations.ts';
 export interface Sidecars {
   readonly fleet: Fleet;
   readonly watch: Watch;
-  /** As last reported; undefined before the first sidecar is ready. */
+  /** Jail level that a sidecar last reported; undefined before the first sidecar is ready. */
   readonly jail: JailLevel | undefined;
 }
 

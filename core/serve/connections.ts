@@ -10,7 +10,7 @@ const lookMs = 20;
 export interface Patience {
   /** Connections are closed once no request has arrived on any for this long; 0 does not wait. */
   readonly quietMs: number;
-  /** Time after which they are closed in any case, once pending requests are answered. */
+  /** Time after which connections are closed unconditionally, once pending requests are answered. */
   readonly quietByMs: number;
 }
 

@@ -43,7 +43,7 @@ export interface FileEngineOptions {
   readonly path: string;
   /** Path of the log head file. */
   readonly logHead: string;
-  /** CPU time budget of one long read in milliseconds; 0 is unlimited. */
+  /** CPU time budget of one long read in milliseconds; 0 for unlimited. */
   readonly budgetMs: number;
   readonly charge: ChargeRead;
   /** Settings of the continuous copy; null or missing if there is none. */

@@ -60,7 +60,7 @@ function prepareForSteps(db: Connection, from: number): void {
   // A page of this size fits an event or issue of usual length; a longer row costs one more page to write and to skip. Only a file created
   // with incremental auto-vacuum can return the space of deleted rows to the disk.
   if (from === 0) db.exec(`PRAGMA page_size = ${newPageBytes}; PRAGMA auto_vacuum = INCREMENTAL`);
-  // The only checkpoint is the one at the end of the connection.
+  // Without automatic checkpoints, the only checkpoint happens when the connection closes.
   for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'wal_autocheckpoint = 0'])
     db.prepare(`PRAGMA ${pragma}`).all();
 }

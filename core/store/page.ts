@@ -103,7 +103,7 @@ export async function readPage(
   return { data, pageInfo: { hasNextPage, endCursor }, next: rows[pageRows.length] };
 }
 
-/** Sorted entries of the request parameters, because their order does not make a different list. */
+/** Sorts the request parameters, because a cursor stays valid if only their order changes. */
 export function sortedParameters(
   parameters: Readonly<Record<string, unknown>>,
 ): [name: string, value: unknown][] {

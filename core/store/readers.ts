@@ -37,7 +37,7 @@ interface Job {
   reject(error: unknown): void;
 }
 
-/** @param budgetMs CPU time budget of one read; 0 is unlimited */
+/** @param budgetMs CPU time budget of one read; 0 for unlimited */
 export function createReaders(options: { uri: string; budgetMs: number; charge: ChargeRead }): Readers {
   const { budgetMs, charge } = options;
   const queue = new FairQueue<Job>();

@@ -9,7 +9,7 @@ import { state, type StateType } from './workflows/contract.ts';
 export type TeamEntry = Entry<typeof team>;
 export type StateEntry = Entry<typeof state>;
 
-/** @param name key of the team in any case, or its id */
+/** @param name key of the team, case-insensitive, or its id */
 export function findTeam({ teams }: Directory, name: string): TeamEntry | undefined {
   const byId = teams.get(name);
   if (byId) return byId;

@@ -1,4 +1,4 @@
-// Labels that name a kind (bug, feature, question), in any case.
+// Labels that name a kind (bug, feature, question), matched case-insensitively.
 import { issueTypes, type IssueType } from './model/kind.ts';
 
 type LabelName = { readonly name: string };

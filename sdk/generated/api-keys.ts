@@ -49,7 +49,7 @@ export interface ApiKeyQuery {
 
 /** Create an API key; the key is shown once. */
 export interface ApiKeyCreate {
-  /** Name of the API key. Text that is not only white space. */
+  /** Name of the API key. Non-blank text. */
   name: string;
   /** Scopes of the key, at most those of the credential that creates it. */
   scopes: readonly Scope[];

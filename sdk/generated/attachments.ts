@@ -54,7 +54,7 @@ export interface AttachmentQuery {
 
 /** Attach a link to an issue. */
 export interface AttachmentCreate {
-  /** Title of the attachment; for a file, its name. Text that is not only white space. */
+  /** Title of the attachment; for a file, its name. Non-blank text. */
   title: string;
   /** URL of the link; null for a file. A URL that begins with https:// or http://. */
   url: string | null;

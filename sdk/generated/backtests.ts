@@ -31,7 +31,7 @@ export interface BacktestsCreate {
   since?: string | undefined;
   /** End of the window; default now. An ISO 8601 time. */
   until?: string | undefined;
-  /** Largest number of events to run on; default 10,000. */
+  /** Maximum number of events to run on; default 10,000. */
   events?: number | undefined;
   /** Settings by their names in the manifest. */
   settings?: Readonly<Record<string, unknown>> | undefined;

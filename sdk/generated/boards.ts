@@ -10,7 +10,7 @@ export interface Board {
   readonly name: string;
   /** Description of the board. Markdown. */
   readonly description: string;
-  /** Key of the team whose issues the board shows; null for all teams. */
+  /** Team whose issues the board shows; null for all teams. */
   readonly team: string | null;
   /** Filter for the issues that the board shows. Filter tree, as for the list of issues; `{}` matches all. */
   readonly filter: Readonly<Record<string, unknown>>;
@@ -53,9 +53,9 @@ export interface BoardQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** Name of the board. Text that is not only white space. */
+  /** Name of the board. Non-blank text. */
   name?: string | undefined;
-  /** The key or id of the team; also `none`. */
+  /** Key or id of the team, or `none`. */
   team?: string | undefined;
   /** Deleted objects: left out, listed as well, or listed alone. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
@@ -67,11 +67,11 @@ export interface BoardQuery {
 
 /** Create a board. */
 export interface BoardCreate {
-  /** Name of the board. Text that is not only white space. */
+  /** Name of the board. Non-blank text. */
   name: string;
   /** Description of the board. Markdown, up to 65536 characters. */
   description?: string | undefined;
-  /** Key of the team whose issues the board shows; null for all teams. Id, key or name of a team. */
+  /** Team whose issues the board shows; null for all teams. Id, key or name of a team. */
   team?: string | null | undefined;
   /** Filter for the issues that the board shows. Filter tree, as for the list of issues; `{}` matches all. */
   filter?: Readonly<Record<string, unknown>> | undefined;
@@ -93,7 +93,7 @@ export interface BoardCreate {
     | undefined;
   /** Field that the swimlanes group issues by; null for no swimlanes. One of state, stateType, assignee, priority, or fields.<key> for a custom field of type select, member or checkbox. */
   swimlanes?: string | null | undefined;
-  /** Order of the cards in a column: `manual`, or a sort of issues such as `-priority,updatedAt`. Text that is not only white space. */
+  /** Order of the cards in a column: `manual`, or a sort of issues such as `-priority,updatedAt`. Non-blank text. */
   sort?: string | undefined;
   /** Enforcement of column limits: `soft` marks columns over their limit, `hard` also refuses moves into full columns. */
   limits?: 'soft' | 'hard' | undefined;
@@ -107,11 +107,11 @@ export interface BoardGetQuery {
 
 /** Change a board. */
 export interface BoardPatch {
-  /** Name of the board. Text that is not only white space. */
+  /** Name of the board. Non-blank text. */
   name?: string | undefined;
   /** Description of the board. Markdown, up to 65536 characters. */
   description?: string | undefined;
-  /** Key of the team whose issues the board shows; null for all teams. Id, key or name of a team. */
+  /** Team whose issues the board shows; null for all teams. Id, key or name of a team. */
   team?: string | null | undefined;
   /** Filter for the issues that the board shows. Filter tree, as for the list of issues; `{}` matches all. */
   filter?: Readonly<Record<string, unknown>> | undefined;
@@ -133,7 +133,7 @@ export interface BoardPatch {
     | undefined;
   /** Field that the swimlanes group issues by; null for no swimlanes. One of state, stateType, assignee, priority, or fields.<key> for a custom field of type select, member or checkbox. */
   swimlanes?: string | null | undefined;
-  /** Order of the cards in a column: `manual`, or a sort of issues such as `-priority,updatedAt`. Text that is not only white space. */
+  /** Order of the cards in a column: `manual`, or a sort of issues such as `-priority,updatedAt`. Non-blank text. */
   sort?: string | undefined;
   /** Enforcement of column limits: `soft` marks columns over their limit, `hard` also refuses moves into full columns. */
   limits?: 'soft' | 'hard' | undefined;

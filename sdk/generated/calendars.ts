@@ -84,9 +84,9 @@ export interface CalendarQuery {
 
 /** Create a calendar. */
 export interface CalendarCreate {
-  /** Name of the calendar. Text that is not only white space. */
+  /** Name of the calendar. Non-blank text. */
   name: string;
-  /** IANA name of the time zone of the hours and days, such as Europe/Berlin. Text that is not only white space. */
+  /** IANA name of the time zone of the hours and days, such as Europe/Berlin. Non-blank text. */
   timeZone: string;
   /** Working hours. Map of day of the week → hours; omitted days are free. */
   hours: {
@@ -160,9 +160,9 @@ export interface CalendarCreate {
 
 /** Change a calendar. */
 export interface CalendarPatch {
-  /** Name of the calendar. Text that is not only white space. */
+  /** Name of the calendar. Non-blank text. */
   name?: string | undefined;
-  /** IANA name of the time zone of the hours and days, such as Europe/Berlin. Text that is not only white space. */
+  /** IANA name of the time zone of the hours and days, such as Europe/Berlin. Non-blank text. */
   timeZone?: string | undefined;
   /** Working hours. Map of day of the week → hours; omitted days are free. */
   hours?:

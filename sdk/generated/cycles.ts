@@ -40,9 +40,9 @@ export interface CycleQuery {
   cursor?: string | undefined;
   /** Number of the cycle within its team, from 1. */
   number?: number | undefined;
-  /** Name of the cycle; default `Cycle <number>`. Text that is not only white space. */
+  /** Name of the cycle; default `Cycle <number>`. Non-blank text. */
   name?: string | undefined;
-  /** The key or id of the team. */
+  /** Key or id of the team. */
   team?: string | undefined;
   /** An ISO 8601 time, or relative to now, such as `-P7D`. */
   startsAt?: string | undefined;
@@ -56,7 +56,7 @@ export interface CycleQuery {
 
 /** Create a cycle. */
 export interface CycleCreate {
-  /** Name of the cycle; default `Cycle <number>`. Text that is not only white space. */
+  /** Name of the cycle; default `Cycle <number>`. Non-blank text. */
   name?: string | undefined;
   /** Goal of the cycle. Markdown, up to 65536 characters. */
   description?: string | undefined;
@@ -70,7 +70,7 @@ export interface CycleCreate {
 
 /** Change a cycle. */
 export interface CyclePatch {
-  /** Name of the cycle; default `Cycle <number>`. Text that is not only white space. */
+  /** Name of the cycle; default `Cycle <number>`. Non-blank text. */
   name?: string | undefined;
   /** Goal of the cycle. Markdown, up to 65536 characters. */
   description?: string | undefined;

@@ -21,11 +21,11 @@ export interface Field {
     /** True if the option can no longer be chosen; issues that have it keep it. */
     readonly archived?: boolean;
   }[];
-  /** True if new issues must have a value, and no value may be removed; default false. */
+  /** True if new issues must have a value and existing values cannot be removed; default false. */
   readonly required: boolean;
   /** True if no new values can be set; existing values stay visible and filterable. Default false. */
   readonly archived: boolean;
-  /** Key of the team whose issues have the field; null for all teams. */
+  /** Team whose issues have the field; null for all teams. */
   readonly team: string | null;
   /** Version of the object, incremented by each change; for `If-Match`. */
   readonly version: number;
@@ -49,7 +49,7 @@ export interface FieldQuery {
   deleted?: 'exclude' | 'include' | 'only' | undefined;
   /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
-  /** A UUID in lower case, or its key in any case, such as ENG. */
+  /** A UUID in lower case, or the case-insensitive key of a team, such as ENG. */
   team?: string | undefined;
 }
 
@@ -57,9 +57,9 @@ export interface FieldQuery {
 export interface FieldCreate {
   /** Key of the field, unique in the workspace. Issues, filters and sorts use it as `fields.<key>`. A letter, then up to 39 letters, digits and underscores, all in lower case. */
   key: string;
-  /** Name of the field. Text that is not only white space. */
+  /** Name of the field. Non-blank text. */
   name: string;
-  /** Description of the field. Text that is not only white space. */
+  /** Description of the field. Non-blank text. */
   description?: string | undefined;
   /** Type of the values. */
   type: 'text' | 'number' | 'date' | 'select' | 'multi_select' | 'member' | 'url' | 'checkbox';
@@ -74,19 +74,19 @@ export interface FieldCreate {
         archived?: boolean | undefined;
       }[]
     | undefined;
-  /** True if new issues must have a value, and no value may be removed; default false. */
+  /** True if new issues must have a value and existing values cannot be removed; default false. */
   required?: boolean | undefined;
   /** True if no new values can be set; existing values stay visible and filterable. Default false. */
   archived?: boolean | undefined;
-  /** Key of the team whose issues have the field; null for all teams. Id, key or name of a team. */
+  /** Team whose issues have the field; null for all teams. Id, key or name of a team. */
   team?: string | null | undefined;
 }
 
 /** Change a custom field. */
 export interface FieldPatch {
-  /** Name of the field. Text that is not only white space. */
+  /** Name of the field. Non-blank text. */
   name?: string | undefined;
-  /** Description of the field. Text that is not only white space. */
+  /** Description of the field. Non-blank text. */
   description?: string | undefined;
   /** Options of a select field, in sort order. Options can be renamed and archived, but not removed. */
   options?:
@@ -99,7 +99,7 @@ export interface FieldPatch {
         archived?: boolean | undefined;
       }[]
     | undefined;
-  /** True if new issues must have a value, and no value may be removed; default false. */
+  /** True if new issues must have a value and existing values cannot be removed; default false. */
   required?: boolean | undefined;
   /** True if no new values can be set; existing values stay visible and filterable. Default false. */
   archived?: boolean | undefined;

@@ -50,7 +50,7 @@ export interface GrantQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** The id or name of the member; also `me`. */
+  /** Id or name of the member, or `me`. */
   member?: string | undefined;
   /** Resource for which the tokens are valid: the REST API or the MCP endpoint. */
   resource?: 'api' | 'mcp' | undefined;

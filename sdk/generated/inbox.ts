@@ -119,7 +119,7 @@ export interface InboxItemQuery {
   snoozed?: 'exclude' | 'include' | 'only' | undefined;
 }
 
-/** Mark an item as read, archived or snoozed, or reverse that. */
+/** Mark or unmark an inbox item as read, archived or snoozed. */
 export interface InboxItemPatch {
   /** Time until which the notification is snoozed; it then returns as unread. Null unless snoozed. An ISO 8601 time. */
   snoozedUntil?: string | null | undefined;

@@ -132,21 +132,21 @@ export interface IssueQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** The id or key of the team. */
+  /** Id or key of the team. */
   team?: string | undefined;
-  /** The id or type or name of the state. */
+  /** Id, type or name of the state. */
   state?: string | undefined;
-  /** The id or name of the member; also `me` and `none`. */
+  /** Id or name of the member, or `me` or `none`. */
   assignee?: string | undefined;
-  /** The id or name of the label; also `none`. */
+  /** Id or name of the label, or `none`. */
   label?: string | undefined;
-  /** The id or identifier of the issue; also `none`. */
+  /** Id or identifier of the issue, or `none`. */
   parent?: string | undefined;
-  /** The id or name of the cycle; also `current` and `next` and `previous` and `none`. */
+  /** Id or name of the cycle, or `current`, `next`, `previous` or `none`. */
   cycle?: string | undefined;
-  /** The id or name of the project; also `none`. */
+  /** Id or name of the project, or `none`. */
   project?: string | undefined;
-  /** The id or name of the milestone; also `none`. */
+  /** Id or name of the milestone, or `none`. */
   milestone?: string | undefined;
   /** Priority of the issue. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;
@@ -204,7 +204,7 @@ export interface IssueCreate {
   completedAt?: string | undefined;
   /** Time, ISO 8601, allowed in states of type canceled, duplicate; needs the scope `import:write`. Default: null if `createdAt` is given, otherwise as for other issues. */
   canceledAt?: string | undefined;
-  /** Title of the issue, up to 500 characters. Text that is not only white space. */
+  /** Title of the issue, up to 500 characters. Non-blank text. */
   title: string;
   /** Description of the issue. Markdown, up to 256 KiB. */
   description?: string | undefined;
@@ -258,7 +258,7 @@ export interface IssueGetQuery {
 
 /** Update an issue. */
 export interface IssuePatch {
-  /** Title of the issue, up to 500 characters. Text that is not only white space. */
+  /** Title of the issue, up to 500 characters. Non-blank text. */
   title?: string | undefined;
   /** Description of the issue. Markdown, up to 256 KiB. */
   description?: string | undefined;
@@ -319,7 +319,7 @@ export interface IssueBulkUpdate {
 }
 
 export interface IssueUpdate {
-  /** Title of the issue, up to 500 characters. Text that is not only white space. */
+  /** Title of the issue, up to 500 characters. Non-blank text. */
   title?: string | undefined;
   /** Description of the issue. Markdown, up to 256 KiB. */
   description?: string | undefined;
@@ -379,7 +379,7 @@ export interface IssueExternalPut {
   teamKey?: string | undefined;
   /** Another name for `team`. Id, key or name of a team. */
   teamId?: string | undefined;
-  /** Title of the issue, up to 500 characters. Text that is not only white space. */
+  /** Title of the issue, up to 500 characters. Non-blank text. */
   title: string;
   /** Description of the issue. Markdown, up to 256 KiB. */
   description?: string | undefined;
@@ -455,7 +455,7 @@ export interface IssueHistoryQuery {
 
 /** Accept an issue that is in triage. */
 export interface IssueTriageAccept {
-  /** Title of the issue, up to 500 characters. Text that is not only white space. */
+  /** Title of the issue, up to 500 characters. Non-blank text. */
   title?: string | undefined;
   /** Description of the issue. Markdown, up to 256 KiB. */
   description?: string | undefined;

@@ -8,7 +8,7 @@ export interface Label {
   readonly name: string;
   /** Color of the label. A color as #rrggbb in lower case. */
   readonly color: string;
-  /** Key of the team whose issues can have the label; null for all teams. */
+  /** Team whose issues can have the label; null for all teams. */
   readonly team: string | null;
   /** Version of the object, incremented by each change; for `If-Match`. */
   readonly version: number;
@@ -28,23 +28,23 @@ export interface LabelQuery {
   cursor?: string | undefined;
   /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
-  /** A UUID in lower case, or its key in any case, such as ENG. */
+  /** A UUID in lower case, or the case-insensitive key of a team, such as ENG. */
   team?: string | undefined;
 }
 
 /** Create a label. */
 export interface LabelCreate {
-  /** Name of the label. Text that is not only white space. */
+  /** Name of the label. Non-blank text. */
   name: string;
   /** Color of the label. A color as #rrggbb in lower case. */
   color?: string | undefined;
-  /** Key of the team whose issues can have the label; null for all teams. Id, key or name of a team. */
+  /** Team whose issues can have the label; null for all teams. Id, key or name of a team. */
   team?: string | null | undefined;
 }
 
 /** Change a label. */
 export interface LabelPatch {
-  /** Name of the label. Text that is not only white space. */
+  /** Name of the label. Non-blank text. */
   name?: string | undefined;
   /** Color of the label. A color as #rrggbb in lower case. */
   color?: string | undefined;

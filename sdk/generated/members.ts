@@ -36,7 +36,7 @@ export interface MemberQuery {
 
 /** Add a member. */
 export interface MemberCreate {
-  /** Name of the member. Text that is not only white space. */
+  /** Name of the member. Non-blank text. */
   name: string;
   /** The e-mail address of the member, such as ana@acme.example. */
   email?: string | null | undefined;
@@ -48,7 +48,7 @@ export interface MemberCreate {
 
 /** Change a member. */
 export interface MemberPatch {
-  /** Name of the member. Text that is not only white space. */
+  /** Name of the member. Non-blank text. */
   name?: string | undefined;
   /** The e-mail address of the member, such as ana@acme.example. */
   email?: string | null | undefined;

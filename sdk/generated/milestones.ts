@@ -37,7 +37,7 @@ export interface MilestoneQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** The id or name of the project. */
+  /** Id or name of the project. */
   project?: string | undefined;
   /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
@@ -45,7 +45,7 @@ export interface MilestoneQuery {
 
 /** Add a milestone to a project. */
 export interface MilestoneCreate {
-  /** Name of the milestone. Text that is not only white space. */
+  /** Name of the milestone. Non-blank text. */
   name: string;
   /** Goal of the milestone. Markdown, up to 65536 characters. */
   description?: string | undefined;
@@ -57,7 +57,7 @@ export interface MilestoneCreate {
 
 /** Change a milestone, or move it among the others. */
 export interface MilestonePatch {
-  /** Name of the milestone. Text that is not only white space. */
+  /** Name of the milestone. Non-blank text. */
   name?: string | undefined;
   /** Goal of the milestone. Markdown, up to 65536 characters. */
   description?: string | undefined;

@@ -42,7 +42,7 @@ export interface OAuthAppQuery {
 
 /** Register an OAuth app; the secret of a confidential one is shown once. */
 export interface OAuthAppCreate {
-  /** Name of the app, shown on the consent page. Text that is not only white space. */
+  /** Name of the app, shown on the consent page. Non-blank text. */
   name: string;
   /** Description of the app. */
   description?: string | undefined;
@@ -56,7 +56,7 @@ export interface OAuthAppCreate {
 
 /** Change an OAuth app. */
 export interface OAuthAppPatch {
-  /** Name of the app, shown on the consent page. Text that is not only white space. */
+  /** Name of the app, shown on the consent page. Non-blank text. */
   name?: string | undefined;
   /** Description of the app. */
   description?: string | undefined;

@@ -331,7 +331,7 @@ export interface Operations {
     list(query?: InboxItemQuery, options?: CallOptions): List<InboxItem>;
     /** Get an item of your inbox. */
     get(id: string, options?: CallOptions): Promise<InboxItem>;
-    /** Mark an item as read, archived or snoozed, or reverse that. Inbox items can be read or archived by their member only. */
+    /** Mark or unmark an inbox item as read, archived or snoozed. Inbox items can be read or archived by their member only. */
     update(id: string, body: InboxItemPatch, options?: ChangeOptions): Promise<InboxItem>;
     /** Count the unread items of your inbox. */
     unreadCount(options?: CallOptions): Promise<InboxUnread>;
@@ -701,7 +701,7 @@ export interface Operations {
   readonly deliveries: {
     /** List deliveries to all endpoints, newest first. */
     list(query?: DeliveriesQuery, options?: CallOptions): List<Delivery>;
-    /** Get a delivery with its payload and every attempt. Also needs the read scope of the event's namespace; without it the delivery is not found. */
+    /** Get a delivery with its payload and every attempt. Returns 404 without the read scope of the event's namespace. */
     get(id: string, options?: CallOptions): Promise<DeliveryDetail>;
     /** Redeliver an event. Creates a new delivery of the same event with a new signature. The endpoint must be enabled. */
     replay(id: string, options?: WriteOptions): Promise<Delivery>;
@@ -880,7 +880,7 @@ export interface Operations {
     undo(id: string, options?: WriteOptions): Promise<Undo>;
   };
   readonly triage: {
-    /** Suggest kind, priority and labels of issues, without a token. The route is public and limited per minute and address. Nothing is stored. With `workspace`, the response also has possible duplicates, if the workspace allows it. */
+    /** Suggest kind, priority and labels of issues, without a token. The route is public and limited per minute and client address. Nothing is stored. With `workspace`, the response also has possible duplicates, if the workspace allows it. */
     ask(body: TriageAsk, options?: CallOptions): Promise<Triage>;
   };
 }

@@ -30,11 +30,11 @@ export interface PipelineQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** Name of the pipeline. Text that is not only white space. */
+  /** Name of the pipeline. Non-blank text. */
   name?: string | undefined;
   /** Release type: `continuous` publishes work when it is done, `scheduled` collects it for a date. */
   type?: 'continuous' | 'scheduled' | undefined;
-  /** The key or id of the team; also `none`. */
+  /** Key or id of the team, or `none`. */
   team?: string | undefined;
   /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
@@ -42,7 +42,7 @@ export interface PipelineQuery {
 
 /** Create a pipeline. */
 export interface PipelineCreate {
-  /** Name of the pipeline. Text that is not only white space. */
+  /** Name of the pipeline. Non-blank text. */
   name: string;
   /** Release type: `continuous` publishes work when it is done, `scheduled` collects it for a date. */
   type?: 'continuous' | 'scheduled' | undefined;
@@ -50,13 +50,13 @@ export interface PipelineCreate {
   stages?: readonly string[] | undefined;
   /** Key of the responsible team; null if there is none. Id, key or name of a team. */
   team?: string | null | undefined;
-  /** Source repository: URL or name. Text that is not only white space. */
+  /** Source repository: URL or name. Non-blank text. */
   repository?: string | null | undefined;
 }
 
 /** Change a pipeline. */
 export interface PipelinePatch {
-  /** Name of the pipeline. Text that is not only white space. */
+  /** Name of the pipeline. Non-blank text. */
   name?: string | undefined;
   /** Release type: `continuous` publishes work when it is done, `scheduled` collects it for a date. */
   type?: 'continuous' | 'scheduled' | undefined;
@@ -64,6 +64,6 @@ export interface PipelinePatch {
   stages?: readonly string[] | undefined;
   /** Key of the responsible team; null if there is none. Id, key or name of a team. */
   team?: string | null | undefined;
-  /** Source repository: URL or name. Text that is not only white space. */
+  /** Source repository: URL or name. Non-blank text. */
   repository?: string | null | undefined;
 }

@@ -73,7 +73,7 @@ export interface Plugin {
   readonly settings: Readonly<Record<string, unknown>>;
   /** Mode of the writes of runs: `apply` commits them, `propose` requires approval, `simulate` records and drops them. */
   readonly mode: 'apply' | 'propose' | 'simulate';
-  /** Modes of classes of writes that differ from `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has its name in responses or in request bodies; fields that no plugin can update are refused. A write of several fields has the strictest of their modes. If `mode` is `apply` and `delete` is absent, deletions are proposed. */
+  /** Modes that override `mode` for one class of writes. Keys are `create`, `update`, `update.<field>`, `comment` and `delete`; `<field>` is the name of a field in responses or request bodies that plugins can update. For a write of several fields, the strictest mode applies. If `mode` is `apply` and `delete` is absent, deletions are proposed. */
   readonly modes: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>>;
   /** State of the plugin; a state other than `active`, `probation` or `needs_consent` means that it does not run. */
   readonly state:
@@ -162,7 +162,7 @@ export interface PluginInstall {
   settings?: Readonly<Record<string, unknown>> | undefined;
   /** Mode of the writes of runs: `apply` commits them, `propose` requires approval, `simulate` records and drops them. */
   mode?: 'apply' | 'propose' | 'simulate' | undefined;
-  /** Modes of classes of writes that differ from `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has its name in responses or in request bodies; fields that no plugin can update are refused. A write of several fields has the strictest of their modes. If `mode` is `apply` and `delete` is absent, deletions are proposed. */
+  /** Modes that override `mode` for one class of writes. Keys are `create`, `update`, `update.<field>`, `comment` and `delete`; `<field>` is the name of a field in responses or request bodies that plugins can update. For a write of several fields, the strictest mode applies. If `mode` is `apply` and `delete` is absent, deletions are proposed. */
   modes?: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>> | undefined;
   /** True to put the plugin on probation, during which its writes become proposals until people have approved 20 runs; false to end probation. Default true for a new install; an upgrade leaves it unchanged. */
   probation?: boolean | undefined;
@@ -195,7 +195,7 @@ export interface PluginPatch {
   settings?: Readonly<Record<string, unknown>> | undefined;
   /** Mode of the writes of runs: `apply` commits them, `propose` requires approval, `simulate` records and drops them. */
   mode?: 'apply' | 'propose' | 'simulate' | undefined;
-  /** Modes of classes of writes that differ from `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has its name in responses or in request bodies; fields that no plugin can update are refused. A write of several fields has the strictest of their modes. If `mode` is `apply` and `delete` is absent, deletions are proposed. */
+  /** Modes that override `mode` for one class of writes. Keys are `create`, `update`, `update.<field>`, `comment` and `delete`; `<field>` is the name of a field in responses or request bodies that plugins can update. For a write of several fields, the strictest mode applies. If `mode` is `apply` and `delete` is absent, deletions are proposed. */
   modes?: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>> | undefined;
   /** New state: `active` enables the plugin, `paused_by_admin` pauses it. */
   state?: 'active' | 'paused_by_admin' | undefined;
@@ -263,7 +263,7 @@ export interface PluginBacktest {
   since?: string | undefined;
   /** End of the window; default now. An ISO 8601 time. */
   until?: string | undefined;
-  /** Largest number of events to run on; default 10,000. */
+  /** Maximum number of events to run on; default 10,000. */
   events?: number | undefined;
   /** Settings by their names in the manifest. */
   settings?: Readonly<Record<string, unknown>> | undefined;
@@ -766,11 +766,11 @@ export interface BacktestReport {
     readonly field: string;
     /** Number of changes of the field, each value of an issue counted once. */
     readonly wouldChange: number;
-    /** Number of changes where people then set the same value. */
+    /** Number of changes after which a person set the same value. */
     readonly same: number;
-    /** Number of changes where people set another value. */
+    /** Number of changes after which a person set another value. */
     readonly opposite: number;
-    /** Number of changes where nobody changed the field. */
+    /** Number of changes after which no person changed the field. */
     readonly nothing: number;
     /** Percentage of `same` among the changes that people made; null if there are none. */
     readonly agreement: number | null;

@@ -40,11 +40,11 @@ export interface StatusUpdateQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** The id or name of the project. */
+  /** Id or name of the project. */
   project?: string | undefined;
   /** Health of the project, which is set on the project as well. */
   health?: 'on_track' | 'at_risk' | 'off_track' | undefined;
-  /** The id of the member; also `me`. */
+  /** Id of the member, or `me`. */
   author?: string | undefined;
   /** Sort order: up to 3 of createdAt, updatedAt, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;

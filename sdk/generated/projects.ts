@@ -56,13 +56,13 @@ export interface ProjectQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** Name of the project. Text that is not only white space. */
+  /** Name of the project. Non-blank text. */
   name?: string | undefined;
   /** Status of the project. */
   status?: 'backlog' | 'planned' | 'started' | 'paused' | 'completed' | 'canceled' | undefined;
   /** Health of the project; null until set. */
   health?: 'on_track' | 'at_risk' | 'off_track' | undefined;
-  /** The id or name of the member; also `me` and `none`. */
+  /** Id or name of the member, or `me` or `none`. */
   lead?: string | undefined;
   /** A date as YYYY-MM-DD, or relative to today, such as `-P7D`. */
   startDate?: string | undefined;
@@ -80,7 +80,7 @@ export interface ProjectQuery {
 
 /** Create a project. */
 export interface ProjectCreate {
-  /** Name of the project. Text that is not only white space. */
+  /** Name of the project. Non-blank text. */
   name: string;
   /** Description of the project. Markdown, up to 65536 characters. */
   description?: string | undefined;
@@ -98,7 +98,7 @@ export interface ProjectCreate {
   startDate?: string | null | undefined;
   /** Target date of the project. A date as YYYY-MM-DD. */
   targetDate?: string | null | undefined;
-  /** Emoji, or name of an icon. Text that is not only white space. */
+  /** Emoji, or name of an icon. Non-blank text. */
   icon?: string | null | undefined;
   /** Color of the project. A color as #rrggbb in lower case. */
   color?: string | null | undefined;
@@ -112,7 +112,7 @@ export interface ProjectGetQuery {
 
 /** Change a project. */
 export interface ProjectPatch {
-  /** Name of the project. Text that is not only white space. */
+  /** Name of the project. Non-blank text. */
   name?: string | undefined;
   /** Description of the project. Markdown, up to 65536 characters. */
   description?: string | undefined;
@@ -130,7 +130,7 @@ export interface ProjectPatch {
   startDate?: string | null | undefined;
   /** Target date of the project. A date as YYYY-MM-DD. */
   targetDate?: string | null | undefined;
-  /** Emoji, or name of an icon. Text that is not only white space. */
+  /** Emoji, or name of an icon. Non-blank text. */
   icon?: string | null | undefined;
   /** Color of the project. A color as #rrggbb in lower case. */
   color?: string | null | undefined;

@@ -49,13 +49,13 @@ export interface ReleaseQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** Name of the release. Text that is not only white space. */
+  /** Name of the release. Non-blank text. */
   name?: string | undefined;
-  /** Version tag such as 2.5.0; unique within the pipeline. Text that is not only white space. */
+  /** Version tag such as 2.5.0; unique within the pipeline. Non-blank text. */
   tag?: string | undefined;
-  /** The id or name of the pipeline. */
+  /** Id or name of the pipeline. */
   pipeline?: string | undefined;
-  /** Current stage in the pipeline. Text that is not only white space. */
+  /** Current stage in the pipeline. Non-blank text. */
   stage?: string | undefined;
   /** Status of the release: `planned` in the first stage, `in_progress` in later ones, then `published`, and `rolled_back` after a rollback. */
   status?: 'planned' | 'in_progress' | 'published' | 'rolled_back' | undefined;
@@ -67,9 +67,9 @@ export interface ReleaseQuery {
 
 /** Create a release. */
 export interface ReleaseCreate {
-  /** Name of the release. Text that is not only white space. */
+  /** Name of the release. Non-blank text. */
   name: string;
-  /** Version tag such as 2.5.0; unique within the pipeline. Text that is not only white space. */
+  /** Version tag such as 2.5.0; unique within the pipeline. Non-blank text. */
   tag: string;
   /** Pipeline of the release. Id or name of a pipeline. */
   pipelineId: string;
@@ -81,9 +81,9 @@ export interface ReleaseCreate {
 
 /** Change a release. */
 export interface ReleasePatch {
-  /** Name of the release. Text that is not only white space. */
+  /** Name of the release. Non-blank text. */
   name?: string | undefined;
-  /** Version tag such as 2.5.0; unique within the pipeline. Text that is not only white space. */
+  /** Version tag such as 2.5.0; unique within the pipeline. Non-blank text. */
   tag?: string | undefined;
   /** Planned date of publication. A date as YYYY-MM-DD. */
   targetDate?: string | null | undefined;

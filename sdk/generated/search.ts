@@ -5,7 +5,7 @@ import type { Issue } from './issues.ts';
 
 /** Search issues by text, best match first. */
 export interface SearchQueryQuery {
-  /** Search words, in any case and without accents; `"a phrase"`, `prefix*` and `-excluded` are supported. The last word may be a prefix. */
+  /** Search words; case and accents are ignored. Supports `"a phrase"`, `prefix*` and `-excluded`. The last word may be a prefix. */
   q: string;
   /** Maximum number of items per page. A page of large items ends after the item that exceeds 2 MiB. */
   limit?: number | undefined;
@@ -13,21 +13,21 @@ export interface SearchQueryQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** The id or key of the team. */
+  /** Id or key of the team. */
   team?: string | undefined;
-  /** The id or type or name of the state. */
+  /** Id, type or name of the state. */
   state?: string | undefined;
-  /** The id or name of the member; also `me` and `none`. */
+  /** Id or name of the member, or `me` or `none`. */
   assignee?: string | undefined;
-  /** The id or name of the label; also `none`. */
+  /** Id or name of the label, or `none`. */
   label?: string | undefined;
-  /** The id or identifier of the issue; also `none`. */
+  /** Id or identifier of the issue, or `none`. */
   parent?: string | undefined;
-  /** The id or name of the cycle; also `current` and `next` and `previous` and `none`. */
+  /** Id or name of the cycle, or `current`, `next`, `previous` or `none`. */
   cycle?: string | undefined;
-  /** The id or name of the project; also `none`. */
+  /** Id or name of the project, or `none`. */
   project?: string | undefined;
-  /** The id or name of the milestone; also `none`. */
+  /** Id or name of the milestone, or `none`. */
   milestone?: string | undefined;
   /** Priority of the issue. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;

@@ -51,7 +51,7 @@ export interface SlaPolicyQuery {
 
 /** Create an SLA policy. */
 export interface SlaPolicyCreate {
-  /** Name of the policy. Text that is not only white space. */
+  /** Name of the policy. Non-blank text. */
   name: string;
   /** Kind of the target: `first_response` is met when someone other than the creator comments or the issue is completed, `resolution` when the issue is completed. */
   kind?: 'first_response' | 'resolution' | undefined;
@@ -75,7 +75,7 @@ export interface SlaPolicyCreate {
 
 /** Change an SLA policy. */
 export interface SlaPolicyPatch {
-  /** Name of the policy. Text that is not only white space. */
+  /** Name of the policy. Non-blank text. */
   name?: string | undefined;
   /** True if the policy applies to issues; default true. */
   enabled?: boolean | undefined;

@@ -74,7 +74,7 @@ export interface SlaClockQuery {
   kind?: 'first_response' | 'resolution' | undefined;
   /** State of the clock. A breached clock stays `breached`, even if the target is reached late. */
   state?: 'running' | 'paused' | 'at_risk' | 'breached' | 'met' | 'canceled' | undefined;
-  /** The id or name of the sla_policy. */
+  /** Id or name of the sla policy. */
   policy?: string | undefined;
   /** An ISO 8601 time, or relative to now, such as `-P7D`. */
   dueAt?: string | undefined;
@@ -94,13 +94,13 @@ export interface SlaClockClocksQuery {
   kind?: 'first_response' | 'resolution' | undefined;
   /** State of the clock. A breached clock stays `breached`, even if the target is reached late. */
   state?: 'running' | 'paused' | 'at_risk' | 'breached' | 'met' | 'canceled' | undefined;
-  /** The id or name of the sla_policy. */
+  /** Id or name of the sla policy. */
   policy?: string | undefined;
   /** An ISO 8601 time, or relative to now, such as `-P7D`. */
   dueAt?: string | undefined;
-  /** The id or key of the team. */
+  /** Id or key of the team. */
   team?: string | undefined;
-  /** The id or name of the member; also `me` and `none`. */
+  /** Id or name of the member, or `me` or `none`. */
   assignee?: string | undefined;
   /** Upper bound of the due time, exclusive: ISO 8601, or relative to now, such as `PT1H`. */
   dueBefore?: string | undefined;

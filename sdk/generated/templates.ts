@@ -6,7 +6,7 @@ export interface Template {
   readonly id: string;
   /** Name of the template. */
   readonly name: string;
-  /** Key of the team whose issues can use the template; null for all teams. */
+  /** Team whose issues can use the template; null for all teams. */
   readonly team: string | null;
   /** Suggested title for forms; an issue is created with its own title. */
   readonly title: string | null;
@@ -59,17 +59,17 @@ export interface TemplateQuery {
   cursor?: string | undefined;
   /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
-  /** A UUID in lower case, or its key in any case, such as ENG. */
+  /** A UUID in lower case, or the case-insensitive key of a team, such as ENG. */
   team?: string | undefined;
 }
 
 /** Create a template. */
 export interface TemplateCreate {
-  /** Name of the template. Text that is not only white space. */
+  /** Name of the template. Non-blank text. */
   name: string;
-  /** Key of the team whose issues can use the template; null for all teams. Id, key or name of a team. */
+  /** Team whose issues can use the template; null for all teams. Id, key or name of a team. */
   team?: string | null | undefined;
-  /** Suggested title for forms; an issue is created with its own title. Text that is not only white space. */
+  /** Suggested title for forms; an issue is created with its own title. Non-blank text. */
   title?: string | null | undefined;
   /** Initial description of the issue. Markdown, up to 256 KiB. */
   description?: string | undefined;
@@ -95,9 +95,9 @@ export interface TemplateCreate {
 
 /** Change a template. */
 export interface TemplatePatch {
-  /** Name of the template. Text that is not only white space. */
+  /** Name of the template. Non-blank text. */
   name?: string | undefined;
-  /** Suggested title for forms; an issue is created with its own title. Text that is not only white space. */
+  /** Suggested title for forms; an issue is created with its own title. Non-blank text. */
   title?: string | null | undefined;
   /** Initial description of the issue. Markdown, up to 256 KiB. */
   description?: string | undefined;

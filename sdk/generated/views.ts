@@ -49,7 +49,7 @@ export interface ViewQuery {
   cursor?: string | undefined;
   /** Visibility of the view: `personal` for its owner only, `shared` for everyone who can read views. */
   visibility?: 'personal' | 'shared' | undefined;
-  /** The id of the member; also `me`. */
+  /** Id of the member, or `me`. */
   owner?: string | undefined;
   /** Deleted objects: left out, listed as well, or listed alone. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
@@ -59,13 +59,13 @@ export interface ViewQuery {
 
 /** Create a view. */
 export interface ViewCreate {
-  /** Name of the view. Text that is not only white space. */
+  /** Name of the view. Non-blank text. */
   name: string;
   /** Description of the view. Markdown, up to 65536 characters. */
   description?: string | undefined;
   /** Filter for the issues that the view shows. Filter tree, as for the list of issues; `{}` matches all. */
   filter?: Readonly<Record<string, unknown>> | undefined;
-  /** Sort of the issues, such as `-priority,updatedAt`; null for newest first. Text that is not only white space. */
+  /** Sort of the issues, such as `-priority,updatedAt`; null for newest first. Non-blank text. */
   sort?: string | null | undefined;
   /** Layout of the issues. */
   layout?: 'list' | 'board' | 'timeline' | 'calendar' | undefined;
@@ -77,13 +77,13 @@ export interface ViewCreate {
 
 /** Change a view. */
 export interface ViewPatch {
-  /** Name of the view. Text that is not only white space. */
+  /** Name of the view. Non-blank text. */
   name?: string | undefined;
   /** Description of the view. Markdown, up to 65536 characters. */
   description?: string | undefined;
   /** Filter for the issues that the view shows. Filter tree, as for the list of issues; `{}` matches all. */
   filter?: Readonly<Record<string, unknown>> | undefined;
-  /** Sort of the issues, such as `-priority,updatedAt`; null for newest first. Text that is not only white space. */
+  /** Sort of the issues, such as `-priority,updatedAt`; null for newest first. Non-blank text. */
   sort?: string | null | undefined;
   /** Layout of the issues. */
   layout?: 'list' | 'board' | 'timeline' | 'calendar' | undefined;
@@ -101,21 +101,21 @@ export interface ViewIssuesQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** The id or key of the team. */
+  /** Id or key of the team. */
   team?: string | undefined;
-  /** The id or type or name of the state. */
+  /** Id, type or name of the state. */
   state?: string | undefined;
-  /** The id or name of the member; also `me` and `none`. */
+  /** Id or name of the member, or `me` or `none`. */
   assignee?: string | undefined;
-  /** The id or name of the label; also `none`. */
+  /** Id or name of the label, or `none`. */
   label?: string | undefined;
-  /** The id or identifier of the issue; also `none`. */
+  /** Id or identifier of the issue, or `none`. */
   parent?: string | undefined;
-  /** The id or name of the cycle; also `current` and `next` and `previous` and `none`. */
+  /** Id or name of the cycle, or `current`, `next`, `previous` or `none`. */
   cycle?: string | undefined;
-  /** The id or name of the project; also `none`. */
+  /** Id or name of the project, or `none`. */
   project?: string | undefined;
-  /** The id or name of the milestone; also `none`. */
+  /** Id or name of the milestone, or `none`. */
   milestone?: string | undefined;
   /** Priority of the issue. */
   priority?: 'none' | 'low' | 'medium' | 'high' | 'urgent' | undefined;

@@ -30,13 +30,13 @@ export interface WorkflowStateQuery {
   cursor?: string | undefined;
   /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
-  /** A UUID in lower case, or its key in any case, such as ENG. */
+  /** A UUID in lower case, or the case-insensitive key of a team, such as ENG. */
   team?: string | undefined;
 }
 
 /** Add a workflow state. */
 export interface WorkflowStateCreate {
-  /** Name of the state. Text that is not only white space. */
+  /** Name of the state. Non-blank text. */
   name: string;
   /** Type of the state, with the same meaning in all teams. */
   type: 'triage' | 'backlog' | 'unstarted' | 'started' | 'completed' | 'canceled' | 'duplicate' | 'cancelled';
@@ -48,7 +48,7 @@ export interface WorkflowStateCreate {
 
 /** Rename or move a workflow state. */
 export interface WorkflowStatePatch {
-  /** Name of the state. Text that is not only white space. */
+  /** Name of the state. Non-blank text. */
   name?: string | undefined;
   /** Position among the states of the team. */
   position?: number | undefined;

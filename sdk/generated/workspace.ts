@@ -23,7 +23,7 @@ export interface Workspace {
 
 /** Update the name, public triage and guarded actions of the workspace. */
 export interface WorkspacePatch {
-  /** Name of the workspace. Text that is not only white space. */
+  /** Name of the workspace. Non-blank text. */
   name?: string | undefined;
   /** Teams whose issues `POST /triage` shows as duplicates, with identifier and title, to anybody who sends the id of the workspace; null for none. */
   publicTriage?:

@@ -75,7 +75,7 @@ export interface Schedule<Scopes, Settings> {
    * and one hour that are skipped runs at the end of the gap; when they go back, it runs at the first of both times.
    */
   timeZone?: string;
-  /** Earlier name of `timeZone`. */
+  /** Former name of `timeZone`, still accepted. */
   tz?: string;
   /** Behavior when the previous run is still running. */
   overlap?: 'skip';

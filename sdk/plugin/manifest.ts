@@ -68,7 +68,7 @@ const schedule = closed({
   cron: Type.Optional(line(100)),
   /** IANA time zone; default UTC. */
   timeZone: Type.Optional(line(60)),
-  /** Earlier name of `timeZone`. */
+  /** Former name of `timeZone`, still accepted. */
   tz: Type.Optional(line(60)),
   overlap: Type.Optional(Type.Enum(['skip'])),
   limits: ownLimits,

@@ -44,7 +44,7 @@ async function resolveName(resolve: Resolve, host: string): Promise<readonly { a
   return answers;
 }
 
-/** One refused address refuses the host: DNS answers must not decide which of them is connected to. */
+/** Refuses the host if any of its addresses is refused, so that the order of DNS answers cannot decide the outcome. */
 function judgeAll(target: Target, answers: readonly { address: string }[], judge: Judge): Permitted[] {
   return answers.map(({ address }) => {
     const verdict = judge(address, target.port);

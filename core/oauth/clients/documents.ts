@@ -22,7 +22,7 @@ const failedForMs = minuteMs;
 const documentsMax = 1_000;
 /** A client address can use a quarter of them at most, so that others still get one. */
 const fetchesAtOnceMax = 16;
-/** Fetches per minute and host, so that callers cannot use this server to attack it. A client address can use a quarter of them at most. */
+/** Maximum number of fetches per minute and host, so that callers cannot use this server to attack it. A client address can use a quarter of them at most. */
 const fetchesOfHostMax = 30;
 /** Far above the number of hosts that can be fetched in a minute, so that no counter is evicted within its minute. */
 const hostsMax = 100_000;

@@ -21,9 +21,9 @@ const agreement = enumeration(
 const FieldTotals = Closed({
   field: fieldName,
   wouldChange: count('Number of changes of the field, each value of an issue counted once.'),
-  same: count('Number of changes where people then set the same value.'),
-  opposite: count('Number of changes where people set another value.'),
-  nothing: count('Number of changes where nobody changed the field.'),
+  same: count('Number of changes after which a person set the same value.'),
+  opposite: count('Number of changes after which a person set another value.'),
+  nothing: count('Number of changes after which no person changed the field.'),
   agreement: nullable(
     Type.Number({
       description: 'Percentage of `same` among the changes that people made; null if there are none.',

@@ -24,7 +24,7 @@ const window = {
     Type.Integer({
       minimum: 1,
       maximum: 10_000,
-      description: 'Largest number of events to run on; default 10,000.',
+      description: 'Maximum number of events to run on; default 10,000.',
     }),
   ),
   settings: Type.Optional(installSettings),

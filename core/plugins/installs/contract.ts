@@ -30,7 +30,7 @@ export const installModesInput = Type.Record(
     maxProperties: 100,
     additionalProperties: false,
     description:
-      'Modes of classes of writes that differ from `mode`: `create`, `update`, `update.<field>`, `comment`, `delete`. A field has its name in responses or in request bodies; fields that no plugin can update are refused. A write of several fields has the strictest of their modes. If `mode` is `apply` and `delete` is absent, deletions are proposed.',
+      'Modes that override `mode` for one class of writes. Keys are `create`, `update`, `update.<field>`, `comment` and `delete`; `<field>` is the name of a field in responses or request bodies that plugins can update. For a write of several fields, the strictest mode applies. If `mode` is `apply` and `delete` is absent, deletions are proposed.',
   },
 );
 

@@ -30,7 +30,7 @@ function subscriptionOf({ manifest, grant }: Stored): InstallSubscription {
   return { on: manifest.on ?? null, scopes: manifest.scopes ?? null, grant };
 }
 
-/** Returns the install with earlier subscriptions. */
+/** Returns the install with an earlier subscription in place of its current one. */
 export function withPastSubscription<I extends SubscriptionSource>(
   install: I,
   { on, scopes, grant }: InstallSubscription,

@@ -16,7 +16,7 @@ export const kvModelName = 'plugin_kv';
 
 interface Usage {
   readonly bytes: number;
-  /** New entries get versions above this one. */
+  /** Version counter; new entries get higher versions. */
   readonly version: number;
   /** Number of writes so far. */
   readonly changes: number;

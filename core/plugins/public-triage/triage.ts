@@ -167,7 +167,7 @@ export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageO
     name: 'triage.ask',
     summary: 'Suggest kind, priority and labels of issues, without a token',
     description:
-      'The route is public and limited per minute and address. Nothing is stored. With `workspace`, the response also has possible duplicates, if the workspace allows it.',
+      'The route is public and limited per minute and client address. Nothing is stored. With `workspace`, the response also has possible duplicates, if the workspace allows it.',
     scope: null,
     limit: 'search',
     body: TriageRequest,

@@ -1,5 +1,5 @@
-// Takes out what the machinery of plugins had kept of issues that were purged: recordings, what runs say of what they did, changes kept for
-// undo, answers of other servers, and reports. Rows are read a page at a time, beside the requests of people; each is written once.
+// Removes data about purged issues that plugins stored: recordings, texts of runs, changes stored for undo, responses of other servers, and
+// reports. Rows are read a page at a time, so that requests are not blocked; each row is written once.
 import { firstIdOf, idPrefixes } from '../../lib/ids.ts';
 import { mentionsOf, type Mentions } from '../../lib/mentions.ts';
 import { tenantStatement, type Statement } from '../../store/statement.ts';
@@ -10,7 +10,7 @@ import { withoutEntries } from './reports.ts';
 
 interface Purged {
   readonly ids: ReadonlySet<string>;
-  /** When the first of them was made, in Unix milliseconds: nothing older speaks of them. */
+  /** Creation time of the oldest purged issue in Unix milliseconds; no older row can mention one. */
   readonly sinceMs: number;
 }
 
@@ -20,12 +20,12 @@ interface Forgetting {
   readonly store: Store;
   readonly scope: Scope;
   readonly purged: Purged;
-  /** Their events: what happened because of one is about its issue. */
+  /** Ids of the events of the issues; a run caused by one of them is about the issue. */
   readonly events: ReadonlySet<string>;
   readonly isAbout: Mentions;
 }
 
-/** Between two pages others have their turn. */
+/** Pause between two pages, so that other work can run. */
 const restMs = 2;
 
 const eventsOf = tenantStatement<{ id: string }>(
@@ -77,7 +77,7 @@ const runs = tenantStatement<RunTexts>(
   `SELECT id, event_id, effects_json, logs_json || coalesce(result_json, '') || coalesce(input_json, '') AS texts, error_json
    FROM runs WHERE workspace_id = :ws AND id > :after ORDER BY id LIMIT 200`,
 );
-/** What a run was given stays while it is needed: it has not ended, or its proposal may ask for it anew. */
+/** The input of a run is retained until the run has ended and its proposal is decided, because a retry needs it. */
 const forgetRun = tenantStatement(
   'runs.forget',
   `UPDATE runs SET effects_json = :effects, logs_json = '[]', result_json = NULL, error_json = :error,
@@ -114,7 +114,7 @@ async function forgetInRuns(on: Forgetting): Promise<void> {
   if (answers.length > 0) await write(on, [tenantOp(on.scope, dropAnswers, { ids })]);
 }
 
-/** Without the words of whoever threw it. */
+/** Removes the message, because the thrown error may quote the issue. */
 function plainError(json: string | null): string | null {
   if (json === null) return null;
   return JSON.stringify({
@@ -132,7 +132,7 @@ const updateChanges = tenantStatement(
   'UPDATE kept_changes SET changes = :changes WHERE workspace_id = :ws AND id = :id',
 );
 
-/** What else a run changed can be taken back still. */
+/** Removes only the changes of purged issues, so that the other changes of a run can still be undone. */
 async function forgetChanges(on: Forgetting): Promise<void> {
   const isAbout = mentionsOf(on.purged.ids);
   await throughPages(on, storedChanges, '', async ({ id, changes }) => {
@@ -186,7 +186,7 @@ function prunedText<T extends string | null>(report: T, isAbout: Mentions): stri
 
 const firstRun = ({ purged }: Forgetting): string => firstIdOf(idPrefixes.run, purged.sinceMs);
 
-/** @param after where it begins: the ids of a table rise with the time */
+/** @param after id before the first page; ids increase with time */
 async function throughPages<R extends { readonly id: string }>(
   on: Forgetting,
   page: Statement<R>,

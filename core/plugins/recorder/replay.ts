@@ -42,7 +42,7 @@ export class ReplayInterrupted extends Error {}
 /** Reasons that depend on measured resources. Their messages contain milliseconds, so only the reason is compared. */
 const measuredReasons = new Set(['cpu', 'wall', 'memory', 'killed', 'protocol', 'startup']);
 const triesMax = 3;
-/** A replay waits for nothing but the end, so a replay that takes longer is stuck. */
+/** A replay does no I/O: all answers come from the recording. A replay that takes longer than this is stuck. */
 const waitMsMax = 3_000;
 
 export interface ReplayJob extends Pick<

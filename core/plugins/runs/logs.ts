@@ -9,7 +9,7 @@ import type { RunAttempt } from './attempt.ts';
 
 type Logs = RunUsage['logs'];
 
-/** @param logs of the attempt. Lines without places are unchanged, and then no source map is read. */
+/** @param logs logs of the attempt; lines without bundle positions are unchanged, and the source map is read only if needed */
 export async function withAuthorPositions(
   registry: Pick<Registry, 'sourceMapLookup'>,
   scope: Scope,

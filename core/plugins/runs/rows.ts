@@ -292,7 +292,7 @@ export function interruptedOp(scope: Scope, id: string): Op {
   return tenantOp(scope, interrupted, { id });
 }
 
-/** Makes the next run of the same order key due; no op if no run can wait for this one. */
+/** Makes the next run of the same order key due. Returns no ops if no run can be waiting for this one. */
 export function releaseNextOps(queue: WorkQueue, scope: Scope, run: RunRow, nowMs: number): Op[] {
   if (run.order_key === run.id) return [];
   const params = {

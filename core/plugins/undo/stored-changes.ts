@@ -38,7 +38,7 @@ export interface StoredChangesOrigin {
 
 const level = 1;
 /**
- * Kinds that an undo skips: an announcement writes no object, an approved proposal has its own undo, and a notification has already been
+ * Entities that an undo skips: an announcement writes no object, an approved proposal has its own undo, and a notification has already been
  * read.
  */
 const leftAlone: ReadonlySet<string> = new Set(['announcement', 'proposal', 'inbox_item']);

@@ -1,4 +1,4 @@
-// Pages of objects at a past moment, in lists whose objects are all read from the log.
+// Pages lists at a past moment, for entities whose objects are all read from the event log.
 import type { Context } from '../../context.ts';
 import { contentParameters, cursorOf, type PageParameters } from '../../changes/list.ts';
 import type { Contract } from '../../contract/contract.ts';

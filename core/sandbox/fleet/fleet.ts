@@ -18,7 +18,7 @@ export interface FleetOptions {
   load(sidecar: SidecarProcess): number;
   /** @throws ProtocolBreach */
   onMessage(sidecar: SidecarProcess, message: Spoken): void;
-  /** Called when a process died by itself, after its replacement was started. */
+  /** Called when a process exits unexpectedly, after its replacement was started. */
   onGone(sidecar: SidecarProcess, why: string): void;
   /** Called when a sidecar became ready, or when `find` may start one again. */
   onChange(jail?: JailReport): void;

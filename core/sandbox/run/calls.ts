@@ -23,7 +23,7 @@ export interface RunCallsOptions {
 }
 
 export interface RunCalls {
-  /** Number of calls so far, without timers. */
+  /** Number of calls so far, excluding timers. */
   readonly count: number;
   readonly open: number;
   take(call: number, op: string, args: string): void;

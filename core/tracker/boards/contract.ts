@@ -67,7 +67,7 @@ export const board = defineContract({
     team: referenceBy(team, 'key', {
       nullable: true,
       filter: true,
-      doc: 'Key of the team whose issues the board shows; null for all teams.',
+      doc: 'Team whose issues the board shows; null for all teams.',
     }),
     filter: json(issueFilter, { default: {}, doc: 'Filter for the issues that the board shows.' }),
     groupBy: string(columnGrouping, {

@@ -60,7 +60,7 @@ export const field = defineContract({
     }),
     required: flag({
       default: false,
-      doc: 'True if new issues must have a value, and no value may be removed; default false.',
+      doc: 'True if new issues must have a value and existing values cannot be removed; default false.',
     }),
     archived: flag({
       default: false,
@@ -69,7 +69,7 @@ export const field = defineContract({
     team: referenceBy(team, 'key', {
       nullable: true,
       write: 'create',
-      doc: 'Key of the team whose issues have the field; null for all teams.',
+      doc: 'Team whose issues have the field; null for all teams.',
     }),
   },
   undo: 'values',

@@ -30,7 +30,7 @@ export const descriptionBytesMax = 256 * 1024;
 const identifier = Type.String({
   description: 'Identifier of the issue: `<TEAM_KEY>-<number>`; null while staged or simulated.',
 });
-/** Matches identifiers in any case, including those that the issue had in other teams. */
+/** Matches identifiers case-insensitively, including those that the issue had in other teams. */
 const alias = {
   pattern: identifierInputPattern,
   doc: 'its identifier, such as ENG-42.',

@@ -50,7 +50,7 @@ export function labelsAfter(
 }
 
 /**
- * Resolves names in any case; labels of the team take precedence over those of the workspace.
+ * Resolves label names case-insensitively; labels of the team take precedence over those of the workspace.
  * @param teamId null for labels of the workspace only
  */
 export function resolveLabels(

@@ -1,10 +1,10 @@
-// The list of issues that are gone for good, by which what others kept of them is found and taken out.
+// Records purged issues, so that data stored elsewhere about them can be found and removed.
 // docs/spec/durability.md › Retention.
 import { timerOp } from '../../reactions/due-timer.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 
-/** One for each workspace, by the workspace's id. */
+/** Name of the timer; each workspace has one, identified by the id of the workspace. */
 export const purgedTimerName = 'purged';
 
 const add = tenantStatement(
@@ -12,7 +12,7 @@ const add = tenantStatement(
   'INSERT INTO purged_issues (workspace_id, id, created_at) VALUES (:ws, :id, :createdAt) ON CONFLICT (workspace_id, id) DO NOTHING',
 );
 
-/** For the batch that removes the issue. */
+/** Returns the ops for the batch that removes the issue. */
 export function purgedOps(
   scope: Scope,
   { id, createdAt }: { readonly id: string; readonly createdAt: number },

@@ -18,7 +18,7 @@ export const label = defineContract({
     team: referenceBy(team, 'key', {
       nullable: true,
       write: 'create',
-      doc: 'Key of the team whose issues can have the label; null for all teams.',
+      doc: 'Team whose issues can have the label; null for all teams.',
     }),
   },
   undo: 'values',

@@ -57,7 +57,7 @@ export const projects = defineResource(project, projectModel, {
   ],
 });
 
-/** A member who was removed since may stay in place. */
+/** A removed member is valid if the project already refers to them. */
 function requireMembers({ directory }: Context, ids: readonly string[], had: readonly string[]): void {
   for (const [index, id] of ids.entries()) {
     const member = directory.members.get(id);

@@ -5,7 +5,7 @@ import { rangesIn, type Range } from './ranges.ts';
 
 export interface Excerpt {
   readonly text: string;
-  /** UTF-16 code units of `text`, ascending and without overlaps. */
+  /** Matched ranges of `text` in UTF-16 code units, ascending and non-overlapping. */
   readonly ranges: Range[];
 }
 

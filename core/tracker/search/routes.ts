@@ -22,7 +22,7 @@ export const searchRoutes = [
         minLength: 1,
         maxLength: 500,
         description:
-          'Search words, in any case and without accents; `"a phrase"`, `prefix*` and `-excluded` are supported. The last word may be a prefix.',
+          'Search words; case and accents are ignored. Supports `"a phrase"`, `prefix*` and `-excluded`. The last word may be a prefix.',
       }),
       ...pageQuery,
       ...issueFilters,

@@ -19,7 +19,7 @@ const ofIssues: readonly string[] = [
 ];
 const heeded: readonly string[] = [...ofIssues, 'comment.added'];
 
-/** Every change of an issue has an `issue.updated` event first, so other types need not be listed. */
+/** Every change to an issue emits `issue.updated` before any more specific event, so other types need not be listed. */
 export function heeds(type: EventType): boolean {
   return heeded.includes(type);
 }

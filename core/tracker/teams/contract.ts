@@ -63,9 +63,13 @@ export const team = defineContract({
   path: 'teams',
   title: 'Team',
   id: null,
-  alias: { pattern: teamKeyInputPattern, doc: 'its key in any case, such as ENG.', field: 'key' },
+  alias: {
+    pattern: teamKeyInputPattern,
+    doc: 'the case-insensitive key of a team, such as ENG.',
+    field: 'key',
+  },
   names: { by: ['key', 'name'] },
-  doc: 'Owner of issues, issue numbers and workflow states.',
+  doc: 'Container of issues, with its own issue numbers and workflow states.',
   fields: {
     key: string(teamKey, {
       required: true,

@@ -23,7 +23,7 @@ export const template = defineContract({
     team: referenceBy(team, 'key', {
       nullable: true,
       write: 'create',
-      doc: 'Key of the team whose issues can use the template; null for all teams.',
+      doc: 'Team whose issues can use the template; null for all teams.',
     }),
     title: text({
       max: 500,

@@ -79,7 +79,7 @@ const get = (work: DeliveryWork): Route =>
     path: '/api/v1/deliveries/{id}',
     name: 'deliveries.get',
     summary: 'Get a delivery with its payload and every attempt',
-    description: "Also needs the read scope of the event's namespace; without it the delivery is not found.",
+    description: "Returns 404 without the read scope of the event's namespace.",
     scope: 'webhooks:read',
     limit: 'read',
     params: Closed({ id: idOf(idPrefixes.delivery) }),

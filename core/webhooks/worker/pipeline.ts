@@ -1,5 +1,5 @@
-// Assembles the delivery pipeline: the consumer that plans deliveries, the queue that holds them and the worker that
-// makes them.
+// Assembles the delivery pipeline: the consumer that plans deliveries, their queue, and the worker that
+// sends them.
 import type { Committer } from '../../changes/commit.ts';
 import type { Directory, Services } from '../../context.ts';
 import { createConsumer, type Consumer } from '../../events/consumer.ts';
