@@ -67,7 +67,7 @@ const nameOf = (flag: string): string =>
   flag.slice(2).replaceAll(/-(\w)/g, (_, letter) => letter.toUpperCase());
 
 test.each(settings.map(({ flag, env }) => [flag, env] as const))(
-  '%s with a value that cannot be used is refused by its name',
+  '%s with an invalid value is rejected by name',
   (flag, env) => {
     for (const bad of unusable[flag] ?? [])
       for (const [name, read] of [
@@ -82,6 +82,6 @@ test.each(settings.map(({ flag, env }) => [flag, env] as const))(
 );
 
 test.each(['127.0.0.1', '::1', '0.0.0.0', 'localhost', 'my_app.internal', 'fe80::1%eth0'])(
-  'the host %s is taken',
+  'the host %s is accepted',
   (host) => expect(readConfig({ host }, {}).host).toBe(host),
 );

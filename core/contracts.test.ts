@@ -21,7 +21,7 @@ const thing = defineContract({
   directory: { as: 'things', entryFields: ['name'] },
 });
 
-test('two resources cannot claim the same, and the error names both', () => {
+test('two resources cannot claim the same name, and the error names both', () => {
   const claims: readonly [keyof Contract, unknown, string][] = [
     ['path', 'labels', 'thing and label both claim the path labels.'],
     ['id', 'lbl', 'thing and label both claim the id prefix lbl.'],
@@ -39,7 +39,7 @@ test('two resources cannot claim the same, and the error names both', () => {
     expect(() => checkContracts([...contracts, { ...thing, [fact]: value }])).toThrow(message);
 });
 
-test('what would fail at the first request fails at the start, and says what to do', () => {
+test('a contract that would fail at the first request is rejected at start with an instruction', () => {
   const open = { ...thing, operations: { create: 'Make a thing' } };
   const optional = { ...open, fields: { ...open.fields, size: number({}) } };
   expect(() => checkContracts([optional])).toThrow('thing.size is optional and has no default');
@@ -63,7 +63,7 @@ test('what would fail at the first request fails at the start, and says what to 
   expect(() => plainOperations(below, labelModel as never, {})).toThrow('thing has a parent');
 });
 
-test('events are read with the scope of their resource, and each contract that there is counts', () => {
+test('events are read with the scope of their resource, and every contract is listed', () => {
   for (const contract of contracts)
     for (const type of eventsOf(contract.events))
       expect([type, namespaceScopes[namespaceOf(type)]]).toEqual([
@@ -81,7 +81,7 @@ test('events are read with the scope of their resource, and each contract that t
   expect(files.length).toBe(contracts.length);
 });
 
-test('a contract is plain data: it prints as JSON and says the same when it is read', () => {
+test('a contract is plain data that survives a JSON round trip', () => {
   for (const contract of contracts) {
     const { examples: _, ...said } = JSON.parse(JSON.stringify(contract)) as Contract;
     expect(said.name).toBe(contract.name);

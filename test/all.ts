@@ -1,5 +1,5 @@
-// Every test, for `npm test`: four files at a time, and then, one after the other, those that want the machine to themselves. With
-// arguments it is `bun test` with these; `--every` runs also what `documentation.ts` would skip.
+// Runs every test for `npm test`: four files at a time, and then, sequentially, those in `alone`. Arguments
+// are passed to `bun test`; `--every` also runs the suites that `documentation.ts` would skip.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,16 +9,19 @@ import { bundleVariable, openBundle } from './program.ts';
 
 const root = join(import.meta.dir, '..');
 
-/** Twice the usual two cores: files wait for processes, disks and timers about half of their time. */
+/** Twice the usual two cores, because tests wait for processes, disks and timers about half of their time. */
 const parallelism = 4;
 
-/** They measure by the clock on the wall what somebody feels beside a flood or a long computation, or need a CPU that is sometimes idle. */
+/** Files that measure wall-clock latency under load, or need a CPU that is sometimes idle. */
 const alone = [
   'test/fairness/{flood,kv-flood,requests}.test.ts',
   'test/sandbox/{long-stretch,quarantine}.test.ts',
 ];
 
-/** They take so many seconds, the others less: begun last, one of them would keep one core waiting for the other. */
+/**
+ * Durations in seconds of the longest files. They start first, so that none of them runs alone at the end on
+ * one core.
+ */
 const longest: Readonly<Record<string, number>> = {
   'test/first-hour.test.ts': 55,
   'test/examples.test.ts': 40,
@@ -64,7 +67,7 @@ const longest: Readonly<Record<string, number>> = {
   'test/faults/master-key.test.ts': 15,
 };
 
-/** Of every file, as Bun wants it. @returns the path of a file */
+/** Writes the durations of all files in the format of Bun. @returns the path of a file */
 function writeTimings(folder: string): string {
   const files = [...new Bun.Glob('{core,sdk,plugins,examples,test}/**/*.test.ts').scanSync(root)].toSorted();
   const path = join(folder, 'timings.json');
@@ -73,7 +76,7 @@ function writeTimings(folder: string): string {
   return path;
 }
 
-/** @returns whether every test passed */
+/** @returns true if every test passed */
 async function bunTest(args: readonly string[], start: Start = {}): Promise<boolean> {
   const { under = [], env = {} } = start;
   const { exited } = Bun.spawn([...under, process.execPath, 'test', '--timeout', '60000', ...args], {
@@ -85,7 +88,7 @@ async function bunTest(args: readonly string[], start: Start = {}): Promise<bool
 }
 
 interface Start {
-  /** What stands before the command. */
+  /** The command in front of `bun test`. */
   readonly under?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -94,7 +97,10 @@ const every = '--every';
 const requestedFiles = process.argv.slice(2).filter((argument) => argument !== every);
 if (requestedFiles.length > 0) process.exit((await bunTest(requestedFiles)) ? 0 : 1);
 
-/** Timings lie apart, as nobody sees into the folder over which the file system in memory is mounted. */
+/**
+ * The timings have a separate folder, because the in-memory file system hides the other one from this
+ * process.
+ */
 const [timings, temporary] = ['timings', 'files'].map((name) =>
   mkdtempSync(join(tmpdir(), `tatami-${name}-`)),
 ) as [string, string];
@@ -103,16 +109,20 @@ const start = { under: inMemory(temporary), env: { [bundleVariable]: await openB
 const documentation = openDocumentation(process.argv.includes(every) || Boolean(process.env.CI));
 for (const suite of documentation.skipped)
   console.log(
-    `${suite} is skipped: nothing that it reads has changed since it passed (npm test -- ${every})`,
+    `${suite} is skipped: its inputs have not changed since it passed (run it with npm test -- ${every})`,
   );
 
-// What is imported stays for the next file of a worker: to import it anew for each would cost as much as many of them.
+// Without isolation a worker imports modules once, because repeated imports would cost as much as many test
+// files.
 const together = [
   ...[`--parallel=${parallelism}`, '--no-isolate', `--timings=${writeTimings(timings)}`],
   ...[...alone, ...documentation.skipped].map((path) => `--path-ignore-patterns=${path}`),
 ];
 const apart = alone.flatMap((path) => [...new Bun.Glob(path).scanSync(root)].toSorted());
-/** A test ends before the highest tier of the JIT pays: it takes 13 % of the CPU time of the parallel part without making it faster. */
+/**
+ * Disables the highest JIT tier, which takes 13 % of the CPU time of the parallel part without making these
+ * short tests faster.
+ */
 const withoutLastTier = { ...start, env: { ...start.env, BUN_JSC_useFTLJIT: '0' } };
 const results = [
   await bunTest(together, withoutLastTier),

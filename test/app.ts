@@ -1,4 +1,5 @@
-// A real Tatami for a test: a fresh data directory, real libsql, a real socket, an injected clock. Nothing is mocked.
+// Starts Tatami for a test with a new data directory, real libsql, a real socket and an injected clock,
+// without mocks.
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,20 +12,26 @@ import type { Log, LogLevel } from '../core/lib/log.ts';
 import { serve, type Tatami } from '../core/serve.ts';
 import { openStore } from '../core/store/open-store.ts';
 
-/** The moment at which every test begins. */
+/** The initial time of every test. */
 export const testStart = Date.parse('2026-11-20T12:00:00.000Z');
 
-/** A clock that moves only when told to, running the timers it passes in order. Timers are monotonic, as in real life. */
+/**
+ * A clock that advances only on request, and runs the timers it passes in order. Timers are monotonic, as on
+ * a real system.
+ */
 export interface TestClock extends Clock {
   now(): number;
   advance(ms: number): void;
-  /** Advances to the next timer and runs it; false, at the end of that time, when there is none within it. */
+  /**
+   * Advances to the next timer and runs it. Returns false, at the end of that time, if there is none within
+   * it.
+   */
   advanceToNext(withinMs: number): boolean;
-  /** Sets the clock on the wall, forward or back, which no timer notices. */
+  /** Sets the wall clock, forward or back, without effect on timers. */
   jump(ms: number): void;
 }
 
-/** Begins at the machine's time: for what shares data or signatures with a process that reads the machine's own clock. */
+/** Starts at the system time, for tests that share data or signatures with a process on the system clock. */
 export const createSystemClock = (): TestClock => createClock(Date.now());
 
 export function createClock(startMs: number = testStart): TestClock {
@@ -73,7 +80,7 @@ export interface Reply {
   json: Json;
 }
 
-/** Parsed JSON, whose parts a test names without ceremony: a missing part is undefined, so an expectation on it fails. */
+/** Parsed JSON with untyped properties. A missing property is undefined, so an expectation on it fails. */
 export type Json = ReturnType<typeof JSON.parse>;
 
 export interface Client {
@@ -85,21 +92,24 @@ export interface TestApp extends Tatami {
   readonly dataDir: string;
   readonly workspace: FirstWorkspace;
   readonly logs: LogEntry[];
-  /** Calls with the first workspace's key. */
+  /** Sends requests with the key of the first workspace. */
   readonly call: Client;
   clientOf(token: string | null): Client;
-  /** A second, unrelated workspace. */
+  /** Adds an unrelated workspace. */
   addWorkspace(name: string, teamKey: string): Promise<FirstWorkspace>;
-  /** A key of the first workspace with just these scopes. */
+  /** Creates a key of the first workspace with these scopes only. */
   mintKey(scopes: readonly string[]): Promise<string>;
-  /** Event types after a sequence, in order. */
+  /** Returns the event types after a sequence number, in order. */
   eventTypes(after: number): Promise<string[]>;
   lastSequence(): Promise<number>;
   /** Stops and starts again on the same data, with the same clock. */
   restart(): Promise<TestApp>;
 }
 
-/** Who brings a directory says by whose clock: another process may have written there, or may come to read. */
+/**
+ * An existing directory requires an explicit clock, because another process may have written or may read
+ * there.
+ */
 export type TestAppOptions = AppOptions &
   ({ clock?: TestClock; dataDir?: never } | { clock: TestClock; dataDir: string });
 
@@ -107,11 +117,14 @@ interface AppOptions {
   readonly flags?: Flags;
   /** DNS of webhook receivers. */
   readonly resolve?: Resolve;
-  /** Chance, for the jitter of retries. */
+  /** Random numbers for the jitter of retries. */
   readonly random?: () => number;
 }
 
-/** A directory after its first start, at the time of tests: most of a start is the making of tables. */
+/**
+ * A directory after its first start at `testStart`. It is cached, because most of a first start creates
+ * tables.
+ */
 let started: Promise<string> | undefined;
 
 async function makeStarted(): Promise<string> {
@@ -121,21 +134,26 @@ async function makeStarted(): Promise<string> {
   return dir;
 }
 
-/** A copy of that, as an operator may make one of a server that is stopped; new for a clock of another time. */
+/**
+ * Copies the cached directory, as an operator may copy one of a stopped server. A clock with another time
+ * gets a new directory.
+ */
 async function makeDataDir(clock: TestClock): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), 'tatami-test-'));
   if (clock.now() === testStart) cpSync(await (started ??= makeStarted()), dir, { recursive: true });
   return dir;
 }
 
-/** Rate limits are off unless `flags` say otherwise. The data directory is removed by `stop`, not by `restart`. */
+/**
+ * Rate limits are off unless `flags` sets them. `stop` removes the data directory, and `restart` does not.
+ */
 export async function startApp(options: TestAppOptions = {}, workspace?: FirstWorkspace): Promise<TestApp> {
   const clock = options.clock ?? createClock();
   const dataDir = options.dataDir ?? (await makeDataDir(clock));
   const logs: LogEntry[] = [];
   const log: Log = (level, message, fields: object = {}) => void logs.push({ level, message, fields });
   const flags: Flags = { rateLimit: 'off', port: '0', ...options.flags, dataDir };
-  /** Null once it has stopped: test files stay loaded, and would hold every stopped server in memory. */
+  /** Null after the stop, because loaded test files would otherwise retain every stopped server in memory. */
   let running: Tatami | null = await serve({
     config: readConfig(flags, {}),
     log,
@@ -170,7 +188,7 @@ export async function startApp(options: TestAppOptions = {}, workspace?: FirstWo
         },
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
-      // A stream has no end to wait for.
+      // The body of a stream does not end.
       const isStream = response.headers.get('content-type') === 'text/event-stream';
       const text = isStream ? '' : await response.text();
       if (isStream) await response.body?.cancel();
@@ -228,7 +246,7 @@ export async function startApp(options: TestAppOptions = {}, workspace?: FirstWo
       return json.key;
     },
     eventTypes: async (after) => (await eventsAfter(after)).map((event) => event.type),
-    // The log from its end: to page through all of it would cost what a file has written so far, at each question.
+    // Reads the log from its end, because reading all pages would take longer with each event.
     lastSequence: async () => (await call('GET', '/api/v1/audit-log?limit=1')).json.data[0]?.sequence ?? 0,
     async restart() {
       await stop();

@@ -1,4 +1,4 @@
-// The rules of docs/architecture.md: which part may know which, read from the imports of every file by their whole paths.
+// Enforces the module rules of docs/architecture.md on the imports of every file.
 import { expect, test } from 'bun:test';
 import { fieldIssues } from '../core/lib/errors.ts';
 import { importsOf, sources, type Import, type Source } from './imports.ts';
@@ -7,21 +7,21 @@ const core = sources('core').filter(({ file }) => !file.endsWith('.test.ts'));
 const under = (folder: string): Source[] => core.filter(({ file }) => file.startsWith(folder));
 
 interface ArchitecturePart {
-  /** Folders and files, `*` for any folders; where two parts name a file, the longer name counts. */
+  /** Folders and files, with `*` for any folders. If two parts match a file, the longer pattern counts. */
   readonly of: readonly string[];
-  /** The parts it may import, beside itself. */
+  /** Other parts that it may import. */
   readonly may: readonly string[];
-  /** Those of which it may import types alone. */
+  /** Parts of which it may import only types. */
   readonly types?: readonly string[];
 }
 
-/** What every resource is made of. */
+/** The parts that every resource may import. */
 const ofResources = ['lib', 'contract', 'store', 'events', 'changes', 'http', 'resource'] as const;
 
-/** From the bottom to the top: a part imports only parts that stand above it in this list, and each of them is imported. */
+/** In order: a part imports only parts above it in this list, and each listed import exists. */
 const parts: Readonly<Record<string, ArchitecturePart>> = {
   lib: { of: ['core/lib/'], may: [] },
-  // Public data without I/O: what stands in it may be read by anybody, wherever it lies.
+  // Public data without I/O, which every part may read.
   contract: { of: ['core/contract/', 'core/contracts.ts', 'core/*/contract.ts'], may: ['lib'] },
   store: { of: ['core/store/'], may: ['lib'] },
   copy: { of: ['core/backup/copy/'], may: ['lib', 'store'] },
@@ -158,7 +158,7 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
   executable: { of: ['core/executable/'], may: ['lib', 'sandbox', 'service', 'commands'] },
 };
 
-/** Imports that break the order, each with the way to mend it. One that is gone is taken off this list. */
+/** Tolerated violations of the order, each with its remedy. Resolved ones must be removed. */
 const known: Readonly<Record<string, string>> = {};
 
 function isIn(path: string, pattern: string): boolean {
@@ -181,7 +181,7 @@ interface Edge extends Import {
   readonly to: string;
 }
 
-/** Imports that lead from one part to another. */
+/** Imports from one part to another. */
 const edges: readonly Edge[] = [
   ...core,
   ...sources('sdk').filter(({ file }) => !file.endsWith('.test.ts')),
@@ -200,13 +200,13 @@ test('each file of core belongs to a part', () => {
   expect(core.map(({ file }) => file).filter((file) => partOf(file) === undefined)).toEqual([]);
 });
 
-test('each part imports only what the table lets it import', () => {
+test('each part imports only what the table allows', () => {
   const breaking = edges.filter((edge) => !isAllowed(edge)).map(nameOf);
   expect(breaking.filter((edge) => !(edge in known))).toEqual([]);
   expect(Object.keys(known).filter((edge) => !breaking.includes(edge))).toEqual([]);
 });
 
-test('the table is an order, and allows nothing that no file needs', () => {
+test('the table is ordered and allows only imports that exist', () => {
   const names = Object.keys(parts);
   const upward = names.flatMap((name, index) =>
     [...parts[name]!.may, ...(parts[name]!.types ?? [])]
@@ -226,7 +226,7 @@ test('the table is an order, and allows nothing that no file needs', () => {
   expect(idle).toEqual([]);
 });
 
-test('no cycles among files', () => {
+test('no files import each other in a cycle', () => {
   const graph = new Map(
     core.map(({ file, imports }) => [
       file,
@@ -250,7 +250,7 @@ const breaches = (files: readonly Source[], bad: (path: string, file: string) =>
     imports.filter(({ path }) => bad(path, file)).map(({ path }) => `${file} → ${path}`),
   );
 
-test('of http a resource knows only what a route is, and who asks', () => {
+test('a resource imports from http only the types of a route and of its caller', () => {
   const resources = ['core/resource/', 'core/identity/', 'core/tracker/', 'core/inbox/', 'core/ledger/'];
   const inside = resources.flatMap(under);
   const known = ['core/http/route.ts', 'core/http/principal.ts'];
@@ -258,7 +258,7 @@ test('of http a resource knows only what a route is, and who asks', () => {
   expect(breaches(inside, strange)).toEqual([]);
 });
 
-test('routes are imported only where the service is put together', () => {
+test('routes are imported only where the service is assembled', () => {
   const others = core.filter(
     ({ file }) =>
       !/^core\/(resources|serve|\w+\/runtime|resource\/define|generate\/client-routes|tracker\/(issues|releases)\/resource|tracker\/boards\/boards)\.ts$/.test(
@@ -268,7 +268,7 @@ test('routes are imported only where the service is put together', () => {
   expect(breaches(others, (path) => path.endsWith('/routes.ts'))).toEqual([]);
 });
 
-/** Packages that only one place may know, so that it can be replaced there. Types and schemas (typebox) may be anywhere. */
+/** Packages that only one part imports, so that they are replaceable. Types and schemas (typebox) are exempt. */
 const packages: Readonly<Record<string, RegExp>> = {
   libsql: /^core\/store\//,
   'libsql/promise': /^core\/store\//,
@@ -285,28 +285,28 @@ const packages: Readonly<Record<string, RegExp>> = {
   'node:https': /^core\/lib\/egress\//,
 };
 
-/** Files that find something beside themselves. In the executable nothing lies there: each asks what is embedded, or is bundled for it. */
+/** Files that use `import.meta` paths, each with its replacement in the executable. */
 const besideThemselves: Readonly<Record<string, string>> = {
   'core/generate/files.ts': 'It writes sources.',
   'core/lib/clean-bun.ts': 'The executable is its own Bun.',
-  'core/lib/own-program.ts': 'It knows both.',
-  'core/plugins/first-party.ts': 'They are embedded packed.',
-  'core/plugins/sdk-sources.ts': 'They are embedded.',
+  'core/lib/own-program.ts': 'It supports both.',
+  'core/plugins/first-party.ts': 'The packed plugins are embedded.',
+  'core/plugins/sdk-sources.ts': 'The sources are embedded.',
   'core/sandbox/fleet/bundle.ts':
-    'They are embedded bundled, and the entry of the jail is the executable itself.',
-  'core/sandbox/locate.ts': 'They are embedded and unpacked.',
+    'The bundles are embedded, and the executable itself is the entry of the jail.',
+  'core/sandbox/locate.ts': 'The files are embedded and unpacked.',
   'core/store/writer/thread.ts': 'The thread is an entry of the bundle: build/executable.ts.',
   'sdk/plugin/bundle.ts': 'The sources of the SDK are embedded and handed to it.',
 };
 
-test('what looks beside itself is known, and how the executable has it', () => {
+test('every file that uses import.meta paths is listed with its replacement in the executable', () => {
   const looking = [...core, ...sources('sdk').filter(({ file }) => !file.endsWith('.test.ts'))]
     .filter(({ text }) => /\bimport\.meta\.(dir|url|path|file)/.test(text))
     .map(({ file }) => file);
   expect(looking.sort()).toEqual(Object.keys(besideThemselves));
 });
 
-test('a package is known in one place', () => {
+test('a restricted package is imported in one part only', () => {
   expect(breaches(core, (path, file) => packages[path]?.test(file) === false)).toEqual([]);
   const unused = Object.keys(packages).filter(
     (name) =>
@@ -315,8 +315,8 @@ test('a package is known in one place', () => {
   expect(unused).toEqual([]);
 });
 
-test('the sidecar knows only Node, isolated-vm, the protocol and the kinds of handlers', () => {
-  // Data alone: it brings nothing with it.
+test('the sidecar imports only Node, isolated-vm, the protocol and the handler kinds', () => {
+  // This file contains only data and has no imports.
   const handlers = 'sdk/plugin/handlers.ts';
   const strange = (path: string): boolean =>
     partOf(path) !== 'sidecar' && path !== handlers && !/^node:|^isolated-vm$/.test(path);
@@ -324,15 +324,15 @@ test('the sidecar knows only Node, isolated-vm, the protocol and the kinds of ha
   expect(sources('sdk').find(({ file }) => file === handlers)?.imports).toEqual([]);
 });
 
-test('plugins and examples know only the sdk, by its public name', () => {
-  // What checks an example has the browser that tests have.
+test('plugins and examples import only the sdk, by its public name', () => {
+  // The check of an example may use the test browser.
   const isCheck = /^examples\/[\w-]+\/check\.ts$/;
   const strange = (path: string, file: string): boolean =>
     /^(core|sdk|test)\//.test(path) && !(isCheck.test(file) && path.startsWith('test/browser/'));
   expect(breaches(sources('plugins', 'examples'), strange)).toEqual([]);
 });
 
-test('requests go out only through egress and the sdk, and only config reads the environment', () => {
+test('only egress and the sdk send requests, and only config reads the environment', () => {
   const using = (pattern: RegExp, allowed: RegExp): string[] =>
     core.filter(({ file, text }) => pattern.test(text) && !allowed.test(file)).map(({ file }) => file);
   expect(using(/\bprocess\.env\b|\bBun\.env\b/, /^core\/config\.ts$/)).toEqual([]);
@@ -344,23 +344,23 @@ test('requests go out only through egress and the sdk, and only config reads the
   ).toEqual([]);
 });
 
-test('a command prints through output.ts alone, where what strangers wrote is made harmless', () => {
+test('commands print only through output.ts, which escapes untrusted text', () => {
   const printing = [...under('core/commands/'), ...under('core/main.ts')].filter(({ text }) =>
     /\bprocess\.(stdout|stderr)\b|\bconsole\./.test(text),
   );
   expect(printing.map(({ file }) => file)).toEqual([
     'core/commands/output.ts',
-    // It names a console in the text of a plugin.
+    // The text of a plugin in this file contains `console`.
     'core/commands/plugin/attack/escape.ts',
   ]);
 });
 
-test('time and chance come in as parameters', () => {
+test('time and randomness are injected', () => {
   const reads = core.filter(({ text }) => /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(/.test(text));
   expect(reads.map(({ file }) => file)).toEqual([]);
 });
 
-test('a fix says what to do, so it begins with a verb; what is wrong is said as `why`', () => {
+test('a fix is an instruction that begins with a verb, and `why` holds the explanation', () => {
   const verbs =
     /^(Add|Choose|Create|Delete|Expand|Filter|Give|Leave|List|Look|Name|Nest|Remove|Send|Sort|Subscribe|Use)\b/;
   const asFix = new RegExp(`^[^;]*?'(?:${fieldIssues.join('|')})',\\s*['\`]([^'\`]+)`);
@@ -375,7 +375,7 @@ test('a fix says what to do, so it begins with a verb; what is wrong is said as 
     ...[...text.matchAll(/\bfix: ['`]([^'`]+)/g)].map(([, fix = '']) => `${file}: ${fix}`),
   ]);
   expect(fixes.length).toBeGreaterThan(30);
-  // One that begins with a value is left to whoever reads it.
+  // A fix that begins with an interpolated value cannot be checked.
   expect(fixes.filter((fix) => !/: \$\{/.test(fix) && !verbs.test(fix.replace(/^.*?: /, '')))).toEqual([]);
 });
 
@@ -386,7 +386,7 @@ test('no file is longer than 400 lines', () => {
   expect(long.map(({ file, text }) => `${file} ${text.split('\n').length}`)).toEqual([]);
 });
 
-test('imports are read as Bun reads them', () => {
+test('imports are parsed as Bun parses them', () => {
   const transpiler = new Bun.Transpiler({ loader: 'ts' });
   const missed = core.flatMap(({ file, text, imports }) =>
     transpiler

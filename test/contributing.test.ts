@@ -1,5 +1,5 @@
-// CONTRIBUTING.md is true: in a copy of the tree each of its examples is done as it says, and then the tests that are made of the
-// contracts run there, as they are.
+// Applies the examples of CONTRIBUTING.md to a copy of the tree, and runs the contract-driven tests there
+// unchanged.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,10 @@ const copied = [
   'CONTRIBUTING.md',
 ];
 
-/** Lines that begin with a space or a minus stand in the file, one after the other, just once; those with a plus take their place. */
+/**
+ * Applies a diff to a file: lines with a space or a minus must occur together exactly once, and lines with a
+ * plus replace them.
+ */
 function changed(text: string, { name: file, text: change }: Block): string {
   const lines = change.trimEnd().split('\n');
   const without = (mark: string): string =>
@@ -68,18 +71,18 @@ const bun = process.execPath;
 beforeAll(() => {
   for (const name of copied) cpSync(join(root, name), join(tree, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
-  // Those that name a file: a whole file, or lines to change in one.
+  // Only blocks with a file name: whole files and diffs.
   for (const block of blocksOf(readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')))
     if (['ts', 'sql', 'diff'].includes(block.language) && block.name !== '') put(block);
 });
 afterAll(() => rmSync(tree, { recursive: true, force: true }));
 
-test('with the examples done, everything that follows is written and the types hold', async () => {
+test('after the examples, the generated files are written and the types check', async () => {
   await passes(bun, 'run', 'generate');
   await passes(bun, 'check');
 }, 60_000);
 
-test('the tests that are made of the contracts know the new resource, without a line more', async () => {
+test('the contract-driven tests cover the new resource without changes', async () => {
   await passes(
     bun,
     'test',
@@ -90,7 +93,7 @@ test('the tests that are made of the contracts know the new resource, without a 
   );
 }, 120_000);
 
-test('the new command answers', async () => {
+test('the new command works', async () => {
   const { code, output } = await run(bun, 'core/main.ts', 'objectives', '--help');
   expect([code, output]).toEqual([0, expect.stringContaining('list objectives')]);
 }, 30_000);

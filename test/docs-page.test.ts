@@ -1,4 +1,3 @@
-// The API reference in a real browser: nothing complains, nothing comes from elsewhere, and a request sent from it is answered.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +11,7 @@ interface DocsPageReport {
   answer: string;
 }
 
-test('a newcomer gives a key, sends the first request, and sees the answer', async () => {
+test('a new user enters a key, sends the first request and sees the response, without browser errors or external requests', async () => {
   const app = await startApp({ clock: createSystemClock() });
   const folder = mkdtempSync(join(tmpdir(), 'tatami-browser-'));
   try {

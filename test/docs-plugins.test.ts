@@ -1,5 +1,5 @@
-// docs/plugins is true: its examples type-check, pack and install, its tutorial, the README and the quick start say what the commands say,
-// and its reference has every call that there is. UPDATE_DOCS=1 writes the answers anew.
+// Checks docs/plugins: examples type-check, pack and install, commands print the documented output, and the
+// reference lists every call. UPDATE_DOCS=1 rewrites the output in the documents.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -34,7 +34,7 @@ const classifier = Bun.serve({
 beforeAll(async () => {
   app = await startApp({ flags: { egressAllow: '127.0.0.0/8' } });
   mkdirSync(dir.path('bin'));
-  // What is sent to a route is signed at the time of the server.
+  // Requests to a route are signed with the time of the server.
   const seconds = Math.floor(app.clock.now() / 1000);
   writeFileSync(dir.path('bin/date'), `#!/bin/sh\necho ${seconds}\n`, { mode: 0o755 });
   symlinkSync(launcher, dir.path('bin/tatami'));
@@ -47,9 +47,9 @@ afterAll(async () => {
 
 const read = (page: string): string => readFileSync(join(docs, page), 'utf8');
 
-/** The namespace of the scopes that the calls of a path need. */
+/** Returns the scope namespace of the calls of a path. */
 
-/** A whole plugin around lines that use `ctx`. */
+/** Returns a whole plugin around lines that use `ctx`. */
 function aroundCalls(text: string): string {
   const [imports, lines] = [true, false].map((wanted) =>
     text.split('\n').filter((line) => line.startsWith('import ') === wanted),
@@ -74,7 +74,7 @@ function put(path: string, text: string): void {
   writeFileSync(dir.path(path), text);
 }
 
-test('every example type-checks in the folder of a new plugin, and every plugin among them is installed', async () => {
+test('every example type-checks in the folder of a new plugin, and every plugin among them installs', async () => {
   expect((await tatami(['plugin', 'new', 'x', '--dir', dir.path('all')])).code).toBe(0);
   const plugins: string[] = [];
   for (const page of pages.filter((name) => name !== 'tutorial.md' && name !== 'from-nothing.md'))
@@ -109,7 +109,7 @@ test('every example type-checks in the folder of a new plugin, and every plugin 
   }
 }, 120_000);
 
-test('the reference of ctx has every call that there is, with its scope, and no other', () => {
+test('the reference of ctx lists exactly the existing calls, each with its scope', () => {
   const page = read('ctx.md');
   const rows = [...page.matchAll(/^\| `ctx(?:\.|\[')([\w-]+)(?:'\])?\.(\w+)\([^)]*\)` \| `([\w:-]+)` \|$/gm)];
   const said = rows.map(([, name, call, scope]) => `${name}.${call} ${scope}`);
@@ -120,7 +120,7 @@ test('the reference of ctx has every call that there is, with its scope, and no 
   expect(said.toSorted()).toEqual(known.toSorted());
 });
 
-test('every member of ctx, and every error that a call throws or a handler may throw, has its row', () => {
+test('every member of ctx, and every error of a call or handler, has a row', () => {
   const base = readFileSync(join(root, 'sdk/plugin/context.ts'), 'utf8').split('interface BaseContext')[1]!;
   const members = [...base.split('\n}')[0]!.matchAll(/^ {2}(?:readonly )?(\w+)[:(]/gm)].map(
     ([, name]) => name,
@@ -134,7 +134,7 @@ test('every member of ctx, and every error that a call throws or a handler may t
     expect(errors).toContain(`\`${thrown.code}\``);
 });
 
-test('the limits are those that runs have', () => {
+test('the documented limits equal the limits of runs', () => {
   const page = read('limits.md');
   const event = { kind: 'event', name: 'issue.created' } as const;
   const schedule = { kind: 'schedule', name: 'x' } as const;
@@ -165,7 +165,7 @@ test('the limits are those that runs have', () => {
     expect(page).toContain(row);
 });
 
-/** What differs from time to time. */
+/** Masks values that vary between runs. */
 function masked(text: string): string {
   return (
     text
@@ -173,9 +173,9 @@ function masked(text: string): string {
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '…')
       .replaceAll(/per day .*|[\d.]+ ms/g, '…')
       .replaceAll(/\^\d+\.\d+\.\d+/g, '…')
-      // Progress is shown of what takes a while.
+      // Progress is printed only for slow operations.
       .replaceAll(/^.*\b\d+ of \d+(, \d+\/s| events.*)\n/gm, '')
-      // Two plugins hear of an issue at the same time.
+      // Two plugins handle an issue concurrently.
       .replaceAll(/labels: \[(bug)?\] → \[(bug, )?crash\]/g, 'labels: […, crash]')
       .trim()
   );
@@ -202,10 +202,12 @@ async function shell(command: string, folder: string, token: string): Promise<st
     .trim();
 }
 
-/** Of packages that hold the address of our service: their hashes, and those of the same with the address of the page. */
+/**
+ * Maps hashes of packages that contain the address of the test service to those with the address of the page.
+ */
 const hashes = new Map<string, string>();
 
-/** @returns what packing says to whoever typed the page */
+/** @returns the output of packing with the address of the page */
 async function packedAsTyped(folder: string, typed: string): Promise<string> {
   const answer = await shell('tatami plugin pack .', typed, '');
   const [ours, theirs] = [folder, typed].map((one) => {
@@ -218,18 +220,18 @@ async function packedAsTyped(folder: string, typed: string): Promise<string> {
 
 test.each([
   ['the tutorial', join(docs, 'tutorial.md'), 'tutorial'],
-  ['the way from nothing', join(docs, 'from-nothing.md'), 'nothing'],
+  ['the tutorial from nothing', join(docs, 'from-nothing.md'), 'nothing'],
   ['the README', join(root, 'README.md'), 'readme'],
   ['the quick start', join(root, 'docs/guides/quick-start.md'), 'quick-start'],
 ])(
-  '%s says what the commands say',
+  '%s shows the actual output of the commands',
   async (_, path, folderName) => {
     let page = readFileSync(path, 'utf8');
     let folder = dir.path(folderName);
     mkdirSync(folder);
     for (const name of ['bin', 'examples']) symlinkSync(join(root, name), join(folder, name));
     const { apiKey, workspaceId } = await app.addWorkspace(folderName, 'ENG');
-    // As `tatami init` and the first start make one.
+    // The state after `tatami init` and the first start.
     await app.installFirstParty(workspaceId, 'auto-triage');
     let moved = 0;
     for (const { at, language, name, text } of blocksOf(page)) {
@@ -265,7 +267,7 @@ test.each([
   120_000,
 );
 
-test('every command of `tatami plugin` stands in the table of commands', async () => {
+test('every command of `tatami plugin` is listed in the table of commands', async () => {
   const help = (await tatami(['plugin', '--help'])).out;
   const commands = [...help.slice(help.indexOf('Commands:')).matchAll(/^ {2}([a-z-]+)/gm)].map(
     ([, name]) => name!,

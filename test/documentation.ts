@@ -1,15 +1,16 @@
-// The suites that try documents and examples take a quarter of a run. On a developer's machine they are skipped, by name, while
-// nothing that they read has changed since a run in which every test passed. A fresh clone has no such record, and CI ignores it.
+// The suites of documents and examples take a quarter of a run. On a developer's machine they are skipped, by
+// name, while their inputs have not changed since a fully passed run. A fresh clone has no such record, and
+// CI ignores it.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from './imports.ts';
 
-/** What every suite of them runs. */
+/** Inputs of every suite. */
 const program = ['{core,sdk,plugins,bin}/**/*', '*.{json,lock,toml}', 'test/*.ts'];
 const documents = ['docs/**/*', '*.md'];
 
-/** Paths of the tests, each with what it reads beside the program. */
+/** Paths of the tests, each with its inputs besides the program. */
 const suites: Readonly<Record<string, readonly string[]>> = {
   'test/examples.test.ts': ['examples/**/*'],
   'test/first-hour.test.ts': ['examples/**/*', 'build/**/*', 'test/cli/tatami.ts', ...documents],
@@ -24,7 +25,7 @@ const suites: Readonly<Record<string, readonly string[]>> = {
 const recordFile = join(root, 'node_modules/.cache/tatami/documentation.json');
 type Hashes = Readonly<Record<string, string>>;
 
-/** Of each suite: its paths and contents, in order, and the Bun that runs them. */
+/** Returns the hash of each suite over its paths and contents, in order, and the version of Bun. */
 function hashesNow(): Hashes {
   const contents = new Map<string, string>();
   const hashOf = (path: string): string => {
@@ -58,11 +59,11 @@ function readRecord(): Hashes {
 export interface Documentation {
   /** Paths of the tests to leave out. */
   readonly skipped: readonly string[];
-  /** To be called after a run in which every test passed. */
+  /** Must be called after a run in which every test passed. */
   notePassed(): void;
 }
 
-/** @param runsAll nothing is left out */
+/** @param runsAll true skips nothing */
 export function openDocumentation(runsAll: boolean): Documentation {
   const record = readRecord();
   const now = hashesNow();
@@ -70,7 +71,7 @@ export function openDocumentation(runsAll: boolean): Documentation {
     skipped: runsAll ? [] : Object.keys(suites).filter((suite) => record[suite] === now[suite]),
     notePassed() {
       mkdirSync(dirname(recordFile), { recursive: true });
-      // Inputs that changed during the run were not what passed.
+      // Inputs that changed during the run are not recorded.
       const after = hashesNow();
       const passed = Object.entries(now).filter(([suite, hash]) => after[suite] === hash);
       writeFileSync(recordFile, JSON.stringify(Object.fromEntries(passed)));

@@ -1,4 +1,5 @@
-// The examples run and check themselves, beside each other, as they mostly wait; on real issues where those lie beside the project.
+// Runs the examples concurrently, as they mostly wait, and on real issues if these are available beside the
+// project.
 import { expect, test } from 'bun:test';
 import { parse } from 'csv-parse/sync';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,7 +26,7 @@ async function run(...args: string[]): Promise<{ code: number; output: string }>
 }
 
 test.concurrent(
-  'the webhook receiver takes in each event once, through forgeries, replays and kills',
+  'the webhook receiver stores each event once, despite forgeries, replays and kills',
   async () => {
     const { code, output } = await run('examples/webhook-receiver/check.ts');
     expect(output).toContain('The receiver stored each event once.');
@@ -35,7 +36,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a web app of somebody else does what people let it do in a browser, and no more',
+  'a third-party web app does only what people granted in a browser',
   async () => {
     const { code, output } = await run('examples/oauth-app/check.ts');
     expect(output).not.toContain('FAIL');
@@ -46,7 +47,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'an agent lets people decide on what it does to the issues of others',
+  'an agent changes issues of others only after approval',
   async () => {
     const { code, output } = await run('examples/agent/check.ts');
     expect(output).not.toContain('FAIL');
@@ -56,13 +57,13 @@ test.concurrent(
   120_000,
 );
 
-/** All 1,500 in the long form, every thirtieth in the fast one. */
+/** All 1,500 in the long form, every thirtieth in the fast form. */
 const every = process.env.TATAMI_LONG === '1' ? 1 : 30;
 const hasReal = existsSync(realIssues);
-/** Both would be the same way twice, so that real issues are taken where they lie beside the project. */
+/** Generated issues would repeat the same check, so real issues are used if available. */
 const on = hasReal ? `${1_500 / every} real issues` : 'its sample';
 
-/** What an example prints of the issues. */
+/** Runs an example on the issues and returns its output. */
 async function onIssues(example: string): Promise<{ code: number; output: string }> {
   if (!hasReal) return run(example);
   const [head, ...issues] = parse(readFileSync(realIssues, 'utf8')) as string[][];
@@ -78,7 +79,7 @@ async function onIssues(example: string): Promise<{ code: number; output: string
 }
 
 test.concurrent(
-  `the main job on ${on}`,
+  `the main job completes on ${on}`,
   async () => {
     const { code, output } = await onIssues('examples/main-job/main.ts');
     if (hasReal) expect(output).toContain(`ok   ${1_500 / every} issues imported`);
@@ -89,7 +90,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  `the time machine on ${on}`,
+  `the time machine completes on ${on}`,
   async () => {
     const { code, output } = await onIssues('examples/time-machine/main.ts');
     expect(output).toContain('The time machine is done.');

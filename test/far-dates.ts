@@ -1,4 +1,4 @@
-// Runs tests as on another day: `bun test/far-dates.ts`, and see its usage below. Needs libfaketime.
+// Runs tests on another date: `bun test/far-dates.ts`, with the usage below. Needs libfaketime.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fakeTimeEnv, fakeTimeLibrary } from './faults/faketime.ts';
@@ -12,7 +12,7 @@ interface Day {
   readonly timeZone: string;
 }
 
-/** Summer time begins half a minute into the run; without a time zone of its own `bun test` runs in UTC. */
+/** Summer time starts half a minute into the run. Without its own time zone `bun test` runs in UTC. */
 const calendar: Readonly<Record<string, Day>> = {
   'in-a-day': { startMs: days(1), timeZone: 'Asia/Kolkata' },
   'in-40-days': { startMs: days(40), timeZone: 'Pacific/Auckland' },
@@ -22,16 +22,19 @@ const calendar: Readonly<Record<string, Day>> = {
   'summer-time-new-york': { startMs: Date.parse('2028-03-12T06:59:30Z'), timeZone: 'America/New_York' },
 };
 
-/** What reads the machine's clock, or starts a process that does. */
+/** Matches sources that read the system clock, or start a process that does. */
 const touchesTime =
   /\bDate\.now\b|\bnew Date\(|\bcreateSystemClock\b|\bspawn|\bstartServer\b|\btatami\(|\bcron\b/;
-/** Long, and about load, files, terminals, documents or the sources, or with a clock of their own: they say of dates what shorter ones say. */
+/**
+ * Long tests about load, files, terminals, documents or sources, or with an injected clock. Shorter tests
+ * cover the same date logic.
+ */
 const left =
   /^(examples|project|contributing|main-job|month\/.*|tracker\/(as-of|cycles|cycle-progress|attachments|attachments-backup|public-triage|board-moves)|cli\/(exchange|import|import-formats)|first-hour|guides|docs-page|docs-plugins|(sdk|clients)\/.*|core\/(store|sandbox)\/.*|(fairness|sandbox|rights)\/.*|cli\/(hostile-folder|plugin-author|backup|terminal|clean-start|serve|init|keys)|api\/stream|plugins\/(attacks|runtime|schedules)|upgrade\/.*|binary\/.*|faults\/(kill|doctor|plugin-kill|first-start|orphans|lock-held|disk|store|unforeseen|copy|copy-kill|directory|damage|restore|wants|retention|archive|stopping|master-key|year|faketime)|webhooks\/(bad-receivers|guards|backlog|off|crash|outage|replays))\.test\.ts$/;
 
 /**
- * The part of them that decides on days, time zones, ends of validity, and on what a process reads from its own clock. The others repeat
- * on a far day, with a clock of their own, what these assert there. `.ci/run` runs this part; all of them run before a release.
+ * The tests of days, time zones, expiry, and of processes that read the system clock. The others inject a
+ * clock, so a far date adds little. `.ci/run` runs this part; all of them run before a release.
  */
 const deciding =
   /^(core\/(backup|lib)\/.*|core\/changes\/operations|core\/webhooks\/signature|test\/api\/(alerts|api-keys|filter-meaning|inbox|issues-imported|key-ends|trash)|test\/identity\/(outside|outside-tokens)|test\/tracker\/(inbox|milestones|projects|releases|sla|sla-policies|triage)|test\/webhooks\/(vectors|verifiers))\.test\.ts$/;
@@ -49,7 +52,7 @@ function filesThatTouchTime(): string[] {
 async function runOn(name: string, { startMs, timeZone }: Day, files: readonly string[]): Promise<number> {
   const offsetSeconds = Math.round((startMs - Date.now()) / 1000);
   console.log(`\n${name}: ${new Date(startMs).toISOString()}, ${timeZone}`);
-  // None of them measures how long something takes beside what else the machine does: three at a time.
+  // These tests measure no latency under load, so three run at a time.
   const { exited } = Bun.spawn(
     [process.execPath, 'test', '--timeout', '60000', '--parallel=3', '--no-isolate', ...files],
     {

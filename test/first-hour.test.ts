@@ -1,5 +1,5 @@
-// The first hour of an administrator, an integrator and a plugin author: the scripts of examples/first-hour, from a clone or an empty
-// folder, with nothing of this repository within reach but what the documents say.
+// Runs the scripts of examples/first-hour as an administrator, an integrator and a plugin author, from a
+// clone or an empty folder, with no other files of this repository available.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { serveTatami, tatami, temporary, type Served } from './cli/tatami.ts';
 import { root } from './imports.ts';
 
-// On a disk, where packages are linked from the caches in place of copied.
+// A folder on a disk, where packages can be linked from the caches instead of copied.
 const dir = temporary(existsSync('/var/tmp') ? '/var/tmp' : undefined);
 let served: Served;
 let token: string;
@@ -19,7 +19,7 @@ const limitMs = 240_000;
 beforeAll(async () => {
   for (const name of ['home', 'tmp', 'bin']) mkdirSync(dir.path(name));
   symlinkSync(join(root, 'bin/tatami'), dir.path('bin/tatami'));
-  // Where packages come from is the machine's to say.
+  // The machine configures the package registry.
   const settings = process.env.npm_config_userconfig ?? join(homedir(), '.npmrc');
   if (existsSync(settings)) copyFileSync(settings, dir.path('home/.npmrc'));
   const data = dir.path('data');
@@ -34,11 +34,14 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-/** What leads to packages: a registry, a proxy, a key for either. */
+/** Environment variables about packages: registry, proxy and credentials. */
 const ofPackages =
   /^(npm_config_(registry|.*proxy|.*auth.*|cafile|strict_ssl|nodedir)|BUN_CONFIG_\w+|https?_proxy|no_proxy|SSL_CERT_\w+|NODE_EXTRA_CA_CERTS)$/i;
 
-/** The machine without this repository: none of its programs on PATH, and a home of its own, but caches that are there. */
+/**
+ * An environment without this repository: none of its programs on PATH and a new home, but with the existing
+ * caches.
+ */
 function strangersEnv(): Record<string, string> {
   const { PATH = '', npm_config_cache, BUN_INSTALL_CACHE_DIR } = process.env;
   return {
@@ -59,7 +62,7 @@ interface Typed {
   readonly env?: Record<string, string>;
 }
 
-/** @throws Error with all that it said */
+/** @throws Error with the whole output */
 async function typed(command: readonly string[], { cwd = dir.path('home'), env = {} }: Typed = {}) {
   const child = Bun.spawn([...command], {
     cwd,
@@ -81,7 +84,7 @@ async function typed(command: readonly string[], { cwd = dir.path('home'), env =
 const script = (name: string) => ['bash', join(root, 'examples/first-hour', name)];
 const remote = () => ({ TATAMI_SERVER: served.url, TATAMI_TOKEN: token });
 
-/** What would be committed now, as a repository that can be cloned; a plain folder where there is no git. */
+/** Creates a repository of the current files that can be cloned; a plain folder without git. */
 async function repository(): Promise<string> {
   const folder = dir.path('repository');
   const git = (...args: string[]) => typed(['git', '-C', folder, ...args]);
@@ -108,7 +111,7 @@ async function filesOf(): Promise<string[]> {
     .filter((path) => !/(^|\/)(node_modules|dist|data)\//.test(path));
 }
 
-/** As the README says. @returns the file */
+/** Packs the SDK as the README describes. @returns the file */
 async function packedSdk(): Promise<string> {
   const folder = dir.path('sdk');
   await typed(['npm', 'run', 'build:sdk', '--', '--out', folder], { cwd: root });
@@ -118,7 +121,7 @@ async function packedSdk(): Promise<string> {
 
 const hour = (who: string, name: string, run: () => Promise<string>): void =>
   test.skipIf(isMissing)(
-    `of ${who} (needs ${needs.join(', ')})`,
+    `the first hour of ${who} succeeds (needs ${needs.join(', ')})`,
     async () => expect(await run()).toContain(`First hour of ${name}: all steps passed.`),
     limitMs,
   );

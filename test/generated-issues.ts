@@ -1,4 +1,5 @@
-// Labelled issues in any number, each different: sentences of the example's issues of one kind, put together anew from a seed.
+// Generates any number of different labelled issues from a seed, by recombining sentences of the example
+// issues of one kind.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
@@ -15,7 +16,7 @@ const sample: SampleIssue[] = parse(readFileSync(join(import.meta.dir, '../examp
   columns: true,
 });
 
-/** CSV texts of issues to learn from, with their labels, and of fresh ones without. */
+/** Returns CSV texts of labelled issues for training, and of new ones without labels. */
 export function makeIssues(options: { teams: number; learn: number; fresh: number; seed: number }) {
   const random = seededRandom(options.seed);
   const labels = [...new Set(sample.map(({ label }) => label))].filter((label) => label !== '');

@@ -1,5 +1,5 @@
-// Takes a guard out of a copy of the sources; the suite that should notice must go red: a check that cannot fail guards nothing.
-// A few in every run; TATAMI_LONG=1 breaks them all.
+// Removes a guard from a copy of the sources and expects its suite to fail, which proves that the suite tests
+// the guard. Each run removes a few guards; TATAMI_LONG=1 removes all.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,11 +13,11 @@ export interface Guard {
   readonly file: string;
   readonly guarding: string;
   readonly broken: string;
-  /** The smallest suite that should notice. */
+  /** The smallest suite that fails without the guard. */
   readonly suite: string;
 }
 
-/** @param fast those that are broken in every run */
+/** @param fast guards that are removed in every run */
 export function testGuards(guards: readonly Guard[], fast: readonly (Guard | undefined)[]): void {
   let copy: string;
   beforeAll(() => {
@@ -38,7 +38,7 @@ export function testGuards(guards: readonly Guard[], fast: readonly (Guard | und
   afterAll(() => rmSync(copy, { recursive: true }));
 
   async function failures(suite: string): Promise<string[]> {
-    // One that is red says it.
+    // One failure is sufficient.
     const bail = long ? [] : ['--bail'];
     const child = Bun.spawn([process.execPath, 'test', '--timeout', '20000', ...bail, suite], {
       cwd: copy,
@@ -56,7 +56,7 @@ export function testGuards(guards: readonly Guard[], fast: readonly (Guard | und
     ];
   }
 
-  test('the text of every guard stands once in its file', () => {
+  test('the text of every guard occurs once in its file', () => {
     const absent = guards.flatMap(({ name, file, guarding }) => {
       const path = join(root, file);
       const times = existsSync(path) ? readFileSync(path, 'utf8').split(guarding).length - 1 : 0;
@@ -68,7 +68,7 @@ export function testGuards(guards: readonly Guard[], fast: readonly (Guard | und
   for (const { name, file, guarding, broken, suite } of guards.filter(
     (guard) => long || fast.includes(guard),
   ))
-    test(`${name}: without that, ${suite} is red`, async () => {
+    test(`${name}: ${suite} fails without this guard`, async () => {
       const path = join(copy, file);
       const source = readFileSync(path, 'utf8');
       writeFileSync(path, source.replace(guarding, broken));

@@ -1,5 +1,5 @@
-// The guides: each example is typed as it stands, and what comes back is what the guide shows. A server shows them, and each error
-// leads to its page.
+// Runs each example of the guides, and compares its output. Also checks the pages of the server and the link
+// of each error.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const guides = ['guides', 'api'].flatMap((folder) =>
 const hasCurl = Bun.which('curl') !== null;
 
 describe.each(guides.filter((file) => examplesOf(read(file)).length > 0))('%s', (file) => {
-  test.skipIf(!hasCurl)('says what happens (needs curl)', async () => {
+  test.skipIf(!hasCurl)('the output equals the guide (needs curl)', async () => {
     const app = await startApp();
     const folder = mkdtempSync(join(tmpdir(), 'tatami-guide-'));
     try {
@@ -56,7 +56,7 @@ describe('a server', () => {
   afterAll(() => app.stop());
   const get = (path: string) => app.clientOf(null)('GET', path);
 
-  test('shows the guides, and no link on them leads nowhere', async () => {
+  test('serves the guides without dead links', async () => {
     const seen = new Set<string>();
     const open = [
       '/docs/guides',
@@ -84,7 +84,7 @@ describe('a server', () => {
     for (const file of guides) expect([...seen]).toContain(`/docs/${file.replace(/(\/README)?\.md$/, '')}`);
   });
 
-  test('leads from each refusal to a page that says what it means and what to do', async () => {
+  test('links each error to a page with its meaning and remedy', async () => {
     const refused = await app.call('GET', '/api/v1/issues?limit=0');
     const link = refused.headers.get('link') ?? '';
     expect(link).toBe('</docs/errors/validation_failed>; rel="describedby"');
@@ -95,7 +95,7 @@ describe('a server', () => {
     for (const code of Object.keys(errorCodes)) expect(text).toContain(`\n## ${code}\n`);
   });
 
-  test('a document that is not there is 404, also where an object has such a name', async () => {
+  test('returns 404 for a missing document, also if an object property has its name', async () => {
     for (const path of [
       '/docs/guides/nothing',
       '/docs/guides/constructor',
@@ -119,6 +119,6 @@ async function typed(command: string, cwd: string, app: TestApp): Promise<string
     stderr: 'inherit',
   });
   const [output, code] = await Promise.all([new Response(child.stdout).text(), child.exited]);
-  if (code !== 0) throw new Error(`This ended with ${code}:\n${command}\n${output}`);
+  if (code !== 0) throw new Error(`The command exited with code ${code}:\n${command}\n${output}`);
   return output;
 }

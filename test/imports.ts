@@ -1,4 +1,4 @@
-// Reads what a source file imports: each import as a whole path in the repository, and whether it is there when the program runs.
+// Reads the imports of a source file, with resolved paths.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
@@ -7,7 +7,7 @@ export const root = join(import.meta.dir, '..');
 export interface Import {
   /** A path from the root of the repository, or the name of a package. */
   readonly path: string;
-  /** Of types alone: nothing is left of it when the program runs. */
+  /** True for an import of types only, which does not exist at runtime. */
   readonly typesOnly: boolean;
 }
 export interface Source {
@@ -29,7 +29,7 @@ export function importsOf(file: string, text: string): Import[] {
   });
 }
 
-/** All TypeScript files below these folders. */
+/** Returns all TypeScript files below these folders. */
 export function sources(...folders: readonly string[]): Source[] {
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })

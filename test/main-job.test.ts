@@ -1,5 +1,5 @@
-// The main job: issues are imported, learned from and triaged. All teams are learned and every issue is labelled. TATAMI_LONG=1 does it while
-// every core is taken by somebody else and with the sidecars at a tenth of their speed, too, and the labels are the same.
+// The main job: import issues, train on them and triage new ones. TATAMI_LONG=1 repeats it with all cores
+// busy and with slowed sidecars, and expects the same labels.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ async function every(app: TestApp, path: string): Promise<Json[]> {
   }
 }
 
-/** Runs that wait for another attempt get it. */
+/** Waits for all runs, including retries. */
 async function settled(app: TestApp): Promise<void> {
   for (let look = 0; look < 100; look++) {
     await app.settled();
@@ -45,7 +45,10 @@ async function settled(app: TestApp): Promise<void> {
   }
 }
 
-/** The whole job under a load. @returns `title: label` of each fresh issue, and what a person was told of the learning */
+/**
+ * Runs the whole job under a load.
+ * @returns `title: label` of each new issue, and the messages about the training
+ */
 async function mainJob(load: () => Disposable): Promise<{ labels: string[]; output: string }> {
   const app = await startApp();
   try {
@@ -81,15 +84,16 @@ const unlabelled = (labels: readonly string[]): string[] =>
   labels.filter((one) => !knownLabels.includes(one.split(': ').at(-1) ?? ''));
 const allTeams = `${size.teams} of ${size.teams} teams`;
 
-const quiet = ['on a quiet machine', () => ({ [Symbol.dispose]: () => undefined })] as const;
-const busy = ['while every core is busy', () => burnCores()] as const;
+const quiet = ['on an idle machine', () => ({ [Symbol.dispose]: () => undefined })] as const;
+const busy = ['with every core busy', () => burnCores()] as const;
 const slow = ['with the sidecars at a tenth of their speed', () => slowDown(sidecarPids, 0.1)] as const;
 let expected: string[] | undefined;
 
-// The other tests of a run keep every core busy, and test/sandbox/starved.test.ts slows the sidecars down in every run.
+// The other tests of a run already occupy every core, and test/sandbox/starved.test.ts slows the sidecars in
+// every run.
 for (const [name, load] of isLong ? [quiet, busy, slow] : [quiet])
   test(
-    `${name}: all teams learned, all issues labelled, and all as under every other load`,
+    `${name}: all teams are trained, all issues labelled, with the same labels under every load`,
     async () => {
       const { labels, output } = await mainJob(load);
       expect(output).toContain(allTeams);

@@ -1,12 +1,15 @@
-// Tests make some thousand small directories, each with files that are synced. In memory that costs a tenth of the CPU time less and
-// no waiting for the disk. The file system is mounted in a namespace of its own, so that it goes with the last process that sees it.
+// Tests create thousands of small directories with synced files. An in-memory file system saves a tenth of
+// the CPU time and all waits for the disk. It is mounted in its own namespace, so that it disappears with the
+// last process in it.
 import { freemem } from 'node:os';
 
 const mebibyte = 1024 * 1024;
-/** A run leaves some hundred MiB there, and holds up to two GiB at a time. */
+/** A run leaves some hundred MiB there, and uses up to two GiB at a time. */
 const sizeMb = 6 * 1024;
 
-/** @returns what stands before a command that has TMPDIR in memory; nothing where that is not allowed or memory is scarce */
+/**
+ * @returns the command prefix that puts TMPDIR in memory; empty if that is not permitted or memory is scarce
+ */
 export function inMemory(folder: string): string[] {
   const command = [
     ...['unshare', '--mount', '--propagation', 'private', 'sh', '-c'],

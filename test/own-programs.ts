@@ -1,6 +1,6 @@
-// Whole servers that tests start as processes of their own, to kill, damage or flood them: modules with a `main`. They are in the bundle of
-// `tatami` (program.ts), because a start from source takes half a second more of CPU time. Programs that load only the store start
-// faster from source.
+// Servers that tests start as separate processes, to kill, damage or flood them: modules with a `main`. They
+// are part of the bundle of `tatami` (program.ts), because a start from source takes half a second more CPU
+// time. Programs that load only the store start faster from source.
 export const ownPrograms = {
   arena: () => import('./fairness/arena-process.ts'),
   core: () => import('./faults/core-process.ts'),
@@ -9,5 +9,5 @@ export const ownPrograms = {
 
 export type OwnProgram = keyof typeof ownPrograms;
 
-/** Opens the argument that names one of them. */
+/** Prefix of the argument that names one of them. */
 export const programPrefix = 'own-program=';

@@ -1,5 +1,5 @@
-// Does what core/main.ts does, or runs one of the tests' own programs. A bundle with bytecode takes no `await` at the top of a module, so
-// that core/main.ts cannot be its entry.
+// Runs core/main.ts or one of the programs of the tests. A bundle with bytecode supports no top-level
+// `await`, so core/main.ts cannot be its entry.
 import { cleanStart } from '../core/commands/clean-start.ts';
 import { ownPrograms, programPrefix, type OwnProgram } from './own-programs.ts';
 

@@ -1,6 +1,6 @@
-// The command `tatami` as tests start it. A run of all tests starts some hundred servers and commands: `test/all.ts` bundles the program
-// once, with bytecode, because a server started from source needs twice the CPU time. One file of tests starts it from source, and
-// so do the tests of the launcher, of the README and of a clone in every run.
+// The command `tatami` as tests start it. `test/all.ts` bundles the program once, with bytecode, because a
+// start from source takes twice the CPU time and a run has some hundred of them. One test file, and the tests
+// of the launcher, the README and a clone, start it from source in every run.
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -9,22 +9,27 @@ import { cleanBunFlags, packageRoot } from '../core/lib/clean-bun.ts';
 import { typedIn } from '../core/lib/own-program.ts';
 import { programPrefix, type OwnProgram } from './own-programs.ts';
 
-/** Names the folder with the bundle; `test/all.ts` sets it, and `.ci/run` so that several runs share one. */
+/**
+ * Environment variable with the folder of the bundle. `test/all.ts` sets it, and `.ci/run` sets it to share
+ * one between runs.
+ */
 export const bundleVariable = 'TATAMI_TEST_BUNDLE';
 
 const bundle = process.env[bundleVariable] ?? '';
 const source = join(packageRoot, 'core/main.ts');
 
-/** The file to run for `tatami`: the bundle's launcher, or `bin/tatami`. */
+/** The file that runs `tatami`: the launcher of the bundle, or `bin/tatami`. */
 export const launcher = bundle === '' ? join(packageRoot, 'bin/tatami') : join(bundle, 'tatami');
 
-/** @param bunArgs flags of Bun itself; with them the program starts from source, because they load modules beside it */
+/**
+ * @param bunArgs flags of Bun; with them the program starts from source, because they load modules beside it
+ */
 export function programCommand(args: readonly string[], bunArgs: readonly string[] = []): string[] {
   if (bundle === '' || bunArgs.length > 0) return [process.execPath, ...bunArgs, source, ...args];
   return [...bundleCommand(bundle), `${typedIn}${process.cwd()}`, ...args];
 }
 
-/** Starts one of the tests' own programs. */
+/** Returns the command of one of the programs of the tests. */
 export const ownCommand = (name: OwnProgram, args: readonly string[]): string[] => [
   process.execPath,
   bundle === '' ? join(import.meta.dir, 'program-process.ts') : join(bundle, 'program-process.js'),
@@ -32,7 +37,7 @@ export const ownCommand = (name: OwnProgram, args: readonly string[]): string[] 
   ...args,
 ];
 
-/** The part of the command line that `bin/tatami` has, too, before the folder. */
+/** The part of the command line before the folder, as in `bin/tatami`. */
 const bundleCommand = (folder: string): string[] => [
   process.execPath,
   ...cleanBunFlags,
@@ -40,7 +45,10 @@ const bundleCommand = (folder: string): string[] => [
   join(folder, 'program-process.js'),
 ];
 
-/** @returns the folder with the bundle: the one that the environment names, or one that goes with this process. @throws Error when something does not bundle */
+/**
+ * @returns the folder with the bundle: the one in the environment, or a temporary one of this process.
+ * @throws Error if bundling fails
+ */
 export async function openBundle(): Promise<string> {
   if (bundle !== '' && existsSync(join(bundle, 'tatami'))) return bundle;
   const folder = bundle === '' ? mkdtempSync(join(tmpdir(), 'tatami-bundle-')) : bundle;
@@ -74,7 +82,7 @@ async function bundleProgram(folder: string): Promise<void> {
 
 const ownSource = /\/(core|sdk|test)\/.*\.ts$/;
 
-/** What a module finds beside itself stays where the sources are; the writer's thread is bundled. */
+/** Pins `import.meta` paths to the sources, except for the bundled thread of the writer. */
 function pinModulePaths({ path }: { path: string }): { contents: string; loader: 'ts' } {
   const text = readFileSync(path, 'utf8');
   const contents = path.endsWith('/writer/thread.ts')

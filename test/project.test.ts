@@ -1,5 +1,5 @@
-// The project itself: it type-checks, it is formatted, the linter is content, what is generated is as it is generated now, nothing is
-// exported in vain, no cast goes by way of `unknown`, comments cite what is there, and it names no machine and no registry.
+// Checks the project itself: types, format, lint, generated files, unused exports, casts, citations in
+// comments, and names of machines and registries.
 import { expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,21 +14,21 @@ function run(...command: string[]): { code: number; output: string } {
 const bun = process.execPath;
 const folders = ['core', 'sdk', 'plugins', 'examples', 'test', 'bench', 'build'];
 
-test('types', () => {
+test('the types check', () => {
   expect(run(bun, 'check')).toMatchObject({ code: 0 });
 }, 60_000);
 
-test('format', () => {
+test('the format is applied', () => {
   expect(run(bun, 'fmt', '--no-script', '--check', ...folders)).toMatchObject({ code: 0 });
 });
 
-test('lint', () => {
+test('the linter reports nothing', () => {
   expect(run(join(root, 'node_modules/.bin/oxlint'), '--deny-warnings', ...folders)).toMatchObject({
     code: 0,
   });
 }, 60_000);
 
-test('generated files are as the contracts have them now', async () => {
+test('generated files match the contracts', async () => {
   const files = await generatedFiles();
   const left = readdirSync(join(root, typesFolder)).map((name) => `${typesFolder}/${name}`);
   const stale = [...new Set([...files.keys(), ...left])].filter((path) => {
@@ -44,16 +44,16 @@ test('every file is used, and every export by another file', () => {
   expect(result.code).toBe(0);
 }, 60_000);
 
-/** Casts that tell the compiler to look away, each with its reason. One that is gone is taken off this list. */
+/** Permitted casts past the compiler, each with its reason. Removed casts must be removed from this list. */
 const knownCasts: Readonly<Record<string, string>> = {
   'core/plugins/backtests/backtests.ts': 'A page of rows has the type of any row.',
   'core/plugins/one-time-jobs/routes.ts': 'A page of rows has the type of any row.',
   'core/plugins/runs/runs.ts': 'A page of rows has the type of any row.',
-  'core/resource/directory.ts': 'Its sections are put together by the names that contracts give them.',
-  'core/store/compile.ts': 'libsql types its statements more loosely than they are.',
+  'core/resource/directory.ts': 'Its sections are assembled by the names in the contracts.',
+  'core/store/compile.ts': 'The types of libsql are looser than its statements.',
 };
 
-test('no cast by way of unknown or any but the known ones', () => {
+test('casts through unknown or any are listed with their reason', () => {
   const casting = sources('core', 'sdk', 'plugins')
     .filter(
       ({ file, text }) =>
@@ -70,14 +70,14 @@ const headingsOf = (document: string): string[] =>
   documents.includes(document)
     ? [...readFileSync(join(root, document), 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading!)
     : [];
-/** `docs/spec/webhooks.md`, the sign of a section, `Signature`. */
+/** Matches `docs/spec/webhooks.md`, the section sign, and `Signature`. */
 const section = /([^\s(]+) \u203a (?=(.{0,60}))/g;
-/** A document alone; a decision is named by its number. */
+/** Matches a document. Decisions are cited by number. */
 const mention = /(?<![\w/])docs\/[\w/-]+(\.md)?/g;
 
-test('what comments cite is in docs, with its heading', () => {
+test('documents and headings cited in comments exist', () => {
   const wrong = sources(...folders).flatMap(({ file, text }) => {
-    // A citation may go over the end of a line.
+    // A citation may span two lines.
     const running = text.replaceAll(/\n\s*(\/\/|\*)?\s?/g, ' ');
     const sections = [...running.matchAll(section)].filter(
       ([, document, rest]) => !headingsOf(document!).some((heading) => rest!.startsWith(heading)),
@@ -90,7 +90,7 @@ test('what comments cite is in docs, with its heading', () => {
   expect(wrong).toEqual([]);
 });
 
-test('what docs/architecture.md and CONTRIBUTING.md call a file is one', () => {
+test('files named in docs/architecture.md and CONTRIBUTING.md exist', () => {
   const files = sources(...folders).map(({ file }) => file);
   const generated = /milestones/;
   const strange = ['docs/architecture.md', 'CONTRIBUTING.md'].flatMap((page) =>
@@ -108,15 +108,18 @@ test('what docs/architecture.md and CONTRIBUTING.md call a file is one', () => {
 
 const hasHistory = Bun.which('git') !== null && existsSync(join(root, '.git'));
 
-test.skipIf(!hasHistory)('no machine path, registry host or left-over in what git tracks (needs git)', () => {
-  const result = run(
-    'git',
-    'grep',
-    '-nIE',
-    `/wor[k]/(main|shared|\\.)|/bash_job[s]|registry\\.npmj[s]|\\b(test|it|describe)\\.onl[y]\\(|TOD[O]|FIXM[E]`,
-    '--',
-    '.',
-    ':!bun.lock',
-  );
-  expect(result.output).toBe('');
-});
+test.skipIf(!hasHistory)(
+  'tracked files contain no machine path, registry host or leftover (needs git)',
+  () => {
+    const result = run(
+      'git',
+      'grep',
+      '-nIE',
+      `/wor[k]/(main|shared|\\.)|/bash_job[s]|registry\\.npmj[s]|\\b(test|it|describe)\\.onl[y]\\(|TOD[O]|FIXM[E]`,
+      '--',
+      '.',
+      ':!bun.lock',
+    );
+    expect(result.output).toBe('');
+  },
+);

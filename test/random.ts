@@ -1,6 +1,4 @@
-// Random choices that a printed seed repeats.
-
-/** Seed of `TATAMI_SEED`, or a new one; printed, so that a failure can be repeated. */
+/** Returns the seed of `TATAMI_SEED`, or a new one, and prints it, so that a failure can be reproduced. */
 export function printedSeed(): number {
   const seed = Number(process.env.TATAMI_SEED ?? Math.floor(Math.random() * 2 ** 31));
   console.log(`TATAMI_SEED=${seed}`);

@@ -1,5 +1,5 @@
-// Reactions and alarms: what the service does by itself happens once for each event and each moment, whoever else writes, however often the
-// process ends, and whatever the clock does.
+// Reactions and timers run exactly once for each event and due time, despite concurrent writes, restarts and
+// clock changes.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createFreshEvents } from '../core/events/fresh.ts';
 import { projectModel } from '../core/tracker/projects/kind.ts';
@@ -22,7 +22,7 @@ afterAll(() => app.stop());
 const v1 = '/api/v1';
 const directoryOf = () => emptyDirectory;
 
-/** Another process that answers events: it knows nothing of what this one has handed on, and reads the log. */
+/** Starts reactions as another process would, which reads the log without notifications of this one. */
 function reacting(reaction: Reaction): Reactions {
   const { services, committer, clock } = app;
   const fresh = createFreshEvents();
@@ -38,7 +38,7 @@ async function make(path: string, body: object): Promise<Json> {
 const eventsAfter = async (after: number): Promise<Json[]> =>
   (await app.call('GET', `${v1}/events?limit=100&after=${after}`)).json.data;
 
-/** Marks the project that was just made. */
+/** A reaction that marks each new project. */
 const marking = (name: string, before = (_id: string): Promise<unknown> => Promise.resolve()): Reaction => ({
   name,
   subscribesTo: (type) => type === 'project.created',
@@ -51,7 +51,7 @@ const marking = (name: string, before = (_id: string): Promise<unknown> => Promi
   },
 });
 
-test('each event is answered once, also by two processes at once, as the part that answers and for the cause of the event', async () => {
+test('each event is processed once, also by two concurrent processes, with the reaction as actor and the event as cause', async () => {
   const since = await app.lastSequence();
   const created: Json[] = [];
   for (let n = 0; n < 30; n++) created.push(await make('/projects', { name: `Project ${n}` }));
@@ -77,7 +77,7 @@ test('each event is answered once, also by two processes at once, as the part th
   }
 });
 
-test('events of several objects whose answers change the same are answered one after the other', async () => {
+test('events whose reactions change the same object are processed sequentially', async () => {
   const counter = await make('/projects', { name: 'Counter' });
   for (let n = 0; n < 12; n++) await make('/projects', { name: `Counted ${n}` });
   const one = reacting({
@@ -97,7 +97,7 @@ test('events of several objects whose answers change the same are answered one a
   expect(json.description).toBe('+'.repeat(12));
 });
 
-test('an answer is planned anew when somebody else changed the same meanwhile', async () => {
+test('a reaction is planned again after a concurrent change of the same object', async () => {
   const project = await make('/projects', { name: 'Contended' });
   let others = 3;
   const one = reacting(
@@ -113,7 +113,7 @@ test('an answer is planned anew when somebody else changed the same meanwhile', 
   expect(json.description).toBe('written 0 contended');
 });
 
-test('an event that cannot be answered is said and passed over; those behind it are answered', async () => {
+test('a failing event is logged and skipped, and later events are processed', async () => {
   const bad = await make('/projects', { name: 'Bad' });
   const good = await make('/projects', { name: 'Good' });
   const works = marking('half');
@@ -131,7 +131,7 @@ test('an event that cannot be answered is said and passed over; those behind it 
   expect(app.logs.filter(({ message }) => message === 'reaction to an event failed').length).toBe(1);
 });
 
-test('what meant nothing when it happened is not asked about again by a later rule', async () => {
+test('a later rule does not reprocess events that had no effect', async () => {
   const project = await make('/projects', { name: 'Before the rule' });
   const nothingYet = reacting({ ...marking('rule'), react: () => Promise.resolve({ changes: [] }) });
   await nothingYet.start();
@@ -148,7 +148,7 @@ test('what meant nothing when it happened is not asked about again by a later ru
 const hour = 3_600_000;
 let processCount = 0;
 
-/** A process with an alarm that makes a project for each ring. */
+/** Starts timers that create a project at each due time. */
 function ringing(name: string): { timers: DueTimers } {
   const { services, committer, clock } = app;
   const timer: DueTimer = {
@@ -182,7 +182,7 @@ async function rungBy(name: string): Promise<string[]> {
     .toReversed();
 }
 
-test('an alarm rings at its time, once, and where it was set anew at its new time only', async () => {
+test('a timer fires once at its due time, and a changed timer only at its new time', async () => {
   const now = app.clock.nowMs();
   await set('first', 'a', now + hour);
   await set('first', 'b', now + hour);
@@ -208,7 +208,7 @@ test('an alarm rings at its time, once, and where it was set anew at its new tim
   expect(await rungBy('first')).toEqual(['first a', 'first b']);
 });
 
-test('what fell due while nothing ran rings at the start, and of two processes one rings it', async () => {
+test('an overdue timer fires at the start, and in one of two processes', async () => {
   const now = app.clock.nowMs();
   for (const id of ['a', 'b', 'c']) await set('late', id, now + hour);
   app.clock.advance(24 * hour);
@@ -219,7 +219,7 @@ test('what fell due while nothing ran rings at the start, and of two processes o
   expect((await rungBy('late')).toSorted()).toEqual(['late a', 'late b', 'late c']);
 });
 
-test('a moment is of the calendar: the alarm follows a clock that is set, and rings once for it', async () => {
+test('due times follow changes of the system clock, and a timer fires once', async () => {
   const now = app.clock.nowMs();
   await set('jump', 'a', now + 10 * hour);
   const { timers } = ringing('jump');

@@ -1,4 +1,4 @@
-// A scenario row: a request, the answer it must get, and the events it must cause, no more and no fewer.
+// A scenario row: a request, its expected response, and the exact events.
 import { expect } from 'bun:test';
 import type { Json, Reply, TestApp } from './app.ts';
 
@@ -8,7 +8,7 @@ interface Expected {
   body?: object;
   /** The error code, and `path issue` of its details. */
   error?: [code: string, ...details: string[]];
-  /** Event types in order; none unless given. */
+  /** Expected event types in order; by default none. */
   events?: string[];
   headers?: Record<string, string>;
 }

@@ -1,9 +1,9 @@
-// Machines as they are: every core taken by somebody else, or a process that gets a tenth of its time; and how much of this one
-// others take meanwhile, which is none of what a test measures.
+// Simulates slow machines: busy cores, or a process with a tenth of the CPU; and measures the load of other
+// processes, for which tests correct their timings.
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
-/** Keeps every core busy, at ordinary priority, until disposed of. */
+/** Keeps every core busy, at normal priority, until disposed of. */
 export function burnCores(perCore = 1): Disposable {
   const children = Array.from({ length: availableParallelism() * perCore }, () =>
     Bun.spawn(['sh', '-c', 'while :; do :; done'], { stdio: ['ignore', 'ignore', 'ignore'] }),
@@ -13,14 +13,16 @@ export function burnCores(perCore = 1): Disposable {
 
 const PERIOD_MS = 50;
 
-/** Lets processes run for this share of the time; `pids` is asked anew each time, because processes come and go. */
+/**
+ * Limits processes to this share of the time. `pids` is called repeatedly, because processes start and end.
+ */
 export function slowDown(pids: () => readonly number[], share: number): Disposable {
   let ended = false;
   const signal = (pid: number, name: 'SIGSTOP' | 'SIGCONT'): void => {
     try {
       process.kill(pid, name);
     } catch {
-      // It is gone.
+      // The process has ended.
     }
   };
   const live = async (): Promise<void> => {
@@ -37,11 +39,11 @@ export function slowDown(pids: () => readonly number[], share: number): Disposab
 }
 
 interface Ticks {
-  /** That there were. */
+  /** All ticks. */
   readonly all: number;
-  /** That programs ran, or another machine of the same host. */
+  /** Ticks used by programs, or by another machine of the same host. */
   readonly busy: number;
-  /** That this process and its children ran. */
+  /** Ticks used by this process and its children. */
   readonly own: number;
 }
 
@@ -55,7 +57,7 @@ function ticks(): Ticks {
   return { all: busy + idle + wait + irq + soft, busy, own: ownTicks() };
 }
 
-/** Of what has ended the parent has the time. */
+/** Sums the ticks of the process tree; a parent includes its ended children. */
 function ownTicks(): number {
   const ticksOf = new Map<number, number>();
   const childrenOf = new Map<number, number[]>();
@@ -81,8 +83,8 @@ function ownTicks(): number {
 }
 
 /**
- * Watches the machine from now on.
- * @returns how many times as long as on an idle machine a busy program takes here because of what others ran meanwhile: 1 and more
+ * Measures the load of other processes from now on.
+ * @returns the factor by which that load slows a busy program here, at least 1
  */
 export function watchOthers(): () => number {
   if (process.platform !== 'linux') return () => 1;

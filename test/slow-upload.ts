@@ -1,17 +1,16 @@
-// Uploads that send their bodies as slowly as a test says.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Json, Reply, TestApp } from './app.ts';
 
-/** An upload whose body arrives in pieces, when the test sends them. */
+/** An upload whose body is sent in pieces by the test. */
 export interface Drip {
   send(bytes: number): void;
   end(): void;
   readonly answer: Promise<Reply>;
 }
 
-/** A raw connection: a fetch does not show an answer that comes before its body is sent. */
+/** Uses a raw connection, because fetch does not return a response before the body is sent. */
 export function startUpload(
   app: TestApp,
   { to, key = app.workspace.apiKey }: { readonly to: string; readonly key?: string | undefined },
@@ -43,7 +42,7 @@ export function startUpload(
   };
 }
 
-/** Sizes of the files that the server has received in part. */
+/** Returns the sizes of partially received files on the server. */
 export function incoming({ dataDir }: TestApp): number[] {
   const folder = join(dataDir, 'blobs/incoming');
   if (!existsSync(folder)) return [];

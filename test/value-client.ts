@@ -1,4 +1,4 @@
-// The entrance for callers inside the process, made to look like a client of HTTP: the same requests can be sent by both.
+// Wraps the in-process adapter as an HTTP client, so that tests send the same requests through both.
 import type { Route } from '../core/http/route.ts';
 import type { Outcome, Take, ValueCall } from '../core/http/values.ts';
 import { createFindKey } from '../core/identity/api-keys/find.ts';
@@ -6,39 +6,39 @@ import { createAuthentication } from '../core/identity/authenticate.ts';
 import type { Authenticate } from '../core/http/principal.ts';
 import type { Client, Json, Reply, TestApp } from './app.ts';
 
-/** Keeps what a client of HTTP would have read, a copy. */
+/** Copies the body as an HTTP client would read it. */
 export const asText: Take<string | null> = (body) => {
   const text = body === undefined ? null : JSON.stringify(body);
   return { taken: text, bytes: text?.length ?? 0 };
 };
 
 export function routeAt(app: TestApp, method: string, path: string): [Route, Record<string, string>] {
-  // As a router does: what is written out goes before what a parameter stands for.
+  // Static path segments take precedence over parameters, as in a router.
   const exact = app.app.routes.filter((route) => route.path === path);
   for (const route of [...exact, ...app.app.routes]) {
     const pattern = route.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
     const match = route.method === method ? new RegExp(`^${pattern}$`).exec(path) : null;
     if (match) return [route, decoded(match.groups ?? {})];
   }
-  throw new Error(`There is no route ${method} ${path}.`);
+  throw new Error(`No route matches ${method} ${path}.`);
 }
 
 const decoded = (params: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(params).map(([name, text]) => [name, decodeURIComponent(text)]));
 
-/** Knows API keys, and notes no use of them. */
+/** Authenticates API keys without recording their use. */
 export function keyAuthenticateOf({ services: { store, nowMs }, committer }: TestApp): Authenticate {
   const finders = [createFindKey({ store, uses: { note: () => undefined } })];
   return createAuthentication({ committer, nowMs, finders }).authenticate;
 }
 
-/** Calls as the key of a token, with everything typed that a URL or a header says in text. */
+/** Sends in-process requests with the key of a token, with typed values for the texts of URLs and headers. */
 export function valueClientOf(app: TestApp, token: string, isCounted = false): Client {
   const authenticate = keyAuthenticateOf(app);
   const call = app.app.caller(asText);
   return async (method, path, body, headers = {}) => {
     const principal = await authenticate(token);
-    if (!principal) throw new Error('There is no such key.');
+    if (!principal) throw new Error('The API key does not exist.');
     const url = new URL(path, app.url);
     const [route, params] = routeAt(app, method, url.pathname);
     const query = [...url.searchParams].map(([name, text]) => [name, typedOf(text)]);

@@ -71,7 +71,7 @@ function changeWith(op: Op, commitAssignedOf: string | null): Change {
   };
 }
 
-test('a refused batch says among what the failing op stood', async () => {
+test('a rejected batch reports the part with the failing operation', async () => {
   const [good, bad] = [changeWith(passing, null), changeWith(failing, null)];
   const parts = [];
   for (const [guard, change, last] of [
@@ -86,7 +86,7 @@ test('a refused batch says among what the failing op stood', async () => {
   expect(parts).toEqual(['guard', 'change', 'last', 'none']);
 });
 
-test('whoever committed finds what the commit learned when the commit is told', async () => {
+test('the result of a commit contains the commit-assigned values', async () => {
   const changes = [changeWith(passing, 'four'), changeWith(passing, null), changeWith(passing, 'sixsix')];
   const committed = await committer.commit(author, changes);
   expect(committed.ok && [...committed.commitAssigned]).toEqual([

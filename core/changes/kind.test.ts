@@ -42,20 +42,20 @@ const note = (): Omit<Note, 'version'> => ({
   updatedAt: 1,
 });
 
-test('a write without its event cannot be expressed', () => {
+test('a write without its event is impossible', () => {
   const { after } = noteModel.create(note());
   const pin = noteModel.update(after, { pinned: true }, 2)!;
   expect(() => pin.events(withoutCommit(view))).toThrow('derives no event');
 });
 
-test('a patch that changes nothing is no change', () => {
+test('a patch without a difference is no change', () => {
   const { after } = noteModel.create(note());
   for (const patch of [{}, { text: 'a' }, { tags: ['x'] }, { pinned: false, text: 'a' }, { updatedAt: 9 }])
     expect([patch, noteModel.update(after, patch, 9)]).toEqual([patch, null]);
   expect(noteModel.update(after, { tags: null }, 9)!.after).toMatchObject({ version: 2, updatedAt: 9 });
 });
 
-test('an update writes only the columns that move, guarded by the version it was planned on', () => {
+test('an update writes only the changed columns, guarded by the version it was planned on', () => {
   const { after } = noteModel.create(note());
   const [op] = noteModel.update(after, { text: 'b', tags: ['x'] }, 9)!.ops(scopeOf('ws'));
   expect(op!.params).toEqual({ id: 'n1', base: 1, url: 'b', updated_at: 9 });
@@ -63,7 +63,7 @@ test('an update writes only the columns that move, guarded by the version it was
   expect(op!.statement.sql).not.toContain('enabled');
 });
 
-test('what is read from a row is what was written to it', () => {
+test('a row is read back as written', () => {
   const change = noteModel.create({ ...note(), pinned: true, tags: null });
   const [op] = change.ops(scopeOf('ws'));
   expect(noteModel.fromRow({ ...op!.params, version: 1 })).toEqual(change.after);
@@ -94,7 +94,7 @@ test('staged changes of one entity become one: the first before, the last after,
   expect(() => first.followedBy(noteModel.create({ ...note(), id: 'n2' }))).toThrow('one entity');
 });
 
-test('previous holds the old values of what changed, without the bookkeeping', () => {
+test('previous contains the old values of the changed fields, without the bookkeeping', () => {
   expect(
     previousValues(
       { a: 1, b: { x: 1 }, c: null, version: 1, updatedAt: 1 },

@@ -34,7 +34,7 @@ function begin(move: Section<Counted>['move'] = (value) => ({ ...value, moves: v
   return { cache, of, pending, finish };
 }
 
-test('a section is loaded once, then moves along with the batches that concern it', async () => {
+test('a section is loaded once, and then updated by the batches that affect it', async () => {
   const { cache, of, finish } = begin();
   const first = of(scope);
   await finish();
@@ -46,7 +46,7 @@ test('a section is loaded once, then moves along with the batches that concern i
   expect(of(scope)).toEqual({ loads: 1, moves: 1 });
 });
 
-test('a batch that falls between the reads of a load makes it load again', async () => {
+test('a batch between the reads of a load repeats the load', async () => {
   const { cache, of, finish } = begin();
   const first = of(scope);
   cache.moveAlong('ws', concerning);
@@ -55,7 +55,7 @@ test('a batch that falls between the reads of a load makes it load again', async
   expect(await first).toEqual({ loads: 2, moves: 0 });
 });
 
-test('a section that cannot move along is loaded again when it is asked for', async () => {
+test('a section that cannot be updated is reloaded on the next request', async () => {
   const { cache, of, finish } = begin(() => undefined);
   const first = of(scope);
   await finish();
@@ -66,7 +66,7 @@ test('a section that cannot move along is loaded again when it is asked for', as
   expect(await again).toEqual({ loads: 2, moves: 0 });
 });
 
-test('it holds a thousand workspaces, and one that is pushed out while it loads still hears of its batches', async () => {
+test('the cache contains a thousand workspaces, and one evicted during its load still gets its batches', async () => {
   const { cache, of, pending, finish } = begin();
   const first = of(scope);
   const others = Array.from({ length: 1_000 }, (_, n) => of(scopeOf(`ws-${n}`)));

@@ -36,7 +36,7 @@ afterEach(() => rmSync(outside, { recursive: true, force: true }));
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 const isRoot = process.geteuid?.() === 0;
 
-test('what is unpacked is whole, executable and written by nobody', () => {
+test('an unpacked file is complete, executable and read-only', () => {
   const path = openCache(dir).unpack(packed);
   expect(readFileSync(path).equals(content)).toBe(true);
   expect([modeOf(dir), modeOf(path)]).toEqual(isRoot ? [0o755, 0o555] : [0o700, 0o500]);
@@ -44,16 +44,16 @@ test('what is unpacked is whole, executable and written by nobody', () => {
   expect(modeOf(addon)).toBe(isRoot ? 0o444 : 0o400);
 });
 
-test('it is unpacked once', () => {
+test('a file is unpacked once', () => {
   const path = openCache(dir).unpack(packed);
   rmSync(packed.file);
   expect(openCache(dir).unpack(packed)).toBe(path);
 });
 
-describe('a file is made again', () => {
+describe('a file is replaced', () => {
   const changes: [name: string, change: (path: string) => void][] = [
-    ['that was cut', (path) => (chmodSync(path, 0o700), writeFileSync(path, content.subarray(1)))],
-    ['that others may write', (path) => chmodSync(path, 0o522)],
+    ['that is truncated', (path) => (chmodSync(path, 0o700), writeFileSync(path, content.subarray(1)))],
+    ['that is writable by others', (path) => chmodSync(path, 0o522)],
     ['that is a link', (path) => (rmSync(path), symlinkSync('/bin/true', path))],
   ];
   for (const [name, change] of changes)
@@ -73,8 +73,8 @@ describe('a file is made again', () => {
   });
 });
 
-describe('a directory is refused', () => {
-  test('that others may write', () => {
+describe('a directory is rejected', () => {
+  test('that is writable by others', () => {
     mkdirSync(dir, { recursive: true });
     chmodSync(dir, 0o770);
     expect(() => openCache(dir)).toThrow(/may be written by others.*TATAMI_CACHE_DIR/);
@@ -92,13 +92,13 @@ describe('a directory is refused', () => {
   });
 });
 
-test('what is not what it was built with is not written', () => {
+test('a file that differs from its build is not written', () => {
   const sha256 = createHash('sha256').update('another').digest('hex');
   expect(() => openCache(dir).unpack({ ...packed, sha256 })).toThrow('is damaged: thing');
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test('what does not prove itself does not stay', () => {
+test('a file that fails its check is removed', () => {
   const prove = (): void => {
     throw new Error('It will not do.');
   };
@@ -106,7 +106,7 @@ test('what does not prove itself does not stay', () => {
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test('what a killed process left is removed by the next that unpacks, what another one writes now is not', () => {
+test('files left by a killed process are removed by the next unpacking, and files being written are not', () => {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const [old, young] = [join(dir, 'thing.1.tmp'), join(dir, 'thing.2.tmp')];
   for (const path of [old, young]) writeFileSync(path, '');

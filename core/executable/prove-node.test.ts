@@ -10,11 +10,11 @@ const outside = mkdtempSync(join(tmpdir(), 'tatami-prove-'));
 afterAll(() => rmSync(outside, { recursive: true }));
 const isRoot = process.geteuid?.() === 0;
 
-test('the one that comes with Tatami runs, and loads the addon', () => {
+test('the bundled Node runs and loads the addon', () => {
   proveNodeRuns(findNode(), findAddon());
 });
 
-test('an addon that does not load says why', () => {
+test('an addon that does not load reports the reason', () => {
   const addon = join(outside, 'addon.node');
   writeFileSync(addon, 'no addon');
   expect(() => proveNodeRuns(findNode(), addon)).toThrow(/does not run here: .*addon.node: .*It needs glibc/);
@@ -22,7 +22,7 @@ test('an addon that does not load says why', () => {
 
 const canMount = isRoot && Bun.spawnSync(['unshare', '--mount', 'true']).success;
 
-test('a Node that does not run says what the machine lacks', () => {
+test('a Node that does not run reports the missing library', () => {
   const program = join(outside, 'node');
   writeFileSync(program, '#!/bin/sh\necho libstdc++.so.6: cannot open shared object file >&2; exit 127\n', {
     mode: 0o700,

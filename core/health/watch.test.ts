@@ -19,7 +19,7 @@ function createStoppedClock() {
   };
 }
 
-test('a store that refuses, a consumer that stands still and a sandbox that is down are told as long as they are so', async () => {
+test('a failing store, a stalled consumer and a stopped sandbox are reported until they recover', async () => {
   const problems = createProblems(() => 1_000);
   const state = { reason: null as string | null, stalledMs: 0, sandbox: 'ready', probes: 0 };
   const { clock, fire } = createStoppedClock();
@@ -69,7 +69,7 @@ test('a store that refuses, a consumer that stands still and a sandbox that is d
   expect([problems.list(), state.probes]).toEqual([[], 2]);
 });
 
-test('a disk is short below its reserve, a small one below a tenth, and until there is some more', () => {
+test('a disk is reported as full below its reserve, a small one below a tenth, until more space is free', () => {
   const megabyte = 1024 * 1024;
   const space = (free: number, total: number) => ({ free: free * megabyte, total: total * megabyte });
   expect(shortage(space(512, 100_000), 512, false)).toBeNull();

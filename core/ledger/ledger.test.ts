@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { createLedger } from './ledger.ts';
 
-test('the ledger keeps a bounded number of payers, and forgets those first that cost nothing for longest', () => {
+test('the ledger stores a bounded number of accounts, and evicts those without cost for the longest time', () => {
   const ledger = createLedger(() => 0);
   const accountOf = (n: number) => ({ workspaceId: 'ws', billingAccount: `key_${n}` });
   for (let n = 0; n < 50_000; n++) {

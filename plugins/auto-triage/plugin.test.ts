@@ -140,7 +140,7 @@ describe('learning over several runs', () => {
       came.push(done);
       if (done === of) return came;
     }
-    throw new Error(`Learning did not end: ${came.join(', ')}.`);
+    throw new Error(`The training did not finish: ${came.join(', ')}.`);
   }
 
   function trackerOfTeams(teams: readonly string[]): FakeTracker {

@@ -39,7 +39,7 @@ const limited = (retryAfter: string) =>
     { status: 429, headers: { 'retry-after': retryAfter } },
   );
 
-test('a write is retried with the same idempotency key after the time the server asks for', async () => {
+test('a write is retried with the same idempotency key after the time that the server requests', async () => {
   using s = server(limited('7'), new Response('busy', { status: 503 }), Response.json({ id: 1 }));
   expect(await s.call<{ id: number }>('POST', '/issues', { title: 'x' })).toEqual({ id: 1 });
   expect(s.waits).toEqual([7_000, 1_000]);
@@ -48,7 +48,7 @@ test('a write is retried with the same idempotency key after the time the server
   expect(s.seen[0]?.key).not.toBeNull();
 });
 
-test('a token that is a function is asked before each attempt, so that one that has ended is not sent again', async () => {
+test('a token function is called before each attempt, so that an expired token is not sent again', async () => {
   using s = server(limited('1'), Response.json({}));
   let tokenCalls = 0;
   const call = createCall({
@@ -60,7 +60,7 @@ test('a token that is a function is asked before each attempt, so that one that 
   expect(s.seen.map(({ authorization }) => authorization)).toEqual(['Bearer token-1', 'Bearer token-2']);
 });
 
-test('while no token is to be had for a moment the call waits; what else its function throws is the caller’s', async () => {
+test('the call waits while a token is temporarily unavailable, and passes other errors of the function on', async () => {
   using s = server(Response.json({}), Response.json({}));
   const unreachable = new ApiCallError(0, { code: 'unreachable' });
   const ended = new Error('Log in again.');
@@ -80,7 +80,7 @@ test('while no token is to be had for a moment the call waits; what else its fun
   expect(s.seen.map(({ authorization }) => authorization)).toEqual(['Bearer one', 'Bearer two']);
 });
 
-test('two writes have two keys, a read has none', async () => {
+test('two writes have two keys, and a read has none', async () => {
   using s = server(Response.json({}), Response.json({}), Response.json({}));
   await s.call('POST', '/a');
   await s.call('DELETE', '/a');
@@ -90,7 +90,7 @@ test('two writes have two keys, a read has none', async () => {
   expect(read).toBeNull();
 });
 
-test('what a retry cannot mend is not retried; a long wait is left to the caller', async () => {
+test('permanent errors are not retried, and a long wait is left to the caller', async () => {
   const details = [{ path: 'title', issue: 'required', fix: 'This field is required.' }];
   using s = server(
     Response.json({ error: { code: 'validation_failed', message: 'No.', details } }, { status: 422 }),
@@ -108,7 +108,7 @@ test('what a retry cannot mend is not retried; a long wait is left to the caller
   expect(s.waits).toEqual([]);
 });
 
-test('it gives up after its attempts', async () => {
+test('a call stops after its attempts', async () => {
   using s = server();
   await expect(s.call('GET', '/issues')).rejects.toMatchObject({ status: 500 });
   expect(s.waits).toEqual([200, 1_000, 3_000, 10_000]);

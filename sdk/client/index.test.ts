@@ -46,13 +46,13 @@ test('a list is its first page when awaited, and all of its items when iterated'
   ]);
 });
 
-test('leaving a list early asks for no further page', async () => {
+test('leaving a list early requests no further page', async () => {
   answers = [page([{ id: 1 }, { id: 2 }], 'c1')];
   for await (const _ of client.issues.list()) break;
   expect(lines()).toEqual(['GET /api/v1/issues']);
 });
 
-test('paths, parameters, bodies and terms go where the operation has them', async () => {
+test('paths, parameters, bodies and options are sent as the operation defines', async () => {
   await client.issues.list({ fields: ['title', 'team'], filter: { priority: { in: ['high'] } } });
   await client.plugins.kv.set('com.acme.x', 'a/b', { value: 1 }, { ifVersion: 3 });
   await client.webhooks.rotate('whe_1');
@@ -76,7 +76,7 @@ test('the priority of a new issue may be a number', async () => {
   expect(sent).toEqual(['none', 'urgent', 'high', undefined]);
 });
 
-test('an id that is missing is a mistake here, never another address', async () => {
+test('a missing id is rejected before the request', async () => {
   for (const id of ['', undefined])
     expect(() => client.issues.delete(id as string)).toThrow(
       'DELETE /issues/{id}: id must be a non-empty string',
@@ -84,7 +84,7 @@ test('an id that is missing is a mistake here, never another address', async () 
   expect(lines()).toEqual([]);
 });
 
-test('a signal ends a call under way, and the wait for another attempt', async () => {
+test('an abort signal ends a pending call, and the wait for another attempt', async () => {
   const requested = Promise.withResolvers<void>();
   answers = [
     () => {
@@ -109,28 +109,28 @@ test('a signal ends a call under way, and the wait for another attempt', async (
   seen.length = 0;
 });
 
-test('what the server would refuse does not compile', () => {
+test('requests that the server would reject do not compile', () => {
   const uses = async (tatami: Client): Promise<unknown> => {
-    // @ts-expect-error a creation has a title
+    // @ts-expect-error a new issue needs a title
     await tatami.issues.create({ team: 'ENG' });
-    // @ts-expect-error there is no such priority
+    // @ts-expect-error the priority does not exist
     await tatami.issues.create({ team: 'ENG', title: 'One', priority: 'huge' });
-    // @ts-expect-error there is no such field to filter by
+    // @ts-expect-error the filter field does not exist
     await tatami.issues.list({ filter: { colour: 'red' } });
-    // @ts-expect-error there is no such priority
+    // @ts-expect-error the priority does not exist
     await tatami.issues.list({ filter: { or: [{ priority: ['huge'] }] } });
     // @ts-expect-error an estimate is a number
     await tatami.issues.list({ filter: { estimate: { gt: '3' } } });
-    // @ts-expect-error nothing sends it
+    // @ts-expect-error the event type does not exist
     await tatami.webhooks.create({ url: 'https://acme.example', events: ['issue.exploded'] });
-    // @ts-expect-error nothing sends it
+    // @ts-expect-error the event type does not exist
     tatami.stream({ types: ['issue.exploded'] });
-    // @ts-expect-error it makes something, so there is no version to compare
+    // @ts-expect-error a creation has no version to compare
     await tatami.issues.create({ team: 'ENG', title: 'One' }, { ifVersion: 1 });
-    // @ts-expect-error there is no such scope
+    // @ts-expect-error the scope does not exist
     await tatami.apiKeys.create({ name: 'ci', scopes: ['issue:read'] });
     const chosen = await tatami.issues.get('iss_1', { fields: ['title'] });
-    // @ts-expect-error only the id is there whatever was chosen
+    // @ts-expect-error only the id is always selected
     void chosen.team.key;
     for await (const event of tatami.events.list({ types: ['issue.*', 'comment.added'] })) {
       if (event.type === 'issue.labeled') void [event.data.labels.length, event.data.previous.labels?.length];

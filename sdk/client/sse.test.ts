@@ -8,7 +8,7 @@ const read = (pieces: readonly string[]): SseMessage[] => {
   return pieces.flatMap((piece) => parser.push(piece));
 };
 
-test('fields, comments, several lines of data, a place without data, and an unfinished message', () => {
+test('the parser reads fields, comments, multi-line data, ids without data, and an unfinished message', () => {
   const text = [
     ': alive\n\n',
     'id: 7\n\n',
@@ -25,7 +25,7 @@ test('fields, comments, several lines of data, a place without data, and an unfi
   ]);
 });
 
-test('the pieces do not matter', () => {
+test('the chunk boundaries do not matter', () => {
   const message = fc.record({
     id: fc.option(fc.nat().map(String)),
     event: fc.constantFrom('issue.created', 'webhook.ping'),

@@ -62,7 +62,7 @@ async function read(url: string, count: number, more: Partial<StreamOptions> = {
 }
 const sequences = (got: StreamedEvent[]): (number | null)[] => got.map(({ sequence }) => sequence);
 
-test('it goes on behind the last event read, whatever is cut off or sent twice', async () => {
+test('the stream resumes after the last event read, despite interruptions and duplicates', async () => {
   await using server = startServer(
     events('id: 4\n\n'),
     events(frame(5), frame(6), frame(7).slice(0, -1)),
@@ -82,7 +82,7 @@ test('it goes on behind the last event read, whatever is cut off or sent twice',
   expect(opened).toBe(4);
 });
 
-test('types, samples and where to begin are asked for; the token is sent; a sample moves nothing', async () => {
+test('the request has types, samples, the start position and the token, and a sample does not move the position', async () => {
   const sample = 'event: issue.created\ndata: {"sequence":0}\n\n';
   await using server = startServer(events(sample, frame(11)), events(frame(12)));
   const got = await read(server.url, 3, { types: ['issue.*', 'comment.added'], samples: true, after: 10 });
@@ -100,7 +100,7 @@ test('types, samples and where to begin are asked for; the token is sent; a samp
   expect(second!.lastEventId).toBe('11:one');
 });
 
-test('each connection has the token of its time; where there will be none, the stream ends with the reason', async () => {
+test('each connection requests a current token, and the stream ends with the reason if there is none', async () => {
   await using server = startServer(events(frame(1)), events(frame(2)));
   const ended = new Error('Log in again.');
   const tokens = ['one', 'two'];
@@ -113,14 +113,14 @@ test('each connection has the token of its time; where there will be none, the s
   expect(server.asked.map(({ authorization }) => authorization)).toEqual(['Bearer one', 'Bearer two']);
 });
 
-test('text is put together again where a character was cut', async () => {
+test('text is reassembled where a character was split', async () => {
   const bytes = new TextEncoder().encode('id: 1\nevent: a\ndata: "grüße 日本"\n\n');
   const pieces = [...bytes].map((byte) => Uint8Array.of(byte));
   await using server = startServer(events(...pieces));
   expect((await read(server.url, 1))[0]!.payload).toBe('"grüße 日本"');
 });
 
-test('what trying again does not mend is an error: a key refused, a scope missing, no stream there, no server at first', async () => {
+test('permanent failures are thrown: a rejected key, a missing scope, a missing stream, no server at first', async () => {
   for (const [status, code] of [
     [401, 'unauthorized'],
     [403, 'insufficient_scope'],
@@ -142,7 +142,7 @@ test('what trying again does not mend is an error: a key refused, a scope missin
   expect(await read(revoked.url, 2).catch((error: unknown) => error)).toMatchObject({ status: 401 });
 });
 
-test('a signal ends it without an error, while it reads and while it waits', async () => {
+test('an abort signal ends the stream without an error, during a read and during a wait', async () => {
   const silent = (): Response => eventStream({ start: (stream) => stream.enqueue(encoded(frame(1))) });
   await using reading = startServer(silent);
   const stop = new AbortController();
@@ -162,7 +162,7 @@ test('a signal ends it without an error, while it reads and while it waits', asy
   }));
 });
 
-test('after a restore of the server it goes on where the histories part, where somebody wants to hear of that', async () => {
+test('after a restore of the server a stream with a handler resumes at the point of divergence', async () => {
   const changed = () =>
     Response.json(
       {

@@ -31,25 +31,25 @@ test('ctx has the members of the declared scopes and no others', () => {
 
 type Ctx = Context<'issues:write' | 'comments:write', object>;
 
-test('a call takes what its operation takes, and answers what that shows', () => {
+test('a call takes the input of its operation, and returns its output', () => {
   const uses = async (ctx: Ctx): Promise<unknown> => {
     // @ts-expect-error a description is empty, never null
     await ctx.issues.update('iss_1', { description: null });
-    // @ts-expect-error there is no such field
+    // @ts-expect-error the field does not exist
     await ctx.issues.update('iss_1', { colour: 'red' });
-    // @ts-expect-error a creation has a title
+    // @ts-expect-error a new issue needs a title
     await ctx.issues.create({ team: 'ENG' });
-    // @ts-expect-error there is no such parameter
+    // @ts-expect-error the parameter does not exist
     await ctx.issues.list({ colour: 'red' });
     const created = await ctx.issues.create({ team: 'ENG', title: 'One', assigneeId: null });
-    // @ts-expect-error a creation answers with five fields
+    // @ts-expect-error a creation returns five fields
     void created.state;
-    // @ts-expect-error what is staged has no address yet
+    // @ts-expect-error a staged issue has no URL yet
     created.url.startsWith('https:');
     const page = await ctx.issues.list({ filter: { priority: ['none'] }, limit: 5 });
     for (const { state, creator } of page.data) void [state.type, creator.kind];
     const chosen = await ctx.issues.list({ fields: ['title', 'team'] });
-    // @ts-expect-error only the id is there whatever was chosen
+    // @ts-expect-error only the id is always selected
     for (const { team } of chosen.data) void team.key;
     await ctx.comments.resolve('cmt_1', { ifVersion: 2 });
     // Name used by packages that are already installed.
@@ -58,7 +58,7 @@ test('a call takes what its operation takes, and answers what that shows', () =>
   expect(uses).toBeFunction();
 });
 
-test('a plugin subscribes to what is sent, and reads what that carries', () => {
+test('a plugin subscribes to existing event types, and reads their data', () => {
   const plugin = definePlugin({
     id: 'com.acme.events',
     version: '1.0.0',
@@ -69,17 +69,17 @@ test('a plugin subscribes to what is sent, and reads what that carries', () => {
         handle: ({ data }) => void [data.labels.map(({ name }) => name), data.previous.labels?.length],
       },
       'comment.added': { handle: ({ data }) => void [data.body.length, data.issue.id] },
-      // @ts-expect-error nothing sends it
+      // @ts-expect-error the event type does not exist
       'issue.exploded': { handle() {} },
     },
   });
   expect(Object.keys(plugin.on ?? {})).toHaveLength(3);
   const unknown = { id: 'com.acme.scopes', version: '1.0.0', engines: { tatami: '*' } };
-  // @ts-expect-error there is no such scope
+  // @ts-expect-error the scope does not exist
   expect(definePlugin({ ...unknown, scopes: { 'issue:read': { why: 'to read' } } }).id).toBe(unknown.id);
 });
 
-test('errors are told apart by code, so errors of the host match too', () => {
+test('errors are distinguished by code, so errors of the host match too', () => {
   const fromHost = Object.assign(new Error('It has changed.'), { code: 'conflict' });
   expect(fromHost instanceof Conflict).toBe(true);
   expect(fromHost instanceof Drop).toBe(false);

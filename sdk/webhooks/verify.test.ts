@@ -53,7 +53,7 @@ describe('secrets', () => {
     expect(await check(HEADER, PAYLOAD, OTHER)).toBe('signature_mismatch');
   });
 
-  test('an unusable secret is a mistake of the receiver, never an accepted signature', async () => {
+  test('an unusable secret is an error of the receiver, never an accepted signature', async () => {
     for (const secret of ['', 'whsec_', 'undefined', `${SECRET}\n`, ` ${SECRET}`, [], [SECRET, '']]) {
       expect(
         await check(sign(PAYLOAD, NOW, typeof secret === 'string' ? secret : SECRET), PAYLOAD, secret),
@@ -70,7 +70,7 @@ describe('time', () => {
     expect(await check(HEADER, PAYLOAD, SECRET, NOW - 301)).toBe('timestamp_too_new');
   });
 
-  test('uses the tolerance it is given, and refuses one that would switch the check off unnoticed', async () => {
+  test('uses the given tolerance, and rejects one that would silently disable the check', async () => {
     const late = { nowSeconds: NOW + 10 };
     expect(await outcome(verify(PAYLOAD, HEADER, SECRET, { ...late, toleranceSeconds: 10 }))).toEqual(EVENT);
     expect(await outcome(verify(PAYLOAD, HEADER, SECRET, { ...late, toleranceSeconds: 9 }))).toBe(
@@ -93,7 +93,7 @@ describe('time', () => {
 });
 
 describe('tampering', () => {
-  test('with any byte of the body, the time or the signature is noticed', async () => {
+  test('with any byte of the body, the time or the signature is detected', async () => {
     const bytes = new TextEncoder().encode(PAYLOAD);
     await fc.assert(
       fc.asyncProperty(
@@ -113,12 +113,12 @@ describe('tampering', () => {
     );
   });
 
-  test('with the border between time and body is noticed', async () => {
+  test('with the boundary between time and body is detected', async () => {
     expect(await check(`${sign('5.{}', 17).replace('t=17', 't=1')}`, '7.5.{}')).toBe('signature_mismatch');
   });
 });
 
-test('a header in another form is refused', async () => {
+test('a header in another format is rejected', async () => {
   const good = hex(SECRET, `${NOW}.${PAYLOAD}`);
   const headers = [
     '',
@@ -147,7 +147,7 @@ test('a header in another form is refused', async () => {
   expect(await check(`v1=${good},v2=later,t=${NOW}`)).toEqual(EVENT);
 });
 
-test('an authentic body that is no event is refused', async () => {
+test('an authentic body that is no event is rejected', async () => {
   for (const body of [
     '',
     'null',

@@ -1,4 +1,4 @@
-// A real browser that npm brings along, so that pages are tried where only Node is installed. Runs under Node, because Playwright does not
+// A real browser from npm, so that page tests need only Node. Runs under Node, because Playwright does not
 // work well under Bun.
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,19 +6,22 @@ import { chromium, type Browser } from 'playwright-core';
 
 const cache = join(import.meta.dirname, '../../node_modules/.cache/tatami-browser');
 
-/** The package's own looks for its fonts where another machine has them, and a page without any font ends the browser. */
+/**
+ * Replaces the fontconfig of the package, whose paths do not exist here. The browser crashes on pages without
+ * any font.
+ */
 const fontsConf = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig><dir>${join(cache, 'fonts')}</dir><cachedir>${join(cache, 'fonts-cache')}</cachedir></fontconfig>
 `;
 
-/** The caller closes it. */
+/** The caller closes the browser. */
 export async function openBrowser(): Promise<Browser> {
   if (!existsSync(cache)) await unpack();
   writeFileSync(join(cache, 'fonts/fonts.conf'), fontsConf);
   return chromium.launch({
     executablePath: join(cache, 'chromium'),
-    // Without a sandbox of its own, because tests also run as root, where it has none.
+    // The browser sandbox does not work for root, as which tests also run.
     args: ['--headless=shell', '--no-sandbox', '--no-zygote', '--disable-gpu'],
     env: {
       ...process.env,
@@ -28,13 +31,16 @@ export async function openBrowser(): Promise<Browser> {
   });
 }
 
-/** Under its name it lies whole or not at all: the package takes whatever lies there for unpacked. */
+/**
+ * Unpacks into a temporary folder and renames it, because the package assumes that an existing folder is
+ * complete.
+ */
 async function unpack(): Promise<void> {
   mkdirSync(join(cache, '..'), { recursive: true });
   const unpacking = mkdtempSync(`${cache}.`);
   const { TMPDIR = '/tmp' } = process.env;
   process.env.TMPDIR = unpacking;
-  // The package unpacks the libraries it needs only where it takes the machine for one without any.
+  // The package unpacks its libraries only on machines that it detects as AWS Lambda.
   process.env.AWS_EXECUTION_ENV = 'AWS_Lambda_nodejs24.x';
   const { default: packed } = await import('@sparticuz/chromium');
   await packed.executablePath();

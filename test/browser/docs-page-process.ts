@@ -1,5 +1,5 @@
-// Reads the API reference as a newcomer does: opens it, gives a key, sends the first request. Prints what the browser saw as JSON.
-// Arguments: address, key, file of the screenshot.
+// Opens the API reference, enters a key and sends a request. Prints the state of the page as JSON. Arguments:
+// address, key, screenshot file.
 import { openBrowser } from './browser.ts';
 
 const [url = '', key = '', screenshot = ''] = process.argv.slice(2);

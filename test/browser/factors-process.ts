@@ -1,7 +1,7 @@
-// A person adds a passkey and signs in with it, turns on one-time codes and signs in with one, and links an account at an outside provider
-// and signs in by that. Then the pages once more in a browser that runs no script, and passkeys that are refused: in a tab of
-// an earlier session, with a counter that went back, and from before the address was proven. Prints what axe found, what the browser
-// complained of, what it was told, and where each way in led. Arguments: set-up link, address of the server, its time in milliseconds since the epoch.
+// Signs in with a passkey, a one-time code and a linked outside account; then the pages without scripts, and
+// rejected passkeys: in a tab of an earlier session, with a decreased counter, and from before the address
+// was proven. Prints axe violations, browser errors, notices and redirects. Arguments: set-up link, server
+// address, its time in milliseconds since the epoch.
 import { Secret, TOTP } from 'otpauth';
 import { openBrowser } from './browser.ts';
 import { visitAs, type Visit } from './people.ts';
@@ -32,7 +32,7 @@ const givePassword = async (visit: Visit): Promise<void> => {
   await visit.press('Sign in');
 };
 
-/** An authenticator of the page, until axe has looked at it. */
+/** Adds a virtual authenticator to the page. */
 async function addAuthenticator() {
   const inspector = await ana.context.newCDPSession(page);
   await inspector.send('WebAuthn.enable');
@@ -44,7 +44,7 @@ async function addAuthenticator() {
   });
   return { inspector, authenticatorId };
 }
-/** What the page says of a passkey that it refuses. */
+/** Returns the error text that the page shows for a rejected passkey. */
 async function refusalOf(button: string, tab = page): Promise<string> {
   await tab.getByRole('button', { name: button }).click();
   await tab.getByRole('alert').filter({ hasText: '.' }).waitFor();
@@ -96,7 +96,7 @@ await ana.press('Sign in');
 await arrive('/account');
 await page.goto(`${url}/sign-in/again?to=/account`);
 await look(ana);
-// There is no authenticator any more.
+// The authenticator was removed.
 const refused = await refusalOf('Use a passkey');
 await page.goto(`${url}/account`);
 

@@ -1,4 +1,4 @@
-/** What a program says, line by line as it comes. A last line without an end is left out. */
+/** Yields the lines of a stream as they arrive. A last line without a line break is dropped. */
 export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
   const decoder = new TextDecoder();
   let text = '';

@@ -1,7 +1,6 @@
-// A person lets apps act for them, in a browser: from an app to the sign-in page, to the consent page and back; denies one; connects a
-// device; then the same in a browser that runs no script. Prints where each went, what the browser complained of, and what axe found.
-// Arguments: set-up link, addresses to which apps send the person: of one that is registered here, of a stranger, of the agents'
-// endpoint; codes of two devices; address of the server.
+// Authorizes apps in a browser: signs in, consents, denies one, and connects a device; then the same without
+// scripts. Prints the redirects, browser errors and axe violations. Arguments: set-up link; authorization
+// URLs of a registered app, an unverified app and the MCP endpoint; codes of two devices; server address.
 import { openBrowser } from './browser.ts';
 import { visitAs, type Visit } from './people.ts';
 
@@ -24,7 +23,7 @@ async function signIn({ page, press }: Visit): Promise<void> {
   await press('Sign in');
 }
 
-/** What the app that the person comes back to would read. */
+/** Returns the parameters of the redirect to the app. */
 const cameBackWith = ({ page }: Visit): string =>
   [...new URL(page.url()).searchParams.keys()].sort().join(' ');
 

@@ -1,6 +1,6 @@
-// A person takes the set-up link of a server, signs out and in again, sees where they are signed in and ends that; then the same by an
-// invitation, in a browser that runs no script. Prints what the browser complained of, and what axe found, page by page.
-// Arguments: set-up link, a link of an invitation, address of the server.
+// Joins by the set-up link, signs out and in, and ends a session; then the same by an invitation without
+// scripts. Prints browser errors and axe violations by page. Arguments: set-up link, invitation link, server
+// address.
 import { openBrowser } from './browser.ts';
 import { visitAs, type Visit } from './people.ts';
 

@@ -1,24 +1,24 @@
-// How tests walk through the pages of a server: as a person with a browser, whose complaints are kept, and as axe, which looks for what
-// keeps people out. Runs under Node; tests under Bun start such a walk by `runInNode`.
+// Visits pages of a server in a browser, records its console errors, and checks pages with axe. Runs under
+// Node; tests under Bun start it with `runInNode`.
 import axe from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 
 export interface Visit {
   readonly context: BrowserContext;
   readonly page: Page;
-  /** What the browser said against a page: a blocked script or style, a failed request, an exception. */
+  /** Browser errors about a page: blocked scripts and styles, failed requests and exceptions. */
   readonly complaints: string[];
   /**
-   * What axe holds against the page as it is now: `rule: what it hits`. It is evaluated past the policy of the page, which stays on, and
-   * needs a browser in which scripts run.
+   * Returns the axe violations of the current page as `rule: target`. The evaluation bypasses the content
+   * security policy of the page, which stays on, and needs a browser with scripts enabled.
    */
   violations(): Promise<string[]>;
-  /** Presses a button and waits for the page that follows. */
+  /** Presses a button and waits for the next page. */
   press(name: string | RegExp): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A person with a browser of their own: no other visit knows its cookies. @param isScripted false switches JavaScript off */
+/** Opens a separate browser context for a person. @param isScripted false disables JavaScript */
 export async function visitAs(browser: Browser, { isScripted = true } = {}): Promise<Visit> {
   const context = await browser.newContext({
     javaScriptEnabled: isScripted,
@@ -45,11 +45,14 @@ export async function visitAs(browser: Browser, { isScripted = true } = {}): Pro
   };
 }
 
-/** Rules of WCAG 2.2 up to level AA, and what axe holds for good practice. */
+/** Rules of WCAG 2.2 up to level AA, and the best practices of axe. */
 const run = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
   violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`;
 
-/** Evaluated over the protocol of the inspector: a page that lets no script in refuses those that Playwright would add. */
+/**
+ * Uses the inspector protocol, because the content security policy of the page rejects injected scripts of
+ * Playwright.
+ */
 async function violationsOf(context: BrowserContext, page: Page): Promise<string[]> {
   const inspector = await context.newCDPSession(page);
   try {

@@ -1,5 +1,5 @@
-// A person with a real browser, who does what they are told: lists of deeds as lines of JSON in, and what they see after
-// each as a line of JSON out. Runs under Node.
+// Controls a real browser: reads lists of actions as lines of JSON, and prints a page snapshot as a line of
+// JSON after each list. Runs under Node.
 import { createInterface } from 'node:readline';
 import { openBrowser } from './browser.ts';
 import { visitAs } from './people.ts';

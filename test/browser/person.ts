@@ -1,27 +1,30 @@
-// A person with a real browser, beside programs that run under Bun: they go to addresses, fill forms and press buttons, and tell what
-// they see.
+// Controls a browser process from tests under Bun: visits addresses, fills forms, presses buttons, and
+// returns page snapshots.
 import { join } from 'node:path';
 import { linesOf } from './lines.ts';
 
 export type Deed =
   | { readonly do: 'go'; readonly url: string }
-  /** @property label or a part of it: the first that has it */
+  /** @property label part of a label; the first match is used */
   | { readonly do: 'fill'; readonly label: string; readonly text: string }
   | { readonly do: 'uncheck'; readonly label: string }
-  /** A button that leads to another page, or to this one anew. */
+  /** Presses a button that loads a page. */
   | { readonly do: 'press'; readonly name: string }
   | { readonly do: 'follow'; readonly name: string };
 
 export interface PageSnapshot {
   readonly text: string;
-  /** What axe holds against the page. */
+  /** The axe violations of the page. */
   readonly violations: readonly string[];
-  /** What the browser complained of since the beginning. */
+  /** The browser errors since the start. */
   readonly complaints: readonly string[];
 }
 
 export interface Person {
-  /** One after the other; what is seen after the last. @throws Error where a page does not have what is asked for */
+  /**
+   * Performs the actions in order, and returns the page after the last one. @throws Error if a page lacks a
+   * requested element
+   */
   does(...deeds: readonly Deed[]): Promise<PageSnapshot>;
   leave(): Promise<void>;
 }
@@ -51,7 +54,10 @@ export function newPerson(): Person {
   };
 }
 
-/** By the link of an invitation, with an address of their own at acme.example. @returns what they see when their account is made */
+/**
+ * Joins by an invitation link, with an address at acme.example.
+ * @returns the page after the account is created
+ */
 export function joinBy(person: Person, link: string, name: string): Promise<PageSnapshot> {
   return person.does(
     { do: 'go', url: link },

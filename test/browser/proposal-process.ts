@@ -1,5 +1,5 @@
-// Decides on proposals in a real browser: with scripts as axe looks at the page, and without. Prints what axe and the browser said, and the
-// titles that there were. Arguments: the address of the server, the cookie of a session, ids of two proposals.
+// Decides on proposals in a real browser, with and without scripts. Prints axe violations, browser errors and
+// page titles. Arguments: server address, session cookie, ids of two proposals.
 import { openBrowser } from './browser.ts';
 import { visitAs, type Visit } from './people.ts';
 

@@ -1,9 +1,9 @@
-// Runs a program of this folder under Node, which Playwright needs, and hands over what it prints: one JSON value.
+// Runs a program of this folder under Node, which Playwright needs, and returns its output, one JSON value.
 import { join } from 'node:path';
 
 const node = join(import.meta.dir, '../../node_modules/.bin/node');
 
-/** @param program a file of this folder. @throws Error where it fails; why stands in the output of the tests */
+/** @param program a file of this folder @throws Error if it fails; the cause is in the test output */
 export async function runInNode<T>(program: string, args: readonly string[]): Promise<T> {
   const child = Bun.spawn([node, join(import.meta.dir, program), ...args], {
     stdout: 'pipe',

@@ -1,17 +1,17 @@
-/** Narrows the answer of a write that was not sent with `Tatami-Mode: propose`, with which it would be a proposal. */
+/** Narrows the response of a write that was sent without `Tatami-Mode: propose`, and so is not a proposal. */
 export function committed<T extends object>(answer: T): Exclude<T, { effects: unknown }> {
-  if (isProposal(answer)) throw new Error('Nothing was proposed.');
+  if (isProposal(answer)) throw new Error('The write returned a proposal.');
   return answer as Exclude<T, { effects: unknown }>;
 }
 
 const isProposal = (answer: object): boolean => 'effects' in answer;
 
-/** What an integrator saw: the same whichever client asked. */
+/** The results of a scenario, the same for every client. */
 export interface ClientReport {
   readonly identifier: string | null;
-  /** The first answer came back for the same idempotency key. */
+  /** True if a repeated idempotency key returned the first response. */
   readonly replayed: boolean;
-  /** All issues, two a page. */
+  /** All issues, in pages of two. */
   readonly listed: readonly string[];
   readonly high: readonly string[];
   readonly patched: string | null;

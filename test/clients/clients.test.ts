@@ -1,5 +1,5 @@
-// The OpenAPI document makes good clients: what `openapi-typescript` and `@hey-api/openapi-ts` generate of it compiles under `strict`,
-// and a scenario written against each runs on a server.
+// Clients that `openapi-typescript` and `@hey-api/openapi-ts` generate from the OpenAPI document compile
+// under `strict`, and a scenario for each runs against a server.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import openapiTypescript, { astToString } from 'openapi-typescript';
 import { startApp, type TestApp } from '../app.ts';
 import type { ClientReport } from './client-report.ts';
 
-/** Where an integrator works: the generated clients, the scenarios, and what npm installed. */
+/** The project of an integrator: generated clients, scenarios and npm packages. */
 const folder = mkdtempSync(join(tmpdir(), 'tatami-clients-'));
 const receiver = 'https://hooks.acme.example/tatami';
 let app: TestApp;
@@ -53,12 +53,12 @@ function typeCheck(): { code: number; output: string } {
   return { code: exitCode, output: `${stdout.toString()}${stderr.toString()}` };
 }
 
-test('both clients and what is written against them compile under strict', () => {
+test('both clients and their scenarios compile under strict', () => {
   const { code, output } = typeCheck();
   expect([code, code === 0 ? '' : output]).toEqual([0, '']);
 }, 60_000);
 
-test('their types refuse what the server refuses, and know which fields are always there', () => {
+test('their types reject what the server rejects, and mark the fields that are always present', () => {
   const file = join(folder, 'openapi-typescript/scenario.ts');
   const scenario = readFileSync(file, 'utf8');
   const wrong: [from: string, to: string][] = [

@@ -1,12 +1,12 @@
-// The fenced blocks of a document, and its examples: what is typed (`sh`), and what it says (`json`, one for each line of output, or
-// `text`).
+// Fenced blocks of a document, and its examples: commands (`sh`) with their output (`json`, one value for
+// each line, or `text`).
 
 export interface Block {
-  /** Where its text begins in the document. */
+  /** Offset of its text in the document. */
   readonly at: number;
-  /** Empty where none is given. */
+  /** Empty if the block has no language. */
   readonly language: string;
-  /** What stands behind the language: mostly the file that it is. */
+  /** The text after the language, usually a file name. */
   readonly name: string;
   readonly text: string;
 }
@@ -21,11 +21,11 @@ export function blocksOf(markdown: string): Block[] {
 export interface Example {
   readonly typed: string;
   readonly answers: readonly { readonly language: string; readonly text: string }[];
-  /** The line of the document where it begins. */
+  /** Line of its start in the document. */
   readonly line: number;
 }
 
-/** Blocks of another language, and answers to nothing typed, are not examples. */
+/** Skips blocks in other languages, and output without a command. */
 export function examplesOf(markdown: string): Example[] {
   const examples: { typed: string; answers: { language: string; text: string }[]; line: number }[] = [];
   for (const { at, language, text } of blocksOf(markdown)) {
@@ -38,8 +38,9 @@ export function examplesOf(markdown: string): Example[] {
 }
 
 /**
- * Where an answer is not what the document shows. The document may show less of objects; `…` stands for anything.
- * @returns null where it is
+ * Returns the path and reason of the first difference from the document, which may omit properties of objects
+ * and use `…` for any text.
+ * @returns null if there is none
  */
 export function unlike(expected: unknown, actual: unknown, path = 'answer'): string | null {
   if (typeof expected === 'string')
@@ -61,7 +62,7 @@ export function unlike(expected: unknown, actual: unknown, path = 'answer'): str
   return null;
 }
 
-/** Whether a text fits one in which `…` stands for any. */
+/** True if a text matches a pattern in which `…` stands for any text. */
 export function isLike(expected: string, actual: unknown): boolean {
   if (typeof actual !== 'string') return expected === '…' && actual !== undefined;
   const parts = expected.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));

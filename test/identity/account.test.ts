@@ -1,4 +1,3 @@
-// The account page, and what every form of a page proves.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startApp, type TestApp } from '../app.ts';
 import { createCommunity, password, type Community } from './joined.ts';
@@ -15,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 describe('the account page', () => {
-  test('changes the name; another address takes a proof that is not old', async () => {
+  test('changes the name, and requires recent authentication for a new address', async () => {
     const { email, visitor } = await people.joined();
     const moved = `moved.${email}`;
     const save = (address: string) => visitor.post('/account/profile', { name: 'Benjamin', email: address });
@@ -34,7 +33,7 @@ describe('the account page', () => {
     expect((await save(known)).to).toBe('/account?wrong=profile-known');
   });
 
-  test('changes the password by the one there is, and ends all other sessions', async () => {
+  test('changes the password given the current one, and ends all other sessions', async () => {
     const { email, visitor } = await people.joined();
     const elsewhere = createVisitor(app);
     await people.signInOn(elsewhere, email);
@@ -50,7 +49,7 @@ describe('the account page', () => {
     expect((await people.signInOn(createVisitor(app), email, 'nine herons at the mill')).status).toBe(303);
   });
 
-  test('lists where somebody is signed in; each session ends by itself, or all of them', async () => {
+  test('lists the sessions, and ends one or all of them', async () => {
     const { email, visitor } = await people.joined();
     const phone = createVisitor(app, 'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Safari/605');
     await people.signInOn(phone, email);
@@ -69,7 +68,7 @@ describe('the account page', () => {
     for (const one of [visitor, phone]) expect((await one.get('/account')).to).toStartWith('/sign-in');
   });
 
-  test('lists what somebody let apps do; each is taken back by themself alone, and its tokens end', async () => {
+  test('lists the grants of apps, which only their owner revokes, and revoked ones lose their tokens', async () => {
     const { id, visitor } = await people.joined();
     expect((await visitor.get('/account')).text).toContain('No app has access to your account');
     const grant = await makeGrant(app, {
@@ -113,7 +112,7 @@ describe('forms', () => {
     '/account/end-sessions',
   ];
 
-  test('of another site, or without a browser, are refused, and do nothing', async () => {
+  test('of another site, or without a browser, are rejected without effect', async () => {
     const { visitor } = await people.joined();
     const foreign: Record<string, string>[] = [
       { origin: 'https://evil.example' },
@@ -130,7 +129,7 @@ describe('forms', () => {
     expect((await visitor.get('/account')).status).toBe(200);
   });
 
-  test('of another session are refused', async () => {
+  test('of another session are rejected', async () => {
     const [mine, theirs] = [await people.joined(), await people.joined()];
     const token = /name="form_token" value="([^"]+)"/.exec((await theirs.visitor.get('/account')).text)![1]!;
     for (const path of paths.filter((path) => /account|out|again/.test(path)))
@@ -139,7 +138,7 @@ describe('forms', () => {
     expect((await mine.visitor.get('/account')).status).toBe(200);
   });
 
-  test('and pages are framed by nobody, kept by nobody, and tell other sites nothing', async () => {
+  test('and pages cannot be framed or cached and send no referrer', async () => {
     const { visitor } = await people.joined();
     for (const path of ['/sign-in', '/account', '/reset', '/join/x', '/sign-in/again']) {
       const { headers } = await createVisitor(app).get(path);

@@ -1,5 +1,5 @@
-// An authenticator made of a key in memory (Web Authentication Level 3 §6): it makes passkeys and signs with them, and does wrong what a
-// test asks it to.
+// An authenticator with a key in memory (Web Authentication Level 3 §6), which can make the mistakes that a
+// test needs.
 import { createHash, createSign, generateKeyPairSync, randomBytes, type KeyObject } from 'node:crypto';
 
 interface CredentialOptions {
@@ -9,12 +9,12 @@ interface CredentialOptions {
   readonly user?: { readonly id: string };
 }
 
-/** What is not as it should be. */
+/** Deviations from a correct response. */
 export interface Wrongs {
   readonly origin?: string;
   readonly rpId?: string;
   readonly challenge?: string;
-  /** Instead of one more than the last time. */
+  /** Replaces the counter, which otherwise increases by one. */
   readonly counter?: number;
   readonly isVerified?: boolean;
   readonly userHandle?: string;
@@ -30,7 +30,7 @@ export interface Authenticator {
 const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
 const sha256 = (bytes: Uint8Array | string): Buffer => createHash('sha256').update(bytes).digest();
 
-/** @param origin of the page that it believes to be asked by */
+/** @param origin origin of the page that the authenticator sees */
 export function createAuthenticator(origin: string): Authenticator {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const id = randomBytes(16);
@@ -100,7 +100,7 @@ export function createAuthenticator(origin: string): Authenticator {
   };
 }
 
-// As much of CBOR (RFC 8949) as there is in an attestation.
+// The subset of CBOR (RFC 8949) that attestations use.
 
 function textOf(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x60 + text.length]), Buffer.from(text)]);

@@ -1,14 +1,13 @@
-// Many people at once: passwords are compared one at a time, and each address has its share of the queue.
 import { expect, test } from 'bun:test';
 import { createPasswords } from '../../core/identity/accounts/passwords.ts';
 import { startApp } from '../app.ts';
 import { createCommunity } from './joined.ts';
 import { createVisitor } from './visitor.ts';
 
-/** Each takes a quarter of a second on a machine that has much else to do. */
+/** Each sign-in takes a quarter of a second on a busy machine. */
 const crowd = process.env.TATAMI_LONG === '1' ? 100 : 30;
 
-test(`${crowd} sign-ins at once succeed, and reads are answered meanwhile`, async () => {
+test(`${crowd} concurrent sign-ins succeed, and reads are served meanwhile`, async () => {
   const app = await startApp();
   try {
     const people = createCommunity(app);
@@ -29,7 +28,7 @@ test(`${crowd} sign-ins at once succeed, and reads are answered meanwhile`, asyn
       await Bun.sleep(1);
     }
     expect(new Set(await signedIn)).toEqual(new Set([303]));
-    // Were they compared on the loop, each read would wait for one of them.
+    // If passwords were hashed on the event loop, each read would wait for one of them.
     const startedMs = performance.now();
     Bun.password.hashSync('a password', { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 });
     const oneMs = performance.now() - startedMs;
@@ -39,7 +38,7 @@ test(`${crowd} sign-ins at once succeed, and reads are answered meanwhile`, asyn
   }
 });
 
-test('an address whose attempts wait has a quarter of the queue, and learns when to come back', async () => {
+test('an address with waiting attempts uses at most a quarter of the queue, and gets a Retry-After', async () => {
   const { verify } = createPasswords(16);
   const attempt = (peer: string) => verify(peer, 'a password', null, () => true);
   const tries = Array.from({ length: 9 }, () => attempt('192.0.2.1'));

@@ -1,5 +1,4 @@
-// What holds for every page that there is, found by asking every route for one: nobody frames it, keeps it, or is told of it. And for
-// every way in: a session that was planted in the browser is worth nothing afterwards.
+// Checks every page, found by requesting every route, and every way to sign in against session fixation.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type TestApp } from '../app.ts';
 import { authorizePath, pkce, registerApp } from '../oauth/client.ts';
@@ -9,7 +8,7 @@ import { createVisitor, type PageResponse, type Visitor } from './visitor.ts';
 
 let app: TestApp;
 beforeAll(async () => {
-  // Browsers make passkeys for names, and not for addresses.
+  // Browsers allow passkeys for host names only, not for IP addresses.
   app = await startApp({ flags: { host: 'localhost' } });
 });
 afterAll(() => app.stop());
@@ -17,10 +16,10 @@ afterAll(() => app.stop());
 const isPage = ({ headers }: PageResponse): boolean =>
   headers.get('content-type')?.startsWith('text/html') === true;
 
-/** They would end the session that the rest is asked with. */
+/** Routes that would end the session of the test. */
 const endings = ['/sign-out', '/account/end-sessions'];
 
-/** Every answer that a browser shows as a page, by its route. */
+/** Returns every response that a browser shows as a page, by route. */
 async function pagesFor(visitor: Visitor): Promise<ReadonlyMap<string, PageResponse>> {
   const pages = new Map<string, PageResponse>();
   for (const { method, path } of app.app.routes) {
@@ -32,7 +31,7 @@ async function pagesFor(visitor: Visitor): Promise<ReadonlyMap<string, PageRespo
   return pages;
 }
 
-/** Pages that take an object of their own to be shown. */
+/** Returns the pages of routes that need an object. */
 async function furtherPages(visitor: Visitor): Promise<[string, PageResponse][]> {
   const begun = await visitor.get(authorizePath(await registerApp(app), pkce().challenge));
   const { json: issue } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Proposed' });
@@ -46,7 +45,7 @@ async function furtherPages(visitor: Visitor): Promise<[string, PageResponse][]>
   return further;
 }
 
-test('every page is framed by nobody, kept by nobody, and tells other sites nothing', async () => {
+test('no page can be framed, cached or send a referrer', async () => {
   const { visitor } = await join(app);
   const pages = [
     ...(await pagesFor(createVisitor(app))),
@@ -61,7 +60,7 @@ test('every page is framed by nobody, kept by nobody, and tells other sites noth
       expect.stringContaining("frame-ancestors 'none'"),
       'no-referrer',
     ]);
-    // What is told to everybody may be kept; there is nothing to click in it.
+    // Public pages can be cached, and have nothing to click.
     if (/ \/docs|^\/docs| \/$/.test(name)) continue;
     expect(headersOf('x-frame-options', 'cache-control')).toEqual([name, 'DENY', 'no-store']);
   }
@@ -69,7 +68,10 @@ test('every page is framed by nobody, kept by nobody, and tells other sites noth
 
 const session = '__Host-tatami';
 
-/** Ways to come in; each takes a browser in which a session was planted, and tells whose account it is then. */
+/**
+ * Ways to sign in. Each takes a browser with a planted session, and returns the account that the browser has
+ * afterwards.
+ */
 const waysIn: Readonly<Record<string, (visitor: Visitor) => Promise<string>>> = {
   async password(visitor) {
     const { email } = await join(app);
@@ -90,7 +92,7 @@ const waysIn: Readonly<Record<string, (visitor: Visitor) => Promise<string>>> = 
   },
 };
 
-test('a session that was planted in a browser is nobody’s before and after they come in', async () => {
+test('a session planted in a browser belongs to no account before and after sign-in', async () => {
   for (const [way, comeIn] of Object.entries(waysIn))
     for (const planted of ['A'.repeat(43), (await join(app)).visitor.cookies.get(session)!]) {
       const visitor = createVisitor(app);

@@ -1,4 +1,3 @@
-// The guards of passkeys, one-time codes and outside providers, each taken out of a copy of the sources.
 import { testGuards, type Guard } from '../guards.ts';
 
 const at = (suite: string, file: string) => ({
@@ -8,26 +7,26 @@ const at = (suite: string, file: string) => ({
 
 const guards: readonly Guard[] = [
   {
-    name: 'a ceremony is finished once',
+    name: 'a challenge is finished once',
     ...at('passkeys', 'ceremonies/ceremonies.ts'),
     guarding: '`DELETE FROM ceremonies WHERE token_hash = :hash AND kind = :kind AND expires_at > :now\n',
     broken:
       '`UPDATE ceremonies SET kind = kind WHERE token_hash = :hash AND kind = :kind AND expires_at > :now\n',
   },
   {
-    name: 'a ceremony is of one kind',
+    name: 'a challenge has one purpose',
     ...at('passkeys', 'ceremonies/ceremonies.ts'),
     guarding: 'WHERE token_hash = :hash AND kind = :kind AND expires_at > :now\n',
     broken: 'WHERE token_hash = :hash AND :kind = :kind AND expires_at > :now\n',
   },
   {
-    name: 'a ceremony ends after ten minutes',
+    name: 'a challenge expires after ten minutes',
     ...at('passkeys', 'ceremonies/ceremonies.ts'),
     guarding: 'AND kind = :kind AND expires_at > :now\n',
     broken: 'AND kind = :kind AND :now > 0\n',
   },
   {
-    name: 'a ceremony to add a passkey is of the account that began it',
+    name: 'a challenge to add a passkey belongs to the account that started it',
     ...at('passkeys', 'passkeys/adding.ts'),
     guarding: 'if (ceremony?.accountId !== accountId) throw',
     broken: 'if (!ceremony) throw',
@@ -39,120 +38,120 @@ const guards: readonly Guard[] = [
     broken: " === '') refuse();",
   },
   {
-    name: 'a new passkey is made for this challenge',
+    name: 'a new passkey must answer this challenge',
     ...at('passkeys', 'passkeys/adding.ts'),
     guarding: 'checkAttestation(answer, party, challengeOf(ceremony).text)',
     broken:
       "checkAttestation(answer, party, JSON.parse(Buffer.from((answer as any).response.clientDataJSON, 'base64url').toString()).challenge)",
   },
   {
-    name: 'a passkey signs this challenge',
+    name: 'a passkey must sign this challenge',
     ...at('passkeys', 'passkeys/signing-in.ts'),
     guarding: 'challengeOf(ceremony).text,',
     broken:
       "JSON.parse(Buffer.from((answer as any).response.clientDataJSON, 'base64url').toString()).challenge,",
   },
   {
-    name: 'scripts are heard from pages of this server alone',
+    name: 'script requests are accepted only from pages of this server',
     suite: 'test/identity/passkeys.test.ts',
     file: 'core/html/script-call.ts',
     guarding: '  requireOwnPage(request, baseUrl);\n',
     broken: '',
   },
   {
-    name: 'a passkey is added in a session whose page asks for it',
+    name: 'a passkey is added in a session whose page requested it',
     ...at('passkeys', 'passkeys/forms.ts'),
     guarding: 'if (who && isFormTokenOf(who, formToken)) return who;',
     broken: 'if (who) return who;',
   },
   {
-    name: 'a passkey of somebody else proves nothing',
+    name: 'a passkey of another person does not authenticate',
     ...at('passkeys', 'passkeys/forms.ts'),
     guarding: '        if (who.accountId !== accountId)\n',
     broken: '        if (false)\n',
   },
   {
-    name: 'adding a passkey asks for a proof that is not old',
+    name: 'adding a passkey requires recent authentication',
     ...at('passkeys', 'passkeys/forms.ts'),
     guarding: 'if (!isFresh(who, nowMs()))',
     broken: 'if (false)',
   },
   {
-    name: 'the last passkey stays where there is no other way in',
+    name: 'the last passkey stays if it is the only way to sign in',
     ...at('passkeys', 'passkeys/rows.ts'),
     guarding: 'WHERE p.account_id = :account AND p.id <> :id)',
     broken: 'WHERE p.account_id = :account)',
   },
   {
-    name: 'a code is taken once',
+    name: 'a code is accepted once',
     ...at('one-time-codes', 'one-time-codes/rows.ts'),
     guarding: 'AND confirmed_at IS NOT NULL AND last_step < :step',
     broken: 'AND confirmed_at IS NOT NULL AND :step > 0',
   },
   {
-    name: 'a recovery code is taken once',
+    name: 'a recovery code is accepted once',
     ...at('one-time-codes', 'one-time-codes/rows.ts'),
     guarding: "'DELETE FROM recovery_codes WHERE account_id = :account AND code_hash = :hash'",
     broken:
       "'UPDATE recovery_codes SET code_hash = code_hash WHERE account_id = :account AND code_hash = :hash'",
   },
   {
-    name: 'a code is of its account',
+    name: 'a code belongs to its account',
     ...at('one-time-codes', 'one-time-codes/rows.ts'),
     guarding: "'DELETE FROM recovery_codes WHERE account_id = :account AND code_hash = :hash'",
     broken: "'DELETE FROM recovery_codes WHERE :account = :account AND code_hash = :hash'",
   },
   {
-    name: 'codes are of half a minute before and after, and no more',
+    name: 'codes are accepted half a minute early or late at most',
     ...at('one-time-codes', 'one-time-codes/codes.ts'),
     guarding: 'window: 1 }',
     broken: 'window: 2 }',
   },
   {
-    name: 'guesses at codes are counted',
+    name: 'failed codes are counted',
     ...at('one-time-codes', 'one-time-codes/step.ts'),
     guarding: 'const isCounted = limits.take(counted);',
     broken: 'const isCounted = true;',
   },
   {
-    name: 'a secret counts once a code has shown that it arrived',
+    name: 'a secret is active only after a first valid code',
     ...at('one-time-codes', 'one-time-codes/one-time-codes.ts'),
     guarding: 'return { isOn: secret?.isOn ?? false,',
     broken: 'return { isOn: secret !== null,',
   },
   {
-    name: 'a recovery code is kept as a hash',
+    name: 'a recovery code is stored as a hash',
     ...at('one-time-codes', 'one-time-codes/recovery-codes.ts'),
     guarding: "createHash('sha256').update(plain).digest('hex')",
     broken: 'plain',
   },
   {
-    name: 'a password leads to the further step',
+    name: 'a password leads to the second step',
     suite: 'test/identity/one-time-codes.test.ts',
     file: 'core/serve/factors.ts',
     guarding: 'furtherSteps: [oneTimeCodeStep(codes)]',
     broken: 'furtherSteps: []',
   },
   {
-    name: 'a return is of the provider that the browser left for',
+    name: 'a callback belongs to the provider of the request',
     ...at('outside', 'providers/outside.ts'),
     guarding: 'challenge.details.key !== key ||',
     broken: '',
   },
   {
-    name: 'a link is made for who is signed in',
+    name: 'a link is added to the signed-in account',
     ...at('outside', 'providers/outside.ts'),
     guarding: '(challenge.accountId !== null && challenge.accountId !== now.who?.accountId)',
     broken: 'false',
   },
   {
-    name: 'a proof is given by an account that is linked',
+    name: 'only a linked account authenticates again',
     ...at('outside', 'providers/outside.ts'),
     guarding: 'else if ((await options.links.use(person)) !== accountId)',
     broken: 'else if (false)',
   },
   {
-    name: 'the domains of a provider are held',
+    name: 'the domains of a provider are enforced',
     ...at('outside', 'providers/outside.ts'),
     guarding: '      requireDomain(settings, person);\n',
     broken: '',
@@ -164,20 +163,20 @@ const guards: readonly Guard[] = [
     broken: 'execute: [',
   },
   {
-    name: 'an address counts where it was verified',
+    name: 'only a verified address counts',
     suite: 'test/attacks/provider-claims.test.ts',
     file: 'core/identity/providers/client.ts',
     guarding: 'isVerified !== true || isDenied',
     broken: 'isDenied',
   },
   {
-    name: 'an invitation is taken by its address where the operator allows that',
+    name: 'an invitation is accepted by address only if the operator allows it',
     ...at('outside', 'providers/admit.ts'),
     guarding: 'isTrusted ? await invitations.findByAddress(email) : []',
     broken: 'await invitations.findByAddress(email)',
   },
   {
-    name: 'an address that an account of the workspace gives is not given to a newcomer',
+    name: 'a new person does not get an address that an account of the workspace uses',
     ...at('outside', 'providers/admit.ts'),
     guarding: "if (await isAddressTaken(services.store, key, '', rivals)) return 'known_address';",
     broken: '',
@@ -195,19 +194,19 @@ const guards: readonly Guard[] = [
     broken: "expectedState: query.get('state')!",
   },
   {
-    name: 'the last account elsewhere stays where there is no other way in',
+    name: 'the last linked account stays if it is the only way to sign in',
     ...at('outside', 'providers/rows.ts'),
     guarding: 'WHERE o.account_id = :account AND o.id <> :id)',
     broken: 'WHERE o.account_id = :account)',
   },
   {
-    name: 'an account elsewhere is unlinked by its owner',
+    name: 'only its owner unlinks a linked account',
     ...at('outside', 'providers/rows.ts'),
     guarding: 'DELETE FROM outside_accounts WHERE id = :id AND account_id = :account AND (',
     broken: 'DELETE FROM outside_accounts WHERE id = :id AND (',
   },
   {
-    name: 'linking asks for a proof that is not old',
+    name: 'linking requires recent authentication',
     ...at('outside', 'providers/forms.ts'),
     guarding: 'path: `linked/${key}`, isSensitive: true',
     broken: 'path: `linked/${key}`, isSensitive: false',
@@ -216,4 +215,4 @@ const guards: readonly Guard[] = [
 
 const guardNamed = (name: string): Guard | undefined => guards.find((guard) => guard.name === name);
 
-testGuards(guards, [guardNamed('a ceremony is finished once')]);
+testGuards(guards, [guardNamed('a challenge is finished once')]);

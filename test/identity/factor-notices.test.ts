@@ -1,4 +1,3 @@
-// Whose account is proved in another way hears of it by mail; and a link to another password turns nothing off.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Secret, TOTP } from 'otpauth';
 import { startApp, type TestApp } from '../app.ts';
@@ -36,9 +35,9 @@ async function resetTo(word: string): Promise<Visitor> {
   return visitor;
 }
 
-test('a passkey and codes are told of by mail; after another password a code is asked for still', async () => {
+test('the owner is notified by mail of a new passkey and of codes, and a password reset leaves codes on', async () => {
   const visitor = await owner();
-  // The first reset by mail proves the address and ends what was set up before; this one is about the next.
+  // The first reset by mail proves the address and clears earlier factors, so this test uses a second one.
   const first = 'eleven swans by the lock';
   await resetTo(first);
   await visitor.post('/sign-in', { email: 'ana@acme.example', password: first });

@@ -1,4 +1,3 @@
-// Passkeys, one-time codes and an outside provider in a real browser, with an authenticator of its own, with and without scripts.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +19,7 @@ interface FactorsFindings {
   complaints: string[];
 }
 
-test('a person signs in with a passkey, a code and an outside account; axe finds nothing, and no page complains', async () => {
+test('a person signs in with a passkey, a code and an outside account, without axe violations or console errors', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tatami-providers-'));
   const [north, south] = await Promise.all([startOutsideProvider(), startOutsideProvider()]);
   const identityProviders = join(folder, 'providers.json');
@@ -65,7 +64,7 @@ test('a person signs in with a passkey, a code and an outside account; axe finds
     expect(walk.copied).toContain('could not be verified');
     expect(walk.unproven).toContain('does not know this passkey');
     expect([walk.offered, walk.unscripted]).toEqual([false, 'Enter your code']);
-    // The browser names pages that say what is wrong, which have a status of 4xx.
+    // The browser also logs the error pages of the test, which have a 4xx status.
     const others = walk.complaints.filter(
       (text) => !/the server responded with a status of 4\d\d/.test(text),
     );

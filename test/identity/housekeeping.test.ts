@@ -1,4 +1,3 @@
-// What has expired is removed, and what is good stays.
 import { expect, test } from 'bun:test';
 import { Database } from 'bun:sqlite';
 import { createHousekeeping } from '../../core/housekeeping/housekeeping.ts';
@@ -10,7 +9,7 @@ import { createCommunity } from './joined.ts';
 const minuteMs = 60_000;
 const dayMs = 1_440 * minuteMs;
 
-test('housekeeping removes sessions, invitations and links to reset once they have expired', async () => {
+test('housekeeping deletes expired sessions, invitations and password reset links', async () => {
   const app = await startApp();
   try {
     const people = createCommunity(app);
@@ -36,7 +35,7 @@ test('housekeeping removes sessions, invitations and links to reset once they ha
         (table) => rowsOf(app.dataDir, table).length,
       );
     };
-    // The other invitation is that of the owner.
+    // The other invitation belongs to the owner.
     expect(await counted(0)).toEqual([1, 2, 1, 1, 1]);
     expect(await counted(30 * minuteMs)).toEqual([0, 2, 1, 1, 1]);
     expect(await counted(7 * dayMs)).toEqual([0, 0, 1, 1, 1]);

@@ -1,4 +1,3 @@
-// Invitations: a link gives a seat once, to an account that its holder makes or has.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { startApp, type TestApp } from '../app.ts';
@@ -15,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test('an invitation of the first start makes the account of the owner, once, and signs them in', async () => {
+test('an invitation of the first start creates the account of the owner, once, and signs in', async () => {
   const after = await app.lastSequence();
   const path = pathOf(app.workspace.setUpUrl);
   const ana = createVisitor(app);
@@ -38,7 +37,7 @@ test('an invitation of the first start makes the account of the owner, once, and
   });
 });
 
-test('an invitation is used by no GET, gives way to a newer one, is withdrawn, and expires after a week', async () => {
+test('an invitation is not used by GET, is replaced by a newer one, can be withdrawn, and expires after a week', async () => {
   const id = await people.addMember();
   const first = await people.invite(id);
   const visitor = createVisitor(app);
@@ -58,7 +57,7 @@ test('an invitation is used by no GET, gives way to a newer one, is withdrawn, a
   expect(late.text).toContain('does not work');
 });
 
-test('an invitation taken by many at once seats one of them', async () => {
+test('an invitation accepted concurrently seats one person', async () => {
   const path = await people.invite(await people.addMember());
   const answers = await Promise.all(
     Array.from({ length: 6 }, (_, n) =>
@@ -67,14 +66,14 @@ test('an invitation taken by many at once seats one of them', async () => {
   );
   expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 404, 404, 404, 404, 404]);
   const winner = answers.findIndex(({ status }) => status === 303);
-  // Those who lost left no account behind.
+  // The losing requests left no account behind.
   for (let n = 0; n < 6; n++)
     expect((await people.signInOn(createVisitor(app), `racer${n}@acme.example`)).status).toBe(
       n === winner ? 303 : 422,
     );
 });
 
-test('an invitation is made by who may add a member of that role, and by no plugin or scope that lacks it', async () => {
+test('an invitation requires the right to add a member of that role, and no plugin or other scope creates one', async () => {
   const asMember = app.clientOf(await keyOf(await people.addMember()));
   const other = await people.addMember();
   expect((await asMember('POST', `/api/v1/members/${other}/invitation`)).json.error.code).toBe('forbidden');
@@ -88,7 +87,7 @@ test('an invitation is made by who may add a member of that role, and by no plug
   expect([theirs.status, theirs.json.error.message]).toEqual([404, missing.json.error.message]);
 });
 
-test('an invitation ends when its member gets another role: who made it may have it', async () => {
+test('an invitation ends when the role of its member changes, because its creator may have the link', async () => {
   const id = await people.addMember();
   const asAdmin = app.clientOf(await keyOf(await people.addMember({ role: 'admin' })));
   const path = pathOf((await asAdmin('POST', `/api/v1/members/${id}/invitation`)).json.url);
@@ -101,7 +100,7 @@ test('an invitation ends when its member gets another role: who made it may have
   expect((await createVisitor(app).get(owners)).status).toBe(200);
 });
 
-test('an invitation is taken with the account of who is signed in, once they say so; a second seat in a workspace is refused', async () => {
+test('an invitation is accepted by a signed-in account after confirmation, and a second seat in a workspace is rejected', async () => {
   const { visitor, email } = await people.joined();
   const other = await app.addWorkspace('Beta', 'BET');
   const path = pathOf(other.setUpUrl);
@@ -113,7 +112,7 @@ test('an invitation is taken with the account of who is signed in, once they say
   expect((await createVisitor(app).get(again)).status).toBe(200);
 });
 
-test('an invitation leads who has an account to sign in, and keeps the link out of every further address', async () => {
+test('an invitation leads a person with an account to sign in, and no later URL contains the link', async () => {
   const { email } = await people.joined();
   const path = pathOf((await app.addWorkspace('Gamma', 'GAM')).setUpUrl);
   const visitor = createVisitor(app);
@@ -126,7 +125,7 @@ test('an invitation leads who has an account to sign in, and keeps the link out 
   expect((await visitor.get('/join')).status).toBe(404);
 });
 
-test('an invitation refuses a password that is short, common or made of what others know, and an address that is taken', async () => {
+test('an invitation rejects a short, common or guessable password and an address in use', async () => {
   const { email } = await people.joined();
   const path = await people.invite(await people.addMember());
   const asks = async (fields: Record<string, string>) => {
@@ -162,7 +161,7 @@ test('an invitation refuses a password that is short, common or made of what oth
   expect(await asks({ password: 'ünïcödé ßtraße 12' })).toEqual([303, '']);
 });
 
-test('an invitation stands in the database as a hash alone, and in no log', async () => {
+test('an invitation is stored as a hash only, and appears in no log', async () => {
   const path = await people.invite(await people.addMember());
   const open = await people.invite(await people.addMember());
   const visitor = createVisitor(app);
@@ -181,7 +180,7 @@ test('an invitation stands in the database as a hash alone, and in no log', asyn
   expect(rows).toContain('$argon2id$v=19$m=19456,t=2,p=1$');
 });
 
-test('what breaks while a link is opened is logged without the link', async () => {
+test('an error while a link is opened is logged without the link', async () => {
   const path = await people.invite(await people.addMember());
   const { store } = app.services;
   const { readSystem } = store;

@@ -1,4 +1,3 @@
-// People who join a workspace by the pages that lead there.
 import { expect } from 'bun:test';
 import type { TestApp } from '../app.ts';
 import { createVisitor, type PageResponse, type Visitor } from './visitor.ts';
@@ -14,11 +13,11 @@ interface Joined {
 }
 
 export interface Community {
-  /** @returns its id */
+  /** @returns the member id */
   addMember(fields?: object): Promise<string>;
   /** @returns the path of the link */
   invite(id: string): Promise<string>;
-  /** Somebody who has joined, signed in. */
+  /** A joined person, signed in. */
   joined(): Promise<Joined>;
   signInOn(visitor: Visitor, email: string, word?: string, to?: string): Promise<PageResponse>;
 }

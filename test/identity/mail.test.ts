@@ -1,4 +1,3 @@
-// Mail: invitations and links to another password, over a real SMTP server; and what can be done without one.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type TestApp } from '../app.ts';
 import { openMailbox, type Mailbox } from './mailbox.ts';
@@ -22,7 +21,7 @@ afterAll(async () => {
 const linkIn = (mail: string): string =>
   new URL(/http:\S+/g.exec(mail.slice(mail.lastIndexOf('http')))![0]).pathname;
 
-/** Somebody who has joined by the link in their mail, signed in. */
+/** A person who joined by the link in the mail, signed in. */
 async function joinedByMail(email: string) {
   const { json: member } = await app.call('POST', '/api/v1/members', { name: 'Ana', email });
   const { json } = await app.call('POST', `/api/v1/members/${member.id}/invitation`);
@@ -33,19 +32,19 @@ async function joinedByMail(email: string) {
   return { mail, visitor, invitation: json };
 }
 
-test('an invitation goes to the address of the member, from the sender that is set', async () => {
+test('an invitation is sent to the address of the member, from the configured sender', async () => {
   const { mail, invitation } = await joinedByMail('ana@acme.example');
   expect(mail).toContain('From: Tatami <tatami@acme.example>');
   expect(mail).toContain('To: ana@acme.example');
   expect(mail).toContain('Subject: Acme owner invites you to Acme on Tatami');
-  // Who made the invitation has the other link, and so the one in the mail proves the address.
+  // The inviter has a different link, so the one in the mail proves the address.
   expect(linkIn(mail)).toMatch(/^\/join\/[\w-]+$/);
   expect(linkIn(mail)).not.toBe(new URL(invitation.url).pathname);
   const auth = Buffer.from('\0tatami\0s@fe').toString('base64');
   expect(mailbox.commands).toContain(`AUTH PLAIN ${auth}`);
 });
 
-test('who forgot the password gets a link: it works once, for half an hour, and ends all sessions', async () => {
+test('a password reset link works once, for half an hour, and ends all sessions', async () => {
   const email = 'ben@acme.example';
   const { visitor } = await joinedByMail(email);
   const forgetful = createVisitor(app);
@@ -54,7 +53,7 @@ test('who forgot the password gets a link: it works once, for half an hour, and 
   const unknown = await asks('nobody@acme.example');
   const known = await asks(email.toUpperCase());
   expect([unknown.status, unknown.text]).toEqual([known.status, known.text]);
-  // The first that arrives is for the account that there is.
+  // The first mail belongs to the existing account.
   const mail = await mailbox.next();
   expect(mail).toContain(`To: ${email}`);
   const path = linkIn(mail);
@@ -80,7 +79,7 @@ test('who forgot the password gets a link: it works once, for half an hour, and 
   expect((await forgetful.post(third, { password })).status).toBe(404);
 });
 
-test('the holder of an account hears of another password and another address, where they could be reached before', async () => {
+test('the owner of an account is notified of a new password or address at the previous address', async () => {
   const { visitor } = await joinedByMail('fay@acme.example');
   await visitor.get('/account');
   await visitor.post('/account/password', { password, new_password: another });
@@ -89,7 +88,7 @@ test('the holder of an account hears of another password and another address, wh
   expect(await mailbox.next()).toMatch(/To: fay@acme\.example[^]*The e-mail address for sign-in was changed/);
 });
 
-test('nobody’s mail is flooded: three links an hour', async () => {
+test('each address gets at most three links an hour', async () => {
   const email = 'cleo@acme.example';
   await joinedByMail(email);
   const visitor = createVisitor(app);
@@ -101,7 +100,7 @@ test('nobody’s mail is flooded: three links an hour', async () => {
   await joinedByMail('dora@acme.example');
 });
 
-test('who chose another password signs in although somebody guesses at the account', async () => {
+test('a person who reset the password signs in despite failed attempts of others', async () => {
   const email = 'emil@acme.example';
   await joinedByMail(email);
   const guesser = createVisitor(app);
@@ -114,9 +113,9 @@ test('who chose another password signs in although somebody guesses at the accou
   expect((await forgetful.post('/sign-in', { email, password: another })).status).toBe(303);
 });
 
-test('a server on another machine that offers no encryption is told nothing', async () => {
+test('a remote mail server without encryption receives nothing', async () => {
   const commandCount = mailbox.commands.length;
-  // To this address a connection comes to this machine, although it does not look so.
+  // Connections to this address reach the local machine, although the address is not a loopback address.
   const smtpUrl = `smtp://tatami:s%40fe@0.0.0.0:${mailbox.port}`;
   const strict = await startApp({ flags: { smtpUrl, mailFrom: 'tatami@acme.example' } });
   try {
@@ -132,7 +131,7 @@ test('a server on another machine that offers no encryption is told nothing', as
   }
 });
 
-test('without a mail server the page names who can help, and the invitation is handed over', async () => {
+test('without a mail server the page names a contact, and the invitation link is delivered by hand', async () => {
   const silent = await startApp();
   try {
     expect((await createVisitor(silent).get('/reset')).text).toContain('tatami members reset');

@@ -1,12 +1,12 @@
-// A small SMTP server (RFC 5321) that keeps what it is sent. It offers no encryption.
+// A small SMTP server (RFC 5321) that stores the received mails. It offers no encryption.
 import { createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
 export interface Mailbox {
   readonly port: number;
-  /** Commands of clients, in order; the contents of mails are not among them. */
+  /** Commands of clients, in order, without the contents of mails. */
   readonly commands: string[];
-  /** The next mail that arrives, whole, with its lines as they were before they were folded. */
+  /** Waits for the next mail and returns it whole, with unfolded lines. */
   next(): Promise<string>;
   close(): void;
 }

@@ -1,4 +1,4 @@
-// A person who has joined with a password, in a browser without a screen, and what scripts of its pages send.
+// A person who joined with a password, in a headless browser, and the requests of page scripts.
 import { emailKeyOf } from '../../core/identity/accounts/accounts.ts';
 import { systemStatement } from '../../core/store/statement.ts';
 import { systemOp } from '../../core/store/store.ts';
@@ -19,11 +19,11 @@ export async function join(app: TestApp, email = `person${++people}@acme.example
   const path = await invite(app, email);
   const visitor = createVisitor(app);
   const { status } = await visitor.post(path.link, { name: 'Ben', email, password });
-  if (status !== 303) throw new Error(`Joining was answered with ${status}.`);
+  if (status !== 303) throw new Error(`Joining failed with status ${status}.`);
   return { visitor, email, memberId: path.memberId };
 }
 
-/** @returns the path of the link that the server gave out */
+/** @returns the path of the link from the response */
 export async function invite(
   app: Pick<TestApp, 'call'>,
   email: string,
@@ -58,7 +58,7 @@ export async function ask(
   return { status: answer.status, json: (await answer.json()) as Json };
 }
 
-/** What the forms of the account page carry. */
+/** Returns the form token of the account page. */
 export async function formTokenOf(visitor: Visitor): Promise<string> {
   const { text } = await visitor.get('/account');
   return /name="form_token" value="([^"]+)"/.exec(text)?.[1] ?? '';
@@ -70,7 +70,7 @@ const dropPassword = systemStatement(
   'UPDATE accounts SET password_hash = NULL WHERE email_key = :key',
 );
 
-/** The account has other ways in alone. */
+/** Removes the password of an account, so that only other sign-in methods remain. */
 export async function forgetPassword({ services }: Pick<TestApp, 'services'>, email: string): Promise<void> {
   await services.store.commit([systemOp(dropPassword, { key: emailKeyOf(email) }, { expectRows: 1 })]);
 }

@@ -1,4 +1,3 @@
-// One-time codes: nobody is asked before a first code has worked, and then nobody gets in with a password alone; a code works once.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Secret, TOTP } from 'otpauth';
 import { startApp, type TestApp } from '../app.ts';
@@ -20,7 +19,7 @@ const secretIn = ({ text }: PageResponse): string =>
 const codesIn = ({ text }: PageResponse): string[] =>
   [...text.matchAll(/<code class="code">([a-z0-9-]+)</g)].map(([, code]) => code!);
 
-/** @param steps by how many half minutes the app on the other device is ahead */
+/** @param steps half minutes by which the clock of the authenticator app is ahead */
 function codeOf(secret: string, steps = 0): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({
     timestamp: app.clock.now() + steps * stepMs,
@@ -44,7 +43,7 @@ async function turnedOn(): Promise<TurnedOn> {
   return { ...joined, secret, recovery: codesIn(confirmation) };
 }
 
-/** A browser in which the password was given. */
+/** Returns a browser that has entered the password and not yet the code. */
 async function halfway(email: string): Promise<Visitor> {
   const visitor = createVisitor(app);
   expect((await visitor.post('/sign-in', { email, password, to: '/docs' })).to).toBe('/sign-in/code');
@@ -53,7 +52,7 @@ async function halfway(email: string): Promise<Visitor> {
 
 const isIn = async (visitor: Visitor): Promise<boolean> => (await visitor.get('/account')).status === 200;
 
-test('codes count from the first that works: until then a password is enough', async () => {
+test('codes are required after the first valid one, and until then the password is enough', async () => {
   const { visitor, email } = await join(app);
   await visitor.get('/account');
   await visitor.post(setUp);
@@ -72,7 +71,7 @@ test('codes count from the first that works: until then a password is enough', a
   expect((await visitor.get('/account')).text).not.toContain(secretIn(page));
 });
 
-test('a password alone opens nothing, wherever it was going', async () => {
+test('a password without the code opens no page, for any destination', async () => {
   const { email, secret } = await turnedOn();
   const visitor = await halfway(email);
   expect(visitor.cookies.has('__Host-tatami')).toBe(false);
@@ -82,7 +81,7 @@ test('a password alone opens nothing, wherever it was going', async () => {
   expect(await isIn(visitor)).toBe(true);
 });
 
-test('a code is taken once, of several at once one, and none that is older', async () => {
+test('a code is accepted once, also under concurrency, and no older one is', async () => {
   const { email, secret } = await turnedOn();
   const visitors = await Promise.all(Array.from({ length: 4 }, () => halfway(email)));
   const code = codeOf(secret);
@@ -94,7 +93,7 @@ test('a code is taken once, of several at once one, and none that is older', asy
   expect((await late.post('/sign-in/code', { code: codeOf(secret, 1) })).status).toBe(303);
 });
 
-test('clocks may differ by half a minute, and by no more', async () => {
+test('clocks may differ by half a minute at most', async () => {
   const { email, secret } = await turnedOn();
   app.clock.advance(5 * stepMs);
   const visitor = await halfway(email);
@@ -103,7 +102,7 @@ test('clocks may differ by half a minute, and by no more', async () => {
   expect((await visitor.post('/sign-in/code', { code: ` ${codeOf(secret, -1)} ` })).status).toBe(303);
 });
 
-test('a recovery code works once, and new ones take the place of the old', async () => {
+test('a recovery code works once, and new ones replace the old', async () => {
   const { email, visitor, recovery } = await turnedOn();
   const [first = '', second = ''] = recovery;
   const one = await halfway(email);
@@ -121,7 +120,7 @@ test('a recovery code works once, and new ones take the place of the old', async
   expect((await again.post('/sign-in/code', { code: renewed[0]! })).status).toBe(303);
 });
 
-test('codes of one account are none of another', async () => {
+test('codes of one account are not accepted for another', async () => {
   const { email } = await turnedOn();
   const other = await turnedOn();
   const visitor = await halfway(email);
@@ -129,7 +128,7 @@ test('codes of one account are none of another', async () => {
     expect((await visitor.post('/sign-in/code', { code })).status).toBe(422);
 });
 
-test('who guesses at codes is stopped, and the owner goes on with a device that is known', async () => {
+test('repeated wrong codes are blocked, and the owner can still sign in on a known device', async () => {
   const { email, secret, visitor: owner } = await turnedOn();
   const guesser = await halfway(email);
   const answers: number[] = [];
@@ -146,7 +145,7 @@ test('who guesses at codes is stopped, and the owner goes on with a device that 
   expect((await owner.post('/sign-in/code', { code: codeOf(secret) })).status).toBe(303);
 });
 
-test('turning on, off and new recovery codes ask for a proof that is not old', async () => {
+test('turning codes on, turning them off and renewing recovery codes require recent authentication', async () => {
   const { visitor } = await turnedOn();
   app.clock.advance(11 * 60_000);
   await visitor.get('/account');
@@ -155,7 +154,7 @@ test('turning on, off and new recovery codes ask for a proof that is not old', a
   expect((await visitor.get(setUp)).to).toBe('/sign-in/again?to=%2Faccount%2Fone-time-codes');
 });
 
-test('once they are off a password is enough, and the recovery codes work no more', async () => {
+test('after codes are turned off the password is enough, and the recovery codes are invalid', async () => {
   const { visitor, email, recovery } = await turnedOn();
   const begun = await halfway(email);
   await visitor.get('/account');
@@ -165,7 +164,7 @@ test('once they are off a password is enough, and the recovery codes work no mor
   expect((await createVisitor(app).post('/sign-in', { email, password })).to).toBe('/account');
 });
 
-test('a page elsewhere can send no code and turn nothing off', async () => {
+test('another origin cannot send a code or turn codes off', async () => {
   const { visitor, email, secret } = await turnedOn();
   const foreign = { origin: 'https://evil.example' };
   const begun = await halfway(email);
@@ -175,7 +174,7 @@ test('a page elsewhere can send no code and turn nothing off', async () => {
   expect((await visitor.post(`${setUp}/off`, { form_token: 'x' })).status).toBe(403);
 });
 
-test('a passkey needs no code: it is a device and its owner already', async () => {
+test('a passkey needs no code, because it proves the device and its owner', async () => {
   const { visitor, email } = await turnedOn();
   const form_token = await formTokenOf(visitor);
   const authenticator = createAuthenticator(app.url);
@@ -189,7 +188,7 @@ test('a passkey needs no code: it is a device and its owner already', async () =
   expect((await other.get('/account')).text).toContain(email);
 });
 
-test('the database holds neither a secret nor a recovery code as it is', async () => {
+test('the database stores neither a secret nor a recovery code in plain text', async () => {
   const { secret, recovery } = await turnedOn();
   const { readFileSync } = await import('node:fs');
   const bytes = ['tatami.db', 'tatami.db-wal'].map((name) =>

@@ -1,4 +1,4 @@
-// An outside OpenID provider for tests: a real one, at an address of its own, where whoever comes is at once the person that the test says.
+// A real OpenID provider for tests, which signs in the configured person at once.
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,17 +13,21 @@ interface Outsider {
 
 export interface OutsideProvider {
   readonly issuer: string;
-  /** Who signs in there. */
+  /** The person who signs in there. */
   person: Outsider;
-  /** Awaited before it answers a request. */
+  /** Awaited before the response to a request. */
   before(requested: string): Promise<unknown>;
-  /** The paths it was asked for. */
+  /** The requested paths. */
   readonly requested: string[];
-  /** Registers the server under test. Registering again rotates the signing key. @param redirectUri its address for returns */
+  /**
+   * Registers the server under test. Registering again rotates the signing key.
+   * @param redirectUri redirect URI of the server
+   */
   register(client: OutsideClient): void;
   /**
-   * Goes there as a browser does. @returns where the provider leads back to
-   * @param cookies of the browser at the provider, by which it stays signed in there; by default a browser without any
+   * Visits an address as a browser does.
+   * @returns the redirect back from the provider
+   * @param cookies cookies of the browser at the provider, which keep it signed in there; by default none
    */
   visit(address: string, cookies?: Map<string, string>): Promise<URL>;
   stop(): Promise<void>;
@@ -33,7 +37,7 @@ interface OutsideClient {
   readonly id: string;
   readonly secret: string;
   readonly redirectUri: string;
-  /** True puts the claims into the ID token; otherwise the userinfo endpoint answers them. */
+  /** True puts the claims into the ID token; otherwise the userinfo endpoint returns them. */
   readonly claimsInIdToken?: boolean;
 }
 
@@ -102,7 +106,7 @@ function newKey() {
   return { ...privateKey.export({ format: 'jwk' }), kid: randomUUID(), use: 'sig', alg: 'RS256' } as const;
 }
 
-/** Nobody is asked: the person is signed in, and agrees. */
+/** Signs the person in and consents without prompts. */
 async function finish(
   provider: Provider,
   request: IncomingMessage,
@@ -132,5 +136,5 @@ async function follow(issuer: string, address: string, cookies: Map<string, stri
     if (to === null) throw new Error(`The provider answered ${answer.status}: ${await answer.text()}`);
     next = new URL(to, next);
   }
-  throw new Error('The provider leads nowhere.');
+  throw new Error('The response of the provider has no redirect.');
 }

@@ -1,5 +1,5 @@
-// What an outside OpenID provider signs is checked as if it had come from anywhere: ID tokens that are forged, old, or for somebody else
-// sign nobody in (OpenID Connect Core 1.0 §3.1.3.7), although they come from the address at which the provider is asked.
+// ID tokens are validated even though they come from the token endpoint of the provider (OpenID Connect Core
+// 1.0 §3.1.3.7).
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createHmac, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,23 +13,23 @@ const secret = 'the secret of the client, which both sides know';
 const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const foreign = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-/** Changes what an honest token would say. */
+/** Changes to an honest token. */
 interface Lie {
   readonly header?: Json;
   readonly claims?: Json;
   readonly key?: KeyObject;
-  /** Where its header says that the key is (`jku`). */
+  /** URL of the key in its header (`jku`). */
   readonly elsewhere?: string;
-  /** Of the first two parts, in place of a signature by the key. */
+  /** Replaces the signature over the first two parts. */
   readonly signature?: (signed: string) => string;
-  /** Of the whole token. */
+  /** Alters the whole token. */
   readonly altered?: (token: string) => string;
 }
 
 let folder: string;
 let app: TestApp;
 let provider: Bun.Server<undefined>;
-/** The nonce with which somebody left. */
+/** The nonce of the latest authorization request. */
 let nonce = '';
 let lie: Lie = {};
 let claimedIssuer: string | null = null;
@@ -62,7 +62,7 @@ function keysOf(key: KeyObject, kid: string): object {
   return { keys: [{ ...key.export({ format: 'jwk' }), kid, alg: 'ES256', use: 'sig' }] };
 }
 
-/** It claims to take every algorithm. */
+/** The metadata claims support for every algorithm. */
 const metadata = (): object => ({
   issuer: claimedIssuer ?? issuer(),
   authorization_endpoint: `${issuer()}/authorize`,
@@ -110,7 +110,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Somebody leaves for the provider and comes back. @returns where they are led then; null where they are told of a mistake */
+/** Goes to the provider and back. @returns the redirect target afterwards; null if an error page is shown */
 async function back(visitor: Visitor, path = '/sign-in/with/one'): Promise<string | null> {
   const left = await visitor.post(path, { to: '/docs' });
   const { searchParams } = new URL(left.headers.get('refresh')!.replace('0;url=', ''));
@@ -122,37 +122,40 @@ async function back(visitor: Visitor, path = '/sign-in/with/one'): Promise<strin
 const lies: readonly (readonly [how: string, lie: Lie])[] = [
   ['without a signature', { header: { alg: 'none' }, signature: () => '' }],
   [
-    'signed with the secret of the client, which is no key',
+    'signed with the client secret as a key',
     {
       header: { alg: 'HS256' },
       signature: (signed) => createHmac('sha256', secret).update(signed).digest('base64url'),
     },
   ],
-  ['by the key of somebody else', { key: foreign.privateKey }],
+  ['signed with the key of another person', { key: foreign.privateKey }],
   [
-    'by a key that it brings along',
+    'signed with a key that the token contains',
     { key: foreign.privateKey, header: { jwk: foreign.publicKey.export({ format: 'jwk' }), kid: 'two' } },
   ],
   [
-    'by a key to which it leads',
+    'signed with a key that the token links to',
     { key: foreign.privateKey, header: { kid: 'two' }, elsewhere: '/foreign-keys' },
   ],
   [
-    'that says something else than was signed',
+    'with a payload altered after signing',
     { altered: (token) => token.replace(/\..*\./, `.${encode({ sub: 'ana' })}.`) },
   ],
-  ['that is too old', { claims: { exp: nowS() - 300, iat: nowS() - 400 } }],
+  ['that has expired', { claims: { exp: nowS() - 300, iat: nowS() - 400 } }],
   ['for another client', { claims: { aud: 'another' } }],
-  ['for several clients, of which another asked', { claims: { aud: ['tatami', 'another'], azp: 'another' } }],
+  [
+    'for several clients and requested by another',
+    { claims: { aud: ['tatami', 'another'], azp: 'another' } },
+  ],
   ['of another issuer', { claims: { iss: 'https://accounts.example' } }],
-  ['with the nonce of another journey', { claims: { nonce: 'A'.repeat(43) } }],
+  ['with the nonce of another request', { claims: { nonce: 'A'.repeat(43) } }],
   ['without a nonce', { claims: { nonce: undefined } }],
   ['without a subject', { claims: { sub: undefined } }],
-  ['that is none', { altered: () => 'e30' }],
+  ['that is malformed', { altered: () => 'e30' }],
 ];
 
 for (const [how, claims] of lies)
-  test(`an ID token ${how} signs nobody in`, async () => {
+  test(`an ID token ${how} is rejected`, async () => {
     lie = {};
     expect(await back(createVisitor(app))).toBe('/docs');
     lie = claims;
@@ -162,7 +165,7 @@ for (const [how, claims] of lies)
     lie = {};
   });
 
-test('a provider whose metadata names another issuer is none', async () => {
+test('a provider whose metadata names another issuer is rejected', async () => {
   claimedIssuer = 'https://accounts.example';
   const left = await createVisitor(app).post('/sign-in/with/other', { to: '/docs' });
   expect([left.status, left.headers.get('refresh')]).toEqual([503, null]);

@@ -1,5 +1,3 @@
-// Outside OpenID providers: a real one says who somebody is, and nothing but its word to this very browser, by issuer and subject, signs
-// anybody in.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -69,7 +67,7 @@ async function signIn(visitor: Visitor, provider = north, key = 'north'): Promis
   return visitor.get(pathOf(await provider.visit(await leave(visitor, key))));
 }
 
-/** A person whose account is linked with the one at `north`. */
+/** Creates a person with a linked account at `north`. */
 async function linked() {
   const joined = await join(app);
   await joined.visitor.get('/account');
@@ -79,7 +77,7 @@ async function linked() {
   return joined;
 }
 
-test('who has linked the accounts signs in by the provider', async () => {
+test('a person with a linked account signs in by the provider', async () => {
   const { email } = await linked();
   const visitor = createVisitor(app);
   expect((await visitor.get('/sign-in?to=/docs')).text).toContain('Continue with North');
@@ -87,7 +85,7 @@ test('who has linked the accounts signs in by the provider', async () => {
   expect((await visitor.get('/account')).text).toContain(email);
 });
 
-test('what is sent to the provider binds the answer: state, nonce, PKCE with S256, and an address of its own', async () => {
+test('the request to the provider binds the response: state, nonce, PKCE with S256, and its own redirect URI', async () => {
   const { searchParams } = new URL(await leave(createVisitor(app)));
   const sent = Object.fromEntries(searchParams);
   expect(sent).toMatchObject({
@@ -98,7 +96,7 @@ test('what is sent to the provider binds the answer: state, nonce, PKCE with S25
   expect(new Set([sent.state, sent.nonce, sent.code_challenge]).size).toBe(3);
 });
 
-test('whom nobody knows is let in by no address, verified or not', async () => {
+test('an unknown person is not signed in by an address, verified or not', async () => {
   const { email } = await join(app);
   for (const email_verified of [true, false]) {
     north.person = { sub: `stranger-${email_verified}`, email, email_verified };
@@ -110,7 +108,7 @@ test('whom nobody knows is let in by no address, verified or not', async () => {
   }
 });
 
-test('an invited person comes in by a verified address, once, and as who was invited', async () => {
+test('an invited person joins by a verified address, once, as the invited member', async () => {
   const { memberId } = await invite(app, 'new@acme.example');
   north.person = { ...north.person, email: 'New@Acme.example', email_verified: true };
   const visitor = createVisitor(app);
@@ -123,7 +121,7 @@ test('an invited person comes in by a verified address, once, and as who was inv
   expect((await signIn(createVisitor(app))).status).toBe(403);
 });
 
-test('an account that has proven its address is not entered by it, though another workspace has invited it', async () => {
+test('an account with a proven address is not entered by that address, also with an invitation of another workspace', async () => {
   const email = 'held@acme.example';
   await invite(app, email);
   north.person = { ...north.person, email, email_verified: true };
@@ -137,7 +135,7 @@ test('an account that has proven its address is not entered by it, though anothe
   expect(await isIn(visitor)).toBe(false);
 });
 
-test('an address that is not verified takes no invitation, nor does one of a provider that may not bring any', async () => {
+test('an unverified address accepts no invitation, and neither does an address from an untrusted provider', async () => {
   await invite(app, 'late@acme.example');
   const claimed = { email: 'late@acme.example' };
   for (const email_verified of [false, undefined, 'true' as unknown as boolean]) {
@@ -152,7 +150,7 @@ test('an address that is not verified takes no invitation, nor does one of a pro
   expect((await signIn(createVisitor(app), south, 'south')).status).toBe(403);
 });
 
-test('who opened the link of an invitation comes in by any provider, with an address that it has verified', async () => {
+test('a person who opened the invitation link joins by any provider with a verified address', async () => {
   const { link } = await invite(app, 'invited@acme.example');
   const visitor = createVisitor(app);
   await visitor.post(link, { do: 'sign-in' });
@@ -161,7 +159,7 @@ test('who opened the link of an invitation comes in by any provider, with an add
   expect((await visitor.get('/account')).text).toContain('me@acme.example');
 });
 
-test('a newcomer who joins by a provider ends on the account page, and the browser forgets the invitation', async () => {
+test('a person who joins by a provider ends on the account page, and the browser forgets the invitation', async () => {
   const { link, memberId } = await invite(app, 'joining@acme.example');
   const visitor = createVisitor(app);
   const { to } = await visitor.post(link, { do: 'sign-in' });
@@ -190,7 +188,7 @@ test('a person with a linked account is still offered the seat of the invitation
   expect((await visitor.get('/join')).text).toContain('Join Third');
 });
 
-test('by a provider that is not trusted with addresses, a newcomer gets none that an account of the workspace gives', async () => {
+test('a provider that is not trusted with addresses gives a new person no address that an account of the workspace uses', async () => {
   const { email } = await join(app);
   const { link, memberId } = await invite(app, 'newcomer@acme.example');
   const visitor = createVisitor(app);
@@ -203,7 +201,7 @@ test('by a provider that is not trusted with addresses, a newcomer gets none tha
   expect((await app.call('GET', `/api/v1/members/${memberId}`)).json.joinedAt).toBeNull();
 });
 
-test('a provider whose domains are named brings nobody from elsewhere', async () => {
+test('a provider limited to domains signs in no person from other domains', async () => {
   const { visitor } = await join(app);
   await visitor.get('/account');
   for (const person of [
@@ -219,7 +217,7 @@ test('a provider whose domains are named brings nobody from elsewhere', async ()
   }
 });
 
-test('a return counts once', async () => {
+test('a callback is accepted once', async () => {
   await linked();
   const visitor = createVisitor(app);
   const back = await north.visit(await leave(visitor));
@@ -231,7 +229,7 @@ test('a return counts once', async () => {
   expect(await isIn(again)).toBe(false);
 });
 
-test('a code that was stolen, or is slipped to somebody, opens nothing in another browser', async () => {
+test('a stolen or injected code does not sign in another browser', async () => {
   await linked();
   const back = await north.visit(await leave(createVisitor(app)));
   const thief = createVisitor(app);
@@ -241,14 +239,14 @@ test('a code that was stolen, or is slipped to somebody, opens nothing in anothe
   expect(await isIn(thief)).toBe(false);
 });
 
-test('a code of one provider is not taken to another (mix-up)', async () => {
+test('a code of one provider is not sent to another (mix-up)', async () => {
   await linked();
   const visitor = createVisitor(app);
   const back = await north.visit(await leave(visitor));
   south.requested.length = 0;
   const mixed = await visitor.get(`/sign-in/with/south/return${back.search}`);
   expect(mixed.status).toBe(403);
-  // Ahead of what a provider says of itself, which not all do.
+  // This check precedes the issuer check, because some providers do not send the `iss` parameter.
   expect(saidBy(mixed)).toContain('started in another browser');
   expect(south.requested).toEqual([]);
 
@@ -260,7 +258,7 @@ test('a code of one provider is not taken to another (mix-up)', async () => {
   expect(north.requested).toEqual([]);
 });
 
-test('another nonce, another state or another verifier is refused', async () => {
+test('another nonce, another state and another verifier are rejected', async () => {
   await linked();
   for (const name of ['nonce', 'state', 'code_challenge']) {
     const visitor = createVisitor(app);
@@ -272,7 +270,7 @@ test('another nonce, another state or another verifier is refused', async () => 
   }
 });
 
-test('what the provider refuses is said in words of ours', async () => {
+test('an error of the provider is shown in words of this server', async () => {
   const visitor = createVisitor(app);
   const { searchParams } = new URL(await leave(visitor));
   const said = new URLSearchParams({ error: 'access_denied', error_description: '<b>Pay here</b>' });
@@ -283,7 +281,7 @@ test('what the provider refuses is said in words of ours', async () => {
   expect(back.text).not.toContain('Pay here');
 });
 
-test('nobody is led elsewhere after the return', async () => {
+test('the callback redirects only to pages of this server', async () => {
   await linked();
   for (const to of [
     '//evil.example',
@@ -298,7 +296,7 @@ test('nobody is led elsewhere after the return', async () => {
   }
 });
 
-test('a link goes to the account that asked for it, while it is signed in, and to one account alone', async () => {
+test('a link is added to the account that requested it, while it is signed in, and to one account only', async () => {
   const { visitor, email } = await join(app);
   await visitor.get('/account');
   const left = await visitor.post('/account/linked/north');
@@ -318,7 +316,7 @@ test('a link goes to the account that asked for it, while it is signed in, and t
   expect((await signedIn.get('/account')).text).toContain(email);
 });
 
-test('the last way into an account is not unlinked; any other is', async () => {
+test('the last way to sign in is not unlinked, and any other is', async () => {
   const { visitor, email } = await linked();
   const [, id = ''] = /name="id" value="(out_\w+)"/.exec((await visitor.get('/account')).text) ?? [];
   const eve = await join(app);
@@ -330,14 +328,14 @@ test('the last way into an account is not unlinked; any other is', async () => {
   expect((await signIn(createVisitor(app))).status).toBe(303);
 });
 
-test('unlinked, the other account signs nobody in', async () => {
+test('an unlinked account does not sign in', async () => {
   const { visitor } = await linked();
   const [, id = ''] = /name="id" value="(out_\w+)"/.exec((await visitor.get('/account')).text) ?? [];
   expect((await visitor.post('/account/unlink', { id })).to).toBe('/account?done=unlinked');
   expect((await signIn(createVisitor(app))).status).toBe(403);
 });
 
-test('linking asks for a proof that is not old, which the provider can give', async () => {
+test('linking requires recent authentication, which the provider can supply', async () => {
   const { visitor, email } = await linked();
   await forgetPassword(app, email);
   app.clock.jump(11 * 60_000);
@@ -357,7 +355,7 @@ test('linking asks for a proof that is not old, which the provider can give', as
   expect((await visitor.post('/account/linked/south')).status).toBe(200);
 });
 
-test('only pages of this server can begin', async () => {
+test('only pages of this server can start a sign-in', async () => {
   const { visitor } = await linked();
   const foreign = { origin: 'https://evil.example' };
   expect((await visitor.post('/sign-in/with/north', { to: '/' }, foreign)).status).toBe(403);
@@ -366,7 +364,7 @@ test('only pages of this server can begin', async () => {
   expect((await createVisitor(app).post('/sign-in/with/nowhere')).status).toBe(404);
 });
 
-test('a provider that cannot be reached is said to be so, and others go on', async () => {
+test('an unreachable provider is reported as such, and the others still work', async () => {
   const list = [{ key: 'gone', name: 'Gone', issuer: 'http://127.0.0.1:9', clientId: 'tatami' }];
   writeFileSync(joinPath(folder, 'gone.json'), JSON.stringify(list));
   const identityProviders = joinPath(folder, 'gone.json');
@@ -376,14 +374,14 @@ test('a provider that cannot be reached is said to be so, and others go on', asy
     const left = await visitor.post('/sign-in/with/gone');
     expect(left.status).toBe(503);
     expect(saidBy(left)).toBe('Gone cannot be reached. Try again, or sign in another way.');
-    // The guard of outgoing requests holds for providers, too.
+    // Providers are subject to the SSRF guard of outgoing requests.
     expect(JSON.stringify(alone.logs)).toContain('not public');
   } finally {
     await alone.stop();
   }
 });
 
-test('no log holds a secret, a code or an address', async () => {
+test('no log contains a secret, a code or an address', async () => {
   const { email } = await linked();
   const back = await north.visit(await leave(createVisitor(app)));
   await createVisitor(app).get(pathOf(back));

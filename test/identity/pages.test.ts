@@ -1,4 +1,3 @@
-// The pages for people in a real browser: from the set-up link to ending a session, with and without scripts, open to everybody.
 import { expect, test } from 'bun:test';
 import { createSystemClock, startApp } from '../app.ts';
 import { runInNode } from '../browser/run.ts';
@@ -11,7 +10,7 @@ interface PeopleFindings {
   complaints: string[];
 }
 
-test('a person joins, signs out and in, and ends a session; axe finds nothing, and no page complains', async () => {
+test('a person joins, signs out and in, and ends a session, without axe violations or console errors', async () => {
   const app = await startApp({ clock: createSystemClock() });
   try {
     const { json: ben } = await app.call('POST', '/api/v1/members', { name: 'Ben' });
@@ -26,7 +25,7 @@ test('a person joins, signs out and in, and ends a session; axe finds nothing, a
     expect(walk.violations).toEqual([]);
     expect(walk.ended).toBe('Sign in');
     expect(walk.unscripted).toBe('Your account');
-    // The browser names pages that say what is wrong, which have a status of 4xx.
+    // The browser also logs the error pages of the test, which have a 4xx status.
     expect(
       walk.complaints.filter((text) => !/the server responded with a status of 4\d\d/.test(text)),
     ).toEqual([]);

@@ -1,4 +1,3 @@
-// Passkeys: added by who is signed in, signed in with in place of password and code, and good for nothing else than what was asked.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { createAuthenticator, type Authenticator, type Wrongs } from './authenticator.ts';
@@ -7,7 +6,7 @@ import { createVisitor, saidBy, type Visitor } from './visitor.ts';
 
 let app: TestApp;
 beforeAll(async () => {
-  // Browsers make passkeys for names, and not for addresses.
+  // Browsers allow passkeys for host names only, not for IP addresses.
   app = await startApp({ flags: { host: 'localhost' } });
 });
 afterAll(() => app.stop());
@@ -43,7 +42,7 @@ async function withPasskey(): Promise<Joined & { authenticator: Authenticator }>
 
 const idOf = ({ text }: { text: string }): string => /name="id" value="(psk_\w+)"/.exec(text)?.[1] ?? '';
 
-test('a passkey signs in without an address, a password or a code, each time with another session', async () => {
+test('a passkey signs in without an address, a password or a code, each time with a new session', async () => {
   const { authenticator, email } = await withPasskey();
   const first = await signIn(authenticator);
   expect(first).toMatchObject({ status: 200, json: { to: `${app.url}/docs` } });
@@ -55,15 +54,15 @@ test('a passkey signs in without an address, a password or a code, each time wit
 });
 
 const wrongs: readonly (readonly [string, Wrongs])[] = [
-  ['for a page elsewhere', { origin: 'https://evil.example' }],
+  ['for another origin', { origin: 'https://evil.example' }],
   ['for another server', { rpId: 'evil.example' }],
   ['for a challenge of its own', { challenge: 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' }],
-  ['by a device that nobody unlocked', { isVerified: false }],
-  ['made for something else', { type: 'payment.get' }],
+  ['by a device that is not unlocked', { isVerified: false }],
+  ['for another purpose', { type: 'payment.get' }],
 ];
 
 for (const [how, wrong] of wrongs)
-  test(`what is signed ${how} neither adds a passkey nor signs in`, async () => {
+  test(`a response signed ${how} neither adds a passkey nor signs in`, async () => {
     const { visitor, authenticator } = await withPasskey();
     expect((await add(visitor, createAuthenticator(app.url), wrong)).status).toBe(403);
     const attempt = await signIn(authenticator, wrong);
@@ -72,7 +71,7 @@ for (const [how, wrong] of wrongs)
     expect(app.logs.at(-1)).toMatchObject({ level: 'info', message: 'sign-in refused: passkey' });
   });
 
-test('a passkey is refused in the name of another account', async () => {
+test('a passkey is rejected in the name of another account', async () => {
   const { authenticator } = await withPasskey();
   const userHandle = Buffer.from('acc_01hzzzzzzzzzzzzzzzzzzzzzzz').toString('base64url');
   expect((await signIn(authenticator, { userHandle })).status).toBe(403);
@@ -81,15 +80,15 @@ test('a passkey is refused in the name of another account', async () => {
   );
 });
 
-test('a passkey that has counted further elsewhere is refused: it was copied', async () => {
+test('a passkey with a lower counter than the last one is rejected as cloned', async () => {
   const { authenticator } = await withPasskey();
   expect((await signIn(authenticator, { counter: 7 })).status).toBe(200);
   for (const counter of [7, 3, 0]) expect((await signIn(authenticator, { counter })).status).toBe(403);
   expect((await signIn(authenticator, { counter: 8 })).status).toBe(200);
 });
 
-test('an answer counts once, of several at once one, and only in the browser that was asked', async () => {
-  // Many devices do not count: nothing but the challenge tells their answers apart.
+test('a response is accepted once, also under concurrency, and only in the browser that was challenged', async () => {
+  // Many authenticators send no counter, so only the challenge distinguishes their responses.
   const { visitor: owner } = await join(app);
   const authenticator = createAuthenticator(app.url);
   await add(owner, authenticator, { counter: 0 });
@@ -110,7 +109,7 @@ test('an answer counts once, of several at once one, and only in the browser tha
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 403, 403, 403]);
 });
 
-test('a challenge is good for ten minutes', async () => {
+test('a challenge is valid for ten minutes', async () => {
   const { authenticator } = await withPasskey();
   const visitor = createVisitor(app);
   const { json: options } = await ask(app, visitor, '/sign-in/passkey/options', {});
@@ -119,7 +118,7 @@ test('a challenge is good for ten minutes', async () => {
   expect((await ask(app, visitor, '/sign-in/passkey', { credential })).status).toBe(403);
 });
 
-test('a page elsewhere can ask for nothing, nor can a form', async () => {
+test('neither another origin nor a form can start or finish a challenge', async () => {
   const { visitor } = await withPasskey();
   const form_token = await formTokenOf(visitor);
   const paths = [
@@ -138,7 +137,7 @@ test('a page elsewhere can ask for nothing, nor can a form', async () => {
   expect((await ask(app, visitor, '/account/passkeys/options', { form_token: 'x' })).status).toBe(403);
 });
 
-test('the one ceremony is not good for the other, nor for another account', async () => {
+test('a challenge to sign in cannot add a passkey and vice versa, nor serve another account', async () => {
   const { visitor, authenticator } = await withPasskey();
   const other = await join(app);
   const form_token = await formTokenOf(visitor);
@@ -157,7 +156,7 @@ test('the one ceremony is not good for the other, nor for another account', asyn
   expect((await ask(app, asked, '/sign-in/passkey', { credential: signed })).status).toBe(403);
 });
 
-test('adding and removing ask for a proof that is not old; a passkey gives one', async () => {
+test('adding and removing a passkey require recent authentication, which a passkey provides', async () => {
   const { visitor, authenticator } = await withPasskey();
   app.clock.advance(11 * 60_000);
   const form_token = await formTokenOf(visitor);
@@ -177,7 +176,7 @@ test('adding and removing ask for a proof that is not old; a passkey gives one',
   expect((await signIn(authenticator)).status).toBe(403);
 });
 
-test('a passkey of somebody else proves nothing', async () => {
+test('a passkey of another person does not authenticate', async () => {
   const { visitor } = await withPasskey();
   const { authenticator: other } = await withPasskey();
   const form_token = await formTokenOf(visitor);
@@ -186,7 +185,7 @@ test('a passkey of somebody else proves nothing', async () => {
   expect((await ask(app, visitor, '/sign-in/passkey', { form_token, credential })).status).toBe(403);
 });
 
-test('a passkey is named and renamed by its owner alone', async () => {
+test('only the owner of a passkey names and renames it', async () => {
   const { visitor } = await withPasskey();
   const eve = await join(app);
   const id = idOf(await visitor.get('/account'));
@@ -199,7 +198,7 @@ test('a passkey is named and renamed by its owner alone', async () => {
   expect((await visitor.get('/account')).text).toContain('<strong>&lt;b&gt;Key&lt;/b&gt;</strong>');
 });
 
-test('the last way into an account stays, also when two are removed at once', async () => {
+test('the last way to sign in stays, also under two concurrent removals', async () => {
   const { visitor, authenticator, email } = await withPasskey();
   const second = createAuthenticator(app.url);
   expect((await add(visitor, second)).status).toBe(200);
@@ -224,7 +223,7 @@ test('the same passkey is added once', async () => {
   expect((await add(visitor, authenticator)).status).toBe(409);
 });
 
-test('where the server has no name, no passkey is offered', async () => {
+test('a server without a host name offers no passkeys', async () => {
   const plain = await startApp();
   try {
     const { visitor } = await join(plain);
@@ -237,7 +236,7 @@ test('where the server has no name, no passkey is offered', async () => {
   }
 });
 
-test('the script comes from this server, and is kept for good', async () => {
+test('the script is served by this server and cached permanently', async () => {
   const { text, headers } = await createVisitor(app).get('/sign-in');
   expect(headers.get('content-security-policy')).toContain("script-src 'self'");
   const [, src = ''] = /<script src="([^"]+)"/.exec(text) ?? [];

@@ -1,4 +1,4 @@
-// A person who is signed in, without the pages that lead there: for tests of what comes after.
+// Signs a person in without the pages.
 import { newAccount, takeSeatOp } from '../../core/identity/accounts/accounts.ts';
 import { createSessions, type SignedIn } from '../../core/identity/sessions/sessions.ts';
 import type { FirstWorkspace } from '../../core/setup/first-workspace.ts';
@@ -8,7 +8,7 @@ export interface Person {
   readonly accountId: string;
   readonly memberId: string;
   readonly who: SignedIn;
-  /** As a browser sends it. */
+  /** The cookie header of the browser. */
   readonly cookie: string;
 }
 

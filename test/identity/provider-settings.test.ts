@@ -1,4 +1,3 @@
-// The file of outside providers: what is wrong with it is said at start, with the setting that names it, and nothing of a secret is.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,14 +13,14 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const provider = { key: 'acme', name: 'Acme', issuer: 'https://login.acme.example', clientId: 'tatami' };
 
-/** @param written the file as it stands, or the list that is in it */
+/** @param written the file content, or the list in it */
 function read(written: unknown, env: Record<string, string> = {}) {
   const text = typeof written === 'string' ? written : JSON.stringify(written);
   writeFileSync(join(folder, 'providers.json'), text);
   return readConfig({ identityProviders: 'providers.json' }, env, folder).identityProviders;
 }
 
-test('secrets come from a file beside it, or from the environment', () => {
+test('secrets come from a file beside the settings, or from the environment', () => {
   expect(read([{ ...provider, clientSecretFile: 'acme.secret' }])).toMatchObject([
     { key: 'acme', clientSecret: 'of a file', domains: [], takesInvitations: false },
   ]);
@@ -37,15 +36,15 @@ const wrongs: readonly (readonly [string, unknown, string])[] = [
   ['no JSON', '[{"clientSecret": "s3cret"', 'a file with valid JSON'],
   ['no list', provider, 'a JSON list of providers'],
   ['a secret in the list itself', [{ ...provider, clientSecret: 's3cret' }], 'a JSON list of providers (/0'],
-  ['a key that is no word', [{ ...provider, key: 'Acme/..' }], 'a JSON list of providers (/0/key'],
-  ['an issuer that is no address', [{ ...provider, issuer: 'acme' }], 'a JSON list of providers (/0/issuer'],
-  ['a key twice', [provider, provider], 'its own key (acme appears twice)'],
-  ['a secret that is not there', [{ ...provider, clientSecretFile: 'gone' }], 'a readable file'],
-  ['a variable that is not set', [{ ...provider, clientSecretEnv: 'GONE' }], '(GONE is not set)'],
+  ['an invalid key', [{ ...provider, key: 'Acme/..' }], 'a JSON list of providers (/0/key'],
+  ['an invalid issuer', [{ ...provider, issuer: 'acme' }], 'a JSON list of providers (/0/issuer'],
+  ['a repeated key', [provider, provider], 'its own key (acme appears twice)'],
+  ['a missing secret', [{ ...provider, clientSecretFile: 'gone' }], 'a readable file'],
+  ['an unset variable', [{ ...provider, clientSecretEnv: 'GONE' }], '(GONE is not set)'],
 ];
 
 for (const [what, written, why] of wrongs)
-  test(`${what} is refused, in words that name the setting`, () => {
+  test(`${what} is rejected with an error that names the setting`, () => {
     const said = ((): string => {
       try {
         return JSON.stringify(read(written));

@@ -1,4 +1,3 @@
-// Sessions: who is signed in by a cookie, for how long, and as whom in which workspace.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createSessions, type Sessions } from '../../core/identity/sessions/sessions.ts';
 import { startApp, type TestApp } from '../app.ts';
@@ -15,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test('a person acts as the member whose seat they took, in that workspace alone', async () => {
+test('a person acts as the member of the accepted invitation, in that workspace only', async () => {
   const other = await app.addWorkspace('Other', 'OTH');
   const { who } = await signIn(app, other);
   expect(who.seats).toMatchObject([
@@ -26,7 +25,7 @@ test('a person acts as the member whose seat they took, in that workspace alone'
   expect(principal?.actor).toMatchObject({ kind: 'user', id: other.userId, memberId: other.userId });
 });
 
-test('a session ends when it is ended, a week after its last use, and a month after its beginning', async () => {
+test('a session ends when it is signed out, a week after its last use, and a month after its start', async () => {
   const owner = app.workspace.userId;
   const { cookie, who } = await signIn(app);
   for (let week = 0; week < 4; week++) {
@@ -46,7 +45,7 @@ test('a session ends when it is ended, a week after its last use, and a month af
   expect(await findSession(third)).toBeNull();
 });
 
-test('the database holds no token, and a cookie that was made up is nobody', async () => {
+test('the database stores no token, and an invented cookie is not signed in', async () => {
   expect(await findSession('__Host-tatami=AAAA')).toBeNull();
   expect(await findSession('tatami=AAAA')).toBeNull();
 });

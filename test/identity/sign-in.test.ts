@@ -1,4 +1,3 @@
-// Signing in with a password: the same for everybody, limited for who guesses, and never a way to elsewhere.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type TestApp } from '../app.ts';
 import { createCommunity, password, type Community } from './joined.ts';
@@ -22,7 +21,7 @@ test('signing in gives a new session each time, and signing out ends it', async 
   for (const line of lines)
     expect(line).toMatch(/^__Host-.*; Path=\/; Max-Age=\d+; Secure; HttpOnly; SameSite=Lax$/);
   expect(visitor.cookies.get('__Host-tatami')).not.toBe(first);
-  // The session that the browser had is no more, so a cookie that somebody planted is worth nothing.
+  // The earlier session of the browser has ended, so a planted cookie is worthless.
   const planted = createVisitor(app);
   planted.cookies.set('__Host-tatami', first!);
   expect((await planted.get('/account')).to).toStartWith('/sign-in');
@@ -34,7 +33,7 @@ test('signing in gives a new session each time, and signing out ends it', async 
   expect((await stale.get('/account')).to).toStartWith('/sign-in');
 });
 
-test('signing in says the same of an unknown address and of a wrong password', async () => {
+test('signing in responds the same to an unknown address and to a wrong password', async () => {
   const { email } = await people.joined();
   const [unknown, wrong] = [
     await people.signInOn(createVisitor(app), 'nobody@acme.example', 'wrong'),
@@ -47,7 +46,7 @@ test('signing in says the same of an unknown address and of a wrong password', a
   expect(app.logs.filter(({ message }) => message.startsWith('sign-in refused')).length).toBeGreaterThan(1);
 });
 
-test('signing in leads to a page of this server alone', async () => {
+test('signing in redirects only to pages of this server', async () => {
   const { email, visitor } = await people.joined();
   for (const to of [
     '//evil.example',
@@ -74,7 +73,7 @@ test('signing in leads to a page of this server alone', async () => {
   );
 });
 
-test('the page says where a browser would keep no session', async () => {
+test('the page warns when the browser would not store a session', async () => {
   const open = await startApp({ flags: { baseUrl: 'http://tatami.example.com' } });
   try {
     const headers = { host: 'tatami.example.com' };
@@ -85,7 +84,7 @@ test('the page says where a browser would keep no session', async () => {
   }
 });
 
-test('signing in is limited where somebody guesses, and the person goes on signing in on devices of their own', async () => {
+test('signing in is limited under repeated failures, and the person can still sign in on known devices', async () => {
   const { email, visitor } = await people.joined();
   const guesser = createVisitor(app);
   const guesses = await Promise.all(
@@ -94,7 +93,7 @@ test('signing in is limited where somebody guesses, and the person goes on signi
   expect(guesses.filter(({ status }) => status === 422)).toHaveLength(10);
   const refused = guesses.find(({ status }) => status === 429)!;
   expect(Number(refused.headers.get('retry-after'))).toBeWithin(300, 361);
-  // Not even the right password is looked at: it would say that the guess was good.
+  // The correct password is not checked either, because a success would confirm the guess.
   expect((await people.signInOn(guesser, email)).status).toBe(429);
   expect((await people.signInOn(visitor, email)).status).toBe(303);
   for (let n = 0; n < 10; n++) expect((await people.signInOn(visitor, email, 'wrong')).status).toBe(422);
@@ -103,7 +102,7 @@ test('signing in is limited where somebody guesses, and the person goes on signi
   expect((await people.signInOn(guesser, email)).status).toBe(303);
 });
 
-test('signing in is limited for each peer, over all accounts; a device that was made up is a stranger', async () => {
+test('signing in is limited for each peer over all accounts, also with an invented device cookie', async () => {
   const { email, visitor } = await people.joined();
   const other = await people.joined();
   app.clock.advance(3_600_000);
@@ -116,14 +115,14 @@ test('signing in is limited for each peer, over all accounts; a device that was 
     if (status === 429) refused++;
   }
   expect(refused).toBe(2);
-  // The browser is known to the account that signed in on it, and to no other.
+  // The browser is known only to the account that signed in on it.
   expect((await people.signInOn(visitor, other.email)).status).toBe(429);
   expect((await people.signInOn(visitor, email)).status).toBe(303);
   expect((await people.signInOn(createVisitor(app), email)).status).toBe(429);
   app.clock.advance(3_600_000);
 });
 
-test('signing in shows nothing but that to who was removed', async () => {
+test('signing in after removal shows only the removal', async () => {
   const { id, email, visitor } = await people.joined();
   const open = await people.invite(await people.addMember());
   expect((await app.call('DELETE', `/api/v1/members/${id}`)).status).toBe(204);
@@ -141,7 +140,7 @@ test('signing in shows nothing but that to who was removed', async () => {
   expect((await back.get('/account')).status).toBe(200);
 });
 
-test('removing a member takes the invitation along', async () => {
+test('removing a member deletes the invitation', async () => {
   const id = await people.addMember();
   const path = await people.invite(id);
   await app.call('DELETE', `/api/v1/members/${id}`);
@@ -149,7 +148,7 @@ test('removing a member takes the invitation along', async () => {
   expect((await app.call('POST', `/api/v1/members/${id}/invitation`)).status).toBe(404);
 });
 
-test('under another name of the server a page links to its own address, and a form does nothing', async () => {
+test('under another host name a page links to the base URL, and a form is rejected', async () => {
   const { email } = await people.joined();
   const { json: issue } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'Proposed' });
   const propose = { 'tatami-mode': 'propose' };
@@ -162,7 +161,7 @@ test('under another name of the server a page links to its own address, and a fo
     expect(page.text).not.toContain('<form');
   }
   const after = await app.lastSequence();
-  // Browsers send these for a form of a page that sends no referrer, whatever the name of the server.
+  // Browsers send these for a form of a page without a referrer, whatever the host name.
   const own = { origin: 'null', 'sec-fetch-site': 'same-origin' };
   const refused = await other.post('/sign-in', { email, password }, own);
   expect([refused.status, refused.headers.getSetCookie()]).toEqual([403, []]);
@@ -176,7 +175,7 @@ test('under another name of the server a page links to its own address, and a fo
   expect((await createVisitor(app).post('/sign-in', { email, password }, own)).status).toBe(303);
 });
 
-test('a proxy may leave the port out of the name that it passes on', async () => {
+test('a proxy may omit the port from the forwarded host', async () => {
   const { hostname } = new URL(app.url);
   const page = await fetch(`${app.url}/sign-in`, { headers: { host: hostname } });
   expect(page.status).toBe(200);
@@ -184,7 +183,7 @@ test('a proxy may leave the port out of the name that it passes on', async () =>
   expect(otherPort.status).toBe(403);
 });
 
-test('a server that listens on all addresses is opened by the name that its links have', async () => {
+test('a server that listens on all addresses accepts the host of its base URL', async () => {
   const open = await startApp({ flags: { host: '0.0.0.0' } });
   try {
     const url = `http://127.0.0.1:${new URL(open.url).port}`;

@@ -1,18 +1,18 @@
-// A browser without a screen: keeps cookies as the server sets them, sends forms as pages hold them, and follows nothing by itself.
+// A headless browser that stores cookies, sends the forms of pages, and follows no redirect.
 import type { TestApp } from '../app.ts';
 
 export interface PageResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Where it leads, without the address of the server; null where nowhere. */
+  /** Path of the redirect; null without one. */
   readonly to: string | null;
 }
 
 export interface Visitor {
   readonly cookies: Map<string, string>;
   get(path: string): Promise<PageResponse>;
-  /** Sends a form; `form_token` is taken from the page that was read last. */
+  /** Sends a form; `form_token` is taken from the last page read. */
   post(
     path: string,
     fields?: Readonly<Record<string, string>>,
@@ -65,7 +65,7 @@ export function createVisitor(
   };
 }
 
-/** The text of what a page says went wrong or well. */
+/** Returns the text of the notice on a page. */
 export function saidBy({ text }: PageResponse): string {
   return /class="notice[^>]*>([^<]*)</.exec(text)?.[1]?.replaceAll(/\s+/g, ' ').trim() ?? '';
 }

@@ -1,4 +1,4 @@
-// Agents that connect to a Tatami, by the official clients of both generations of the protocol, unmodified.
+// Connects agents by the official, unmodified clients of both protocol versions.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as EarlierTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -6,10 +6,10 @@ import type { Json, TestApp } from '../app.ts';
 
 export const endpointOf = ({ url }: Pick<TestApp, 'url'>): URL => new URL(`${url}/api/mcp/streamable-http`);
 
-/** What the tests ask of a client of either generation. */
+/** The common interface of the clients of both versions. */
 export interface Agent {
   tools(): Promise<Json[]>;
-  /** The structured answer; of an error, the error. */
+  /** Returns the structured result, or the error. */
   call(name: string, args?: object): Promise<Json>;
   readonly client: Json;
   close(): Promise<void>;
@@ -46,7 +46,7 @@ export async function connect(
   };
 }
 
-/** Sends one message as it is. */
+/** Sends one message unchanged. */
 export async function post(
   app: Pick<TestApp, 'url'>,
   message: unknown,
@@ -66,7 +66,7 @@ export async function post(
 
 export const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
-/** A call of a tool in the words of the earlier protocol. */
+/** A tool call in the earlier protocol version. */
 export const toolCall = (name: string, args: object = {}, id = 1): object => ({
   ...{ jsonrpc: '2.0', id, method: 'tools/call' },
   params: { name, arguments: args },

@@ -1,5 +1,5 @@
-// What the conformance suite looks for by name (tools, resources, prompts), served over the endpoint's own transport: so that what Tatami has
-// no use for, such as pictures or progress, is known to go through it unharmed.
+// Serves the tools, resources and prompts that the conformance suite expects by name over the transport of
+// the endpoint. This covers features of the protocol that Tatami does not use, such as images and progress.
 import * as sdk from '@modelcontextprotocol/server';
 import { bodyIn } from '../../core/mcp/messages.ts';
 import { carry } from '../../core/mcp/transport.ts';
@@ -15,7 +15,7 @@ const document = (uri: string, words: string) => ({
 });
 const none = { type: 'object', properties: {} } as const;
 
-/** What the suite asks of one tool in the words of JSON Schema 2020-12. */
+/** The input schema that the suite requires of one tool, in JSON Schema 2020-12. */
 const schema2020 = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   type: 'object',
@@ -35,7 +35,7 @@ const schema2020 = {
   },
   allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
   if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
-  // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema, and no promise
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, and no promise
   then: { required: ['phone'] },
   else: { required: ['email'] },
   additionalProperties: false,
@@ -84,7 +84,7 @@ function createFixture(): sdk.McpServer {
   on.setRequestHandler('tools/list', () => ({
     tools: Object.keys(tools).map((name) => ({
       name,
-      description: `What the suite calls ${name}.`,
+      description: `The tool ${name} of the suite.`,
       inputSchema: (name === 'json_schema_2020_12_tool' ? schema2020 : none) as sdk.Tool['inputSchema'],
     })),
   }));
@@ -129,7 +129,7 @@ function servePrompts(on: Pick<sdk.Server, 'setRequestHandler'>): void {
     test_prompt_with_image: () => [image, text('Please analyze the image above.')],
   };
   on.setRequestHandler('prompts/list', () => ({
-    prompts: Object.keys(prompts).map((name) => ({ name, description: `What the suite gets as ${name}.` })),
+    prompts: Object.keys(prompts).map((name) => ({ name, description: `The prompt ${name} of the suite.` })),
   }));
   on.setRequestHandler('prompts/get', ({ params: { name, arguments: args = {} } }) => {
     const make = prompts[name];
@@ -138,7 +138,7 @@ function servePrompts(on: Pick<sdk.Server, 'setRequestHandler'>): void {
   });
 }
 
-/** At an address of its own, without tokens. */
+/** Serves the fixture on its own address, without tokens. */
 export function serveFixture(): Bun.Server<undefined> {
   return Bun.serve({
     port: 0,

@@ -1,9 +1,9 @@
-// What somebody may not see is answered as what is nowhere, by every tool and resource.
+// Every tool and resource responds to a hidden object as to a missing one.
 import { expect } from 'bun:test';
 import type { Json } from '../app.ts';
 import type { Agent } from './agents.ts';
 
-/** Each tool with arguments that are good but for their ids. @param ids of a workspace */
+/** Calls of each tool that are valid except for their ids. @param ids ids of a workspace */
 function callsWith(ids: Json): readonly (readonly [tool: string, args: object])[] {
   return [
     ['issues_get', { id: ids.issue }],
@@ -26,7 +26,7 @@ function callsWith(ids: Json): readonly (readonly [tool: string, args: object])[
   ];
 }
 
-/** Swaps what was asked for out of an answer, which may say it back. */
+/** Removes the requested id from a response, which may repeat it. */
 const neutral = (answer: Json, ids: Json): string => {
   let text = JSON.stringify({ ...answer, requestId: undefined });
   for (const [name, id] of Object.entries<string>(ids)) text = text.replaceAll(id, `<${name}>`);
@@ -34,8 +34,8 @@ const neutral = (answer: Json, ids: Json): string => {
 };
 
 /**
- * @param real ids of what there is, out of sight
- * @param except tools that refuse what is there in words of their own
+ * @param real ids of existing hidden objects
+ * @param except tools that reject existing objects with an error of their own
  */
 export async function expectAsNowhere(stranger: Agent, real: Json): Promise<void> {
   const swapped = (id: string): string => id.slice(0, -4) + 'zzzz';

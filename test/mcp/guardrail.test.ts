@@ -1,4 +1,3 @@
-// What an agent may not do by itself becomes a proposal, whichever way it asks, and happens once, after a person approved just that.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { signIn, type Person } from '../identity/person.ts';
@@ -25,7 +24,7 @@ const rest = async (method: string, path: string, body?: object): Promise<Json> 
 const own = async (title = 'Own'): Promise<Json> => agent.call('issues_create', { team: 'ENG', title });
 const foreign = async (title = 'Of others'): Promise<Json> => rest('POST', '/issues', { team: 'ENG', title });
 const issueNow = (id: string): Promise<Json> => rest('GET', `/issues/${id}`);
-/** What happened since, beside what tells people of it. */
+/** Returns the events after a sequence number, without notifications. */
 const eventsAfter = async (after: number): Promise<string[]> =>
   (await app.eventTypes(after)).filter((type) => !/^(inbox|api_key)\./.test(type));
 const last = async (): Promise<number> => {
@@ -33,7 +32,7 @@ const last = async (): Promise<number> => {
   return app.lastSequence();
 };
 
-/** As the page does. */
+/** Submits a decision as the page does. */
 async function decide(id: string, fields: Record<string, string>): Promise<number> {
   const body = new URLSearchParams({
     ...{ form_token: person.who.formToken, workspace: app.workspace.workspaceId, revision: '1' },
@@ -47,7 +46,7 @@ async function decide(id: string, fields: Record<string, string>): Promise<numbe
 }
 const approve = (id: string): Promise<number> => decide(id, { decision: 'approve' });
 
-test('what it made is its own: it changes that at once, and finishing it waits', async () => {
+test('an agent changes its own issues directly, and completing one requires approval', async () => {
   const issue = await own();
   expect(await agent.call('issues_update', { id: issue.id, priority: 'high' })).toMatchObject({
     status: 'done',
@@ -81,7 +80,7 @@ test('what it made is its own: it changes that at once, and finishing it waits',
   });
 });
 
-/** Each way to ask for what is guarded. */
+/** Calls that must wait for approval. */
 const tricks: Readonly<Record<string, () => Promise<[args: Json, tool?: string]>>> = {
   'a state by its name, in any case': async () => [{ id: (await own()).id, state: 'dOnE' }],
   'a state by its type': async () => [{ id: (await own()).id, state: 'completed' }],
@@ -90,34 +89,32 @@ const tricks: Readonly<Record<string, () => Promise<[args: Json, tool?: string]>
     const { data } = await rest('GET', '/workflows?team=ENG');
     return [{ id: (await own()).id, state: data.find(({ type }: Json) => type === 'canceled').id }];
   },
-  'finishing beside a harmless change': async () => [
+  'a completion beside a harmless change': async () => [
     { id: (await own()).id, title: 'x', state: 'Done', priority: 'low' },
   ],
-  'an issue of somebody else': async () => [{ id: (await foreign()).id, priority: 'low' }],
+  'an issue of another person': async () => [{ id: (await foreign()).id, priority: 'low' }],
   'an issue of another key of the same member': async () => {
     const second = await connect(app, await app.mintKey(['issues:write']));
     const { id } = await second.call('issues_create', { team: 'ENG', title: 'Of a second agent' });
     await second.close();
     return [{ id, priority: 'low' }];
   },
-  'an issue that it tries to make its own by assigning it': async () => {
+  'an issue that the agent assigns to itself': async () => {
     const issue = await foreign();
     const taken = await agent.call('issues_update', { id: issue.id, assigneeId: person.memberId });
     expect(taken.status).toBe('proposed');
     expect(await approve(taken.proposalId)).toBe(303);
     return [{ id: issue.id, priority: 'low' }];
   },
-  'several of its own, whatever of them': async () => [
-    { ids: [(await own()).id, (await own()).id], addLabels: ['bug'] },
-  ],
-  'one of its own with one of others': async () => [
+  'several own issues': async () => [{ ids: [(await own()).id, (await own()).id], addLabels: ['bug'] }],
+  'an own issue together with one of another person': async () => [
     { ids: [(await own()).id, (await foreign()).id], priority: 'low' },
   ],
-  'deleting what it made': async () => [{ id: (await own()).id }, 'issues_delete'],
+  'the deletion of an own issue': async () => [{ id: (await own()).id }, 'issues_delete'],
   'deleting several': async () => [{ ids: [(await own()).id, (await own()).id] }, 'issues_delete'],
 };
 
-test.each(Object.keys(tricks))('it waits: %s', async (name) => {
+test.each(Object.keys(tricks))('approval is required: %s', async (name) => {
   const [args, tool = 'issues_update'] = await tricks[name]!();
   const ids: string[] = args.ids ?? [args.id];
   const before = await Promise.all(ids.map(issueNow));
@@ -127,14 +124,14 @@ test.each(Object.keys(tricks))('it waits: %s', async (name) => {
   expect(await eventsAfter(from)).toEqual(['automation.proposed']);
 });
 
-test('what is made belongs to whoever makes it: issues and comments are made at once', async () => {
+test('issues and comments created by an agent need no approval', async () => {
   const from = await last();
   await own();
   await agent.call('comments_add', { id: (await foreign()).id, body: 'Seen this before.' });
   expect(await eventsAfter(from)).toEqual(['issue.created', 'issue.created', 'comment.added']);
 });
 
-test('each message of one request is judged by itself', async () => {
+test('each message of one request is checked separately', async () => {
   const [mine, theirs] = [await own(), await foreign()];
   const batch = [
     toolCall('issues_update', { id: mine.id, priority: 'low' }, 1),
@@ -157,7 +154,7 @@ test('each message of one request is judged by itself', async () => {
   expect((await issueNow(theirs.id)).priority).toBe('none');
 });
 
-test('a repeated call is the same proposal, and another call under its key is refused', async () => {
+test('a repeated call returns the same proposal, and another call with its idempotency key is rejected', async () => {
   const issue = await own();
   const args = { id: issue.id, state: 'Done', idempotency_key: 'finish-once' };
   const first = await agent.call('issues_update', args);
@@ -168,10 +165,10 @@ test('a repeated call is the same proposal, and another call under its key is re
   expect(await approve(first.proposalId)).toBe(303);
   const version = (await issueNow(issue.id)).version;
   const from = await last();
-  // Neither the call nor the approval does it twice.
+  // Neither the call nor the approval applies the change twice.
   expect(await agent.call('issues_update', args)).toEqual(first);
   expect(await approve(first.proposalId)).toBe(409);
-  // Who waits for it is not kept waiting for what was decided already.
+  // A waiting call returns at once if the decision already exists.
   const waits = agent.call('issues_update', { ...args, wait: 60 });
   const late = Bun.sleep(5_000).then(() => ({ status: 'late' }));
   expect(await Promise.race([waits, late])).toMatchObject({
@@ -182,7 +179,7 @@ test('a repeated call is the same proposal, and another call under its key is re
   expect(await eventsAfter(from)).toEqual([]);
 });
 
-test('what is approved is what was shown: where the ground has moved, the person looks again', async () => {
+test('only the shown change is approved, and a changed target is shown to the person again', async () => {
   const issue = await foreign('Moving');
   const { proposalId } = await agent.call('issues_update', { id: issue.id, title: 'Moved by the agent' });
   await rest('PATCH', `/issues/${issue.id}`, { title: 'Moved by a person' });
@@ -192,7 +189,7 @@ test('what is approved is what was shown: where the ground has moved, the person
   expect((await issueNow(issue.id)).title).toBe('Moved by the agent');
 });
 
-test('what is rejected never happens, and the agent is told why', async () => {
+test('a rejected change is never applied, and the agent gets the reason', async () => {
   const issue = await foreign();
   const { proposalId } = await agent.call('issues_update', { id: issue.id, title: 'Wrong' });
   expect(await decide(proposalId, { decision: 'reject', reason: 'It is right as it is.' })).toBe(303);
@@ -202,7 +199,7 @@ test('what is rejected never happens, and the agent is told why', async () => {
   expect([proposal.status, proposal.reason]).toEqual(['rejected', 'It is right as it is.']);
 });
 
-/** Until a proposal is there that was not before. */
+/** Waits for a new proposal and returns its id. */
 async function nextProposal(known: number): Promise<string> {
   for (;;) {
     const { data } = await rest('GET', '/proposals?limit=100');
@@ -211,7 +208,7 @@ async function nextProposal(known: number): Promise<string> {
   }
 }
 
-test('a call can wait for the decision, and gives up in time', async () => {
+test('a call waits for the decision, and ends at its timeout', async () => {
   const issue = await foreign();
   const known = (await rest('GET', '/proposals?limit=100')).data.length;
   const waiting = agent.call('issues_update', { id: issue.id, priority: 'urgent', wait: 60 });
@@ -225,7 +222,7 @@ test('a call can wait for the decision, and gives up in time', async () => {
   expect((await asking).proposal.status).toBe('open');
 });
 
-test('a client that can show pages is handed the one of the proposal, and calls again', async () => {
+test('a client that can open pages gets the URL of the proposal, and repeats the call', async () => {
   const openedUrls: string[] = [];
   const capable = await connect(app, token, 'current', { capabilities: { elicitation: { url: {} } } });
   capable.client.setRequestHandler('elicitation/create', async ({ params }: Json) => {
@@ -241,7 +238,7 @@ test('a client that can show pages is handed the one of the proposal, and calls 
   await capable.close();
 });
 
-test('a person who closes the page of a proposal is not waited for', async () => {
+test('a person who closes the page of a proposal ends the wait', async () => {
   for (const action of ['decline', 'cancel']) {
     const capable = await connect(app, token, 'current', { capabilities: { elicitation: { url: {} } } });
     capable.client.setRequestHandler('elicitation/create', () => ({ action }));
@@ -253,7 +250,7 @@ test('a person who closes the page of a proposal is not waited for', async () =>
   }
 });
 
-/** A call in the words of the current protocol, by a client that can show pages. */
+/** A call in the current protocol version, by a client that can open pages. */
 function sealedCall(args: object, state: string | null): [message: object, headers: Record<string, string>] {
   const version = '2026-07-28';
   const about = 'io.modelcontextprotocol/';
@@ -271,7 +268,7 @@ function sealedCall(args: object, state: string | null): [message: object, heade
   ];
 }
 
-test('what a client sends back of a call that waits is its own, unchanged, and starts nothing', async () => {
+test('the returned state of a pending call must be unchanged and from the same caller, and starts no other call', async () => {
   const ask = async (by: string, args: object, state: string | null): Promise<Json> => {
     const [message, headers] = sealedCall(args, state);
     return JSON.parse((await post(app, message, { ...headers, ...bearer(by) })).text);
@@ -300,7 +297,7 @@ test('what a client sends back of a call that waits is its own, unchanged, and s
   expect((await issueNow(other.id)).title).toBe('Another');
 });
 
-test('the workspace says what waits: an admin does, and an empty list lets agents do all', async () => {
+test('an admin sets which actions need approval, and an empty list allows agents everything', async () => {
   const theirs = await foreign();
   expect((await rest('GET', '/workspace')).guarded).toEqual(['delete', 'bulk', 'finish', 'others']);
   await rest('PATCH', '/workspace', { guarded: ['delete'] });

@@ -1,4 +1,3 @@
-// An agent of a guest sees what the guest does: their teams. What is of another team is answered as what is nowhere.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { connect, type Agent } from './agents.ts';
@@ -24,7 +23,7 @@ const create = async (path: string, body: object): Promise<Json> => {
   return json;
 };
 
-test('what is of another team is answered to an agent of a guest as what is nowhere', async () => {
+test('an agent of a guest gets not-found responses for objects of other teams', async () => {
   await create('/teams', { key: 'HID', name: 'Hidden' });
   const issue = await create('/issues', { team: 'HID', title: 'Hidden pineapple' });
   const issue2 = await create('/issues', { team: 'HID', title: 'Hidden too' });
@@ -42,7 +41,7 @@ test('what is of another team is answered to an agent of a guest as what is nowh
   expect(await app.lastSequence()).toBe(from);
 });
 
-test('lists, completions and prompts of an agent of a guest hold what is of their team, and nothing else', async () => {
+test('lists, completions and prompts of an agent of a guest contain objects of the guest’s teams only', async () => {
   await create('/issues', { team: 'ENG', title: 'Seen pineapple' });
   await create('/issues', { team: 'HID', title: 'Unseen pineapple' });
   await app.settled();

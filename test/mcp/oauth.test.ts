@@ -1,5 +1,5 @@
-// From an address alone to the answer of a tool: the official clients of both generations find the authorization server, register themselves,
-// send a person to the consent page, and come back with a token. What the consent said then holds.
+// The official clients of both protocol versions find the authorization server, register, ask for consent and
+// use the token.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as EarlierClient } from '@modelcontextprotocol/sdk/client/index.js';
@@ -23,7 +23,7 @@ const rest = async (method: string, path: string, body?: object): Promise<Json> 
   (await app.call(method, `/api/v1${path}`, body)).json;
 const redirectUri = 'http://127.0.0.1:9/callback';
 
-/** What a client asks its host to keep, and to do: here, go through the consent page. */
+/** The storage and callbacks that a client requires; the redirect completes the consent page. */
 function createProvider(scope?: string) {
   const storage: Json = { walked: [] };
   return {
@@ -50,7 +50,10 @@ function createProvider(scope?: string) {
 
 type Provider = ReturnType<typeof createProvider>;
 
-/** As a client of that generation does it, with a person at the consent page. @param change of what they choose there */
+/**
+ * Authorizes a client of a protocol version, with a person on the consent page.
+ * @param change changes of the consent form
+ */
 async function walk(
   generation: (typeof generations)[number],
   provider: Provider,
@@ -85,7 +88,7 @@ async function walk(
 describe.each(generations.map((generation) => [generation] as const))(
   'a client of the %s protocol',
   (generation) => {
-    test('comes from the address alone to the answer of a tool', async () => {
+    test('goes from the address alone to the result of a tool', async () => {
       const provider = createProvider();
       const client = await walk(generation, provider);
       const created = await client.callTool({
@@ -112,7 +115,7 @@ describe.each(generations.map((generation) => [generation] as const))(
   },
 );
 
-test('the token is good at this address alone, and one for the API is not good here', async () => {
+test('the token is valid at this endpoint only, and a token for the API is rejected here', async () => {
   const provider = createProvider();
   const client = await walk('current', provider);
   const { access_token: token } = provider.kept.tokens;
@@ -130,7 +133,7 @@ test('the token is good at this address alone, and one for the API is not good h
 
 test('an app approves nothing, and its member does, in a browser', async () => {
   const provider = createProvider();
-  // What the workspace guards is not the person's to choose.
+  // The person cannot turn off the approvals that the workspace requires.
   const client = await walk('current', provider, (form) => expect(form.getAll('guarded')).toEqual([]));
   expect((await rest('GET', '/grants?limit=1')).data[0].guarded).toHaveLength(4);
   const created = await rest('POST', '/issues', { team: 'ENG', title: 'Of a person' });
@@ -152,7 +155,7 @@ test('an app approves nothing, and its member does, in a browser', async () => {
   await client.close();
 });
 
-test('what the person guards at the consent waits, though the workspace guards nothing', async () => {
+test('an approval required by the person at consent applies, also if the workspace requires none', async () => {
   await rest('PATCH', '/workspace', { guarded: [] });
   const provider = createProvider();
   const client = await walk('current', provider, (form) => {
@@ -170,7 +173,7 @@ test('what the person guards at the consent waits, though the workspace guards n
   await client.close();
 });
 
-test('a person lets an agent that asks for no scopes read, and nothing else', async () => {
+test('an agent that requests no scopes gets read scopes only', async () => {
   const provider = createProvider();
   const client = await walk('current', provider, (form) => {
     for (const scope of form.getAll('scope').filter((one) => one.endsWith(':write')))
@@ -184,7 +187,7 @@ test('a person lets an agent that asks for no scopes read, and nothing else', as
   await client.close();
 });
 
-test('a scope that was not granted is asked for where a tool needs it, and a withdrawn consent ends all', async () => {
+test('a missing scope is requested when a tool needs it, and a revoked consent ends all access', async () => {
   const provider = createProvider();
   const client = await walk('current', provider, (form) => form.delete('scope', 'comments:write'));
   const { access_token: token } = provider.kept.tokens;

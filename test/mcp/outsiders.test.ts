@@ -1,4 +1,5 @@
-// Programs of others, unmodified, against the endpoint: the conformance suite of the protocol, and the command line of its inspector.
+// Runs unmodified third-party programs against the endpoint: the conformance suite of the protocol and the
+// command line of its inspector.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +13,7 @@ const conformance = dirname(
 const inspector = dirname(fileURLToPath(import.meta.resolve('@modelcontextprotocol/inspector/package.json')));
 
 let app: TestApp;
-/** Adds the token that the suite cannot send, and changes nothing else. */
+/** Adds the token that the suite cannot send. */
 let proxy: Bun.Server<undefined>;
 beforeAll(async () => {
   app = await startApp();
@@ -35,7 +36,9 @@ afterAll(async () => {
   await app.stop();
 });
 
-/** The one that is installed along: what others publish needs more than the oldest that Tatami does. */
+/**
+ * The installed Node, because third-party programs need a newer version than the oldest that Tatami supports.
+ */
 const node = join(import.meta.dir, '../../node_modules/.bin/node');
 
 async function run(args: readonly string[]): Promise<string> {
@@ -48,14 +51,13 @@ async function run(args: readonly string[]): Promise<string> {
   return `${out}\n${err}`;
 }
 
-const fixture = 'asks for tools, resources or prompts of its own by name, which are no part of Tatami';
-const sampling =
-  'asks for tools of its own that have the client complete texts or list folders, which Tatami never does';
-const sessions = 'needs a session, and every request stands by itself here';
-const logging = 'sets the level of logs that the server sends to clients; ours go to its operator';
-const tasks = 'is of an extension, and no work of ours outlives its call';
+const fixture = 'requires its own tools, resources or prompts by name, which Tatami does not have';
+const sampling = 'requires its own tools for sampling or roots, which Tatami does not use';
+const sessions = 'requires a session, and requests are stateless here';
+const logging = 'sets the level of logs for clients, and Tatami sends logs to its operator only';
+const tasks = 'belongs to an extension, and no work outlives its call here';
 
-/** What does not pass, and why. What begins to pass is to be taken out. */
+/** Scenarios that do not pass, each with its reason. Entries that pass are removed. */
 const skipped: Readonly<Record<string, string>> = {
   'server-stateless': `${fixture}: 4 of its 28 checks`,
   'logging-set-level': logging,
@@ -103,7 +105,7 @@ const skipped: Readonly<Record<string, string>> = {
   'input-required-result-capability-check': fixture,
 };
 
-/** By the mark that the suite gives them, sorted. */
+/** Returns the scenarios by result, sorted. */
 async function conform(url: string): Promise<{ passed: string[]; failed: string[]; said: string }> {
   const suite = join(conformance, 'dist/index.js');
   const said = await run([suite, 'server', '--url', url, '--suite', 'all', '--timeout', '10000']);
@@ -116,7 +118,7 @@ async function conform(url: string): Promise<{ passed: string[]; failed: string[
   return { passed: of('✓'), failed: of('✗'), said };
 }
 
-test('the conformance suite passes, but for what it asks beside', async () => {
+test('the conformance suite passes, except for the listed scenarios', async () => {
   const { passed, failed, said } = await conform(new URL(endpointOf(app).pathname, proxy.url).href);
   expect(failed).toEqual(Object.keys(skipped).sort());
   expect(passed).toEqual(
@@ -129,7 +131,7 @@ test('the conformance suite passes, but for what it asks beside', async () => {
   expect(said).toContain('server-stateless: 24 passed, 4 failed');
 }, 60_000);
 
-/** Those for which only its own tools, resources and prompts were missing. */
+/** Scenarios that fail only for want of the suite's own tools, resources and prompts. */
 const overTransport = [
   ...['tools-call-simple-text', 'tools-call-image', 'tools-call-audio', 'tools-call-embedded-resource'],
   ...['tools-call-mixed-content', 'tools-call-error', 'tools-call-with-progress', 'json-schema-2020-12'],
@@ -137,7 +139,7 @@ const overTransport = [
   ...['prompts-get-with-args', 'prompts-get-embedded-resource', 'prompts-get-with-image'],
 ];
 
-test('what Tatami has no use for goes through its transport all the same', async () => {
+test('protocol features that Tatami does not use pass through its transport', async () => {
   const fixtures = serveFixture();
   try {
     const { passed } = await conform(fixtures.url.href);

@@ -1,4 +1,3 @@
-// The page of a proposal: who sees it, what it shows, and what its forms do.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { signIn, type Person } from '../identity/person.ts';
@@ -8,7 +7,7 @@ import { connect, type Agent } from './agents.ts';
 let app: TestApp;
 let agent: Agent;
 let person: Person;
-/** Of another workspace. */
+/** A person of another workspace. */
 let stranger: Person;
 beforeAll(async () => {
   app = await startApp();
@@ -35,7 +34,7 @@ async function proposed(...titles: string[]): Promise<{ id: string; issues: Json
   return { id: proposalId, issues };
 }
 
-test('what is decided on is shown whole, on the page and by the API, and nothing in it is unseen', async () => {
+test('the whole proposed change is shown, on the page and by the API, with invisible characters escaped', async () => {
   const issue = await rest('POST', '/issues', { team: 'ENG', title: 'Plain' });
   const end = 'the last words';
   const unseen = 'Invoice \u202egpj.exe\u2066\u200b\u{e0041}\u0007 and a family 👩\u200d👧';
@@ -81,7 +80,7 @@ const signed = (of: Person = person): [string, string][] => [
 ];
 const statusOf = async (id: string): Promise<string> => (await rest('GET', `/proposals/${id}`)).status;
 
-test('it shows who asks for what, field by field, and nothing of it as markup', async () => {
+test('the page shows the author and the change of each field, and nothing as markup', async () => {
   const { id, issues } = await proposed('First', 'Second');
   const response = await look(id, person.cookie);
   const text = await response.text();
@@ -106,7 +105,7 @@ test('it shows who asks for what, field by field, and nothing of it as markup', 
   expect(text).not.toContain('<script');
 });
 
-test('who is not signed in is led to sign in, and back', async () => {
+test('a signed-out person signs in and returns', async () => {
   const { id } = await proposed('A', 'B');
   const response = await look(id);
   expect([response.status, response.headers.get('location')]).toEqual([
@@ -115,7 +114,7 @@ test('who is not signed in is led to sign in, and back', async () => {
   ]);
 });
 
-test('in another workspace it is as if it were nowhere', async () => {
+test('a proposal of another workspace responds like a missing one', async () => {
   const { id } = await proposed('A', 'B');
   const [theirs, nowhere] = [
     await look(id, stranger.cookie),
@@ -126,7 +125,7 @@ test('in another workspace it is as if it were nowhere', async () => {
   expect([sent.status, await statusOf(id)]).toEqual([404, 'open']);
 });
 
-test('what one call asks for is decided as a whole', async () => {
+test('the changes of one call are decided as a whole', async () => {
   const { id } = await proposed('A', 'B');
   expect(await (await look(id, person.cookie)).text()).not.toContain('type="checkbox"');
   const part = await send(id, [...signed(), ['decision', 'approve_selected'], ['effects', '1']]);
@@ -141,7 +140,7 @@ test('what one call asks for is decided as a whole', async () => {
   expect(await (await look(id, person.cookie)).text()).toContain('This proposal was approved and applied.');
 });
 
-test('a form that no page of this session sent decides nothing', async () => {
+test('a form from outside this session decides nothing', async () => {
   const { id } = await proposed('A', 'B');
   const approve: [string, string][] = [['decision', 'approve']];
   const [token, ...rest_] = signed();
@@ -157,7 +156,7 @@ test('a form that no page of this session sent decides nothing', async () => {
   expect(await statusOf(id)).toBe('open');
 });
 
-test('a rejection needs its reason, and the page says what it was', async () => {
+test('a rejection requires a reason, and the page shows it', async () => {
   const { id, issues } = await proposed('A', 'B');
   const bare = await send(id, [...signed(), ['decision', 'reject'], ['reason', '']]);
   expect([bare.status, await statusOf(id)]).toEqual([422, 'open']);
@@ -166,13 +165,13 @@ test('a rejection needs its reason, and the page says what it was', async () => 
   expect((await rest('GET', `/issues/${issues[0].id}`)).priority).toBe('none');
 });
 
-test('the member for whom the agent asked is told of it', async () => {
+test('the member on whose behalf the agent acted is notified', async () => {
   const { id } = await proposed('A', 'B');
   const { data } = await rest('GET', '/inbox?limit=100');
   expect(data.find(({ target }: Json) => target?.id === id)).toMatchObject({ kind: 'proposal_made' });
 });
 
-test('a person decides on it in a browser, also without scripts, and nothing keeps anybody out', async () => {
+test('a person decides in a browser, with and without scripts, without axe violations', async () => {
   const [one, two] = [await proposed('A', 'B'), await proposed('C', 'D')];
   const seen = await runInNode<Json>('proposal-process.ts', [app.url, person.cookie, one.id, two.id]);
   expect(seen.violations).toEqual([]);

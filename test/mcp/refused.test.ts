@@ -1,5 +1,3 @@
-// Who the endpoint for agents refuses, and how: tokens, hosts, pages of others, missing scopes, other workspaces; and that apps decide on
-// nothing.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Principal } from '../../core/http/principal.ts';
 import { scopeOf } from '../../core/store/store.ts';
@@ -12,7 +10,7 @@ import { bearer, connect, endpointOf, post, toolCall, type Agent } from './agent
 
 let app: TestApp;
 let agent: Agent;
-/** Sees another workspace, and everything in it. */
+/** An agent that sees all of another workspace. */
 let stranger: Agent;
 beforeAll(async () => {
   app = await startApp();
@@ -29,7 +27,7 @@ const rest = async (method: string, path: string, body?: object): Promise<Json> 
   (await app.call(method, `/api/v1${path}`, body)).json;
 const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
-test('without a good token it says where one comes from, and what to ask for', async () => {
+test('a request without a valid token learns where to get one, and which scopes to request', async () => {
   const metadata = `${app.url}/.well-known/oauth-protected-resource/api/mcp/streamable-http`;
   const bare = await post(app, list);
   expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([
@@ -46,7 +44,7 @@ test('without a good token it says where one comes from, and what to ask for', a
   ]);
 });
 
-test('a session that nobody began, and one that a client makes up, open nothing', async () => {
+test('an unknown session and an invented one are rejected', async () => {
   const forged = {
     'mcp-session-id': 'b3f0c1de-0000-4000-8000-000000000000',
     'mcp-protocol-version': '2025-11-25',
@@ -63,7 +61,7 @@ test('a session that nobody began, and one that a client makes up, open nothing'
   }
 });
 
-test('pages of other sites, and names that lead here, are refused before the token is looked at', async () => {
+test('foreign origins and rebound host names are rejected before the token is checked', async () => {
   const key = bearer(app.workspace.apiKey);
   const from = async (headers: Record<string, string>): Promise<number> =>
     (await post(app, list, { ...key, ...headers })).status;
@@ -82,7 +80,7 @@ test('pages of other sites, and names that lead here, are refused before the tok
     expect([host, await from({ host })]).toEqual([host, 200]);
 });
 
-test('a request is bounded: its bytes, its messages, its resources', async () => {
+test('a request is limited in bytes, messages and resources', async () => {
   const key = bearer(app.workspace.apiKey);
   expect((await post(app, toolCall('issues_create', { title: 'x'.repeat(1_100_000) }), key)).status).toBe(
     413,
@@ -106,14 +104,14 @@ test('a request is bounded: its bytes, its messages, its resources', async () =>
   ).toBe('refused');
 });
 
-test('the first page of resources has some, where there are any', async () => {
+test('the first page of resources is nonempty if resources exist', async () => {
   await rest('POST', '/issues', { team: 'ENG', title: 'Listed' });
   const key = await app.mintKey(['boards:read', 'projects:read', 'issues:read']);
   const { text } = await post(app, { jsonrpc: '2.0', id: 1, method: 'resources/list' }, bearer(key));
   expect(text).toContain('tatami://issues/');
 });
 
-test('what is in another workspace is answered as what is nowhere, by every tool and resource', async () => {
+test('every tool and resource responds to objects of another workspace as to missing ones', async () => {
   const issue = await rest('POST', '/issues', { team: 'ENG', title: 'Hidden pineapple' });
   const issue2 = await rest('POST', '/issues', { team: 'ENG', title: 'Hidden too' });
   const board = await rest('POST', '/boards', { name: 'Hidden', team: 'ENG' });
@@ -147,7 +145,7 @@ test('what is in another workspace is answered as what is nowhere, by every tool
   expect(await app.lastSequence()).toBe(from);
 });
 
-test('each tool takes its scopes, and says which one is missing', async () => {
+test('each tool requires its scopes, and names a missing one', async () => {
   const issue = await rest('POST', '/issues', { team: 'ENG', title: 'Scoped' });
   const board = await rest('POST', '/boards', { name: 'Scoped', team: 'ENG' });
   const cycle = await rest('GET', '/cycles?limit=1');
@@ -190,7 +188,7 @@ const granted = (guarded: [] | ['finish'] = []): Principal => ({
   grant: { id: 'grt_1', resource: 'mcp', guarded },
 });
 
-test('an app that lacks a scope is told which to ask for; one that has it is not', () => {
+test('an app without a scope learns which to request, and one with it does not', () => {
   const few = { ...granted(), scopes: expandScopes(['issues:read']) };
   const { status, headers } = lackOf(few, ['issues:write'], 'https://acme.example')!;
   expect(status).toBe(403);
@@ -198,14 +196,14 @@ test('an app that lacks a scope is told which to ask for; one that has it is not
     'Bearer error="insufficient_scope", resource_metadata="https://acme.example/.well-known/oauth-protected-resource/api/mcp/streamable-http", scope="issues:read issues:write"',
   );
   expect(lackOf(granted(), ['issues:write'], 'https://acme.example')).toBeNull();
-  // What no app can be granted would be asked for in vain, each time.
+  // A challenge for a scope that no app can be granted would repeat without end.
   expect(lackOf(few, ['plugins:write'], 'https://acme.example')).toBeNull();
 });
 
-test('an app decides on no proposal, whichever scopes it holds, and does not say what is guarded', async () => {
+test('an app decides no proposal, with any scopes, and does not learn which actions are guarded', async () => {
   const issue = await rest('POST', '/issues', { team: 'ENG', title: 'Not by an app' });
   const { proposalId } = await agent.call('issues_update', { id: issue.id, title: 'Changed' });
-  // Of a member for whom the app does not act, so that it is nobody's own.
+  // The issue belongs to a member on whose behalf the app does not act.
   const member = await rest('POST', '/members', { name: 'Another', role: 'admin' });
   const { key } = await rest('POST', '/api-keys', {
     ...{ name: 'theirs', memberId: member.id, scopes: ['issues:write', 'proposals:write'] },
@@ -228,7 +226,7 @@ test('an app decides on no proposal, whichever scopes it holds, and does not say
   expect((await rest('GET', '/workspace')).guarded).toHaveLength(4);
 });
 
-test('a stream ends in the moment in which its token is withdrawn', async () => {
+test('a stream ends at once when its token is revoked', async () => {
   const { key, id } = await rest('POST', '/api-keys', { name: 'brief', scopes: ['issues:read'] });
   const brief = await connect(app, key);
   const subscription = await brief.client.listen({ resourceSubscriptions: ['tatami://issues/ENG-1'] });
@@ -243,7 +241,7 @@ test('a stream ends in the moment in which its token is withdrawn', async () => 
   await brief.close();
 });
 
-test('a watcher hears of nothing that it may not read', async () => {
+test('a subscriber is notified only of resources it can read', async () => {
   const issue = await rest('POST', '/issues', { team: 'ENG', title: 'Unheard' });
   const updatedUris: string[] = [];
   const deaf = await connect(app, await app.mintKey(['projects:read']));

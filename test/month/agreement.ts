@@ -1,4 +1,4 @@
-// Everything in which the server and the model have to agree at a moment.
+// Compares the server with the model.
 import { expect } from 'bun:test';
 import type { Json } from '../app.ts';
 import type { Simulation } from './simulation.ts';
@@ -15,7 +15,7 @@ export async function agreeOn(simulation: Simulation): Promise<void> {
 }
 
 const actorOf = ({ actor }: Json): string => actor.memberId ?? (actor.kind === 'plugin' ? plugin : 'system');
-/** The types of events that the model knows. */
+/** The event types that the model knows. */
 const ofIssues = ['issue.created', 'issue.updated', 'issue.state_changed', 'issue.assigned', 'issue.labeled', 'issue.moved', 'issue.deleted', 'issue.restored', 'issue.triage_accepted', 'issue.triage_declined']; // prettier-ignore
 
 async function agreeOnIssue(simulation: Simulation, issue: Issue): Promise<void> {
@@ -28,7 +28,7 @@ async function agreeOnIssue(simulation: Simulation, issue: Issue): Promise<void>
   }
   const emitted: object[] = versions.map(({ by, types }) => ({ by, types: types.toSorted() }));
   expect({ id: issue.id, told: emitted }).toEqual({ id: issue.id, told: [...issue.history] });
-  // The last that its history says, also of one that is deleted.
+  // The last event in the history, also of a deleted issue.
   const last = history.findLast(({ type }) => ofIssues.includes(type)).data;
   const lastly: object = { ...modelFields(last), isDeleted: last.deletedAt !== null };
   expect(lastly).toEqual(writtenIn(issue));
@@ -71,7 +71,7 @@ function writtenIn(issue: Issue): object {
   };
 }
 
-/** An issue as the server shows it, in the words of the model. */
+/** Converts an issue from the server to the fields of the model. */
 function modelFields(response: Json): object {
   const { title, priority, estimate, dueDate, fields, version } = response;
   return {
@@ -147,7 +147,7 @@ function countsOf(issues: readonly Issue[]): object {
   };
 }
 
-/** The owner's and that of a member who has been there all the time. */
+/** Compares the inboxes of the owner and of the member who was there for the whole month. */
 async function agreeOnInboxes({ as, model, people }: Simulation): Promise<void> {
   for (const member of people.slice(0, 3)) {
     const items: Json[] = [];

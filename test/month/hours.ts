@@ -1,5 +1,5 @@
-// Days and working hours by the wall clocks of a place, looked up at every quarter of an hour: slow and plain, and unlike how the server
-// reckons them.
+// Local days and working hours, found by a search in quarter hours, which differs on purpose from the
+// algorithm of the server.
 export const minuteMs = 60_000;
 const quarterMs = 15 * minuteMs;
 export const hourMs = 60 * minuteMs;
@@ -35,7 +35,7 @@ function wallOf(zone: string, at: number): Wall {
 
 export const dayOf = (zone: string, at: number): string => wallOf(zone, at).day;
 
-/** The first moment from one on at which a day of the week begins somewhere. */
+/** Returns the first time from `from` on at which the weekday starts in the zone. */
 export function dayBegins(zone: string, weekday: string, from: number): number {
   for (let at = Math.ceil(from / quarterMs) * quarterMs; ; at += quarterMs) {
     const wall = wallOf(zone, at);
@@ -43,7 +43,7 @@ export function dayBegins(zone: string, weekday: string, from: number): number {
   }
 }
 
-/** When people are at work: from and to in hours of the working day, Monday to Friday. */
+/** Start and end hours of the working day, Monday to Friday. */
 export interface Office {
   readonly timeZone: string;
   readonly hours: readonly (readonly [from: number, to: number])[];
@@ -64,7 +64,7 @@ function isOpen(office: Office, quarter: number): boolean {
   return open;
 }
 
-/** The moment at which so much of working time has passed; without an office it always passes. */
+/** Returns the time at which so much working time has passed; null for the office counts all time. */
 export function afterWork(office: Office | null, from: number, ms: number): number {
   if (!office || ms <= 0) return from + Math.max(0, ms);
   let left = ms;

@@ -1,4 +1,4 @@
-// The cycles of teams by their rhythms: when they are, what goes on when one ends, and how each of their days ended.
+// The cycles of teams, with their dates, rollovers and daily progress.
 import { dayBegins, dayOf, hourMs } from './hours.ts';
 import { finished, type Issue, type StateType } from './model.ts';
 
@@ -17,7 +17,7 @@ export interface Cycle {
   readonly startsAt: number;
   readonly endsAt: number;
   readonly days: Map<string, object>;
-  /** Ids of issues, and the number of the cycle that each went on to. */
+  /** Issue ids, each with the number of the cycle to which the issue rolled over. */
   readonly rollovers: { readonly issue: string; readonly to: number | null }[];
 }
 
@@ -43,7 +43,7 @@ export class Cycles {
     }
   }
 
-  /** Those that issues of a team can enter: the active one, and the upcoming ones that are made. */
+  /** Returns the cycles that issues of a team can enter: the active one and the created upcoming ones. */
   open(team: string): Cycle[] {
     const open = this.all.filter((cycle) => cycle.team === team && cycle.endsAt > this.now);
     return open.slice(0, 2);
@@ -54,7 +54,9 @@ export class Cycles {
     return cycle && (finished.includes(issue.state) || cycle.endsAt > this.now) ? cycle.number : null;
   }
 
-  /** Hour by hour: zones whose midnights lie between two hours are not those of this company. */
+  /**
+   * Advances hour by hour, which suffices because midnight in all zones of the model falls on a full hour.
+   */
   pass(
     to: number,
     issues: ReadonlyMap<string, Issue>,
@@ -73,7 +75,7 @@ export class Cycles {
       if (to >= cycle.startsAt && to < cycle.endsAt) this.noteDay(cycle, to, issues);
   }
 
-  /** As of now, for what is active. */
+  /** Updates the current progress of active cycles. */
   look(issues: ReadonlyMap<string, Issue>): void {
     for (const cycle of this.all)
       if (this.now >= cycle.startsAt && this.now < cycle.endsAt) this.noteDay(cycle, this.now, issues);
@@ -112,7 +114,10 @@ const isIn = (issue: Issue, { team, number }: Cycle): boolean =>
 
 const begins = ({ timeZone, startsOn }: Rhythm, from: number): number => dayBegins(timeZone, startsOn, from);
 
-/** By the days of the place, over which its clocks may be set: never searched from its midnight itself. */
+/**
+ * Adds weeks by local days, because a week with a clock change is not 7 × 24 hours. The search starts before
+ * midnight.
+ */
 function weeksLater(rhythm: Rhythm, from: number, weeks: number): number {
   let at = from;
   for (let week = 0; week < weeks; week++) at = begins(rhythm, at + 24 * hourMs);

@@ -1,4 +1,4 @@
-// Who is told of what, and how often: one unread item for each issue and reason.
+// The inbox of the model: one unread item with a count for each issue and reason.
 interface Item {
   readonly issue: string | null;
   readonly reason: string;
@@ -6,11 +6,11 @@ interface Item {
   isRead: boolean;
 }
 
-/** Readers by reason; of several reasons the first counts. */
+/** Recipients by reason. If several reasons apply, the first one counts. */
 type RecipientsByReason = readonly (readonly [reason: string, readers: readonly string[]])[];
 
 export class Inboxes {
-  /** In the order in which they came. */
+  /** Items in order of creation. */
   readonly items = new Map<string, Item[]>();
   readonly admins = new Set<string>();
   private readonly gone = new Set<string>();
@@ -45,7 +45,7 @@ export class Inboxes {
     return (this.items.get(member) ?? []).filter(({ isRead }) => !isRead).length;
   }
 
-  /** `reason issue count`, to be compared in any order. */
+  /** Returns `reason issue count` for each item, for a comparison without order. */
   of(member: string): string[] {
     return (this.items.get(member) ?? []).map(({ issue, reason, count, isRead }) =>
       [reason, issue ?? '-', count, isRead ? 'read' : 'unread'].join(' '),

@@ -1,4 +1,4 @@
-// The clocks of issues under service levels, counted on hours.ts.
+// The SLA clocks of issues, computed with hours.ts.
 import { afterWork, workBetween, minuteMs, type Office } from './hours.ts';
 import { finished, type Issue, type StateType } from './model.ts';
 
@@ -21,11 +21,11 @@ export interface SlaClock {
   leftMs: number;
   reachedAt: number | null;
   endedAt: number | null;
-  /** How often each was told. */
+  /** The emitted event types, in order. */
   readonly emitted: string[];
 }
 
-/** What the mere passing of time does, to be told in inboxes. */
+/** Applies the passing of time to the clocks, and returns the notifications. */
 export function passTime({ clocks }: Issue, now: number): { readonly reason: 'sla' }[] {
   const before = clocks.reduce((sum, { emitted }) => sum + emitted.length, 0);
   for (const clock of clocks) {
@@ -37,7 +37,7 @@ export function passTime({ clocks }: Issue, now: number): { readonly reason: 'sl
   return Array.from({ length: after - before }, () => ({ reason: 'sla' }));
 }
 
-/** What a change of the issue, or an answer to it, means. */
+/** Applies a change of the issue, or a reply, to its clocks. */
 export function heed(issue: Issue, policies: readonly Policy[], now: number, isAnswer = false): void {
   for (const kind of ['first_response', 'resolution'] as const) {
     const clock = issue.clocks.find((one) => one.policy.kind === kind && one.endedAt === null);

@@ -1,4 +1,4 @@
-// What a month of acts makes of a company, replayed on plain objects: nothing here asks the server, or shares code with it.
+// Replays the acts of the month on plain objects, without requests to the server or shared code.
 import { Cycles, type Rhythm } from './model-cycles.ts';
 import { Inboxes } from './model-inbox.ts';
 import { heed, passTime, type Policy, type SlaClock } from './model-sla.ts';
@@ -7,7 +7,7 @@ export type StateType =
   'triage' | 'backlog' | 'unstarted' | 'started' | 'completed' | 'canceled' | 'duplicate';
 export const finished: readonly StateType[] = ['completed', 'canceled', 'duplicate'];
 
-/** What people write of an issue. */
+/** The fields of an issue that people write. */
 export interface Written {
   title: string;
   state: StateType;
@@ -31,7 +31,7 @@ export interface Issue extends Written {
   version: number;
   isDeleted: boolean;
   isAnswered: boolean;
-  /** One entry for each version: by whom, and the types of its events. */
+  /** One entry for each version, with the actor and the event types. */
   readonly history: { readonly by: string; readonly types: readonly string[] }[];
   readonly followers: Set<string>;
   readonly relations: { readonly type: string; readonly id: string }[];
@@ -64,9 +64,9 @@ export class Model {
   readonly policies: Policy[] = [];
   readonly projects = new Map<string, { readonly people: readonly string[] }>();
   readonly cycles: Cycles;
-  /** Who did how many things to issues: by actor, then by the type of event. */
+  /** Number of issue events by actor, then by type. */
   readonly audit = new Map<string, Map<string, number>>();
-  /** Teams whose new issues wait in triage. */
+  /** Teams whose new issues go to triage. */
   readonly triaged = new Set<string>();
   private readonly dropped = new Set<string>();
 
@@ -79,7 +79,7 @@ export class Model {
 
   live = (): Issue[] => [...this.issues.values()].filter(({ isDeleted }) => !isDeleted);
 
-  /** Time passes: days end, cycles end, targets are missed. */
+  /** Advances time: days and cycles end, and targets are missed. */
   pass(to: number): void {
     this.cycles.pass(to, this.issues, (issue, cycle) => this.change(issue, byItself, { cycle }));
     for (const issue of this.issues.values())
@@ -215,7 +215,7 @@ export class Model {
     this.dropped.add(label);
     for (const issue of this.issues.values()) {
       if (!issue.labels.includes(label)) continue;
-      // A deleted one is left alone until it is restored.
+      // The plugin skips a deleted issue until it is restored.
       if (!issue.isDeleted) this.change(issue, by, { labels: issue.labels.filter((one) => one !== label) });
     }
   }

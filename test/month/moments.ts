@@ -1,4 +1,4 @@
-// What plain reads showed at moments of the month, and what `asOf` shows of them afterwards.
+// Records reads during the month and compares them with later `asOf` reads.
 import { expect } from 'bun:test';
 import type { Json } from '../app.ts';
 import type { Simulation } from './simulation.ts';
@@ -23,7 +23,7 @@ const lists = [
 ];
 const issuesOfEach = 10;
 
-/** A start takes another port. */
+/** A restart takes another port. */
 const address = /http:\/\/127\.0\.0\.1:\d+/g;
 
 const bare = (status: number, json: Json): Json => {

@@ -1,5 +1,5 @@
-// A month of a company, by chance from a seed: what the server tells of it in the end, and at its restarts in between, is what a model
-// says that saw the same acts. `TATAMI_SEED` chooses another month, `TATAMI_LONG=1` a busier one.
+// Compares the server with a model over a random month with restarts. `TATAMI_SEED` chooses another month,
+// `TATAMI_LONG=1` a busier one.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const pauseHours = isLong ? 2 : 16;
 const actsAtOnce = 4;
 const moments = 50;
 
-test(`a month is what a model says that saw it happen (seed ${seed})`, async () => {
+test(`the state after a month of random acts equals the model (seed ${seed})`, async () => {
   console.log(`seed ${seed}`);
   const dataDir = mkdtempSync(join(tmpdir(), 'tatami-month-'));
   const simulation = await startSimulation(dataDir);
@@ -45,7 +45,7 @@ test(`a month is what a model says that saw it happen (seed ${seed})`, async () 
         await pass(simulation, pauseOf(chance, pauseHours));
         for (let acts = 1 + chance.below(actsAtOnce); acts > 0; acts--) await act(simulation, chance);
         if (seen.length < moments && steps++ % 3 > 0) seen.push(await look(simulation, chance));
-        // What comes next is of another moment than what was seen.
+        // Later acts need a time after the recorded reads.
         await pass(simulation, 1);
       }
     }

@@ -1,4 +1,4 @@
-// What happens in the month: acts by chance, from a seed, and a few things on days of their own.
+// Random acts from a seed, and some planned acts on fixed days.
 import { seededRandom } from '../faults/server.ts';
 import type { Simulation } from './simulation.ts';
 import { hourMs, minuteMs } from './hours.ts';
@@ -28,7 +28,7 @@ const moves: readonly StateType[] = [
   'canceled',
 ];
 
-/** One act of somebody, which is possible as things are. */
+/** Performs one random act that the current state allows. */
 async function something(simulation: Simulation, chance: Chance): Promise<void> {
   const { model, people } = simulation;
   const { pick, of } = chance;
@@ -69,7 +69,7 @@ function creation({ model, labels, people }: Simulation, { pick, of, below }: Ch
   return { do: 'create', by, id: '', team, parent, written };
 }
 
-/** Later issues wait for earlier ones, so that nothing goes round; none is a duplicate of one that is. */
+/** Later issues are blocked by earlier ones, so that no cycle arises, and duplicates have no duplicates. */
 async function relate(simulation: Simulation, { pick, of }: Chance, by: string, issue: Issue): Promise<void> {
   const { model } = simulation;
   const all = [...model.issues.values()];
@@ -120,7 +120,7 @@ function patchOf({ model, labels, people, projects }: Simulation, { pick, of, be
   return pick(patches)();
 }
 
-/** What the month has besides, by its day. */
+/** The planned acts, by day. */
 export function planOf(simulation: Simulation): Map<number, () => Promise<void>> {
   const { ok, model, labels, people } = simulation;
   const release = async (tag: string): Promise<string> => {
@@ -154,7 +154,7 @@ export function planOf(simulation: Simulation): Map<number, () => Promise<void>>
     await simulation.perform({ do: 'dropLabel', by: people[0]!, label });
   }
 
-  /** Clocks that run keep their time. */
+  /** Lowers the target of a policy; running clocks retain their due time. */
   async function lowerTarget(): Promise<void> {
     const high = (await ok('GET', '/sla-policies')).data[1];
     await ok('PATCH', `/sla-policies/${high.id}`, { targetMinutes: 600 });
@@ -162,7 +162,7 @@ export function planOf(simulation: Simulation): Map<number, () => Promise<void>>
   }
 }
 
-/** Lets time pass on both sides. */
+/** Advances the time of the server and the model. */
 export async function pass(simulation: Simulation, ms: number): Promise<void> {
   const { app, model } = simulation;
   app.clock.advance(ms);
@@ -170,7 +170,7 @@ export async function pass(simulation: Simulation, ms: number): Promise<void> {
   model.pass(app.clock.now());
 }
 
-/** Somebody does something, and what follows of it is done within the same moment; no two things are done in one. */
+/** Performs one act and waits for its effects at the same time; each act has its own time. */
 export async function act(simulation: Simulation, chance: Chance): Promise<void> {
   const { app, model } = simulation;
   await something(simulation, chance);
@@ -179,5 +179,5 @@ export async function act(simulation: Simulation, chance: Chance): Promise<void>
   model.pass(app.clock.now());
 }
 
-/** To the millisecond, so that nothing falls into the moment at which it is due. */
+/** A random number of milliseconds, so that no act coincides with a due time. */
 export const pauseOf = ({ below }: Chance, hours: number): number => minuteMs + below(hours * hourMs);

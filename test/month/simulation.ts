@@ -1,4 +1,5 @@
-// The company of the month: three teams in three time zones, their people, promises and projects, and how acts are sent to the server.
+// The setup of the month: three teams in three time zones with members, SLA policies and projects, and the
+// requests of acts.
 import { createClock, startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { allTrackerScopes, install, packSource } from '../plugins/pack.ts';
 import { Model, type Act, type StateType, type Written } from './model.ts';
@@ -7,7 +8,7 @@ import type { Rhythm } from './model-cycles.ts';
 import type { Policy } from './model-sla.ts';
 
 const v1 = '/api/v1';
-/** A Sunday. The clocks of Zagreb go back on October 31, those of New York on November 7. */
+/** A Sunday. Summer time ends in Zagreb on October 31 and in New York on November 7. */
 export const monthBegins = Date.parse('2027-10-10T12:00:00Z');
 
 const rhythms: readonly Rhythm[] = [
@@ -28,19 +29,19 @@ const newYork: Office = { timeZone: 'America/New_York', hours: [[9, 12], [13, 17
 export interface Simulation {
   app: TestApp;
   readonly model: Model;
-  /** Ids of members who are there, the owner first. */
+  /** Ids of current members, the owner first. */
   readonly people: string[];
   readonly labels: Map<string, string>;
   readonly projects: { readonly id: string; readonly milestones: string[] }[];
-  /** As the owner. @throws where the answer is no success */
+  /** Sends a request as the owner. @throws on an error response */
   ok(method: string, path: string, body?: object): Promise<Json>;
-  /** All pages of a list. */
+  /** Returns all pages of a list. */
   all(path: string): Promise<Json[]>;
-  /** By the key of a member. */
+  /** A client with the key of a member. */
   as(member: string): Client;
   join(name: string): Promise<string>;
   leave(member: string): Promise<void>;
-  /** Sends an act, and tells the model once it is done. */
+  /** Sends an act, and applies it to the model afterwards. */
   perform(act: Act, way?: 'board' | 'triage'): Promise<void>;
 }
 
@@ -114,7 +115,7 @@ function calendarOf({ timeZone, hours, holidays }: Office): object {
   return { timeZone, holidays, hours: Object.fromEntries(days.map((day) => [day, spans])) };
 }
 
-/** What crashes is urgent: the model says the same in its own words. */
+/** Installs a rule that makes crashes urgent. The model implements the same rule independently. */
 async function automate(call: Client): Promise<void> {
   const definition = `{
     id: 'com.test.month', version: '1.0.0', engines: { tatami: '*' }, scopes: ${allTrackerScopes.replace(/;$/, '')},
@@ -243,7 +244,7 @@ async function boardMove(
   return ['POST', `/boards/${board.id}/move`, { issueId, column, position: 'top' }];
 }
 
-/** As the body of a request says it. */
+/** Converts an act to a request body. */
 async function sentOf({ ok }: Simulation, team: string, written: Partial<Written>): Promise<object> {
   const { state, assignee, project, milestone, cycle, ...rest } = written;
   const has = (name: string): boolean => name in written;

@@ -1,4 +1,5 @@
-// What holds of every month: the log has no gap, releases stand as they went out, boards count what is there, and the doctor finds nothing.
+// Invariants of every month: the log has no gap, published releases are unchanged, boards count correctly,
+// and the doctor reports nothing.
 import { expect } from 'bun:test';
 import { readConfig } from '../../core/config.ts';
 import { examine } from '../../core/doctor/doctor.ts';

@@ -1,4 +1,3 @@
-// OAuth apps over REST: who registers them, where codes may go, and how secrets are replaced.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createClients } from '../../core/oauth/clients/clients.ts';
 import { createDocuments } from '../../core/oauth/clients/documents.ts';
@@ -15,7 +14,7 @@ let app: TestApp;
 const body = { name: 'Reports', redirectUris: ['https://reports.acme.example/callback'] };
 const register = (more: object = {}): Promise<Reply> => app.call('POST', v1, { ...body, ...more });
 
-/** As the authorization server finds them. */
+/** The clients as the authorization server sees them. */
 const clients = () => {
   const { services } = app;
   const egress = { send: () => Promise.reject(new Error('nothing is fetched here')) };
@@ -31,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test('an app is registered, shown without its secret, changed and deleted, and the log tells of it', async () => {
+test('an app is registered, returned without its secret, changed and deleted, and each change emits an event', async () => {
   const from = await app.lastSequence();
   const { status, json, headers } = await register({ confidential: true, homepage: 'https://acme.example/' });
   expect([status, headers.get('location')]).toEqual([201, `${app.url}${v1}/${json.id}`]);
@@ -48,7 +47,7 @@ test('an app is registered, shown without its secret, changed and deleted, and t
   expect(entry).toMatchObject({ action: 'oauth_app.deleted', target: { kind: 'oauth_app', id: json.id } });
 });
 
-test('a public app has no secret to rotate, and confidentiality is settled at registration', async () => {
+test('a public app has no secret to rotate, and the client type is fixed at registration', async () => {
   const { json } = await register();
   expect([json.confidential, json.secret, json.secretSince]).toEqual([false, null, null]);
   expect((await app.call('POST', `${v1}/${json.id}/rotate-secret`, {})).json.error.code).toBe('conflict');
@@ -56,7 +55,7 @@ test('a public app has no secret to rotate, and confidentiality is settled at re
   expect(wrong.error.details).toMatchObject([{ path: 'confidential', issue: 'unknown_field' }]);
 });
 
-test('owners and admins write, members and guests do not, nor does an app or a plugin on behalf of an owner', async () => {
+test('owners and admins write apps, and members, guests, apps and plugins cannot', async () => {
   const scopes = ['oauth-apps:write'];
   const { json: created } = await register({ confidential: true });
   for (const [role, isAllowed] of Object.entries({ owner: true, admin: true, member: false, guest: false })) {
@@ -91,7 +90,7 @@ test('owners and admins write, members and guests do not, nor does an app or a p
     expect((await as({ kind, id: `${kind}_1`, memberId: owner })).error?.code).toBe('forbidden');
 });
 
-test('an app of another workspace is not there, whatever is asked of it', async () => {
+test('an app of another workspace responds like one that does not exist', async () => {
   const { json } = await register({ confidential: true });
   const other = app.clientOf((await app.addWorkspace('Elsewhere', 'ELS')).apiKey);
   const nowhere = `app_${'0'.repeat(26)}`;
@@ -112,7 +111,7 @@ test('an app of another workspace is not there, whatever is asked of it', async 
   expect((await other('GET', v1)).json.data).toEqual([]);
 });
 
-test('after a rotation both secrets are good until the grace ends, then the new one alone', async () => {
+test('after a rotation both secrets are valid until the grace period ends, and then only the new one', async () => {
   const { json: created } = await register({ confidential: true });
   const proves = (secret: string): Promise<boolean> => clients().proves(created.id, secret);
   const rotate = async (sent: object): Promise<Json> =>
@@ -140,7 +139,7 @@ test('after a rotation both secrets are good until the grace ends, then the new 
   expect([await proves(fourth.secret), await clients().find(created.id)]).toEqual([false, null]);
 });
 
-test('no more than four earlier secrets are good at once, whoever rotates how often', async () => {
+test('at most four earlier secrets are valid at once, after any number of rotations', async () => {
   const { json } = await register({ confidential: true });
   const rotated = [];
   for (let i = 0; i < 5; i++)
@@ -150,7 +149,7 @@ test('no more than four earlier secrets are good at once, whoever rotates how of
   expect(last.status).toBe(200);
 });
 
-test('two who rotate at once both get a secret that works, or are told to try again', async () => {
+test('two concurrent rotations both return a working secret, or ask to try again', async () => {
   const { json } = await register({ confidential: true });
   const both = await Promise.all(
     [1, 2].map(() => app.call('POST', `${v1}/${json.id}/rotate-secret`, { graceHours: 24 })),
@@ -161,7 +160,7 @@ test('two who rotate at once both get a secret that works, or are told to try ag
   expect(await clients().proves(json.id, json.secret)).toBe(true);
 });
 
-test('the authorization server is told no secret, and whose admins vouch for the app', async () => {
+test('the authorization server receives no secret, and learns which admins vouch for the app', async () => {
   const { json } = await register({ confidential: true, redirectUris: ['http://127.0.0.1/cb'] });
   const client = (await clients().find(json.id))!;
   expect(JSON.stringify(protocolMetadata(client))).not.toContain('ttms_');
@@ -228,7 +227,7 @@ const bad: readonly (readonly [uri: string, says: RegExp])[] = [
   [`https://app.example/${'a'.repeat(990)}`, /longer|at most/],
 ];
 
-test('a redirect URI is registered in the one way that every parser reads alike (RFC 9700 §2.1, §4.1)', async () => {
+test('a redirect URI is registered only in a form that every parser reads alike (RFC 9700 §2.1, §4.1)', async () => {
   for (const uri of good) {
     const { status, json } = await app.call(
       'POST',
@@ -254,7 +253,7 @@ test('a redirect URI is registered in the one way that every parser reads alike 
   expect(moved.json.error.details).toMatchObject([{ path: 'redirectUris.0', issue: 'invalid_format' }]);
 });
 
-test('the name and the page of an app are what they look like', async () => {
+test('the name and the home page of an app contain no misleading characters', async () => {
   const names = [
     '',
     ' ',
@@ -279,7 +278,7 @@ test('the name and the page of an app are what they look like', async () => {
   expect((await register({ name: '会計 – Büro' })).status).toBe(201);
 });
 
-test('a workspace has a hundred apps at most, also where several register at once', async () => {
+test('a workspace has at most a hundred apps, also under concurrent registration', async () => {
   const { apiKey } = await app.addWorkspace('Full', 'FUL');
   const call = app.clientOf(apiKey);
   for (let i = 0; i < 98; i += 14)

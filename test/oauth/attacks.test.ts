@@ -1,5 +1,4 @@
-// What is tried against authorization servers, and comes to nothing: a table of attacks and mistakes, each with the rule that forbids
-// it, of the RFCs and of OWASP ASVS 5.0 (chapter 10 is on OAuth, 3 on browsers, 7 on sessions).
+// Attacks on authorization servers, each with the rule in an RFC or OWASP ASVS 5.0 that forbids it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type TestApp } from '../app.ts';
 import { signIn } from '../identity/person.ts';
@@ -40,7 +39,7 @@ afterAll(() => app.stop());
 const challenge = pkce().challenge;
 const begin = (params: Params = {}, client = open): Promise<Page> =>
   browser.get(authorizePath(client, challenge, params));
-/** What the app is told in the redirect: in the query, or where it asked for a token there, in the fragment. */
+/** Returns the parameters of a redirect: in the query, or in the fragment if a token was requested there. */
 function callbackParams({ location }: Page): URLSearchParams {
   const { hash, searchParams } = new URL(location ?? 'about:blank');
   return hash === '' ? searchParams : new URLSearchParams(hash.slice(1));
@@ -55,7 +54,7 @@ const codeOf = async (
 const bearer = async (token: string, path = '/api/v1/issues'): Promise<number> =>
   (await app.clientOf(token)('GET', path)).status;
 
-/** Addresses that no request may be answered to, as none of them is registered letter by letter. */
+/** Redirect URIs that differ from every registered one. */
 const strangeRedirects: readonly (readonly [string, () => Client, string])[] = [
   ['another host', () => open, 'https://evil.example/callback'],
   ['a suffix to the path', () => open, 'https://client.example/callback/more'],
@@ -67,42 +66,42 @@ const strangeRedirects: readonly (readonly [string, () => Client, string])[] = [
   ['the default port written out', () => open, 'https://client.example:443/callback'],
   ['another scheme', () => open, 'http://client.example/callback'],
   ['user information', () => open, 'https://evil.example@client.example/callback'],
-  ['a host that reads like user information', () => open, 'https://client.example@evil.example/callback'],
+  ['a host that resembles user information', () => open, 'https://client.example@evil.example/callback'],
   ['a fragment', () => open, 'https://client.example/callback#at'],
   ['a query', () => open, 'https://client.example/callback?next=https://evil.example'],
-  ['a path that climbs', () => open, 'https://client.example/x/../callback'],
+  ['a path with dot segments', () => open, 'https://client.example/x/../callback'],
   ['an encoded path', () => open, 'https://client.example/%63allback'],
   ['a trailing slash', () => open, 'https://client.example/callback/'],
   ['a backslash', () => open, 'https://client.example\\@evil.example/callback'],
   ['a script', () => open, 'javascript:alert(1)'],
   ['nothing', () => open, ''],
   ['the redirect of another client', () => open, 'https://other.example/back'],
-  ['loopback for a client on the web', () => open, 'http://127.0.0.1/callback'],
+  ['loopback for a web client', () => open, 'http://127.0.0.1/callback'],
   ['loopback with another path', () => native, 'http://127.0.0.1:5000/other'],
   ['loopback over https', () => native, 'https://127.0.0.1:5000/callback'],
-  ['a host that begins like loopback', () => native, 'http://127.0.0.1.evil.example:5000/callback'],
+  ['a host that starts like loopback', () => native, 'http://127.0.0.1.evil.example:5000/callback'],
   ['user information on loopback', () => native, 'http://evil@127.0.0.1:5000/callback'],
   ['another scheme of an app', () => native, 'com.example.other:/callback'],
 ];
 
 for (const [name, clientOf, uri] of strangeRedirects)
-  test(`RFC 9700 §2.1, §4.1; ASVS 10.4.1: ${name} is no registered redirect, and nobody is sent there`, async () => {
+  test(`RFC 9700 §2.1, §4.1; ASVS 10.4.1: ${name} is an unregistered redirect URI and gets no redirect`, async () => {
     const page = await begin({ redirect_uri: uri }, clientOf());
     expect([page.status, page.location]).toEqual([400, null]);
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
   });
 
-test('RFC 8252 §7.3: any port of a loopback address that is registered will do', async () => {
+test('RFC 8252 §7.3: a registered loopback redirect URI matches with any port', async () => {
   for (const uri of ['http://127.0.0.1:5000/callback', 'http://[::1]:61023/callback'])
     expect((await begin({ redirect_uri: uri }, native)).status).toBe(303);
 });
 
-/** Requests that the app is told to be wrong, at the address that is registered for it. */
+/** Requests whose error is sent to the registered redirect URI. */
 const refusedRequests: readonly (readonly [string, Params, string])[] = [
   ['RFC 7636 §4.4.1; RFC 9700 §2.1.1; ASVS 10.4.6: without PKCE', none('code_challenge'), 'invalid_request'],
-  ['RFC 7636 §4.2; ASVS 10.4.6: a challenge in plain', { code_challenge_method: 'plain' }, 'invalid_request'],
+  ['RFC 7636 §4.2; ASVS 10.4.6: a plain challenge', { code_challenge_method: 'plain' }, 'invalid_request'],
   [
-    'RFC 7636 §4.3: a challenge without a method, which is plain',
+    'RFC 7636 §4.3: a challenge without a method, which means plain',
     { code_challenge_method: undefined },
     'invalid_request',
   ],
@@ -110,22 +109,18 @@ const refusedRequests: readonly (readonly [string, Params, string])[] = [
   ['RFC 9700 §2.1.2; ASVS 10.4.4: the implicit grant', { response_type: 'token' }, 'invalid_request'],
   ['ASVS 10.4.4: an id token', { response_type: 'id_token', nonce: 'n' }, 'invalid_request'],
   ['ASVS 10.4.4: a hybrid flow', { response_type: 'code token' }, 'invalid_request'],
-  ['ASVS 10.4.12: an answer in the fragment', { response_mode: 'fragment' }, 'unsupported_response_mode'],
-  ['ASVS 10.4.12: an answer as a form', { response_mode: 'form_post' }, 'unsupported_response_mode'],
+  ['ASVS 10.4.12: a response in the fragment', { response_mode: 'fragment' }, 'unsupported_response_mode'],
+  ['ASVS 10.4.12: a response as a form', { response_mode: 'form_post' }, 'unsupported_response_mode'],
   ['RFC 9101 §5: a request object', { request: 'e30.e30.' }, 'request_not_supported'],
   [
     'RFC 9101 §5.2: a request by reference',
     { request_uri: 'https://evil.example/r' },
     'request_uri_not_supported',
   ],
-  [
-    'RFC 8707 §2: a resource that is none of ours',
-    { resource: 'https://evil.example/api' },
-    'invalid_target',
-  ],
+  ['RFC 8707 §2: an unknown resource', { resource: 'https://evil.example/api' }, 'invalid_target'],
   ['RFC 8707 §2: a resource with another path', { resource: 'http://127.0.0.1/api/v2' }, 'invalid_target'],
   [
-    'OpenID Connect Core §3.1.2.1: no page where none is to be shown',
+    'OpenID Connect Core §3.1.2.1: prompt=none for a request that needs a page',
     { prompt: 'none' },
     'interaction_required',
   ],
@@ -136,22 +131,23 @@ function none(...names: string[]): Params {
 }
 
 for (const [name, params, error] of refusedRequests)
-  test(`${name} is refused with ${error}`, async () => {
+  test(`${name} is rejected with ${error}`, async () => {
     for (const client of [open, confidential]) {
       const page = await begin(params, client);
       expect([page.status, callbackError(page)]).toEqual([303, error]);
-      // RFC 9207 §2: every answer says who gave it, refusals as well, so that none passes for another server's.
+      // RFC 9207 §2: every response, also an error, names its issuer, so that none passes for one of another
+      // server.
       expect(page.location).toStartWith('https://client.example/callback');
       expect(callbackParams(page).get('iss')).toBe(app.url);
     }
   });
 
-test('OpenID Connect Core §3.1.2.6: nobody signed in is told apart where no page is to be shown', async () => {
+test('OpenID Connect Core §3.1.2.6: prompt=none without a session returns its own error', async () => {
   const page = await new Browser(app.url).get(authorizePath(open, challenge, { prompt: 'none' }));
   expect(callbackError(page)).toBe('login_required');
 });
 
-test('RFC 6749 §3.1: a parameter that is sent twice is refused, and nobody is sent to either of two redirects', async () => {
+test('RFC 6749 §3.1: a repeated parameter is rejected without a redirect', async () => {
   const twice = `${authorizePath(open, challenge)}&redirect_uri=${encodeURIComponent('https://evil.example/')}`;
   const page = await browser.get(twice);
   expect([page.status, page.location]).toEqual([400, null]);
@@ -166,7 +162,7 @@ test('RFC 8707 §2: a token is for one resource', async () => {
   );
 });
 
-test('RFC 6749 §3.3: scopes that nobody offers come to nothing', async () => {
+test('RFC 6749 §3.3: scopes that no app can get are rejected with invalid_scope', async () => {
   for (const scope of ['openid', 'approvals:write', 'api-keys:write grants:write']) {
     const begun = await begin({ scope });
     const consentPage = await browser.get(begun.location!);
@@ -175,14 +171,14 @@ test('RFC 6749 §3.3: scopes that nobody offers come to nothing', async () => {
   }
 });
 
-test('RFC 6749 §4.1.2.1: an unknown client is told on a page, and nobody is sent anywhere', async () => {
+test('RFC 6749 §4.1.2.1: an unknown client gets an error page and no redirect', async () => {
   for (const id of ['', 'app_unknown', 'constructor', '__proto__', "' OR 1=1"]) {
     const page = await begin({ client_id: id });
     expect([id, page.status, page.location]).toEqual([id, 400, null]);
   }
 });
 
-test('RFC 6749 §4.1.2; RFC 9700 §2.1.1; ASVS 10.4.2: a code that is used again ends what it gave', async () => {
+test('RFC 6749 §4.1.2; RFC 9700 §2.1.1; ASVS 10.4.2: a reused code revokes the tokens that it gave', async () => {
   const proof = pkce();
   const code = await codeOf(proof);
   const { json } = await exchange(app, open, code, proof);
@@ -192,20 +188,20 @@ test('RFC 6749 §4.1.2; RFC 9700 §2.1.1; ASVS 10.4.2: a code that is used again
   expect((await refresh(app, open, json.refresh_token)).json.error).toBe('invalid_grant');
 });
 
-test('RFC 6749 §4.1.2; ASVS 10.4.3: a code is good for a minute', async () => {
+test('RFC 6749 §4.1.2; ASVS 10.4.3: a code is valid for a minute', async () => {
   const proof = pkce();
   const code = await codeOf(proof);
   app.clock.advance(60_000);
   expect((await exchange(app, open, code, proof)).json.error).toBe('invalid_grant');
 });
 
-/** Exchanges of a good code that come to nothing. */
+/** Rejected exchanges of a valid code. */
 const refusedExchanges: readonly (readonly [
   string,
   (code: string | null, verifier: string) => Promise<unknown>,
 ])[] = [
   [
-    'RFC 9700 §4.5; ASVS 10.4.6: a code that was injected, without the verifier it was asked for with',
+    'RFC 9700 §4.5; ASVS 10.4.6: an injected code without the verifier of its request',
     (code) => exchange(app, open, code, pkce()),
   ],
   [
@@ -222,7 +218,7 @@ const refusedExchanges: readonly (readonly [
       exchange(app, other, code, { verifier, challenge }, { redirect_uri: open.redirectUri }),
   ],
   [
-    'RFC 6749 §4.1.3: another redirect than it was asked for with',
+    'RFC 6749 §4.1.3: a redirect URI other than the requested one',
     (code, verifier) =>
       exchange(app, open, code, { verifier, challenge }, { redirect_uri: other.redirectUri }),
   ],
@@ -231,7 +227,7 @@ const refusedExchanges: readonly (readonly [
     (code, verifier) => exchange(app, open, code, { verifier, challenge }, { redirect_uri: undefined }),
   ],
   [
-    'RFC 8707 §2.2: another resource than was consented to',
+    'RFC 8707 §2.2: a resource other than the consented one',
     (code, verifier) =>
       exchange(app, open, code, { verifier, challenge }, { resource: `${app.url}/api/mcp/streamable-http` }),
   ],
@@ -247,14 +243,14 @@ for (const [name, attempt] of refusedExchanges)
     });
   });
 
-test('RFC 6749 §5.2; ASVS 10.4.4: other grants are not taken', async () => {
+test('RFC 6749 §5.2; ASVS 10.4.4: other grant types are rejected', async () => {
   for (const type of ['password', 'client_credentials', 'urn:ietf:params:oauth:grant-type:jwt-bearer', ''])
     expect((await ask(app, '/oauth/token', open, { grant_type: type })).json.error).toMatch(
       /^(unsupported_grant_type|invalid_request)$/,
     );
 });
 
-test('RFC 6749 §3.2.1; ASVS 10.4.10: a confidential client that does not prove itself gets nothing', async () => {
+test('RFC 6749 §3.2.1; ASVS 10.4.10: an unauthenticated confidential client gets no token', async () => {
   const proof = pkce();
   const code = await codeOf(proof, confidential);
   const unproven: Client = { ...confidential, secret: null };
@@ -267,7 +263,7 @@ test('RFC 6749 §3.2.1; ASVS 10.4.10: a confidential client that does not prove 
   expect((await exchange(app, confidential, code, proof)).status).toBe(200);
 });
 
-test('RFC 6749 §2.3: a client proves itself in one way at a time, and a public one in none', async () => {
+test('RFC 6749 §2.3: a client uses one authentication method at a time, and a public client none', async () => {
   const both = await ask(app, '/oauth/token', confidential, {
     ...{ grant_type: 'refresh_token', refresh_token: 'x', client_secret: confidential.secret ?? '' },
   });
@@ -281,14 +277,14 @@ test('RFC 6749 §2.3: a client proves itself in one way at a time, and a public 
   expect(claimed.json.error).toBe('invalid_client');
 });
 
-test('RFC 6749 §10.4; RFC 9700 §2.2.2; ASVS 10.4.5: the refresh token of another client is none', async () => {
+test('RFC 6749 §10.4; RFC 9700 §2.2.2; ASVS 10.4.5: the refresh token of another client is rejected', async () => {
   const tokens = await tokensOf(app, open, { browser });
   expect((await refresh(app, other, tokens.refresh_token)).json.error).toBe('invalid_grant');
-  // A stranger who tries does not end it either.
+  // The failed attempt does not revoke the token.
   expect((await refresh(app, open, tokens.refresh_token)).status).toBe(200);
 });
 
-test('RFC 6749 §6: refreshing gives no more scopes than were granted, and fewer where fewer are asked for', async () => {
+test('RFC 6749 §6: a refresh grants at most the original scopes, and fewer on request', async () => {
   const tokens = await tokensOf(app, open, { browser });
   const more = await refresh(app, open, tokens.refresh_token, { scope: 'issues:write teams:read' });
   expect(more.json.error).toBe('invalid_scope');
@@ -297,7 +293,7 @@ test('RFC 6749 §6: refreshing gives no more scopes than were granted, and fewer
   expect(await bearer(fewer.json.access_token)).toBe(403);
 });
 
-test('ASVS 10.4.8: however often it is refreshed, a grant ends after a year', async () => {
+test('ASVS 10.4.8: a grant ends after a year, with any number of refreshes', async () => {
   const own = await startApp();
   try {
     const client = await registerApp(own);
@@ -313,7 +309,7 @@ test('ASVS 10.4.8: however often it is refreshed, a grant ends after a year', as
   }
 });
 
-test('RFC 7009 §2.1; ASVS 10.4.9: revoking a refresh token ends the grant, an access token itself alone', async () => {
+test('RFC 7009 §2.1; ASVS 10.4.9: revoking a refresh token ends the grant, and revoking an access token ends only that token', async () => {
   const first = await tokensOf(app, open, { browser });
   expect(await bearer(first.access_token)).toBe(200);
   expect((await ask(app, '/oauth/revoke', open, { token: first.access_token })).status).toBe(200);
@@ -323,7 +319,7 @@ test('RFC 7009 §2.1; ASVS 10.4.9: revoking a refresh token ends the grant, an a
   expect(await bearer(second.access_token)).toBe(401);
 });
 
-test('RFC 7009 §2.1: nobody revokes the token of another client, and unknown ones are no mistake', async () => {
+test('RFC 7009 §2.1: a client cannot revoke the token of another, and an unknown token is no error', async () => {
   const tokens = await tokensOf(app, open, { browser });
   for (const token of [tokens.access_token, tokens.refresh_token, 'unknown'])
     expect((await ask(app, '/oauth/revoke', other, { token })).status).toBe(200);
@@ -331,7 +327,7 @@ test('RFC 7009 §2.1: nobody revokes the token of another client, and unknown on
   expect((await refresh(app, open, tokens.refresh_token)).status).toBe(200);
 });
 
-test('RFC 7662 §2.1, §4: only a client that proves itself looks tokens up, and its own alone', async () => {
+test('RFC 7662 §2.1, §4: only an authenticated client introspects tokens, and only its own', async () => {
   const mine = await tokensOf(app, confidential, { browser });
   const foreign = await tokensOf(app, open, { browser });
   const lookUp = async (client: Client | null, token: string) =>
@@ -350,19 +346,19 @@ test('RFC 7662 §2.1, §4: only a client that proves itself looks tokens up, and
   expect(await lookUp(confidential, mine.access_token)).toEqual({ active: false });
 });
 
-test('RFC 8707 §3; RFC 9700 §2.3: the API takes no token that is for the agents’ endpoint', async () => {
+test('RFC 8707 §3; RFC 9700 §2.3: the API rejects a token for the MCP endpoint', async () => {
   const resource = `${app.url}/api/mcp/streamable-http`;
   const tokens = await tokensOf(app, open, { browser, params: { resource } });
   expect(await bearer(tokens.access_token)).toBe(401);
 });
 
-test('RFC 6750 §5.3; RFC 9700 §4.3.2: the API takes no token from an address', async () => {
+test('RFC 6750 §5.3; RFC 9700 §4.3.2: the API rejects a token in the URL', async () => {
   const { access_token: token } = await tokensOf(app, open, { browser });
   const response = await fetch(`${app.url}/api/v1/issues?access_token=${token}`);
   expect(response.status).toBe(401);
 });
 
-test('RFC 6750 §3; RFC 9728 §5.1: who brings no good token is told where tokens come from', async () => {
+test('RFC 6750 §3; RFC 9728 §5.1: a request without a valid token learns where to get one', async () => {
   for (const token of [null, 'tta_unknown', `tta_${'a'.repeat(43)}`]) {
     const { status, headers } = await app.clientOf(token)('GET', '/api/v1/issues');
     expect([status, headers.get('www-authenticate')]).toEqual([
@@ -372,7 +368,7 @@ test('RFC 6750 §3; RFC 9728 §5.1: who brings no good token is told where token
   }
 });
 
-test('a refresh token, a code and a device code open nothing as an access token', async () => {
+test('a refresh token, a code and a device code are not accepted as an access token', async () => {
   const proof = pkce();
   const tokens = await tokensOf(app, open, { browser });
   const device = await ask(app, '/oauth/device', { ...open, id: 'tatami-cli' }, {});

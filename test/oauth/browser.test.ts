@@ -11,7 +11,7 @@ interface Walked {
 }
 
 let app: TestApp;
-/** Where the apps would listen. */
+/** Receives the redirects of the apps. */
 let listener: ReturnType<typeof Bun.serve>;
 beforeAll(async () => {
   app = await startApp();
@@ -29,7 +29,7 @@ afterAll(async () => {
   await app.stop();
 });
 
-test('a person lets apps and devices in, with scripts and without, and axe holds nothing against the pages', async () => {
+test('a person authorizes apps and devices, with and without scripts, without axe violations', async () => {
   const redirectUri = `http://127.0.0.1:${listener.port}/callback`;
   const known = await registerApp(app, { redirectUris: [redirectUri] });
   const registered = await fetch(`${app.url}/oauth/register`, {
@@ -55,7 +55,7 @@ test('a person lets apps and devices in, with scripts and without, and axe holds
     ...codes.map(({ json }) => json.user_code as string),
     app.url,
   ]);
-  // The browser names pages that say what is wrong, which have a status of 4xx.
+  // The browser also logs the error pages of the test, which have a 4xx status.
   const complaints = walked.complaints.filter((text) => !/responded with a status of 4\d\d/.test(text));
   expect({ ...walked, complaints }).toEqual({
     went: {

@@ -1,5 +1,4 @@
-// What tests of OAuth begin with: an app that is registered, a person who is signed in, and the pages in between as a browser without
-// scripts would go through them.
+// Registers an app, signs a person in, and goes through the OAuth pages as a browser without scripts.
 import { createHash, randomBytes } from 'node:crypto';
 import type { Json, TestApp } from '../app.ts';
 import { signIn, type Person } from '../identity/person.ts';
@@ -21,7 +20,7 @@ export interface Page {
   readonly text: string;
 }
 
-/** A browser: it keeps cookies by path, and follows no redirect by itself. */
+/** A browser that stores cookies by path, and follows no redirect. */
 export class Browser {
   readonly base: string;
   readonly #cookies = new Map<string, { name: string; value: string; path: string }>();
@@ -30,7 +29,7 @@ export class Browser {
     this.base = base;
   }
 
-  /** As a person who signed in has it. */
+  /** Adds the session cookie of a signed-in person. */
   addCookie(pair: string): void {
     const at = pair.indexOf('=');
     const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
@@ -79,7 +78,10 @@ export class Browser {
   }
 }
 
-/** What a form of a page would send, every box as it is shown. @param holding a part of it; by default the last form is taken */
+/**
+ * Returns the fields of a form, with its default values.
+ * @param holding text within the form; by default the last form
+ */
 export function formOf(page: Page, holding = '<form'): URLSearchParams {
   const form = new URLSearchParams();
   const text = page.text.match(/<form.*?<\/form>/gs)?.findLast((one) => one.includes(holding)) ?? '';
@@ -95,7 +97,7 @@ export function formOf(page: Page, holding = '<form'): URLSearchParams {
 const attribute = (tag: string, name: string): string | null =>
   new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1]?.replaceAll('&amp;', '&') ?? null;
 
-/** Tests of the executable have no more of it. */
+/** The part of the server that tests of the executable also have. */
 type Server = Pick<TestApp, 'url' | 'call'>;
 
 export interface Client {
@@ -106,7 +108,7 @@ export interface Client {
 
 const redirectUri = 'https://client.example/callback';
 
-/** Registered by an admin of the first workspace. */
+/** Registers an app as an admin of the first workspace. */
 export async function registerApp(
   app: Server,
   { confidential = false, redirectUris = [redirectUri], name = 'Burndown' } = {},
@@ -116,7 +118,7 @@ export async function registerApp(
   return { id: json.id, secret: json.secret ?? null, redirectUri: redirectUris[0]! };
 }
 
-/** In which the person is signed in; by default a new one in the seat of the owner. */
+/** Returns a browser in which the person is signed in; by default a new one in the seat of the owner. */
 export async function browserOf(app: TestApp, person?: Person): Promise<Browser> {
   const browser = new Browser(app.url);
   browser.addCookie((person ?? (await signIn(app))).cookie);
@@ -125,7 +127,7 @@ export async function browserOf(app: TestApp, person?: Person): Promise<Browser>
 
 export type Params = Readonly<Record<string, string | undefined>>;
 
-/** @param params that are undefined are left out */
+/** @param params undefined ones are omitted */
 export function authorizePath(client: Client, challenge: string, params: Params = {}): string {
   const all: Params = {
     response_type: 'code',
@@ -146,7 +148,11 @@ function sent(params: Params): URLSearchParams {
   return form;
 }
 
-/** Through the consent page. @param change of what its form would send @returns where the browser is sent in the end */
+/**
+ * Completes the consent page.
+ * @param change changes of the form fields
+ * @returns the final redirect of the browser
+ */
 export async function consent(
   browser: Browser,
   path: string,
@@ -171,7 +177,7 @@ export interface Answer {
   readonly json: Json;
 }
 
-/** Asks one of the endpoints of the protocol, as a client. */
+/** Sends a request of a client to a protocol endpoint. */
 export async function ask(app: Server, path: string, client: Client | null, params: Params): Promise<Answer> {
   const isSecret = client !== null && client.secret !== null;
   const body = sent({ ...(client && !isSecret ? { client_id: client.id } : {}), ...params });
@@ -203,7 +209,7 @@ export function refresh(app: Server, client: Client, token: string, params: Para
   return ask(app, '/oauth/token', client, { grant_type: 'refresh_token', refresh_token: token, ...params });
 }
 
-/** From the first request to the tokens. */
+/** Runs the flow from the first request to the tokens. */
 export async function tokensOf(
   app: Server,
   client: Client,

@@ -1,4 +1,4 @@
-// The conformance suite of the Model Context Protocol, as its makers publish it, against our authorization server.
+// Runs the published conformance suite of the Model Context Protocol against the authorization server.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'tatami-conformance-'));
 beforeAll(async () => void (app = await startApp({ clock: createSystemClock(), dataDir })));
 afterAll(() => app.stop());
 
-/** One that nobody listens on at this moment. */
+/** Returns a port that is unused at this moment. */
 function freePort(): number {
   const server = Bun.serve({ port: 0, fetch: () => new Response() });
   const { port = 0 } = server;
@@ -23,7 +23,7 @@ function freePort(): number {
   return port;
 }
 
-test('all scenarios for authorization servers pass, the person answering the consent page', async () => {
+test('all scenarios for authorization servers pass, with a person on the consent page', async () => {
   const port = freePort();
   const redirectUri = `http://127.0.0.1:${port}/callback`;
   const client = await registerApp(app, { redirectUris: [redirectUri] });

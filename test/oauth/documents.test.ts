@@ -1,5 +1,5 @@
-// Clients that say who they are at the address that is their id (draft-ietf-oauth-client-id-metadata-document), fetched over real TLS on
-// loopback. Certificates are made by openssl for the run; without openssl these tests are skipped.
+// Clients identified by a metadata URL (draft-ietf-oauth-client-id-metadata-document), fetched over TLS on
+// loopback. openssl creates the certificates for the run; without openssl these tests are skipped.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -64,7 +64,7 @@ const sent = (path: string, more: object = {}): string =>
   });
 const json = (body: string, headers: Record<string, string> = {}): Response =>
   new Response(body, { headers: { 'content-type': 'application/json', ...headers } });
-/** Answers a document at a path, and gives its client_id. */
+/** Serves a document at a path. @returns its client_id */
 function put(path: string, more: object = {}, headers: Record<string, string> = {}): string {
   answers.set(path, () => json(sent(path, more), headers));
   return idOf(path);
@@ -88,7 +88,7 @@ async function refusal(find: Promise<OAuthClient | null>): Promise<string> {
   return (error as ClientRefused).message;
 }
 
-test('only an https address that every parser reads alike is the address of a document', () => {
+test('only an https URL that every parser reads alike is a client_id of a document', () => {
   for (const id of ['https://a.example/client', 'https://a.example/', 'https://a.example:8443/c?v=1'])
     expect([id, isDocumentId(id)]).toEqual([id, true]);
   const others = [
@@ -110,7 +110,7 @@ test('only an https address that every parser reads alike is the address of a do
   for (const id of others) expect([id, isDocumentId(id)]).toEqual([id, false]);
 });
 
-testTls('a client is what its document says, asked once while that is fresh', async () => {
+testTls('a client is what its document says, fetched once while fresh', async () => {
   const find = documents();
   const id = put('/agent', { client_uri: 'https://agent.example/', token_endpoint_auth_method: 'none' });
   const client = await find.find(id);
@@ -122,14 +122,14 @@ testTls('a client is what its document says, asked once while that is fresh', as
   expect(requests).toEqual(['GET /agent']);
 });
 
-testTls('many who ask for one document at once make one request', async () => {
+testTls('many concurrent requests for one document make one fetch', async () => {
   const find = documents();
   const id = put('/at-once');
   const clients = await Promise.all(Array.from({ length: 20 }, () => find.find(id)));
   expect([clients.every((client) => client?.id === id), requests]).toEqual([true, ['GET /at-once']]);
 });
 
-testTls('a document is kept as it says, for five minutes at least and a day at most', async () => {
+testTls('a document is cached as its headers say, for at least five minutes and at most a day', async () => {
   const cases: readonly (readonly [header: string | null, keptMs: number])[] = [
     [null, 5 * minuteMs],
     ['no-store', 5 * minuteMs],
@@ -150,7 +150,7 @@ testTls('a document is kept as it says, for five minutes at least and a day at m
   }
 });
 
-testTls('what a document may not say is refused, and the message names the fix', async () => {
+testTls('an invalid document is rejected, and the message names the fix', async () => {
   const find = documents();
   const key = { kty: 'EC' };
   const cases: readonly (readonly [name: string, more: object, says: RegExp])[] = [
@@ -174,7 +174,7 @@ testTls('what a document may not say is refused, and the message names the fix',
   }
 });
 
-testTls('an answer that is no document is refused, and no redirect is followed', async () => {
+testTls('a response that is no document is rejected, and no redirect is followed', async () => {
   const find = documents();
   const whole = put('/elsewhere');
   const cases: Readonly<Record<string, readonly [Answer, RegExp]>> = {
@@ -205,7 +205,7 @@ testTls('an answer that is no document is refused, and no redirect is followed',
   expect(requests).not.toContain('GET /elsewhere');
 });
 
-testTls('a server that is too slow is given up', async () => {
+testTls('a slow server is given up', async () => {
   let fire = (): void => undefined;
   const timers: number[] = [];
   const find = documents((give, afterMs) => {
@@ -226,7 +226,7 @@ testTls('a server that is too slow is given up', async () => {
   answer();
 });
 
-testTls('what could not be had is asked for again after a minute, and then it may be well', async () => {
+testTls('a failed fetch is repeated after a minute, and can then succeed', async () => {
   const find = documents();
   answers.set('/later', () => new Response(null, { status: 503 }));
   for (let i = 0; i < 3; i++) await refusal(find.find(idOf('/later')));
@@ -236,26 +236,23 @@ testTls('what could not be had is asked for again after a minute, and then it ma
   expect(await find.find(idOf('/later'))).toMatchObject({ name: 'Agent' });
 });
 
-testTls(
-  'one host is asked at most thirty times a minute, and one address takes no more than its share of them',
-  async () => {
-    const find = documents();
-    const admitted: number[] = [];
-    for (let peer = 0; peer < 3; peer++) {
-      const before = requests.length;
-      for (let i = 0; i < 12; i++)
-        await find.find(put(`/many/${peer}/${i}`), `192.0.2.${peer}`).catch(() => null);
-      admitted.push(requests.length - before);
-    }
-    expect(await refusal(find.find(put('/many/0/more'), '192.0.2.0'))).toContain('Try again in a minute');
-    for (const count of admitted) expect([count > 0, count < 12]).toEqual([true, true]);
-    expect(requests.length).toBeLessThan(30);
-    clock.advance(minuteMs);
-    expect(await find.find(idOf('/many/0/more'), '192.0.2.0')).not.toBeNull();
-  },
-);
+testTls('one host gets at most thirty fetches a minute, and one peer only its quota of them', async () => {
+  const find = documents();
+  const admitted: number[] = [];
+  for (let peer = 0; peer < 3; peer++) {
+    const before = requests.length;
+    for (let i = 0; i < 12; i++)
+      await find.find(put(`/many/${peer}/${i}`), `192.0.2.${peer}`).catch(() => null);
+    admitted.push(requests.length - before);
+  }
+  expect(await refusal(find.find(put('/many/0/more'), '192.0.2.0'))).toContain('Try again in a minute');
+  for (const count of admitted) expect([count > 0, count < 12]).toEqual([true, true]);
+  expect(requests.length).toBeLessThan(30);
+  clock.advance(minuteMs);
+  expect(await find.find(idOf('/many/0/more'), '192.0.2.0')).not.toBeNull();
+});
 
-test('no address within reach of the server is asked, even one that the operator opened for webhooks', async () => {
+test('no private address is fetched, even one that the operator allowed for webhooks', async () => {
   const app = await startApp({ flags: { egressAllow: '127.0.0.0/8,10.0.0.0/8,::1/128' } });
   let resolved = '127.0.0.1';
   const resolve: Resolve = async () => [

@@ -1,4 +1,3 @@
-// From the first request of an app to what its tokens may do, and to their end.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import {
@@ -38,7 +37,7 @@ const lastEvent = async (): Promise<Json> => {
 };
 
 for (const clientType of ['public', 'confidential'] as const)
-  test(`a ${clientType} app acts for the member who let it in, with the scopes that it was left`, async () => {
+  test(`a ${clientType} app acts for the member who authorized it, with the scopes that the member left on`, async () => {
     const client = clientType === 'public' ? open : confidential;
     const tokens = await tokensOf(app, client, {
       browser,
@@ -65,7 +64,7 @@ for (const clientType of ['public', 'confidential'] as const)
     });
   });
 
-test('a person who is not signed in signs in first, and comes back', async () => {
+test('a signed-out person signs in first, and returns to the request', async () => {
   const stranger = new Browser(app.url);
   const begun = await stranger.get(authorizePath(open, pkce().challenge));
   const page = await stranger.get(begun.location!);
@@ -75,7 +74,7 @@ test('a person who is not signed in signs in first, and comes back', async () =>
   ]);
 });
 
-test('whoever denies it sends the app back with access_denied and nothing else', async () => {
+test('denying a request sends the app back with access_denied and nothing else', async () => {
   const back = await consent(browser, authorizePath(open, pkce().challenge), (form) =>
     form.set('decision', 'deny'),
   );
@@ -87,7 +86,7 @@ test('whoever denies it sends the app back with access_denied and nothing else',
   });
 });
 
-test('a refresh token is good once; used again, it ends the grant and all that came of it', async () => {
+test('a refresh token is valid once, and its reuse revokes the grant and all of its tokens', async () => {
   const first = await tokensOf(app, open, { browser });
   const second = (await refresh(app, open, first.refresh_token)).json;
   expect(await status(second.access_token)).toBe(200);
@@ -97,7 +96,7 @@ test('a refresh token is good once; used again, it ends the grant and all that c
   expect((await refresh(app, open, second.refresh_token)).json).toMatchObject({ error: 'invalid_grant' });
 });
 
-test('of eight refreshes at once exactly one succeeds, and what it was given is good for nothing', async () => {
+test('of eight concurrent refreshes exactly one succeeds, and its tokens are then revoked', async () => {
   const tokens = await tokensOf(app, open, { browser });
   const answers = await Promise.all(
     Array.from({ length: 8 }, () => refresh(app, open, tokens.refresh_token)),
@@ -110,7 +109,7 @@ test('of eight refreshes at once exactly one succeeds, and what it was given is 
   expect((await refresh(app, open, refresh_token)).json.error).toBe('invalid_grant');
 });
 
-test('of eight exchanges of one code at once at most one succeeds, and what it was given is good for nothing', async () => {
+test('of eight concurrent exchanges of one code at most one succeeds, and its tokens are then revoked', async () => {
   const proof = pkce();
   const back = await consent(browser, authorizePath(open, proof.challenge));
   const code = back.searchParams.get('code');
@@ -120,7 +119,7 @@ test('of eight exchanges of one code at once at most one succeeds, and what it w
   for (const { json } of succeeded) expect(await status(json.access_token)).toBe(401);
 });
 
-test('of eight answers to one consent page exactly one makes a grant', async () => {
+test('of eight concurrent answers to one consent page exactly one creates a grant', async () => {
   const begun = await browser.get(authorizePath(open, pkce().challenge));
   const form = formOf(await browser.get(begun.location!));
   form.set('decision', 'allow');
@@ -130,7 +129,7 @@ test('of eight answers to one consent page exactly one makes a grant', async () 
   expect(await app.eventTypes(before)).toEqual(['grant.created']);
 });
 
-test('a grant that is revoked over REST ends its tokens from the next request on', async () => {
+test('a grant revoked over REST invalidates its tokens from the next request on', async () => {
   const tokens = await tokensOf(app, open, { browser });
   expect(await status(tokens.access_token)).toBe(200);
   await app.call('DELETE', `/api/v1/grants/${(await grantOf()).id}`);
@@ -138,7 +137,7 @@ test('a grant that is revoked over REST ends its tokens from the next request on
   expect((await refresh(app, open, tokens.refresh_token)).json.error).toBe('invalid_grant');
 });
 
-test('a grant that is narrowed over REST narrows its tokens from the next request on', async () => {
+test('a grant narrowed over REST narrows its tokens from the next request on', async () => {
   const tokens = await tokensOf(app, open, { browser });
   expect(await status(tokens.access_token, '/api/v1/issues', 'POST', {})).toBe(422);
   await app.call('PATCH', `/api/v1/grants/${(await grantOf()).id}`, { scopes: ['comments:read'] });
@@ -153,7 +152,7 @@ const pollOf = (client: Client, code: string) => () =>
     device_code: code,
   });
 
-test('a device is let in by a person who types its code elsewhere, once', async () => {
+test('a device is authorized once by a person who types its code elsewhere', async () => {
   const begun = await ask(app, '/oauth/device', commandLine, { scope: 'issues:read' });
   expect(begun.json).toEqual({
     device_code: expect.stringMatching(/^[\w-]{43}$/),
@@ -185,7 +184,7 @@ test('a device is let in by a person who types its code elsewhere, once', async 
   expect(await status(json.access_token)).toBe(401);
 });
 
-test('a device is told that it was denied, or that its code is too old', async () => {
+test('a device learns that it was denied, or that its code has expired', async () => {
   const begun = await ask(app, '/oauth/device', commandLine, {});
   const typed = formOf(await browser.get(`/device?user_code=${begun.json.user_code}`));
   const form = formOf(await browser.post('/device', typed));
@@ -198,7 +197,7 @@ test('a device is told that it was denied, or that its code is too old', async (
   expect((await pollOf(commandLine, late.json.device_code)()).json.error).toBe('expired_token');
 });
 
-test('an access token lives an hour, a refresh token sixty days from its last use', async () => {
+test('an access token lasts an hour, and a refresh token sixty days from its last use', async () => {
   const tokens = await tokensOf(app, open, { browser });
   app.clock.jump(3_599_000);
   expect(await status(tokens.access_token)).toBe(200);

@@ -1,4 +1,4 @@
-// A grant, without the pages on which a member consents to it: for tests of what comes after.
+// Creates a grant without the consent pages.
 import { newGrant, type GrantTerms } from '../../core/identity/grants/kind.ts';
 import { directorySection } from '../../core/resource/directory.ts';
 import { directoryLoaders } from '../../core/resources.ts';
@@ -7,7 +7,10 @@ import type { TestApp } from '../app.ts';
 
 type GrantInput = Partial<Omit<GrantTerms, 'client'>> & { readonly client?: Partial<GrantTerms['client']> };
 
-/** By default the owner of the first workspace lets an app of another kind than theirs read issues. @returns its id */
+/**
+ * By default the owner of the first workspace lets an app of another workspace read issues.
+ * @returns the grant id
+ */
 export async function makeGrant(
   { services, committer, workspace }: Pick<TestApp, 'services' | 'committer' | 'workspace'>,
   { client, ...terms }: GrantInput = {},

@@ -1,4 +1,3 @@
-// Grants over REST: whose they are, that they can only become narrower, and that what they rest on ends them at once.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { clientIsThere } from '../../core/identity/grants/live.ts';
 import type { Principal } from '../../core/http/principal.ts';
@@ -35,7 +34,7 @@ const live = systemStatement<{ id: string }>(
 const isLive = async (id: string): Promise<boolean> =>
   (await app.services.store.readSystem(live, { id })).length > 0;
 
-/** Asks as the app of a grant does, by the kernel's other entrance. */
+/** Sends an in-process request as the app of a grant. */
 async function asApp(grantId: string, name: string, input: { id?: string; body?: object } = {}) {
   const { member, client, scopes } = await readGrant(grantId);
   const principal: Principal = {
@@ -56,7 +55,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test('a grant says who let which app do what, and where it leads', async () => {
+test('a grant shows its member, app, scopes and redirect host', async () => {
   const from = await app.lastSequence();
   const id = await makeGrant(app, {
     ...{ memberId: people.member.id, resource: 'mcp', redirectHost: 'app.example' },
@@ -71,7 +70,7 @@ test('a grant says who let which app do what, and where it leads', async () => {
   expect(await app.eventTypes(from)).toEqual(['grant.created']);
 });
 
-test('members see and revoke their own, admins those of all; others are not there', async () => {
+test('members see and revoke their own grants, admins see all, and others get a not-found error', async () => {
   const id = await makeGrant(app, { memberId: people.member.id });
   const missing = `grt_${'0'.repeat(26)}`;
   const lists = async (call: Client): Promise<boolean> =>
@@ -103,7 +102,7 @@ test('members see and revoke their own, admins those of all; others are not ther
   expect(await app.eventTypes(from)).toEqual(['grant.revoked']);
 });
 
-test('members hear of their own grants, and of those of others who reads the audit log', async () => {
+test('members receive events of their own grants, and readers of the audit log those of all', async () => {
   const mine = await makeGrant(app, { memberId: people.member.id });
   const others = await makeGrant(app, { memberId: people.other.id });
   const events = (await people.member.call('GET', '/api/v1/events?limit=100&types=grant.created')).json.data;
@@ -113,7 +112,7 @@ test('members hear of their own grants, and of those of others who reads the aud
   expect(all.map(({ data }: Json) => data.id)).toContain(others);
 });
 
-test('a grant becomes narrower and never wider, whoever asks', async () => {
+test('a grant can be narrowed and never widened, by any caller', async () => {
   const id = await makeGrant(app, { scopes: ['issues:write', 'comments:read'], guarded: ['delete'] });
   const patch = (sent: object) => app.call('PATCH', `${v1}/${id}`, sent);
   for (const scopes of [['issues:write', 'labels:read'], ['comments:write'], ['audit:read'], ['nonsense']]) {
@@ -140,7 +139,7 @@ test('a grant becomes narrower and never wider, whoever asks', async () => {
   expect((await patch({ guarded: ['delete', 'finish', 'bulk'] })).json.error.code).toBe('conflict');
 });
 
-test('an app gives up its own grant, and touches no other', async () => {
+test('an app revokes its own grant and no other', async () => {
   const own = await makeGrant(app, { client: { id: 'https://one.example/' }, scopes: ['issues:write'] });
   const other = await makeGrant(app, { client: { id: 'https://two.example/' } });
   expect(await asApp(own, 'grants.delete', { id: other })).toBe('forbidden');
@@ -152,7 +151,7 @@ test('an app gives up its own grant, and touches no other', async () => {
   expect(await isLive(own)).toBe(false);
 });
 
-test('`me` says by what a request came: a key, a grant or a session', async () => {
+test('`me` names the credential of a request: a key, a grant or a session', async () => {
   const { json } = await app.call('GET', '/api/v1/me');
   expect(json).toMatchObject({ key: { name: 'First key' }, grant: null, session: null });
   expect(json.scopes).toContain('issues:read');
@@ -169,7 +168,7 @@ test('`me` says by what a request came: a key, a grant or a session', async () =
   expect([key, grant, session.id]).toEqual([null, null, who.sessionId]);
 });
 
-test('deleting an app ends its grants at once, in every workspace that let it in', async () => {
+test('deleting an app ends its grants at once, in every workspace', async () => {
   const other = await app.addWorkspace('Second', 'SEC');
   const { id: clientId } = await appOf();
   const client = { id: clientId, name: 'Reports', kind: 'app', verified: true } as const;
@@ -188,7 +187,7 @@ test('deleting an app ends its grants at once, in every workspace that let it in
   expect(json.data).toMatchObject([{ data: { id: there }, actor: { kind: 'system' } }]);
 });
 
-test('removing a member ends their grants', async () => {
+test("removing a member ends the member's grants", async () => {
   const { id: memberId } = await join('member');
   const id = await makeGrant(app, { memberId });
   await app.call('DELETE', `/api/v1/members/${memberId}`);
@@ -196,7 +195,7 @@ test('removing a member ends their grants', async () => {
   expect((await readGrant(id)).revokedAt).not.toBeNull();
 });
 
-test('what a killed process had not ended yet is ended by the next', async () => {
+test('grants left open by a crash are ended at the next start', async () => {
   const { id: clientId } = await appOf();
   const id = await makeGrant(app, { client: { id: clientId, kind: 'app' } });
   const behind = systemStatement(
@@ -210,7 +209,7 @@ test('what a killed process had not ended yet is ended by the next', async () =>
   expect((await readGrant(id)).revokedAt).not.toBeNull();
 });
 
-test('a grant that was not used for ninety days is over, and one that is used goes on', async () => {
+test('a grant expires after ninety days without use, and not while it is used', async () => {
   const idle = await makeGrant(app);
   const busy = await makeGrant(app);
   app.clock.advance(60 * dayMs);

@@ -1,5 +1,4 @@
-// The guards of the authorization server and of the agents' endpoint, each taken out of a copy of the sources. What the protocol library
-// guards is taken out of it in the same way, where it is put to use.
+// Guards inside the protocol library are disabled at the place of their use.
 import { testGuards, type Guard } from '../guards.ts';
 
 const at = (suite: string, file: string) => ({ suite: `test/oauth/${suite}.test.ts`, file: `core/${file}` });
@@ -10,25 +9,25 @@ const ofAgents = (suite: string, file: string) => ({
 
 const guards: readonly Guard[] = [
   {
-    name: 'redirects are compared letter by letter',
+    name: 'redirect URIs are compared character by character',
     ...at('attacks', 'oauth/engine/engine.ts'),
     guarding: '  preserveNames(provider);\n',
     broken: '  preserveNames(provider);\n  provider.Client.prototype.redirectUriAllowed = () => true;\n',
   },
   {
-    name: 'a code takes PKCE',
+    name: 'a code requires PKCE',
     ...at('attacks', 'oauth/engine/configuration.ts'),
     guarding: 'pkce: { required: () => true },',
     broken: 'pkce: { required: () => false },',
   },
   {
-    name: 'a code is exchanged with the redirect it was asked for with',
+    name: 'a code is exchanged with the redirect URI of its request',
     ...at('attacks', 'oauth/engine/configuration.ts'),
     guarding: 'allowOmittingSingleRegisteredRedirectUri: false',
     broken: 'allowOmittingSingleRegisteredRedirectUri: true',
   },
   {
-    name: 'a code is good for a minute',
+    name: 'a code is valid for a minute',
     ...at('attacks', 'oauth/engine/configuration.ts'),
     guarding: 'AuthorizationCode: minute',
     broken: 'AuthorizationCode: hour',
@@ -40,13 +39,13 @@ const guards: readonly Guard[] = [
     broken: '',
   },
   {
-    name: 'a token is looked up by its own client',
+    name: 'only its own client introspects a token',
     ...at('attacks', 'oauth/engine/configuration.ts'),
     guarding: "client.clientAuthMethod !== 'none' && isOwn(ctx, client, token)",
     broken: "client.clientAuthMethod !== 'none'",
   },
   {
-    name: 'a token is revoked by its own client',
+    name: 'only its own client revokes a token',
     ...at('attacks', 'oauth/engine/configuration.ts'),
     guarding: 'revocation: { enabled: true, allowedPolicy: isOwn },',
     broken: 'revocation: { enabled: true, allowedPolicy: () => true },',
@@ -58,25 +57,25 @@ const guards: readonly Guard[] = [
     broken: 'return clients.proves(this.clientId, text).then(() => true);',
   },
   {
-    name: 'the API takes tokens that are for it',
+    name: 'the API accepts only tokens for it',
     ...at('attacks', 'http/identify.ts'),
     guarding: 'if (principal.grant && principal.grant.resource !== resource)',
     broken: 'if (principal.grant && principal.grant.resource.length > 10)',
   },
   {
-    name: 'the endpoint of agents takes tokens that are for it',
+    name: 'the MCP endpoint accepts only tokens for it',
     ...ofAgents('oauth', 'http/identify.ts'),
     guarding: 'if (principal.grant && principal.grant.resource !== resource)',
     broken: "if (principal.grant && resource === 'api' && principal.grant.resource !== resource)",
   },
   {
-    name: 'pages of other sites do not call the endpoint of agents',
+    name: 'pages of other sites cannot call the MCP endpoint',
     ...ofAgents('refused', 'mcp/hosts.ts'),
     guarding: 'if (from !== null && isLoopback(from)) return;',
     broken: 'return;',
   },
   {
-    name: 'no name that was led here calls the endpoint of agents',
+    name: 'a rebound host name cannot call the MCP endpoint',
     ...ofAgents('refused', 'mcp/hosts.ts'),
     guarding: 'host === null || !(host === own.hostname || isOfNobody(host))',
     broken: 'host === null',
@@ -88,7 +87,7 @@ const guards: readonly Guard[] = [
     broken: '',
   },
   {
-    name: 'what is sent back of a call that waits is signed',
+    name: 'the state of a pending call is signed',
     ...ofAgents('guardrail', 'mcp/server.ts'),
     guarding: 'decodeCursor(sealing, listOf(agent), state)',
     broken: "JSON.parse(Buffer.from(state.split('.')[0] ?? '', 'base64url').toString())",
@@ -100,13 +99,13 @@ const guards: readonly Guard[] = [
     broken: 'rotateRefreshToken: false',
   },
   {
-    name: 'what is used at the same time by several is used once',
+    name: 'a one-time value is used once under concurrency',
     ...at('flow', 'oauth/tokens.ts'),
     guarding: "consumed_at = :now WHERE id = :id AND consumed_at IS NULL'",
     broken: "consumed_at = :now WHERE id = :id'",
   },
   {
-    name: 'what is used at the same time by several ends the grant',
+    name: 'concurrent use of a one-time value revokes the grant',
     ...at('flow', 'oauth/engine/adapter.ts'),
     guarding: 'if (stored?.grant) await grants.revoke(stored.grant);',
     broken: '',
@@ -118,7 +117,7 @@ const guards: readonly Guard[] = [
     broken: 'WHERE id = :id AND consumed_at IS NULL',
   },
   {
-    name: 'a grant that was revoked lets nobody in',
+    name: 'a revoked grant authorizes no request',
     ...at('flow', 'oauth/find-token.ts'),
     guarding: ' AND g.revoked_at IS NULL',
     broken: '',
@@ -130,56 +129,56 @@ const guards: readonly Guard[] = [
     broken: '...granted,',
   },
   {
-    name: 'what was not asked for, or the role lacks, is not given',
+    name: 'scopes that were not requested, or that the role lacks, are not granted',
     ...at('pages', 'oauth/consent/decide.ts'),
     guarding: 'scopes\n    .filter(({ scope, isGrantable }) => isGrantable && chosen.has(scope))',
     broken: '[...chosen].map((scope) => ({ scope }))',
   },
   {
-    name: 'a request is decided in the browser that began it',
+    name: 'a request is decided in the browser that started it',
     ...at('pages', 'oauth/engine/configuration.ts'),
     guarding: "return this.#sealing.verify(text, 'oauth-cookie', signature);",
     broken: 'return text !== signature;',
   },
   {
-    name: 'a form of consent comes from a page of this person',
+    name: 'a consent form comes from a page of this person',
     ...at('pages', 'identity/pages.ts'),
     guarding: "if (!isFormTokenOf({ formToken }, form.get('form_token')))",
     broken: 'if (false)',
   },
   {
-    name: 'codes of devices are not guessed',
+    name: 'device codes cannot be guessed',
     ...at('pages', 'oauth/device/wrong-codes.ts'),
     guarding: 'return count >= wrongMax ? ',
     broken: 'return count < 0 ? ',
   },
   {
-    name: 'one peer registers so many clients',
+    name: 'registrations of one peer are limited',
     ...at('registration', 'oauth/clients/registration.ts'),
     guarding: '      requirePeerQuota(peer);\n',
     broken: '',
   },
   {
-    name: 'so many clients are kept that nobody let in',
+    name: 'unused registrations are limited',
     ...at('registration', 'oauth/clients/registered.ts'),
     guarding: '        systemOp(removeOldest, { max: unusedMax }),\n',
     broken: '',
   },
   {
-    name: 'documents of clients are fetched from public addresses',
+    name: 'client documents are fetched from public addresses',
     ...at('documents', 'serve/oauth-clients.ts'),
     guarding: 'createEgress({ allow: [], ',
     broken: "createEgress({ allow: ['127.0.0.0/8', '10.0.0.0/8'], ",
   },
   {
-    name: 'a document is of the address where it is',
+    name: 'a document names its own URL',
     ...at('documents', 'oauth/clients/documents.ts'),
     guarding: 'if (metadata.client_id !== id)',
     broken: 'if (metadata.client_id === null)',
   },
 ];
 
-// Those whose suites are quickest.
+// The guards with the fastest suites.
 testGuards(
   guards,
   guards.filter(({ suite, name }) => suite.includes('documents') && name.includes('public addresses')),

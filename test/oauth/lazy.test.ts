@@ -1,8 +1,7 @@
-// A server that nobody asks for tokens neither waits for the protocol library nor holds it in memory.
 import { expect, test } from 'bun:test';
 import { sources } from '../imports.ts';
 
-test('the protocol library is loaded from one place, when it is first needed', () => {
+test('the protocol library is imported in one place and loaded on first use', () => {
   const engine = 'core/oauth/engine/';
   const outside = sources('core').filter(({ file }) => !file.startsWith(engine));
   const loading = outside.filter(({ imports }) =>

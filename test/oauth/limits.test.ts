@@ -1,4 +1,3 @@
-// Whoever asks without end is told to wait: the endpoints of the protocol count against the address of who asks.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type TestApp } from '../app.ts';
 import { ask, type Client } from './client.ts';
@@ -9,7 +8,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await startApp({ flags: { rateLimit: 'on', rateRead: '5' } })));
 afterAll(() => app.stop());
 
-test('ASVS 2.4.1: guessing tokens and beginning on devices ends in 429, and goes on a minute later', async () => {
+test('ASVS 2.4.1: guessing tokens and starting device requests ends in 429, and works again a minute later', async () => {
   const guess = () =>
     ask(app, '/oauth/token', commandLine, { grant_type: 'refresh_token', refresh_token: 'guessed' });
   const statuses: number[] = [];
@@ -22,7 +21,7 @@ test('ASVS 2.4.1: guessing tokens and beginning on devices ends in 429, and goes
   expect((await guess()).status).toBe(400);
 });
 
-test('ASVS 2.4.1: a body that no request of the protocol has is refused unread', async () => {
+test('ASVS 2.4.1: a body larger than any request of the protocol is rejected unread', async () => {
   app.clock.advance(60_000);
   const big = await ask(app, '/oauth/token', commandLine, { grant_type: 'x'.repeat(60_000) });
   expect([big.status, big.json.error]).toEqual([413, 'invalid_request']);

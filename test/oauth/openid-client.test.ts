@@ -1,4 +1,3 @@
-// What many apps of others are written on (openid-client, unmodified), as a program on a server that keeps a secret.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import * as client from 'openid-client';
 import { startApp, type TestApp } from '../app.ts';
@@ -8,7 +7,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await startApp()));
 afterAll(() => app.stop());
 
-test('an app on openid-client goes the whole way with its secret, and with no other', async () => {
+test('an app on openid-client completes the flow with its secret, and with no other', async () => {
   const { id, secret, redirectUri } = await registerApp(app, { confidential: true });
   const configOf = (proof: string): Promise<client.Configuration> =>
     client.discovery(new URL(app.url), id, {}, client.ClientSecretBasic(proof), {

@@ -1,4 +1,4 @@
-// A client that knows OAuth and nothing of us (oauth4webapi, unmodified) finds its way by an address alone.
+// Tests interoperability with an unmodified OAuth client (oauth4webapi) that starts from an address.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import * as oauth from 'oauth4webapi';
 import { startApp, type TestApp } from '../app.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** From a resource that refuses to the server that its tokens come from (RFC 9728 §5, RFC 8414 §3). */
+/** Finds the authorization server from a 401 of the resource (RFC 9728 §5, RFC 8414 §3). */
 async function discover(): Promise<oauth.AuthorizationServer> {
   const api = new URL(`${app.url}/api/v1`);
   const refused = await fetch(`${api}/issues`);
@@ -32,7 +32,7 @@ async function discover(): Promise<oauth.AuthorizationServer> {
   return oauth.processDiscoveryResponse(issuer, discovery);
 }
 
-/** From the consent to tokens, to what they are good for, to new ones, to their end. */
+/** Runs the flow from consent to tokens, their use, refresh and revocation. */
 async function walk(client: oauth.Client, auth: oauth.ClientAuth, redirectUri: string): Promise<void> {
   const verifier = oauth.generateRandomCodeVerifier();
   const state = oauth.generateRandomState();
@@ -75,7 +75,7 @@ async function walk(client: oauth.Client, auth: oauth.ClientAuth, redirectUri: s
   expect((await again.catch((error: oauth.WWWAuthenticateChallengeError) => error)).status).toBe(401);
 }
 
-test('the documents say what is taken, and nothing that is not', () => {
+test('the metadata documents list what is supported and nothing else', () => {
   expect(server).toMatchObject({
     issuer: app.url,
     response_types_supported: ['code'],
@@ -88,18 +88,18 @@ test('the documents say what is taken, and nothing that is not', () => {
   for (const [, url] of endpoints) expect(url).toStartWith(`${app.url}/oauth/`);
 });
 
-test('a public client goes the whole way', async () => {
+test('a public client completes the flow', async () => {
   const { id, redirectUri } = await registerApp(app);
   await walk({ client_id: id, token_endpoint_auth_method: 'none' }, oauth.None(), redirectUri);
 });
 
-test('a confidential client goes the whole way, by either way to send its secret', async () => {
+test('a confidential client completes the flow, with either authentication method', async () => {
   const { id, secret, redirectUri } = await registerApp(app, { confidential: true });
   for (const auth of [oauth.ClientSecretBasic(secret!), oauth.ClientSecretPost(secret!)])
     await walk({ client_id: id }, auth, redirectUri);
 });
 
-test('a client that registers itself goes the whole way', async () => {
+test('a client that registers itself completes the flow', async () => {
   const redirectUri = 'http://127.0.0.1:7777/callback';
   const response = await oauth.dynamicClientRegistrationRequest(
     server,
@@ -115,7 +115,7 @@ test('a client that registers itself goes the whole way', async () => {
   await walk(client, oauth.None(), redirectUri);
 });
 
-test('a confidential client looks its token up', async () => {
+test('a confidential client introspects its token', async () => {
   const { id, secret } = await registerApp(app, { confidential: true });
   const auth = oauth.ClientSecretBasic(secret!);
   const response = await oauth.introspectionRequest(server, { client_id: id }, auth, 'unknown', plain);
@@ -124,7 +124,7 @@ test('a confidential client looks its token up', async () => {
   });
 });
 
-test('a device goes the whole way', async () => {
+test('a device completes the flow', async () => {
   const client = { client_id: 'tatami-cli' };
   const begun = await oauth.processDeviceAuthorizationResponse(
     server,
@@ -143,7 +143,7 @@ test('a device goes the whole way', async () => {
   expect(tokens.scope).toBe('issues:read');
 });
 
-test('RFC 9207 §2.4: an answer that another server gave is refused by the client', async () => {
+test('RFC 9207 §2.4: a response from another server is rejected by the client', async () => {
   const other = new URL('https://client.example/callback?code=x&state=s&iss=https%3A%2F%2Fevil.example');
   expect(() => oauth.validateAuthResponse(server, { client_id: 'x' }, other, 's')).toThrow('iss');
 });

@@ -1,4 +1,3 @@
-// The pages on which a person decides: what they are told, what can be taken away, and who cannot make them send anything.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** Registered by itself, as anybody may. */
+/** Registers a client by itself, without a workspace. */
 async function registerItself(
   name: string,
   redirectUris = ['https://stranger.example/back'],
@@ -70,7 +69,7 @@ const allow = (page: Page): URLSearchParams => {
   return form;
 };
 
-test('ASVS 10.7.2: the page names the app, the workspace, where one goes next, and each right in a sentence', async () => {
+test('ASVS 10.7.2: the page names the app, the workspace, the redirect host, and each permission in a sentence', async () => {
   const page = await openConsent();
   const text = textOf(page);
   for (const part of [
@@ -85,7 +84,7 @@ test('ASVS 10.7.2: the page names the app, the workspace, where one goes next, a
   expect(text).not.toContain('This app is not verified');
 });
 
-test('ASVS 10.4.7: of an app that registered itself the page says that its name is only what it says itself', async () => {
+test('ASVS 10.4.7: the page marks the name of a self-registered app as unverified', async () => {
   const text = textOf(await openConsent(await registerItself('Acme <b>Official</b>')));
   expect(text).toContain(
     'This app is not verified. It chose the name “Acme &lt;b&gt;Official&lt;/b&gt;” itself.',
@@ -93,7 +92,7 @@ test('ASVS 10.4.7: of an app that registered itself the page says that its name 
   expect(text).toContain('trust stranger.example');
 });
 
-test('an app that another workspace registered is not checked here', async () => {
+test('an app registered by another workspace is shown as unverified', async () => {
   const foreign = await app.addWorkspace('Beta', 'BET');
   const theirs = await app.clientOf(foreign.apiKey)('POST', '/api/v1/oauth-apps', {
     ...{ name: 'Theirs', confidential: false, redirectUris: ['https://theirs.example/back'] },
@@ -106,12 +105,12 @@ test('an app that another workspace registered is not checked here', async () =>
   expect(textOf(page)).toContain('This app is not verified.');
 });
 
-test('ASVS 10.7.1: each authorization asks anew, however often it was consented to', async () => {
+test('ASVS 10.7.1: each authorization asks for consent again', async () => {
   await tokensOf(app, client, { browser });
   expect((await openConsent()).status).toBe(200);
 });
 
-test('rights that the role of the member lacks are shown as not given, and are not given', async () => {
+test('permissions that the role of the member lacks are shown as unavailable, and are not granted', async () => {
   const { json: guest } = await app.call('POST', '/api/v1/members', { name: 'Gus', role: 'guest' });
   const gus = await browserOf(app, await signIn(app, app.workspace, guest.id));
   const page = await openConsent(client, { scope: 'issues:write workflows:write projects:write' }, gus);
@@ -127,7 +126,7 @@ test('rights that the role of the member lacks are shown as not given, and are n
   expect(json.data[0].data.scopes).not.toContain('workflows:write');
 });
 
-test('what was not asked for cannot be slipped in by the form, and nothing at all cannot be allowed', async () => {
+test('the form cannot add scopes that were not requested, and cannot grant an empty set', async () => {
   const page = await openConsent();
   const more = allow(page);
   more.append('scope', 'projects:write');
@@ -146,7 +145,7 @@ test('what was not asked for cannot be slipped in by the form, and nothing at al
   ]);
 });
 
-test('what an agent has to ask for each time is chosen, and stands with the grant', async () => {
+test('the actions that need approval each time are chosen on the page and stored with the grant', async () => {
   const params = { resource: `${app.url}/api/mcp/streamable-http` };
   const page = await openConsent(client, params);
   expect(textOf(page)).toContain('Ask for approval each time the app');
@@ -159,7 +158,7 @@ test('what an agent has to ask for each time is chosen, and stands with the gran
   });
 });
 
-test('a person with seats in several workspaces chooses one, and the app acts there alone', async () => {
+test('a person with seats in several workspaces chooses one, and the app acts only there', async () => {
   const second = await app.addWorkspace('Gamma', 'GAM');
   await takeSeat(app, ana, second);
   const proof = pkce();
@@ -180,7 +179,7 @@ test('a person with seats in several workspaces chooses one, and the app acts th
   expect((await browser.post(page.at, chosen)).status).toBe(403);
 });
 
-test('RFC 9700 §4.16; ASVS 3.4.6: no page that decides can be framed, loads a script, or is kept', async () => {
+test('RFC 9700 §4.16; ASVS 3.4.6: no consent page can be framed, loads a script, or is cached', async () => {
   const page = await openConsent();
   const policy = page.headers.get('content-security-policy') ?? '';
   expect(policy).toContain("frame-ancestors 'none'");
@@ -193,7 +192,7 @@ test('RFC 9700 §4.16; ASVS 3.4.6: no page that decides can be framed, loads a s
   expect(page.headers.get('referrer-policy')).toBe('no-referrer');
 });
 
-test('an app of the device is led to by its scheme, loopback of the sixth version by http', async () => {
+test('the page redirects to native apps by their scheme, and to IPv6 loopback by http', async () => {
   const native = await registerApp(app, {
     redirectUris: ['com.example.app:/callback', 'http://[::1]/callback'],
   });
@@ -203,7 +202,7 @@ test('an app of the device is led to by its scheme, loopback of the sixth versio
   expect(await policyOf('http://[::1]:7000/callback')).toContain("form-action 'self' http:");
 });
 
-test('RFC 9700 §4.7; ASVS 3.5.1: a form that no page of this person sent decides nothing', async () => {
+test('RFC 9700 §4.7; ASVS 3.5.1: a form from another page decides nothing', async () => {
   const page = await openConsent();
   const form = allow(page);
   const elsewhere = await browser.post(page.at, form, { origin: 'https://evil.example' });
@@ -224,13 +223,13 @@ test('RFC 9700 §4.7; ASVS 3.5.1: a form that no page of this person sent decide
   expect((await browser.post('/device', device)).status).toBe(403);
 });
 
-test('RFC 9700 §4.7.1: a request that another browser began cannot be decided here, nor taken over', async () => {
+test('RFC 9700 §4.7.1: a request started in another browser cannot be decided or taken over', async () => {
   const mallory = new Browser(app.url);
   const { location } = await mallory.get(authorizePath(client, pkce().challenge));
   expect((await browser.get(location!)).status).toBe(410);
   const own = await openConsent();
   expect((await browser.post(location!, allow(own))).status).toBe(410);
-  // Whoever knows the address alone cannot go on from it either, and a cookie is worth nothing without its signature.
+  // The address alone is not enough to continue, and a cookie without its signature is worthless.
   const uid = own.at.split('/').at(-1)!;
   const forger = await browserOf(app, ana);
   for (const name of ['__Secure-tatami-consent', '__Secure-tatami-resume']) {
@@ -239,14 +238,14 @@ test('RFC 9700 §4.7.1: a request that another browser began cannot be decided h
   }
   expect((await forger.get(own.at)).status).toBe(410);
   expect((await forger.get(`/oauth/authorize/${uid}`)).status).toBe(400);
-  // Nor do the cookies of one request open another.
+  // The cookies of one request do not open another.
   const begun = await fetch(app.url + authorizePath(client, pkce().challenge), { redirect: 'manual' });
   const crossed = await browserOf(app, ana);
   for (const line of begun.headers.getSetCookie()) crossed.addCookie(line.split(';')[0]!);
   expect((await crossed.get(own.at)).status).toBe(410);
 });
 
-test('ASVS 3.3.1–3.3.4: cookies of a request are secure, unread by scripts, and of its path alone', async () => {
+test('ASVS 3.3.1–3.3.4: cookies of a request are secure, hidden from scripts, and limited to its path', async () => {
   const response = await fetch(app.url + authorizePath(client, pkce().challenge), { redirect: 'manual' });
   const lines = response.headers.getSetCookie();
   expect(lines).toHaveLength(4);
@@ -257,14 +256,14 @@ test('ASVS 3.3.1–3.3.4: cookies of a request are secure, unread by scripts, an
   }
 });
 
-test('RFC 9700 §4.12: from forms on browsers go by GET, with nothing of the form', async () => {
+test('RFC 9700 §4.12: redirects after forms use GET without the form data', async () => {
   const page = await openConsent();
   const decided = await browser.post(page.at, allow(page));
   const resumed = await browser.get(decided.location!);
   expect([decided.status, resumed.status]).toEqual([303, 303]);
 });
 
-test('RFC 9700 §2.6: pages of other sites read what apps call, and never the addresses that a person goes to', async () => {
+test('RFC 9700 §2.6: CORS covers the endpoints for apps, and never the pages for people', async () => {
   const readerOf = async (path: string, method = 'GET'): Promise<string | null> => {
     const headers = { origin: 'https://spa.example' };
     const response = await fetch(app.url + path, { method, headers, redirect: 'manual' });
@@ -288,7 +287,7 @@ test('RFC 9700 §2.6: pages of other sites read what apps call, and never the ad
     expect([path, await readerOf(path)]).toEqual([path, null]);
 });
 
-test('RFC 8628 §5.1: after ten wrong codes nobody types another for ten minutes', async () => {
+test('RFC 8628 §5.1: after ten wrong codes a person cannot enter another for ten minutes', async () => {
   const begun = await ask(app, '/oauth/device', { ...client, id: 'tatami-cli' }, {});
   const typed = formOf(await browser.get('/device'));
   for (let attempt = 0; attempt < 10; attempt++) {
@@ -306,7 +305,7 @@ test('RFC 8628 §5.1: after ten wrong codes nobody types another for ten minutes
   expect((await browser.post('/device', typed)).status).toBe(200);
 });
 
-test('a member who is removed takes all that was granted along', async () => {
+test("removing a member revokes all of the member's grants", async () => {
   const { json: member } = await app.call('POST', '/api/v1/members', { name: 'Mo', role: 'member' });
   const mo = await browserOf(app, await signIn(app, app.workspace, member.id));
   const tokens = await tokensOf(app, client, { browser: mo });
@@ -315,7 +314,7 @@ test('a member who is removed takes all that was granted along', async () => {
   expect((await refresh(app, client, tokens.refresh_token)).json.error).toBe('invalid_grant');
 });
 
-test('a role that is lowered narrows the tokens of a member from the next request on', async () => {
+test('a lowered role narrows the tokens of a member from the next request on', async () => {
   const { json: member } = await app.call('POST', '/api/v1/members', { name: 'Lo', role: 'member' });
   const lo = await browserOf(app, await signIn(app, app.workspace, member.id));
   const { access_token: token } = await tokensOf(app, client, {
@@ -329,7 +328,7 @@ test('a role that is lowered narrows the tokens of a member from the next reques
   expect(await write()).toBe(403);
 });
 
-test('RFC 9700 §4.2; ASVS 14.2.1: no token, code or verifier stands in a log or in the database', async () => {
+test('RFC 9700 §4.2; ASVS 14.2.1: no log and no database contains a token, code or verifier in plain text', async () => {
   const proof = pkce();
   const back = await consent(browser, authorizePath(client, proof.challenge));
   const code = back.searchParams.get('code')!;

@@ -1,4 +1,3 @@
-// Clients register themselves over HTTP (RFC 7591, RFC 7592), within bounds: anybody may, so nobody can do so without end.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
@@ -21,7 +20,7 @@ const ask = (
   body?: unknown,
   headers: Record<string, string> = {},
 ): Promise<Reply> => app.clientOf(null)(method, path, body, headers);
-/** By default each from another peer. */
+/** Registers a client, by default each from another peer. */
 const register = (
   body: unknown,
   peer = `198.51.${Math.floor(++peers / 250)}.${peers % 250}`,
@@ -39,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test('a public client registers, and is told what is registered and by which token it is managed (RFC 7591 §3.2.1)', async () => {
+test('a public client registers, and gets its metadata and its management token (RFC 7591 §3.2.1)', async () => {
   const { status, json, headers } = await register({
     ...metadata,
     logo_uri: 'https://a.example/x.png',
@@ -67,7 +66,7 @@ test('a public client registers, and is told what is registered and by which tok
   });
 });
 
-test('a confidential one is told its secret once, and of secret and token only hashes are kept', async () => {
+test('a confidential client gets its secret once, and only hashes of secret and token are stored', async () => {
   const { json } = await register({
     redirect_uris: ['https://app.example/cb'],
     client_uri: 'https://app.example/',
@@ -96,7 +95,7 @@ test('a confidential one is told its secret once, and of secret and token only h
     expect(rows).not.toContain(secret);
 });
 
-test('metadata that no client may have is refused with the code of RFC 7591 §3.2.2 and the fix', async () => {
+test('invalid metadata is rejected with the error code of RFC 7591 §3.2.2 and the fix', async () => {
   const uri = 'https://app.example/cb';
   const cases: readonly (readonly [object: unknown, error: string, says: RegExp])[] = [
     [{ redirect_uris: ['http://app.example/cb'] }, 'invalid_redirect_uri', /Use https/],
@@ -133,7 +132,7 @@ test('metadata that no client may have is refused with the code of RFC 7591 §3.
   expect((await register({ ...metadata, pad: 'x'.repeat(20_000) })).status).toBe(413);
 });
 
-test('what the server has no use for is left out, as an unknown grant type and a picture', async () => {
+test('unsupported metadata is dropped, such as an unknown grant type and a logo', async () => {
   const { json } = await register({
     ...metadata,
     grant_types: [
@@ -157,7 +156,7 @@ test('what the server has no use for is left out, as an unknown grant type and a
   expect([device.status, device.json.redirect_uris, device.json.response_types]).toEqual([201, [], []]);
 });
 
-test('a registration is read, replaced and removed by its own token alone (RFC 7592 §2)', async () => {
+test('only its own token reads, replaces and deletes a registration (RFC 7592 §2)', async () => {
   const { json: mine } = await register(metadata);
   const { json: other } = await register(metadata);
   const path = `/oauth/register/${mine.client_id}`;
@@ -200,7 +199,7 @@ test('a registration is read, replaced and removed by its own token alone (RFC 7
   expect(await registered().find(mine.client_id)).toBeNull();
 });
 
-test('one that replaces itself twice at once does so once', async () => {
+test('one of two concurrent replacements succeeds', async () => {
   const { json } = await register(metadata);
   const body = { ...metadata, client_id: json.client_id };
   const both = await Promise.all(
@@ -211,7 +210,7 @@ test('one that replaces itself twice at once does so once', async () => {
   expect(both.map(({ status }) => status).toSorted()).toEqual([200, 401]);
 });
 
-test('the grants of a client that removes itself end', async () => {
+test('the grants of a client that deletes itself end', async () => {
   const { json } = await register(metadata);
   const id = await makeGrant(app, { client: { id: json.client_id, kind: 'registered' } });
   await ask('DELETE', `/oauth/register/${json.client_id}`, undefined, bearer(json.registration_access_token));
@@ -219,7 +218,7 @@ test('the grants of a client that removes itself end', async () => {
   expect((await app.call('GET', `/api/v1/grants/${id}`)).json.revokedAt).not.toBeNull();
 });
 
-test('what nobody lets in is gone after a day, and what somebody did stays', async () => {
+test('an unused registration is deleted after a day, and a used one stays', async () => {
   const { json: idle } = await register(metadata);
   const { json: used } = await register(metadata);
   await makeGrant(app, { client: { id: used.client_id, kind: 'registered' } });
@@ -232,7 +231,7 @@ test('what nobody lets in is gone after a day, and what somebody did stays', asy
   expect(await registered().find(used.client_id)).not.toBeNull();
 });
 
-test('housekeeping removes registrations with what they wait for: a day unused, or the last of their grants', async () => {
+test('housekeeping deletes registrations and their pending requests: after a day unused, or with their last grant', async () => {
   const rowsOf = async (...ids: string[]): Promise<boolean[]> => {
     const db = new Database(join(app.dataDir, 'tatami.db'), { readonly: true });
     const stored = ids.map((id) => db.query('SELECT 1 FROM oauth_clients WHERE id = ?').get(id) !== null);
@@ -258,12 +257,12 @@ test('housekeeping removes registrations with what they wait for: a day unused, 
   expect(await pass(2)).toEqual([false, true]);
   await app.call('DELETE', `/api/v1/grants/${granted}`);
   expect(await pass(29)).toEqual([false, true]);
-  // The grant goes, and then what waited for it.
+  // The grant is deleted first, and then the registration.
   await pass(1);
   expect(await pass(0)).toEqual([false, false]);
 });
 
-test('one peer registers twenty clients an hour, and others go on meanwhile', async () => {
+test('one peer registers twenty clients an hour, and other peers are unaffected', async () => {
   const statuses: number[] = [];
   for (let i = 0; i < 22; i++) statuses.push((await register(metadata, '203.0.113.9')).status);
   expect(statuses).toEqual([...Array.from({ length: 20 }, () => 201), 429, 429]);
@@ -290,7 +289,7 @@ const count = systemStatement<{ count: number }>(
   'SELECT count(*) AS count FROM oauth_clients WHERE used = 0',
 );
 
-test('a flood from many peers is bounded: the oldest that nobody let in go first', async () => {
+test('a flood from many peers is bounded: the oldest unused registrations are deleted first', async () => {
   const { json: used } = await register(metadata);
   await makeGrant(app, { client: { id: used.client_id, kind: 'registered' } });
   const { json: early } = await register(metadata);
@@ -305,7 +304,7 @@ test('a flood from many peers is bounded: the oldest that nobody let in go first
   expect(there.map((one) => one !== null)).toEqual([true, false, true]);
 });
 
-test('no client registers as one that is built in, or as an app', async () => {
+test('no client registers as a built-in client or as an app', async () => {
   for (const id of [...builtinClients.keys(), `app_${'0'.repeat(26)}`]) {
     const { json } = await register({ ...metadata, client_id: id });
     expect(json.client_id).toMatch(/^reg_/);

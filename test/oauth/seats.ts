@@ -1,10 +1,9 @@
-// Further seats of a person, without the invitations that lead to them.
 import { takeSeatOp } from '../../core/identity/accounts/accounts.ts';
 import type { FirstWorkspace } from '../../core/setup/first-workspace.ts';
 import type { TestApp } from '../app.ts';
 import type { Person } from '../identity/person.ts';
 
-/** As the owner of another workspace. */
+/** Seats the person as the owner of another workspace. */
 export async function takeSeat(
   { services: { store, nowMs } }: TestApp,
   { accountId }: Person,

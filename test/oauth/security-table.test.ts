@@ -1,5 +1,4 @@
-// docs/security-table.md cannot rot: every line of the chapters that it goes by is in it, in the words that it explains, and each test
-// and file that it names is there.
+// Checks that docs/security-table.md covers every requirement and that each named test and file exists.
 import { expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +31,7 @@ const sections = [
   ...Array.from({ length: 17 }, (_, at) => `4.${at + 1}`),
 ].map((section) => `§${section}`);
 
-/** ASVS 5.0: section → how many requirements it has. */
+/** ASVS 5.0: number of requirements of each section. */
 const requirements: Readonly<Record<string, number>> = {
   ...{ '6.1': 3, '6.2': 12, '6.3': 8, '6.4': 6, '6.5': 8, '6.6': 4, '6.7': 2, '6.8': 4 },
   ...{ '7.1': 3, '7.2': 4, '7.3': 2, '7.4': 5, '7.5': 3, '7.6': 2 },
@@ -42,7 +41,7 @@ const requirements: Readonly<Record<string, number>> = {
 
 const numberOf = ({ id }: Line): string => id.split(' ')[0]!;
 
-test('every section and requirement has its line, and each requirement one', () => {
+test('every section and requirement has a line, and each requirement exactly one', () => {
   const numbers = lines.map(numberOf);
   for (const section of sections) expect(numbers).toContain(section);
   const expected = Object.entries(requirements).flatMap(([section, count]) =>
@@ -51,7 +50,7 @@ test('every section and requirement has its line, and each requirement one', () 
   expect(numbers.filter((number) => !number.startsWith('§'))).toEqual(expected);
 });
 
-/** What the words of a line oblige it to. */
+/** Requirements of each status. */
 const obligations: Readonly<Record<string, (line: Line) => boolean>> = {
   met: ({ tests }) => referencesIn(tests).length > 0,
   documented: ({ holds, tests }) => tests === '' && linksIn(holds).length > 0,
@@ -61,13 +60,13 @@ const obligations: Readonly<Record<string, (line: Line) => boolean>> = {
   'not applicable': ({ holds, tests }) => holds !== '' && tests === '',
 };
 
-test('each line says how it stands, in words that the document explains, with what those ask for', () => {
+test('each line has a status that the document explains, and meets its requirements', () => {
   const wrong = lines.filter((line) => obligations[line.state]?.(line) !== true);
   expect(wrong.map(({ id, state }) => `${id}: ${state}`)).toEqual([]);
   for (const state of Object.keys(obligations)) expect(document).toContain(`\n| ${state} |`);
 });
 
-/** `file`: “name”, “another name”; `another file`: “name”. */
+/** Parses `file`: “name”, “another name”; `another file`: “name”. */
 function referencesIn(tests: string): readonly { file: string; name: string }[] {
   let file = '';
   const references: { file: string; name: string }[] = [];
@@ -82,7 +81,7 @@ function linksIn(text: string): readonly string[] {
 }
 
 const sources = new Map<string, string>();
-/** Without comments; what is put into a title by the run is `…`, as it is in the table. */
+/** Returns the source without comments. Interpolations of titles become `…`, as in the table. */
 function sourceOf(file: string): string {
   const path = join(root, file);
   if (!file.endsWith('.test.ts') || !existsSync(path)) return '';
@@ -95,7 +94,7 @@ function sourceOf(file: string): string {
   return source;
 }
 
-test('each test that is named is there: as the title of one, or as the row of a table that titles are made of', () => {
+test('each named test exists as a title or as a row of a table of titles', () => {
   const missing = lines
     .flatMap(({ tests }) => referencesIn(tests))
     .filter(
@@ -104,7 +103,7 @@ test('each test that is named is there: as the title of one, or as the row of a 
   expect(missing).toEqual([]);
 });
 
-test('each file that is named is there', () => {
+test('each named file exists', () => {
   const files = [...document.matchAll(/`((?:core|test|docs)\/[\w./-]+)`/g)].map(([, path]) => path!);
   const linked = linksIn(document).map((path) => `docs/${path}`);
   expect(files.length).toBeGreaterThan(100);

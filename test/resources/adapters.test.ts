@@ -1,4 +1,5 @@
-// Every door knows every resource: each test here is made of the contracts alone, so that a new one needs no line in it.
+// Tests every resource in every adapter. The tests derive from the contracts, so a new resource needs no line
+// here.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Compile } from 'typebox/compile';
 import type { Contract } from '../../core/contract/contract.ts';
@@ -27,7 +28,7 @@ afterAll(async () => {
   await receiver.stop(true);
 });
 
-/** Those whose objects are made from an example, at a path that follows from the contract, with an event of their own. */
+/** Contracts whose objects can be created from an example at a derived path and have their own events. */
 const creatable = contracts.filter(
   ({ operations, examples, events }) => 'create' in operations && examples?.create && events.created,
 );
@@ -35,7 +36,7 @@ const manyPath = ({ path, parent }: Contract): string =>
   parent ? `/api/v1/${parent.path}/${seeds[parent.name]}/${path}` : `/api/v1/${path}`;
 
 const envelopes = new Map(sentEvents().map(({ type, envelope }) => [String(type), Compile(envelope)]));
-/** The one event of a change, as its schema describes it. */
+/** Returns the only event of a change and checks its schema. */
 async function onlyEvent(since: number, type: string | undefined): Promise<void> {
   const { data } = (await app.call('GET', `/api/v1/events?after=${since}`)).json;
   expect(data.map((event: Json) => event.type)).toContain(type);
@@ -43,11 +44,11 @@ async function onlyEvent(since: number, type: string | undefined): Promise<void>
     expect([event.type, [...envelopes.get(event.type)!.Errors(event)]]).toEqual([event.type, []]);
 }
 
-test('a scope, a schema and operations stand in the lists for each resource, and its words in the document', () => {
+test('each resource has a scope, a schema, operations and field descriptions in the document', () => {
   for (const contract of contracts) {
     const { path, scope = path, title, operations, fields } = contract;
     for (const right of ['read', 'write']) expect(allScopes).toContain(`${scope}:${right}`);
-    // What has no fields has no objects.
+    // A contract without fields has no objects.
     if (Object.keys(fields).length === 0) continue;
     expect(Object.keys(document.components.schemas)).toContain(title);
     const { properties } = document.components.schemas[title];
@@ -73,7 +74,7 @@ test('a scope, a schema and operations stand in the lists for each resource, and
   }
 });
 
-/** What only one object can have, by path. */
+/** Values that must be unique, by path. */
 const unique: Readonly<Record<string, object>> = {
   teams: { key: 'DOOR' },
   members: { email: 'door@acme.example' },
@@ -82,12 +83,12 @@ const unique: Readonly<Record<string, object>> = {
   cycles: { startsAt: '2032-03-03T00:00:00Z', endsAt: '2032-03-17T00:00:00Z' },
 };
 
-/** What is told of the object that they belong to, by path. */
+/** Operations whose events belong to the parent object, by path. */
 const elsewhere: Readonly<Record<string, { created: string; deleted: string }>> = {
   attachments: { created: 'issue.attachment_added', deleted: 'issue.attachment_removed' },
 };
 
-test('each object is made, listed, shown, changed, deleted and restored over REST, with the event of each', async () => {
+test('each object is created, listed, returned, updated, deleted and restored over REST, with an event each', async () => {
   for (const contract of creatable) {
     const { path, operations, examples, events, retainsDeleted } = contract;
     const many = manyPath(contract);
@@ -115,7 +116,7 @@ test('each object is made, listed, shown, changed, deleted and restored over RES
   }
 });
 
-test('an object is made of what is required alone, and what is left out has its default or is null', async () => {
+test('an object is created with required fields only, and omitted fields have their default or null', async () => {
   for (const contract of creatable) {
     const required = Object.entries(contract.fields).filter(([, { options }]) => options.required);
     const example = contract.examples!.create as Json;
@@ -123,7 +124,7 @@ test('an object is made of what is required alone, and what is left out has its 
       ...Object.fromEntries(required.map(([name]) => [name, example[name]])),
       ...referredBy(contract, seeds),
     };
-    // References are given by another name than they are shown by.
+    // References have different names in requests and responses.
     for (const name of Object.keys(body)) if (body[name] === undefined) delete body[name];
     if (contract.path === 'teams') body.key = 'LEAST';
     if (contract.path === 'releases') body.tag = 'least';
@@ -149,7 +150,7 @@ test('each event can be subscribed to by type and by namespace, and sampled', as
     }
 });
 
-test('what filters a list filters subscriptions, by the same name', async () => {
+test('a filter of a list works in subscriptions under the same name', async () => {
   for (const contract of creatable) {
     const example = contract.examples!.create as Json;
     const names = Object.entries(contract.fields)
@@ -170,7 +171,7 @@ test('what filters a list filters subscriptions, by the same name', async () => 
   }
 });
 
-test('what sorts a list sorts it both ways', async () => {
+test('a sort of a list works in both directions', async () => {
   for (const contract of creatable) {
     const names = Object.entries(contract.fields).flatMap(([name, { options }]) =>
       options.sort ? [name] : [],
@@ -179,7 +180,7 @@ test('what sorts a list sorts it both ways', async () => {
       const sorted = async (sort: string): Promise<Json[]> =>
         (await app.call('GET', `${manyPath(contract)}?limit=100&sort=${sort}`)).json.data;
       const values = (await sorted(name)).map((item) => item[name]).filter((value) => value !== null);
-      // Words stand in the order of their list.
+      // Enum values sort in the order of their list.
       const { enum: words } = contract.fields[name]!.response as { enum?: readonly string[] };
       const ranks = words ? values.map((value) => words.indexOf(value)) : values;
       expect([name, ranks]).toEqual([name, ranks.toSorted()]);
@@ -190,7 +191,7 @@ test('what sorts a list sorts it both ways', async () => {
   }
 });
 
-test('a plugin that was granted all finds each host call of a contract in ctx, and no other', async () => {
+test('a plugin with all scopes has each host call of the contracts in ctx, and no other', async () => {
   const open = contracts.filter(({ calls }) => calls);
   const scopes = Object.fromEntries(
     open.map(({ path, scope = path }) => [`${scope}:write`, { why: 'test' }]),

@@ -1,5 +1,5 @@
-// Asks at the door as a plugin with chosen rights, and seeds two teams whose texts can be told apart. Nothing asked is committed:
-// writes are simulated.
+// Sends requests as a plugin with chosen scopes, in dry-run mode, and seeds two teams with distinguishable
+// texts.
 import { effectsOf } from '../../core/rights/effects.ts';
 import type { Route } from '../../core/http/route.ts';
 import { allScopes, expandScopes } from '../../core/rights/scopes.ts';
@@ -12,24 +12,27 @@ import { fillPath, nowhere, seed, type Seeds } from '../api/seeds.ts';
 export interface Answer {
   readonly status: number;
   readonly text: string;
-  /** Of an error; else undefined. */
+  /** The error code; undefined after success. */
   readonly code: string | undefined;
   readonly message: string | undefined;
 }
 
-/** All scopes but those that `narrowed` names, which are held as it narrows them. */
+/** Grants all scopes, narrowed as `narrowed` says. */
 export function rightsBut(narrowed: ScopeRequests, without: readonly string[] = []): Rights {
   const left = allScopes.filter((scope) => !(scope in narrowed) && !without.includes(scope));
   const requests = { ...Object.fromEntries(left.map((scope) => [scope, {}])), ...narrowed };
   return rightsOf(requests, Object.keys(requests));
 }
 
-/** Properties of bodies that are another name for the one that ends in `Id`. */
+/** Body properties that are an alias of one that ends in `Id`. */
 const otherNames = new Set([
   ...['state', 'assignee', 'project', 'milestone', 'parent', 'cycle', 'template', 'lead', 'calendar'],
 ]);
 
-/** The fields that a property of a route's body writes, said a second time. @param inside what its value or its schema holds */
+/**
+ * Returns the fields that a property of a body writes, independently of the product code.
+ * @param inside the value or schema of the property
+ */
 export function fieldsWritten(
   route: Route,
   name: string,
@@ -45,7 +48,7 @@ export function fieldsWritten(
   return [name];
 }
 
-/** All scopes but these, not even implied. */
+/** Grants all scopes except these and those that imply them. */
 export function scopesBut(without: readonly string[]): Rights {
   const scopes = allScopes.filter(
     (scope) => !without.some((one) => [...expandScopes([scope])].includes(one)),
@@ -53,7 +56,10 @@ export function scopesBut(without: readonly string[]): Rights {
   return rightsOf({}, scopes);
 }
 
-/** @param path may have a query @param memberId the member that it acts for; null for a plugin as they are, which acts for none */
+/**
+ * @param path may have a query
+ * @param memberId the member on whose behalf the caller acts; null for a plugin without one
+ */
 export async function askAs(
   app: TestApp,
   rights: Rights,
@@ -68,7 +74,7 @@ export async function askAs(
     principal: {
       scope: scopeOf(app.workspace.workspaceId),
       actor: {
-        // Of operations with effects beyond objects plugins have none, whatever they hold (test/rights/effects.test.ts).
+        // Plugins cannot call operations with effects beyond objects (test/rights/effects.test.ts).
         kind: effectsOf(route.name) ? 'api_key' : 'plugin',
         id: nowhere.plugin!,
         name: 'Asking',
@@ -103,7 +109,9 @@ export interface TwoTeams {
   readonly outside: Seeds;
 }
 
-/** `ENG` is the inside. Each text of the other team's issues and comments holds `outside-canary`. */
+/**
+ * The visible team is `ENG`. Every text in issues and comments of the other team contains `outside-canary`.
+ */
 export async function seedTwoTeams(app: TestApp, hookUrl: string): Promise<TwoTeams> {
   const create = async (path: string, body: object): Promise<Json> => {
     const { status, json, text } = await app.call('POST', `/api/v1${path}`, body);
@@ -128,7 +136,7 @@ export async function seedTwoTeams(app: TestApp, hookUrl: string): Promise<TwoTe
   const span = { startsAt: '2031-01-06T00:00:00Z', endsAt: '2031-01-20T00:00:00Z' };
   const cycle = await create('/cycles', { team: 'OUT', name: 'outside-canary', ...span });
   const reaction = await create(`/comments/${comment.id}/reactions`, { emoji: '👍' });
-  /** What may belong to a team, and does. */
+  /** Objects that can belong to a team. */
   const ofTeam = async (key: string, name: string) => ({
     label: (await create('/labels', { name, team: key })).id,
     field: (await create('/fields', { key: `of_${key.toLowerCase()}`, name, type: 'text', team: key })).id,
@@ -136,7 +144,7 @@ export async function seedTwoTeams(app: TestApp, hookUrl: string): Promise<TwoTe
     board: (await create('/boards', { name, team: key, groupBy: 'stateType' })).id,
   });
   const [here, there] = [await ofTeam('ENG', 'inside'), await ofTeam('OUT', 'outside-canary')];
-  // An issue of the inside that refers to one of the outside.
+  // An issue of the visible team that refers to one of the other team.
   await app.call('PATCH', `/api/v1/issues/${inside.issue}`, { parentId: issue.id });
   const [event] = (await app.call('GET', '/api/v1/events?types=issue.created&limit=100')).json.data.filter(
     (one: Json) => one.data.id === issue.id,

@@ -1,4 +1,4 @@
-// A data directory may hold installs from a time when a plugin could hear of what it never asked to read.
+// Earlier versions let a plugin subscribe to events without the scope to read them.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ const find = composedStatement<SqlRow>(
   `SELECT ${installModel.select} FROM plugins WHERE workspace_id = :ws AND id = :id`,
 );
 
-/** Takes the scopes out of an install, in its manifest and in its grant. */
+/** Removes the scopes from an install, in its manifest and its grant. */
 async function unask(app: TestApp, id: string): Promise<void> {
   const scope = scopeOf(app.workspace.workspaceId);
   const before = installModel.fromRow((await app.services.store.readOne(scope, find, { id }))!);
@@ -31,7 +31,7 @@ async function unask(app: TestApp, id: string): Promise<void> {
   expect((await app.committer.commit(author, [change], [], [])).ok).toBe(true);
 }
 
-test('an install that never asked to read what it hears hears it no more, and the inbox says so, once', async () => {
+test('an install without the scope of its events receives none, and the inbox reports it once', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'tatami-test-'));
   let app = await startApp({ dataDir, clock: createClock() });
   try {

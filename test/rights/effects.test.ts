@@ -1,4 +1,5 @@
-// The table of effects: every operation and host call with an effect beside objects stands in it, and nobody does more than it says.
+// Every operation and host call with an effect beyond objects has a row in the table of effects, and no
+// caller exceeds it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,14 +40,14 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** Whether an answer of a route has a property of this name at any depth. */
+/** True if a response of a route has a property of this name at any depth. */
 const shows = (route: Route, property: string): boolean =>
   Object.values(route.responses).some((schema) => hasProperty(schema, property));
 function hasProperty(schema: TSchema | null, property: string): boolean {
   return schema !== null && JSON.stringify(schema).includes(`"${property}":{`);
 }
 
-/** Signs by which a route is known to have an effect, whatever its author thought of. */
+/** Signs by which a route is known to have an effect, independently of its declaration. */
 const signs: Readonly<
   Record<string, { readonly matches: (route: Route) => boolean; readonly one: readonly EffectName[] }>
 > = {
@@ -69,7 +70,7 @@ const signs: Readonly<
     matches: (route) => route.path.includes('/actions/') && writesRows(route),
     one: ['outside-requests'],
   },
-  'it hands out seats or roles': {
+  'it grants seats or roles': {
     matches: (route) =>
       (route.path.startsWith('/api/v1/members') && writesRows(route) && route.method !== 'DELETE') ||
       route.name.startsWith('join.take'),
@@ -84,7 +85,10 @@ const signs: Readonly<
   },
 };
 
-/** Scopes whose writes do more than change objects; a route under them has an effect, or says here why it has none. */
+/**
+ * Scopes whose writes do more than change objects. A route under them has an effect, or has an entry here
+ * with the reason.
+ */
 const watched = /^(plugins|webhooks|members|oauth-apps|api-keys):write$/;
 const plain: Readonly<Record<string, string>> = {
   'members.delete': 'takes away',
@@ -99,17 +103,17 @@ const plain: Readonly<Record<string, string>> = {
   'plugins.gate': 'runs nothing that writes or sends',
   'backtests.create': 'runs nothing that writes or sends',
   'backtests.cancel': 'takes away',
-  'runs.undo': 'writes objects, as the scopes of these say',
-  'proposals.undo': 'writes objects, as the scopes of these say',
-  'undos.undo': 'writes objects, as the scopes of these say',
-  'plugins.undo': 'writes objects, as the scopes of these say',
+  'runs.undo': 'writes objects, within the scopes of these',
+  'proposals.undo': 'writes objects, within the scopes of these',
+  'undos.undo': 'writes objects, within the scopes of these',
+  'plugins.undo': 'writes objects, within the scopes of these',
   'webhooks.delete': 'takes away',
   'deliveries.cancel': 'takes away',
   'replays.cancel': 'takes away',
-  'events.sample': 'answers a sample, and sends nothing',
+  'events.sample': 'returns a sample, and sends nothing',
 };
 
-test('a route that sends outside, opens secrets, reads what plugins keep, purges or hands out seats names its effect', () => {
+test('a route that sends outside, opens secrets, reads plugin storage, purges or grants seats declares its effect', () => {
   const unnamed = Object.entries(signs).flatMap(([sign, { matches, one }]) =>
     routes
       .filter(
@@ -123,7 +127,7 @@ test('a route that sends outside, opens secrets, reads what plugins keep, purges
     expect([sign, routes.some(matches)]).toEqual([sign, true]);
 });
 
-test('every write under a scope that does more than change objects names an effect, or why it has none', () => {
+test('every write under a watched scope declares an effect, or the reason for none', () => {
   const writes = routes.filter((route) => writesRows(route) && watched.test(route.scope ?? ''));
   expect(
     writes.filter(({ name }) => !effectsByRoute.has(name) && !(name in plain)).map(({ name }) => name),
@@ -132,14 +136,14 @@ test('every write under a scope that does more than change objects names an effe
   expect(Object.keys(plain).filter((name) => !known.has(name) || effectsByRoute.has(name))).toEqual([]);
 });
 
-test('every host call that is no operation of the API has its row, and the table names only what there is', () => {
+test('every host call outside the API has a row, and the table names only existing operations', () => {
   const calls = effects.flatMap(([, effect]) => effect.calls ?? []);
   expect(calls.toSorted()).toEqual([...ownCalls.keys()].toSorted());
   const there = new Set(routes.map(({ name }) => name));
   expect([...effectsByRoute.keys()].filter((name) => !there.has(name))).toEqual([]);
 });
 
-test('a row gives nobody what the table of roles does not', () => {
+test('a row grants no caller more than the table of roles', () => {
   for (const [name, { scope, ...may }] of effects) {
     if (scope === undefined) continue;
     const namespace = roleTable[scope.split(':')[0]!]!;
@@ -149,7 +153,7 @@ test('a row gives nobody what the table of roles does not', () => {
   }
 });
 
-test('apps, plugins, members and guests who hold every scope are refused each effect that the table denies them', async () => {
+test('apps, plugins, members and guests with every scope are rejected for each effect that the table denies them', async () => {
   const caller = app.app.caller(asText);
   const rights = { scopes: expandScopes(allScopes), narrowed: null };
   const scope = scopeOf(app.workspace.workspaceId);
@@ -184,7 +188,7 @@ test('apps, plugins, members and guests who hold every scope are refused each ef
   }
 });
 
-test('every quota of the table names a number that the code has', () => {
+test('every quota of the table equals a number in the code', () => {
   for (const [name, { numbers }] of Object.entries(quotaTable)) {
     const [, constant = '', file = ''] = /^`(\w+)` of `([\w/.-]+)`/.exec(numbers) ?? [];
     const source = file === '' ? '' : readFileSync(join(import.meta.dir, '../..', file), 'utf8');

@@ -1,5 +1,5 @@
-// Guests see their teams and nothing of the others, whichever door they come by: every read there is, with every id; search, events,
-// history, the stream, the inbox, and what plugins answer them. What they do see is the same at each.
+// Checks that guests see only their teams in every read, in events, the stream, the inbox and plugin
+// responses.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { allScopes } from '../../core/rights/scopes.ts';
 import { streamEvents } from '../../sdk/client/stream.ts';
@@ -14,9 +14,9 @@ let guest: Client;
 let guestKey: string;
 let guestId: string;
 let inside: Seeds;
-/** Of two teams that the guest does not see. */
+/** Objects of two teams that the guest cannot see. */
 let outside: Seeds[];
-/** The ids of all that belongs to those. */
+/** The ids of all objects of the hidden teams. */
 const hidden = new Set<string>();
 
 async function create(path: string, body: object): Promise<Json> {
@@ -38,7 +38,7 @@ const lookup = (id: string) => `{
   },
 }`;
 
-/** Everything of a team that has a name says \`canary\`. */
+/** Fills a team with objects whose names all contain `canary`. */
 async function fill(key: string, project: string): Promise<Seeds> {
   const canary = `canary ${key}`;
   const team = await create('/teams', { key, name: canary });
@@ -97,7 +97,8 @@ beforeAll(async () => {
   await install(app.call, await packSource(lookup('com.test.look')));
   const project = inside.project!;
   outside = [await fill('OUT', project), await fill('FAR', project)];
-  // What refers to issues of all teams: an issue of the guest's, one that came from elsewhere, a release, a board and a view of everything.
+  // Objects that refer to issues of all teams: an issue of the guest, an issue from another team, a release,
+  // a board and a view.
   const came = await create('/issues', { team: 'OUT', title: 'Secret that came over' });
   await create(`/issues/${came.id}/move`, { team: 'ENG' });
   await app.call('PATCH', `${v1}/issues/${inside.issue}`, {
@@ -115,7 +116,7 @@ afterAll(async () => {
   await receiver.stop(true);
 });
 
-/** What of the other teams stands in a text. @param mentioned what the question named itself */
+/** Returns the traces of the hidden teams in a text. @param mentioned values that the request itself named */
 function leaked(text: string, mentioned: readonly string[] = []): string[] {
   let said = text;
   for (const one of mentioned) said = said.replaceAll(one, '');
@@ -125,7 +126,7 @@ function leaked(text: string, mentioned: readonly string[] = []): string[] {
   return [...names, ...[...hidden].filter((id) => said.includes(id))];
 }
 
-/** Beside the plain question, what else each read takes. */
+/** Additional query strings for each read. */
 const queries: Readonly<Record<string, readonly string[]>> = {
   'issues.list': [
     '?sort=-priority&expand=parent&limit=100',
@@ -162,7 +163,7 @@ const reads = () =>
       method === 'GET' && kind !== 'stream' && path.startsWith(v1) && path !== `${v1}/openapi.json`,
   );
 
-test('no read answers anything of the other teams, whatever is asked of it', async () => {
+test('no read returns data of the hidden teams, for any query', async () => {
   let answered = 0;
   for (const route of reads())
     for (const query of ['', ...(queries[route.name] ?? [])]) {
@@ -179,7 +180,7 @@ test('no read answers anything of the other teams, whatever is asked of it', asy
   expect(answered).toBeGreaterThan(60);
 });
 
-test('every object of another team is one that does not exist', async () => {
+test('every object of a hidden team responds like one that does not exist', async () => {
   const names = Object.keys(outside[0]!).filter((name) => outside[0]![name] !== inside[name]);
   let compared = 0;
   for (const route of app.app.routes.filter(
@@ -210,10 +211,10 @@ test('every object of another team is one that does not exist', async () => {
   expect(compared).toBeGreaterThan(40);
 });
 
-/** Of each door, the ids of the issues that the guest sees there. */
+/** Returns the ids of the issues that the guest sees, by endpoint. */
 const idsOf = (list: readonly Json[]): string[] => list.map(({ id }) => id).sort();
 
-test('lists, search, events, the stream, boards, views and plugins show the same issues, which are those of the team', async () => {
+test('lists, search, events, the stream, boards, views and plugins show the same issues, all of the guest’s team', async () => {
   const truth = idsOf((await app.call('GET', `${v1}/issues?team=ENG&limit=100`)).json.data);
   const listed = idsOf((await guest('GET', `${v1}/issues?limit=100`)).json.data);
   expect(listed).toEqual(truth);
@@ -247,11 +248,11 @@ test('lists, search, events, the stream, boards, views and plugins show the same
   const { json: feed } = await guest('GET', `${v1}/events?types=issue.created&limit=100`);
   const created = feed.data.map((event: Json) => event.data.id).sort();
   const moved = truth.filter((id) => !created.includes(id));
-  // What came from another team was made there.
+  // The issue from another team was created there.
   expect(moved.length).toBe(1);
 });
 
-test('what may belong to a team is listed and told of where it is of theirs, or of none', async () => {
+test('objects that can belong to a team are listed and published if they belong to a visible team or to none', async () => {
   const seen = {
     label: 'labels',
     field: 'fields',
@@ -283,7 +284,7 @@ test('what may belong to a team is listed and told of where it is of theirs, or 
   ]);
 });
 
-test('the stream tells a guest what the feed does', async () => {
+test('the stream sends a guest the same events as the feed', async () => {
   const feed: Json[] = [];
   for (let after = ''; ;) {
     const { json } = await guest('GET', `${v1}/events?limit=100${after}`);

@@ -1,4 +1,3 @@
-// A plugin in the real sandbox, narrowed and not granted all: each host call it has, and the events it is sent.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { hostCallsOf } from '../../core/plugins/host-calls.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
@@ -56,12 +55,12 @@ const tracker = [
   'views',
   'workflows',
 ];
-/** What calls need of another namespace beside their own. */
+/** Additional scopes in other namespaces that calls need. */
 const also: Readonly<Record<string, string>> = Object.fromEntries(
   ['boards.cards', 'boards.move', 'cycles.progress', 'projects.progress'].map((op) => [op, 'issues']),
 );
 
-/** What each host call is made with, on objects of a team. */
+/** Arguments of each host call, on objects of a team. */
 const argsOf = (team: string): Record<string, unknown[]> => ({
   'issues.get': [fixtures[team].issue],
   'issues.list': [{ team }],
@@ -119,8 +118,8 @@ const argsOf = (team: string): Record<string, unknown[]> => ({
 });
 
 /**
- * Installs a plugin that makes every host call on objects of both teams and keeps how each ended. It does so in a run for each, as a run
- * makes no more than a hundred calls.
+ * Installs a plugin that makes every host call on objects of both teams and stores each result. Each call has
+ * its own run, because a run makes at most a hundred calls.
  */
 async function tryAll(id: string, scopes: object, grant: readonly string[]): Promise<Record<string, string>> {
   const teams = ['ENG', 'OUT'];
@@ -156,13 +155,13 @@ async function tryAll(id: string, scopes: object, grant: readonly string[]): Pro
 }
 
 const declared = Object.fromEntries(tracker.map((name) => [`${name}:write`, { why: 'test' }]));
-/** The calls that need the scopes of a namespace. */
+/** Returns the calls that need a scope of a namespace. */
 const opsOf = (namespace: string): string[] =>
   [...hostCallsOf(app.app.routes)]
     .filter(([, { route }]) => route.scope!.startsWith(`${namespace}:`))
     .map(([op]) => op);
 
-test('each host call without its scope is refused, its namespace alone', async () => {
+test('each host call without its scope is rejected, and calls of other namespaces succeed', async () => {
   for (const left of tracker) {
     const grant = Object.keys(declared).filter((scope) => scope !== `${left}:write`);
     const ends = await tryAll('com.test.ungranted', declared, grant);
@@ -174,7 +173,7 @@ test('each host call without its scope is refused, its namespace alone', async (
   }
 }, 60_000);
 
-test('narrowed to a team, no host call reads or writes what is of another', async () => {
+test('narrowed to a team, no host call reads or writes objects of another', async () => {
   const where = { why: 'test', where: { team: ['ENG'] } };
   const ends = await tryAll(
     'com.test.one-team',
@@ -220,7 +219,7 @@ test('narrowed to a team, no host call reads or writes what is of another', asyn
   });
 }, 60_000);
 
-test('narrowed to fields, every host call that writes another is refused', async () => {
+test('narrowed to fields, every host call that writes another field is rejected', async () => {
   const scopes = {
     ...declared,
     'issues:write': { why: 'test', fields: ['priority'] },
@@ -241,7 +240,7 @@ test('narrowed to fields, every host call that writes another is refused', async
     });
 }, 60_000);
 
-test('narrowed to a team, a plugin is sent the events of that team alone', async () => {
+test('narrowed to a team, a plugin receives events of that team only', async () => {
   const where = { why: 'test', where: { team: ['ENG'] } };
   const document = await packSource(
     `{
@@ -261,7 +260,7 @@ test('narrowed to a team, a plugin is sent the events of that team alone', async
   expect(runs.map((run) => run.logs[0].message).toSorted()).toEqual(['ENG comment', 'ENG issue']);
 });
 
-test('narrowed to a team, no read and no event shows anything of another, not through what refers to it either', async () => {
+test('narrowed to a team, no read and no event reveals another team, also not by references', async () => {
   const createIssue = async (body: object): Promise<Json> =>
     (await app.call('POST', '/api/v1/issues', body)).json;
   const secret = await createIssue({ team: 'OUT', title: 'hush, a secret', description: 'hush' });
@@ -273,7 +272,7 @@ test('narrowed to a team, no read and no event shows anything of another, not th
     fixtures.OUT.comment,
     fixtures.OUT.template,
   ];
-  // The reads that the plugin may make at all; what cannot be narrowed it does not ask for.
+  // The reads available to the plugin, without scopes that cannot be narrowed.
   const where = { why: 'test', where: { team: ['ENG'] } };
   const scopes = Object.fromEntries(
     ['issues', 'comments', 'attachments', 'cycles'].map((name) => [`${name}:read`, where]),

@@ -1,4 +1,5 @@
-// What a manifest may ask: every event type × its scope missing, and every scope × every narrowing, at the door that installs.
+// Tests the validation of manifests: every event type without its scope, and every scope with every
+// narrowing.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { pluginEventTypes } from '../../sdk/plugin/event-types.ts';
 import { allScopes } from '../../core/rights/scopes.ts';
@@ -22,20 +23,20 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** Simulated: only the answer counts. */
+/** Sends a dry-run install. */
 function asking(manifest: Partial<PluginManifest>, grant: readonly string[]): Promise<Reply> {
   const document = { ...base, manifest: { ...base.manifest, ...manifest } };
   return app.call('POST', '/api/v1/plugins', { package: document, grant }, { 'tatami-mode': 'simulate' });
 }
 const why = { why: 'test' };
 
-/** The properties that a schema names, or that of its entries. */
+/** Returns the properties of a schema, or those of its items. */
 function namesIn(schema: TSchema | undefined): string[] {
   const { properties, items } = (schema ?? {}) as Partial<TObject> & { items?: Partial<TObject> };
   return Object.keys(properties ?? items?.properties ?? {});
 }
 
-/** The read scopes with which a key may register a webhook for an event type. */
+/** Returns the read scopes that a key needs to register a webhook for an event type. */
 async function neededFor(type: string): Promise<string[]> {
   const hook = { url: 'https://hooks.acme.example/', events: [type] };
   const needed = [];
@@ -47,13 +48,13 @@ async function neededFor(type: string): Promise<string[]> {
   return needed;
 }
 
-test('every event type needs one read scope, asked and granted, and it is the one that a webhook needs', async () => {
+test('every event type needs one read scope, requested and granted, the same as for a webhook', async () => {
   const scopes = new Map<string, string[]>();
   const reads = allScopes.filter((one) => one.endsWith(':read'));
   for (const [at, type] of pluginEventTypes.entries()) {
     const on = { on: { [type]: {} }, schedules: {}, handlers: [`event:${type}`] };
     const sufficient = [];
-    // Of the first type of a namespace each scope is tried, of the others its own and, in turn, another.
+    // The first type of a namespace is tried with each scope, and the others with their own and one other.
     const own = scopes.get(type.split('.')[0]!);
     const tried = own ? new Set([...own, reads[at % reads.length]!, 'webhooks:read']) : reads;
     for (const scope of tried) {
@@ -82,7 +83,7 @@ test('every event type needs one read scope, asked and granted, and it is the on
   }
 }, 60_000);
 
-test('a narrowing is taken where every door holds it, and refused with the reason where one does not', async () => {
+test('a narrowing is accepted if every endpoint enforces it, and rejected with the reason otherwise', async () => {
   const byTeam = ['issues', 'comments', 'attachments', 'cycles', 'boards', 'labels', 'teams'].flatMap(
     (one) => [`${one}:read`, `${one}:write`],
   );
@@ -113,7 +114,7 @@ test('a narrowing is taken where every door holds it, and refused with the reaso
   expect(await asking({ scopes: { 'nothing:read': why } }, [])).toMatchObject({ status: 422 });
 });
 
-test('what is shown before and after installing says all of it', async () => {
+test('the summaries before and after installation show every scope, reason and schedule', async () => {
   const manifest = {
     ...base.manifest,
     scopes: {
@@ -153,7 +154,7 @@ test('what is shown before and after installing says all of it', async () => {
       granted: true,
     },
   ]);
-  // The read that the narrowed write implies brings the events of these teams alone.
+  // The read scope implied by the narrowed write scope covers only the events of these teams.
   expect(json.events).toEqual(['issue.created']);
   expect(rightsOf(manifest.scopes, ['issues:write']).narrowed!.get('issues:read')!.teams).toEqual([
     'ENG',

@@ -1,5 +1,5 @@
-// A signed-in person does all that their key does; an app that acts for them does what a program may, and leaves to people what people
-// decide: keys, members, proposals, and what plugins may do. Nothing asked here is held back by scopes: all callers have them all.
+// Compares sessions and apps of the same member. All callers have all scopes, so only the type of caller
+// decides.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Principal } from '../../core/http/principal.ts';
 import { allScopes, expandScopes } from '../../core/rights/scopes.ts';
@@ -36,7 +36,7 @@ async function ask(actorType: ActorType, method: string, path: string, body?: un
   return { ...(outcome.body === null ? {} : JSON.parse(outcome.body)), status: outcome.status };
 }
 
-/** An edit of an issue that waits for approval. */
+/** Creates an edit of an issue that waits for approval. */
 async function proposed(): Promise<string> {
   const { json: issue } = await app.call('POST', `${v1}/issues`, { team: 'ENG', title: 'Once' });
   const { json: other } = await app.call('POST', `${v1}/members`, { name: 'Ada', role: 'member' });
@@ -62,7 +62,7 @@ const plugin = async () => {
   };
 };
 
-/** What a person decides → how it is asked. */
+/** Decisions that only people make, each with a request that makes it. */
 const decisions: Readonly<Record<string, (actorType: ActorType) => Promise<Json>>> = {
   'make a key': (actorType) =>
     ask(actorType, 'POST', `${v1}/api-keys`, { name: 'made', scopes: ['issues:read'] }),
@@ -83,13 +83,13 @@ const decisions: Readonly<Record<string, (actorType: ActorType) => Promise<Json>
 };
 
 for (const [what, decide] of Object.entries(decisions))
-  test(`a person may ${what}, and no app for them`, async () => {
+  test(`a person can ${what}, and an app cannot on behalf of that person`, async () => {
     const byApp = await decide('app');
     expect(byApp).toMatchObject({ status: 403, message: expect.stringContaining('Helper is an app') });
     expect((await decide('user')).status).toBeLessThan(300);
   });
 
-test("both read the inbox and who they are, and what they write is the member's", async () => {
+test('a session and an app both read the inbox and the profile, and their writes belong to the member', async () => {
   for (const actorType of ['user', 'app'] as const) {
     expect((await ask(actorType, 'GET', `${v1}/inbox`)).status).toBe(200);
     const me = await ask(actorType, 'GET', `${v1}/me`);

@@ -1,12 +1,10 @@
-// What an outsider with `plugins:write` and nothing else can do with plugins: install them, pause them, remove them. Neither
-// what others' plugins hold nor what they have seen is theirs. Through the public doors, with a real sandbox.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 
 let app: TestApp;
-/** Holds `plugins:write` alone. */
+/** Has only `plugins:write`. */
 let outsider: Client;
 let holder: PluginPackage;
 
@@ -41,7 +39,7 @@ async function create(title: string): Promise<Json> {
   return json;
 }
 
-test('a plugin that asks for no scopes hears of nothing: its installation is refused, with what to ask for', async () => {
+test('installing a plugin that requests no scopes for its events is rejected with the scopes to request', async () => {
   for (const [type, scope] of [
     ['issue.created', 'issues:read'],
     ['comment.added', 'comments:read'],
@@ -74,7 +72,7 @@ test('a plugin that asks for no scopes hears of nothing: its installation is ref
   }
 });
 
-test('what is asked and not granted is not delivered, and the install says so until it is granted', async () => {
+test('events under a requested scope are delivered only once it is granted, and the install names the missing scope', async () => {
   const spy = await packSource(`{
     id: 'com.test.spy', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
     on: { 'issue.created': { handle: (event, ctx) => ctx.kv.set('seen', event.data.title) } },
@@ -98,7 +96,7 @@ test('what is asked and not granted is not delivered, and the install says so un
   await app.call('DELETE', pluginsOf('com.test.spy'));
 });
 
-test('who lacks what a plugin holds can neither steer it nor read its memory and runs, but can stop it', async () => {
+test('a caller without the scopes of a plugin cannot configure it or read its storage and runs, but can stop it', async () => {
   const { id } = await install(app.call, holder);
   await create('Seen by the plugin');
   const run = (await app.call('GET', `${pluginsOf(id)}/runs`)).json.data[0];
@@ -131,7 +129,7 @@ test('who lacks what a plugin holds can neither steer it nor read its memory and
   ])
     expect([path, await outsider('GET', path)]).toMatchObject([path, missing('issues:read')]);
 
-  // Reading takes what the plugin reads; who may read issues anyway sees nothing new.
+  // Reading requires the scopes of the plugin, so a reader of issues sees nothing new.
   const reader = app.clientOf(await app.mintKey(['plugins:write', 'issues:read']));
   expect((await reader('GET', `${pluginsOf(id)}/kv/seen`)).json.value).toBe('Seen by the plugin');
   expect((await reader('GET', `/api/v1/runs/${run.id}`)).status).toBe(200);
@@ -144,7 +142,7 @@ test('who lacks what a plugin holds can neither steer it nor read its memory and
   expect(await outsider('GET', `/api/v1/runs/${run.id}`)).toMatchObject(missing('issues:read'));
 });
 
-test('a run that waits while the grant is taken away is not handed its event', async () => {
+test('a queued run does not receive its event after the grant is withdrawn', async () => {
   const slow = await packSource(`{
     id: 'com.test.slow', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:read': { why: 'test' } },
     on: { 'issue.created': { handle: async (event, ctx) => {
@@ -167,7 +165,7 @@ test('a run that waits while the grant is taken away is not handed its event', a
   await app.call('DELETE', pluginsOf(id));
 });
 
-test('names, reasons and errors carry no terminal escapes', async () => {
+test('names, reasons and errors contain no terminal escapes', async () => {
   const escape = '\u001b]0;owned\u0007';
   for (const [path, manifest] of [
     ['package.manifest.name', { ...holder.manifest, name: `Holder${escape}` }],

@@ -1,4 +1,3 @@
-// A scope to read that names fields shows a plugin these and no others: in answers, in events, and by no way of finding or sorting.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
@@ -12,7 +11,7 @@ afterAll(() => app.stop());
 
 const scopes = `{ 'issues:read': { why: 'test', fields: ['priority', 'team'] } }`;
 
-test('other fields are left out of answers and events, and cannot be asked by', async () => {
+test('fields outside the narrowing are omitted from responses and events, and cannot be used to filter or sort', async () => {
   const document = await packSource(`{
     id: 'com.test.sees', version: '1.0.0', engines: { tatami: '*' }, scopes: ${scopes},
     on: { 'issue.updated': { filter: { priority: ['high'] }, handle: async (event, ctx) => {
@@ -60,7 +59,7 @@ test('other fields are left out of answers and events, and cannot be asked by', 
   expect(JSON.stringify([get, list, event])).not.toContain('hush');
 });
 
-test('fields that nothing shows, beside a scope that reads all, or filtered by in secret, are refused with the reason', async () => {
+test('narrowings that name unknown fields, are redundant, or filter by hidden fields are rejected with the reason', async () => {
   const asking = async (scopes: string, filter = '{}') => {
     const source = `{ id: 'com.test.asks', version: '1.0.0', engines: { tatami: '*' }, scopes: ${scopes},
       on: { 'issue.created': { filter: ${filter}, handle() {} } } }`;

@@ -1,5 +1,5 @@
-// Every operation × every role: a member's key that was given all scopes does what the table of roles lets the role do, and nothing
-// else; what an app holds is never more than apps may. docs/roles.md is the table; `UPDATE_DOCS=1 bun test test/rights/roles` writes it.
+// Tests every operation for every role. Generates docs/roles.md with `UPDATE_DOCS=1 bun test
+// test/rights/roles`.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** A caller of some kind, with all that the role of its member has. */
+/** Creates a caller of the given type with all scopes of the role of its member. */
 async function principalOf(role: Role, actorType: 'user' | 'app' = 'user'): Promise<Principal> {
   const { store } = app.services;
   const memberId = members[role];
@@ -54,7 +54,7 @@ async function principalOf(role: Role, actorType: 'user' | 'app' = 'user'): Prom
   };
 }
 
-/** What the door says of it where it refuses for want of a right; undefined where it does not. */
+/** Returns the authorization error of a route; undefined if the caller is authorized. */
 async function refusal(principal: Principal, route: Route): Promise<string | undefined> {
   const { error } = await app.app.caller(asText)(route, {
     principal,
@@ -67,7 +67,7 @@ async function refusal(principal: Principal, route: Route): Promise<string | und
   return isOfScope ? error.message : undefined;
 }
 
-/** Of what nobody has: rights are asked before anything is looked for. */
+/** Parameters that name no object, because authorization precedes the lookup. */
 function paramsOf({ path, params }: Route): Record<string, string> {
   const filled = fillPath(path, params, nowhere).split('/');
   const names = path.split('/');
@@ -80,7 +80,7 @@ function paramsOf({ path, params }: Route): Record<string, string> {
 
 type Verdict = 'yes' | 'no' | 'of their teams' | 'their own' | 'in part';
 
-/** What the table says of an operation; the part in words. */
+/** Returns the cell of docs/roles.md for an operation. */
 function verdictOf(route: Route, holder: 'member' | 'guest' | 'app'): Verdict {
   const [namespace, verb] = route.scope!.split(':') as [string, string];
   const right = roleTable[namespace]?.[holder];
@@ -91,7 +91,7 @@ function verdictOf(route: Route, holder: 'member' | 'guest' | 'app'): Verdict {
   return showsObjects(route) ? 'in part' : 'no';
 }
 
-test('owners and admins are refused nothing for their role', async () => {
+test('owners and admins are rejected by no operation for their role', async () => {
   for (const role of ['owner', 'admin'] as const) {
     const principal = await principalOf(role);
     for (const route of guarded)
@@ -99,7 +99,7 @@ test('owners and admins are refused nothing for their role', async () => {
   }
 });
 
-test('members and guests may do what the table says, and are refused the rest by the name of their role', async () => {
+test('members and guests can call the operations of their table, and the errors of all others name the role', async () => {
   for (const role of ['member', 'guest'] as const) {
     const principal = await principalOf(role);
     for (const route of guarded) {
@@ -121,12 +121,12 @@ test('members and guests may do what the table says, and are refused the rest by
   }
 });
 
-test('every scope is in the table, so that nobody comes to hold a new one unthought', () => {
+test('every scope is in the table, so no role gets a new scope by default', () => {
   const unsaid = allScopes.filter((scope) => !(scope.split(':')[0]! in roleTable));
   expect(unsaid).toEqual([]);
 });
 
-test("a scope that is held for what is one's own opens what is held to that, and nothing else", async () => {
+test('a scope for own objects authorizes only the operations limited to own objects', async () => {
   const principal = await principalOf('owner');
   for (const route of guarded) {
     const own = new Map([[route.scope!, { fields: null, teams: null, own: true as const }]]);
@@ -138,7 +138,7 @@ test("a scope that is held for what is one's own opens what is held to that, and
   }
 });
 
-test('members see and hear of their own keys alone', async () => {
+test('members see only their own keys and events of these', async () => {
   const scopes = ['api-keys:write', 'events:read'];
   const { key, id } = (
     await app.call('POST', '/api/v1/api-keys', { name: 'own', scopes, memberId: members.member })
@@ -151,7 +151,7 @@ test('members see and hear of their own keys alone', async () => {
   expect(events.map(({ data }: Json) => data.id)).toEqual([id]);
 });
 
-test('an app that was granted everything by an owner holds what apps may, in each operation', async () => {
+test('an app with every grant of an owner has the rights of apps in every operation', async () => {
   const everything = await principalOf('owner', 'app');
   const { authenticate } = createAuthentication({
     committer: app.committer,
@@ -182,7 +182,10 @@ test('an app that was granted everything by an owner holds what apps may, in eac
     expect([scope, appScopes.includes(scope)]).toEqual([scope, false]);
 });
 
-/** What takes a role beyond its scope (core/identity/members/roles.ts): a member with `members:write` changes nobody but themself. */
+/**
+ * Operations that need a role besides their scope (core/identity/members/roles.ts): a member with
+ * `members:write` changes only their own entry.
+ */
 const beyondScopes: Readonly<Record<string, string>> = {
   'members.create': 'no',
   'members.update': 'their own',
@@ -191,7 +194,7 @@ const beyondScopes: Readonly<Record<string, string>> = {
   'members.uninvite': 'no',
 };
 
-test('a member who holds the scope changes no other member, and adds, invites and removes none', async () => {
+test('a member with members:write cannot change, add, invite or remove other members', async () => {
   const principal = await principalOf('member');
   const writing = guarded.filter(({ scope }) => scope === 'members:write');
   expect(writing.map(({ name }) => name).toSorted()).toEqual(Object.keys(beyondScopes).toSorted());
@@ -205,7 +208,7 @@ test('a member who holds the scope changes no other member, and adds, invites an
   }
 });
 
-test('docs/roles.md is the table', () => {
+test('docs/roles.md matches the table', () => {
   const code = (text: string): string => `\`${text}\``;
   const row = (...cells: string[]): string => `| ${cells.join(' | ')} |`;
   const inWords = (namespace: string, holder: 'member' | 'guest' | 'app'): string => {

@@ -1,6 +1,5 @@
-// Every operation × every missing scope × every narrowing, generated from the routes: what a caller was not given it does not
-// get, at the one door, whichever operation it tries; what it was given it gets. The operations are asked in the process, as
-// plugins ask them; `scopes.test.ts` asks them with keys.
+// Tests every operation without its scope and with every narrowing. The operations are called in-process, as
+// plugins call them; `scopes.test.ts` calls them with API keys.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { Compile } from 'typebox/compile';
@@ -29,7 +28,7 @@ afterAll(async () => {
   await receiver.stop(true);
 });
 
-/** The route's example and some random bodies, all of which its schema takes. */
+/** Returns the example of the route and some random bodies that match its schema. */
 function bodiesOf({ body, ...route }: Route): (object | undefined)[] {
   if (!body) return [undefined];
   const random = fc.sample(arbitraryOf(body, [teams.inside]), { seed: 7, numRuns: 12 }) as object[];
@@ -37,7 +36,7 @@ function bodiesOf({ body, ...route }: Route): (object | undefined)[] {
   return [exampleOf({ body, ...route }, hookUrl), ...random.filter((one) => check.Check(one))];
 }
 
-/** The fields a request writes, found without the table. */
+/** Returns the fields that a request writes, without use of the table. */
 function namesIn(route: Route, body: object = {}): string[] {
   const inside = (name: string): string[] =>
     [Object.entries(body).find(([key]) => key === name)?.[1]].flat().flatMap((one) => Object.keys(one));
@@ -45,7 +44,7 @@ function namesIn(route: Route, body: object = {}): string[] {
   return [...new Set([...names, ...(route.writes ?? [])])];
 }
 
-/** What does nothing to an object as it was seeded. */
+/** Operations that leave a seeded object unchanged. */
 const unchanging = [
   'issues.restore',
   'fields.restore',
@@ -56,7 +55,7 @@ const unchanging = [
   'teams.unarchive',
 ];
 
-test('every operation without its scope is refused, whatever else is held', async () => {
+test('every operation without its scope is rejected, with any other scopes', async () => {
   for (const route of guarded) {
     const answer = await askAs(
       app,
@@ -72,15 +71,21 @@ test('every operation without its scope is refused, whatever else is held', asyn
   }
 });
 
-/** They tell of the install, as `plugins.get` does, and not of what it has seen; refusing a version is no steering, as pausing is none. */
+/**
+ * Operations about the install itself, like `plugins.get`, and not about data that the plugin has read.
+ * Rejecting a version only stops.
+ */
 const ofInstall = ['settings-form', 'consent.get', 'consent.refuse', 'versions', 'usage', 'scopes'].map(
   (name) => `plugins.${name}`,
 );
 
-/** An undo takes the scopes of what was written alone (test/plugins/undo.test.ts); to close a route or stop a shadow only stops, as pausing does. */
+/**
+ * An undo needs only the scopes of the objects written (test/plugins/undo.test.ts). Closing a route or ending
+ * a shadow run only stops, like a pause.
+ */
 const notSteering = ['plugins.undo', 'runs.undo', 'plugins.close-route', 'plugins.stop-shadow'];
 
-test('every operation below a plugin needs what the plugin holds in full, and nothing more', async () => {
+test('every operation on a plugin requires the full scopes of the plugin, and no others', async () => {
   const below = guarded.filter(
     ({ path, name }) =>
       (/^\/api\/v1\/(plugins\/\{id\}\/|runs\/)/.test(path) &&
@@ -89,7 +94,7 @@ test('every operation below a plugin needs what the plugin holds in full, and no
   );
   expect(below.length).toBeGreaterThanOrEqual(8);
   for (const route of below) {
-    // The seeded plugin holds issues:read.
+    // The seeded plugin has issues:read.
     const body = route.name === 'plugins.update' ? { settings: {} } : exampleOf(route, hookUrl);
     const path = pathOf(route, teams.inside);
     expect([
@@ -101,7 +106,7 @@ test('every operation below a plugin needs what the plugin holds in full, and no
     ]);
     const enough = await askAs(app, rightsOf({}, [route.scope!, 'issues:read']), route.method, path, body);
     expect([route.name, enough.code]).not.toEqual([route.name, 'insufficient_scope']);
-    // A scope held in part is not held: an operation that hands on what it has would hand on all of it.
+    // A narrowed scope is insufficient, because the operation could pass on data beyond it.
     const part = rightsBut({ 'issues:read': { where: { team: ['ENG'] } } }, ['issues:write']);
     expect([route.name, (await askAs(app, part, route.method, path, body)).status]).toEqual([
       route.name,
@@ -110,7 +115,7 @@ test('every operation below a plugin needs what the plugin holds in full, and no
   }
 });
 
-test('fields: every write × every field left out is refused by that field; with all of them it is not', async () => {
+test('fields: a write of a field outside the narrowing is rejected with its name, and succeeds with all fields granted', async () => {
   const narrowed = expect.stringContaining('is narrowed to');
   let tried = 0;
   for (const route of writes) {
@@ -147,13 +152,16 @@ test('fields: every write × every field left out is refused by that field; with
 });
 
 const scopesOfTeams = ['issues', 'comments', 'attachments', 'cycles', 'boards', 'labels', 'teams'];
-/** Of the scope of workflows, of which calendars and the policies of service levels are of no team. */
+/**
+ * Operations under the workflow scopes whose objects belong to a team; calendars and SLA policies belong to
+ * none.
+ */
 const pathsOfTeams = /^\/api\/v1\/(workflows|fields)\b/;
 const ofTeams = ({ scope, path }: Route): boolean =>
   scopesOfTeams.includes(scope!.split(':')[0]!) || pathsOfTeams.test(path);
 
-test('teams: every operation on an object of another team sees nothing of it, and every list leaves it out', async () => {
-  // Files are sent over HTTP alone, where nothing is narrowed.
+test('teams: every operation on an object of another team responds as for a missing one, and lists omit it', async () => {
+  // Files are sent over HTTP only, where no scope is narrowed.
   for (const route of guarded.filter((one) => ofTeams(one) && one.kind !== 'upload')) {
     const [namespace] = route.scope!.split(':') as [string];
     const rights = rightsBut({
@@ -163,20 +171,20 @@ test('teams: every operation on an object of another team sees nothing of it, an
     for (const body of bodiesOf(route)) {
       const there = await askAs(app, rights, route.method, pathOf(route, teams.outside), body);
       expect([route.name, body, there.text.includes('outside-canary')]).toEqual([route.name, body, false]);
-      // What nobody has, that one makes.
+      // This operation creates a missing object.
       if (!route.params || route.name === 'issues.external.put') continue;
       const nobodys = await askAs(app, rights, route.method, pathOf(route, nowhere), body);
       expect([route.name, there.status, there.message]).toEqual([route.name, 404, nobodys.message]);
       const here = await askAs(app, rights, route.method, pathOf(route, teams.inside), body);
       const whole = await askAs(app, rightsBut({}), route.method, pathOf(route, teams.inside), body);
-      // Only what refers to an object of another team is answered otherwise.
+      // The response differs only if the body refers to an object of another team.
       if (!JSON.stringify(body ?? {}).includes('parentId'))
         expect([route.name, body, here.status]).toEqual([route.name, body, whole.status]);
     }
   }
 });
 
-test('teams: a write elsewhere is refused, also where reading is not narrowed', async () => {
+test('teams: a write to another team is rejected, also when reading is not narrowed', async () => {
   for (const route of writes.filter(ofTeams)) {
     const [namespace] = route.scope!.split(':') as [string];
     const rights = rightsBut({
@@ -193,7 +201,7 @@ test('teams: a write elsewhere is refused, also where reading is not narrowed', 
             : exampleBody(route);
       const there = await askAs(app, rights, route.method, pathOf(route, teams.outside), body);
       const whole = await askAs(app, rightsBut({}), route.method, pathOf(route, teams.outside), body);
-      // What would have changed nothing is no write.
+      // A request without a change is no write.
       if (whole.status >= 400 || unchanging.includes(route.name)) continue;
       expect([route.name, teamRef, there]).toMatchObject([
         route.name,
@@ -208,13 +216,13 @@ test('teams: a write elsewhere is refused, also where reading is not narrowed', 
   }
 });
 
-/** A body that changes something and holds nothing of the inside. */
+/** Returns a body that changes something and refers to no object of the visible team. */
 function exampleBody(route: Route): object | undefined {
   if (route.name === 'issues.update') return { title: 'changed' };
   return route.body ? { body: 'changed' } : undefined;
 }
 
-test('teams: no query brings out what is of another team', async () => {
+test('teams: no query returns data of another team', async () => {
   const rights = rightsBut({
     'issues:write': { where: { team: ['ENG'] } },
     'issues:read': { where: { team: ['ENG'] } },
@@ -265,7 +273,7 @@ test('teams: no query brings out what is of another team', async () => {
   ).not.toContain('"body":"outside-canary"');
 });
 
-test('teams: an operation whose objects are of no team needs its whole scope', async () => {
+test('teams: an operation on objects without a team requires its whole scope', async () => {
   for (const route of guarded.filter((one) => !ofTeams(one))) {
     const read = route.scope!.replace(/:write$/, ':read');
     const narrowing = { where: { team: ['ENG'] } };
@@ -283,7 +291,7 @@ test('teams: an operation whose objects are of no team needs its whole scope', a
   }
 });
 
-test('a narrowing in words that no door knows gives nothing', async () => {
+test('a narrowing with an unknown keyword grants nothing', async () => {
   for (const request of [{ where: { project: ['x'] } }, { where: { team: ['ENG'], project: ['x'] } }])
     expect(rightsOf({ 'issues:write': request }, ['issues:write'])).toEqual({
       scopes: new Set(),
@@ -292,7 +300,7 @@ test('a narrowing in words that no door knows gives nothing', async () => {
   expect(rightsOf({ 'issues:read': { fields: ['title'] } }, ['issues:read']).scopes.size).toBe(0);
 });
 
-test('of two scopes that give the same reads, the more of both is held', () => {
+test('of two scopes that imply the same reads, the wider one applies', () => {
   const [eng, out] = [{ where: { team: ['ENG'] } }, { where: { team: ['OUT'] } }];
   const both = ['issues:read', 'issues:write'];
   for (const grant of [both, both.toReversed()]) {

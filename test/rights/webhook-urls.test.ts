@@ -1,5 +1,4 @@
-// The address of a webhook may hold a secret in its query. It is sent to, and answered once to whoever registers it; nobody is
-// shown it again, at no door.
+// The query of a webhook URL can contain a secret, so only the response to its creation shows it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { install, packSource } from '../plugins/pack.ts';
 import { startHooks, startReceiver, type Hooks } from '../webhooks/receiver.ts';
@@ -16,7 +15,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-test('the values in the query of a webhook are shown at no door, and used for sending', async () => {
+test('query values of a webhook URL are masked in every response, and used for deliveries', async () => {
   const { app, call } = hooks;
   await install(
     call,
@@ -62,7 +61,7 @@ test('the values in the query of a webhook are shown at no door, and used for se
   expect(secrets.filter((one) => JSON.stringify(app.logs).includes(one))).toEqual([]);
 });
 
-test('an address as it is shown cannot be given back for the whole one', async () => {
+test('a masked URL is not accepted as the new URL', async () => {
   const { call } = hooks;
   const { json } = await call('POST', '/api/v1/webhooks', {
     url: `${receiver.url}?token=x`,

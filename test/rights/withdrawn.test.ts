@@ -1,5 +1,5 @@
-// What is withdrawn is withdrawn at once: open streams end with the commit, without an event or a heartbeat to tell them so, and runs
-// that were asked for before do no more than their caller still may.
+// Withdrawn permissions end open streams with the commit, without an event or heartbeat, and limit the work
+// that was requested before.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Principal } from '../../core/http/principal.ts';
 import { createSessions } from '../../core/identity/sessions/sessions.ts';
@@ -34,7 +34,7 @@ async function join(role: string, more: object = {}): Promise<Someone> {
   return { id: member.id, keyId: key.id, key: key.key, call: app.clientOf(key.key) };
 }
 
-/** A stream that is open, and all that it sends until it ends. */
+/** Opens a stream and collects its output until it ends. */
 async function follow(
   key: string,
 ): Promise<{ readonly text: () => string; readonly ended: Promise<string> }> {
@@ -60,17 +60,17 @@ const withdrawals: Readonly<Record<string, (of: Someone) => Promise<unknown>>> =
 };
 
 for (const [what, withdraw] of Object.entries(withdrawals))
-  test(`where ${what} an open stream ends with that, and says nothing of it or after it`, async () => {
+  test(`when ${what}, an open stream ends at once and sends no related or later event`, async () => {
     const ben = await join('member');
     const stream = await follow(ben.key);
     await withdraw(ben);
     const { json } = await app.call('POST', `${v1}/issues`, { team: 'ENG', title: 'afterwards' });
-    // The clock stands still, so that no heartbeat comes.
+    // The clock does not advance, so that no heartbeat is sent.
     expect(await stream.ended).not.toContain(json.id);
     expect(stream.text()).not.toContain('member.');
   });
 
-test('a guest who loses a team loses its events with that, and reads on in what is left', async () => {
+test('a guest who loses a team stops receiving its events at once, and still reads the other teams', async () => {
   const gil = await join('guest', { teams: ['ENG', 'OUT'] });
   const stream = await follow(gil.key);
   const seen = (await app.call('POST', `${v1}/issues`, { team: 'OUT', title: 'before' })).json;
@@ -88,7 +88,7 @@ test('a guest who loses a team loses its events with that, and reads on in what 
   await again.ended;
 });
 
-test('a change that withdraws nothing of a reader leaves its stream open', async () => {
+test('a change that withdraws nothing from a reader leaves its stream open', async () => {
   const [ben, other] = [await join('member'), await join('member')];
   const stream = await follow(ben.key);
   await app.call('PATCH', `${v1}/members/${other.id}`, { role: 'guest' });
@@ -100,7 +100,7 @@ test('a change that withdraws nothing of a reader leaves its stream open', async
   await stream.ended;
 });
 
-test('what somebody asked for later is done with what is left of their rights, whether a person or an app', async () => {
+test('deferred work runs with the current permissions of its requester, a person or an app', async () => {
   const source = `{
     id: 'com.test.later', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:write': { why: 'test' } },
     actions: { later: { target: 'none', input: { type: 'object', properties: { id: { type: 'string' } } },
@@ -162,7 +162,7 @@ async function principalOf(memberId: string, actorType: 'user' | 'app'): Promise
   };
 }
 
-test('a signed-in person has the rights of the role, from one request to the next', async () => {
+test('a signed-in person has the current rights of the role on each request', async () => {
   const { json: member } = await app.call('POST', `${v1}/members`, { name: 'Mia', role: 'member' });
   const { who } = await signIn(app, app.workspace, member.id);
   const sessions = createSessions(app.services);

@@ -1,4 +1,4 @@
-// What the generated types of the SDK say, read from their text, and values that they let through.
+// Reads the text of the generated types, and generates values that they allow.
 import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,11 +11,11 @@ import { root } from '../imports.ts';
 interface Member {
   readonly name: string;
   readonly isOptional: boolean;
-  /** The parts of its type's union. */
+  /** The members of the union type. */
   readonly alternatives: readonly string[];
 }
 
-/** What an interface of the SDK says, read from its text: what authors write by, and not the schemas it was printed from. */
+/** Reads an interface of the SDK from its text, which is independent of the schemas that generated it. */
 export function membersOf(file: string, name: string): Member[] {
   const text = readFileSync(join(root, 'sdk/generated', file), 'utf8');
   const [, body] = new RegExp(`^export interface ${name} \\{\\n(.*?)^\\}`, 'ms').exec(text) ?? [];
@@ -26,7 +26,7 @@ export function membersOf(file: string, name: string): Member[] {
   });
 }
 
-/** What stands between the marks, where these are in no brackets. */
+/** Splits at the marks that are outside of brackets. */
 function splitOutside(text: string, mark: string): string[] {
   const parts = [''];
   let depth = 0;
@@ -39,7 +39,7 @@ function splitOutside(text: string, mark: string): string[] {
   return parts.map((part) => part.trim()).filter((part) => part !== '');
 }
 
-/** A value of one part of a union, within the bounds that the schema adds to it. */
+/** Returns a value of one union member, within the additional bounds of the schema. */
 function valueOf(alternative: string, schema: TSchema): unknown {
   if (alternative === 'null') return null;
   if (alternative === 'undefined') return undefined;
@@ -54,11 +54,13 @@ function valueOf(alternative: string, schema: TSchema): unknown {
       (value) =>
         typeof value === (isPlain ? alternative : 'object') && value !== null && validator.Check(value),
     );
-  // Parameters are texts, and take some values as they are.
+  // Parameters are strings in a URL, and some values have a form of their own.
   return sample ?? (alternative.startsWith('readonly ') ? ['id', 'title'] : { title: 'x' });
 }
 
-/** Values of an object's type: what it must have with each part of each member's type in turn. */
+/**
+ * Returns values of an object type: the required members, with each union member of each property in turn.
+ */
 export function valuesOf(members: readonly Member[], schema: TSchema): Readonly<Record<string, unknown>>[] {
   const { properties } = schema as TSchema & { properties: Record<string, TSchema> };
   const needed = Object.fromEntries(

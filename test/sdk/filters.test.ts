@@ -1,4 +1,5 @@
-// What the types of filters say of words, numbers and what is not there, the parser takes; for texts it is the generator that asks it.
+// The parser accepts every filter value that the types allow. For strings it uses the samples of the
+// generator.
 import { describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ const wordsOf = (union: string): string[] => [...union.matchAll(/'([^']+)'/g)].m
 const testsOf = (set: string): string[] =>
   wordsOf(new RegExp(`type ${set} = ([^;]+);`).exec(text)?.[1] ?? '');
 
-/** Values that the type of a field names. @param least the least that a number can be */
+/** Returns the values that the type of a field names. @param least minimum of a number */
 function valuesOf(union: string, least: number): unknown[] {
   const plain = union.replaceAll(/'[^']+'/g, '');
   return [
@@ -22,7 +23,7 @@ function valuesOf(union: string, least: number): unknown[] {
   ];
 }
 
-/** What may be given for a value and a test, as `Test` of the SDK has it. */
+/** Returns operands for a value and an operator, as `Test` of the SDK defines them. */
 function operandsFor(test: string, value: unknown): unknown[] {
   if (test === 'in' || test === 'nin') return [[value], [value, value], []];
   if (test === 'null') return [true, false];

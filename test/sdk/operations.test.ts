@@ -1,4 +1,5 @@
-// The client is the API: it has a method for every operation that the document shows, and what its types let through the routes take.
+// The client has a method for every operation in the document, and the routes accept every input that its
+// types allow.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,10 +18,10 @@ const rowsOf = (table: Table): string[] =>
   Object.values(table).flatMap((row) => (typeof row === 'string' ? [row] : rowsOf(row)));
 const methodAndPath = (row: string): string => row.split(' ', 2).join(' ');
 
-/** Streams have a function of their own, pages and documents are for browsers. */
+/** Streams have their own function; pages and documents are for browsers. */
 const noMethod =
   /^GET \/(|events\/stream|issues\/\{identifier\}|docs.*|openapi\.json|healthz|readyz|metrics)$/;
-/** Files are sent and got by `fetch`. */
+/** Files are sent and received with `fetch`. */
 const files = ['POST /issues/{id}/attachments/upload', 'GET /attachments/{id}/content'];
 
 let app: TestApp;
@@ -29,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-test('every operation of the document has its method', async () => {
+test('every operation of the document has a method', async () => {
   const { paths } = (await app.call('GET', '/api/v1/openapi.json')).json;
   const documented = Object.entries<object>(paths).flatMap(([path, methods]) =>
     Object.keys(methods)
@@ -45,10 +46,10 @@ test('every operation of the document has its method', async () => {
   expect(withMethod.filter((operation) => !documented.includes(operation))).toEqual([]);
 });
 
-describe('what the types let through, the route takes:', () => {
+describe('the route accepts every input that the types allow:', () => {
   const taking = clientRoutes.filter(({ body, query }) => body ?? query);
   const types = readFileSync(join(root, 'sdk/generated/operations.ts'), 'utf8').replaceAll(/\s+/g, ' ');
-  /** By the words of the operation, which stand above its method. */
+  /** Finds the input type by the summary of the operation, which is the comment of its method. */
   const inputOf = (summary: string, argument: 'body' | 'query'): string => {
     const at = types.lastIndexOf(`/** ${summary}.`);
     const [, signature = ''] = /\*\/ (.*?)\): (Promise|List)</.exec(types.slice(at)) ?? [];

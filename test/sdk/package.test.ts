@@ -1,5 +1,5 @@
-// `@tatami/sdk` as others get it: built, packed, installed into an empty folder, type-checked there by a strict project, and run against
-// a real server in every runtime that it promises.
+// Builds, packs and installs `@tatami/sdk` into an empty folder, type-checks it there in a strict project,
+// and runs it in each supported runtime against a real server.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ let receiver: Receiver;
 let token: string;
 let known: readonly Runtime[];
 
-/** As strict as a project can be, and nothing that helps the package: no types of a runtime, no library but the language's. */
+/** The strictest options, without types of a runtime and with only the standard library of the language. */
 const compilerOptions = {
   target: 'es2022',
   lib: ['es2022'],
@@ -67,7 +67,7 @@ afterAll(async () => {
   dir[Symbol.dispose]();
 });
 
-describe('in a strict project', () => {
+describe('the package type-checks in a strict project', () => {
   test.each([
     ['nodenext', 'nodenext'],
     ['esnext', 'bundler'],
@@ -83,7 +83,7 @@ describe('in a strict project', () => {
   );
 });
 
-test('the examples of its README, and of ours, compile where a runtime has its types', async () => {
+test('the examples of the READMEs compile with the types of a runtime', async () => {
   const readmes = [
     join(folder, 'node_modules/@tatami/sdk/README.md'),
     join(root, 'README.md'),
@@ -120,7 +120,7 @@ const seenIn = (name: string): ScenarioResult => ({
 const setting = (name: string): string =>
   JSON.stringify({ server: served.url, token, receiver: receiver.url, name } satisfies Setting);
 
-test('it runs in Node 20, 22 and 24, Bun and Deno', async () => {
+test('the package runs in Node 20, 22 and 24, Bun and Deno', async () => {
   put(
     'main.js',
     `import { scenario } from './out-nodenext/scenario.js';
@@ -135,13 +135,13 @@ test('it runs in Node 20, 22 and 24, Bun and Deno', async () => {
   expect(seen).toEqual(known.map(({ name }) => [name, seenIn(name)]));
 }, 60_000);
 
-/** All that a worker has of the web, and nothing of Node. */
+/** The web APIs of a worker; no API of Node is available. */
 const webApis = [
   ...['AbortController', 'AbortSignal', 'Headers', 'ReadableStream', 'Request', 'Response', 'TextDecoder'],
   ...['TextEncoder', 'URL', 'URLSearchParams', 'clearTimeout', 'crypto', 'fetch', 'setTimeout'],
 ];
 
-test('a bundle of it for workers needs the web’s own APIs alone', async () => {
+test('a bundle for workers needs only web APIs', async () => {
   put('worker.js', `import { scenario } from './out-esnext/scenario.js'; globalThis.scenario = scenario;`);
   const { outputs } = await Bun.build({
     entrypoints: [join(folder, 'worker.js')],
@@ -163,7 +163,7 @@ test('a bundle of it for workers needs the web’s own APIs alone', async () => 
   expect(JSON.parse(out)).toEqual(seenIn('worker'));
 }, 60_000);
 
-test('a CommonJS program requires it', async () => {
+test('a CommonJS program requires the package', async () => {
   put('old.cjs', `console.log(typeof require('@tatami/sdk/webhooks').verify);`);
   const outs = await Promise.all(
     known
@@ -173,7 +173,7 @@ test('a CommonJS program requires it', async () => {
   expect(outs).toEqual(Array(4).fill('function\n'));
 });
 
-test('the package says what it is, and holds what is needed and no more', () => {
+test('the package has complete metadata and contains only the needed files', () => {
   const at = join(folder, 'node_modules/@tatami/sdk');
   const manifest = JSON.parse(readFileSync(join(at, 'package.json'), 'utf8'));
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

@@ -1,18 +1,18 @@
-// The runtimes that the SDK promises to run in, each from npm; what is fetched is kept with the dependencies.
+// The runtimes that the SDK supports, each from npm and cached with the dependencies.
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../imports.ts';
 
 export interface Runtime {
   readonly name: string;
-  /** What a program's path is put behind. */
+  /** The command before the path of a program. */
   readonly command: readonly string[];
 }
 
 const arch = process.arch === 'arm64' ? 'arm64' : 'x64';
 const cacheDir = join(root, 'node_modules/.cache/tatami-runtimes');
 
-/** @throws Error when one is neither kept nor can be fetched */
+/** @throws Error if a runtime is neither cached nor available from npm */
 export async function runtimes(): Promise<readonly Runtime[]> {
   const [node20, node22, deno] = await Promise.all([
     fetched(`node-linux-${arch}`, '20.20.2'),
@@ -28,7 +28,7 @@ export async function runtimes(): Promise<readonly Runtime[]> {
   ];
 }
 
-/** The folder of a package. */
+/** Returns the folder of a package. */
 async function fetched(name: string, version: string): Promise<string> {
   const folder = join(cacheDir, `${name.replaceAll(/\W/g, '-')}-${version}`);
   const packageDir = join(folder, 'node_modules', name);
@@ -40,17 +40,19 @@ async function fetched(name: string, version: string): Promise<string> {
       ['npm', 'install', '--silent', '--ignore-scripts', '--prefix', making, `${name}@${version}`],
       making,
     );
-    // Another test run may have been quicker.
+    // A concurrent test run may have created the folder.
     if (!existsSync(folder)) renameSync(making, folder);
   } catch (cause) {
-    throw new Error(`${name} ${version} has to be fetched once: let npm reach its registry.`, { cause });
+    throw new Error(`${name} ${version} must be downloaded once: allow npm to reach its registry.`, {
+      cause,
+    });
   } finally {
     rmSync(making, { recursive: true, force: true });
   }
   return packageDir;
 }
 
-/** @returns its stdout @throws Error with what it printed when it fails */
+/** @returns the stdout @throws Error with the output if the program fails */
 export async function run(
   command: readonly string[],
   cwd: string,

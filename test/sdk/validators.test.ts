@@ -1,4 +1,4 @@
-// The SDK's validators refuse what the server refuses, at the same places for the same reasons, and nothing else.
+// The validators of the SDK reject the same bodies as the server, at the same paths with the same issues.
 import { expect, test } from 'bun:test';
 import { validate, type BodyName } from '@tatami/sdk/validators';
 import fc from 'fast-check';
@@ -8,7 +8,7 @@ import { ApiError } from '../../core/lib/errors.ts';
 import { arbitraryOf, hostileValues } from '../api/arbitrary.ts';
 import { nowhere } from '../api/seeds.ts';
 
-/** The server stops after some: up to so many are sure to be all. */
+/** The server limits the number of details; lists up to this length are complete. */
 const completeMax = 3;
 
 function refusals(check: (value: unknown) => void, value: unknown): string[] {
@@ -21,7 +21,7 @@ function refusals(check: (value: unknown) => void, value: unknown): string[] {
   }
 }
 
-/** A body with another value somewhere, without something, or with something that is not known. */
+/** Generates a body with a changed, missing or unknown value. */
 function broken(body: unknown): fc.Arbitrary<unknown> {
   if (body === null || typeof body !== 'object' || Array.isArray(body))
     return fc.constantFrom(...hostileValues);
@@ -58,14 +58,14 @@ test.each(withBody)('%s', (name, schema) => {
   );
 });
 
-test('what is undefined is not given', () => {
+test('an undefined value counts as missing', () => {
   expect(validate('issues.create', { team: 'ENG', title: 'One', description: undefined })).toEqual([]);
   expect(validate('issues.create', { team: 'ENG', title: undefined })).toEqual([
     { path: 'title', issue: 'required' },
   ]);
 });
 
-test('the server names a place also where there is more wrong than it looks at', () => {
+test('the server also names a path when its list of errors is limited', () => {
   const team = clientRoutes.find(({ name }) => name === 'teams.update');
   const transitions = Object.fromEntries(Array.from({ length: 300 }, (_, nth) => [`state ${nth}`, nth]));
   expect(refusals(compileCheck(team?.body ?? {}), { transitions })).toEqual(

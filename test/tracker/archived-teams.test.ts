@@ -1,4 +1,3 @@
-// Archived teams: they take no new issues, no alarm of theirs does anything, and all that they have stays.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 import { join } from './people.ts';
@@ -31,11 +30,11 @@ const set = async (verb: 'archive' | 'unarchive', key = 'OPS'): Promise<Json> =>
   return json;
 };
 
-test('an archived team leaves the lists, keeps its key, and comes back as it was', async () => {
+test('an archived team leaves the lists, retains its key, and is restored unchanged', async () => {
   const since = await app.lastSequence();
   const archived = await set('archive');
   expect(archived.archivedAt).toBe(new Date(app.clock.now()).toISOString());
-  // Again it changes nothing.
+  // A repeated request changes nothing.
   expect((await set('archive')).version).toBe(archived.version);
   expect([await teamsIn(), await teamsIn('?archived=only'), await teamsIn('?archived=include')]).toEqual([
     ['ENG'],
@@ -58,7 +57,7 @@ test('only admins and owners archive a team', async () => {
   }
 });
 
-test('an archived team takes no issue by any way, and what it has stays readable and can be changed', async () => {
+test('an archived team accepts no new issue by any route, and its issues stay readable and writable', async () => {
   const [own, other] = [
     await create('/issues', { team: 'OPS', title: 'Stays' }),
     await create('/issues', { team: 'ENG', title: 'Elsewhere' }),
@@ -99,7 +98,7 @@ test('an archived team takes no issue by any way, and what it has stays readable
   const changed = await send('PATCH', `/issues/${own.identifier}`, { priority: 'high' });
   expect([changed.status, changed.json.team.key]).toEqual([200, 'OPS']);
   expect((await get('/issues?team=OPS')).data.map(({ title }: Json) => title)).toEqual(['Stays']);
-  // Away from it an issue may go.
+  // Issues can leave an archived team.
   expect((await send('POST', `/issues/${own.id}/move`, { team: 'ENG' })).status).toBe(200);
   await set('unarchive');
   expect((await create('/issues', { team: 'OPS', title: 'New' })).identifier).toBe('OPS-2');
@@ -107,7 +106,7 @@ test('an archived team takes no issue by any way, and what it has stays readable
   expect(rejected.status).toBe(200);
 });
 
-test('nothing of an archived team happens by itself, and goes on when it is unarchived', async () => {
+test('timers of an archived team do nothing until it is unarchived', async () => {
   const { json: team } = await send('PATCH', '/teams/OPS', { cycles: { weeks: 1 }, triage: 'all' });
   expect(team.cycles.weeks).toBe(1);
   await create('/sla-policies', { name: 'Fast', filter: { priority: 'urgent' }, targetMinutes: 60 });

@@ -1,4 +1,3 @@
-// Lists as they were, in pages: by every sort and in pages of any size they hold what the list of that moment held, in its order.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { priorities } from '../../core/tracker/issues/contract.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
@@ -17,7 +16,7 @@ const get = async (path: string): Promise<Json> => {
   return { status, json };
 };
 
-/** Every page of a list; fails where the pages do not end. */
+/** Returns every page of a list, and fails if the pages do not end. */
 async function pagesOf(list: string, limit: number, most: number): Promise<string[]> {
   const ids: string[] = [];
   for (let after = '', pages = 0; ; pages++) {
@@ -30,13 +29,13 @@ async function pagesOf(list: string, limit: number, most: number): Promise<strin
   }
 }
 
-/** Everything that a list sorts by. */
+/** Returns every sort of a list. */
 async function sortsOf(list: string): Promise<string[]> {
   const { json } = await get(`/${list}?sort=nothing`);
   return /Use (.*); a minus/.exec(json.error.details[0].fix)![1]!.split(', ');
 }
 
-/** Issues of a team of their own with values of every kind, and the half of them that is to change. */
+/** Creates issues of a new team with varied values, and returns the half of them that is to change. */
 async function sortable(random: Random): Promise<string[]> {
   const { of: pick, below } = random;
   const chance = (): boolean => random.once(2);
@@ -73,7 +72,7 @@ async function sortable(random: Random): Promise<string[]> {
   return ids.filter((_, n) => n % 2 === 0);
 }
 
-test('pages of a moment hold every object once in the order of the list, by every sort', async () => {
+test('pages of a past list contain every object once in list order, for every sort', async () => {
   const random = randomOf(seed);
   const changed = await sortable(random);
   for (const status of ['planned', 'started', 'paused', 'started'] as const)

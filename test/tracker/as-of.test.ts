@@ -1,4 +1,3 @@
-// Time travel: what `asOf` shows is byte for byte what a read at that moment showed.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { seededRandom } from '../faults/server.ts';
@@ -7,7 +6,7 @@ const v1 = '/api/v1';
 const seed = Number(process.env.TATAMI_SEED ?? 20_261_122);
 const steps = process.env.TATAMI_LONG ? 240 : 60;
 
-/** Chance, from a seed. */
+/** A seeded random number generator. */
 function randomOf(seed: number) {
   const next = seededRandom(seed);
   const below = (end: number): number => Math.floor(next() * end);
@@ -48,7 +47,7 @@ const get = async (path: string): Promise<Json> => {
   const { status, json } = await app.call('GET', `${v1}${path}`);
   return { status, json };
 };
-/** What it answers, without where the next page begins, which is of its own list. */
+/** Drops the cursors, which belong to each list. */
 const bare = ({ status, json }: Json): Json => {
   if (status !== 200) return { status };
   const { asOf: _, ...rest } = json;
@@ -63,7 +62,7 @@ interface MomentSnapshot {
   readonly answers: ReadonlyMap<string, Json>;
 }
 
-/** Moves a card, on a board that shows it or does not. */
+/** Moves a card on a board that may not contain it. */
 async function moveSomewhere(random: ReturnType<typeof randomOf>, board: string, issueId: string) {
   const path = `${v1}/boards/${board}`;
   const { columns = [] } = (await app.call('GET', `${path}/cards?perColumn=2`)).json;
@@ -72,7 +71,7 @@ async function moveSomewhere(random: ReturnType<typeof randomOf>, board: string,
   await app.call('POST', `${path}/move`, { issueId, ...to });
 }
 
-/** Boards of each grouping; of all of them, what people see first. */
+/** Boards of each grouping. */
 const boards = [
   { team: 'ENG' },
   { groupBy: 'label', swimlanes: 'fields.size' },
@@ -80,7 +79,7 @@ const boards = [
   { groupBy: 'priority', sort: '-updatedAt', columns: [{ value: 'urgent', hidden: true }, { value: 'low' }] },
 ];
 
-/** Does something to a workspace, whatever comes of it. */
+/** Sends a random request, which may fail. */
 async function something(
   random: ReturnType<typeof randomOf>,
   created: Record<string, string[]>,
@@ -153,7 +152,7 @@ async function something(
   await app.settled();
 }
 
-test('at every moment, issues, lists, projects and boards are as they were read then', async () => {
+test('at every time, issues, lists, projects and boards equal their state read at that time', async () => {
   const random = randomOf(seed);
   const label = (await get('/labels')).json.data[0];
   const created: Record<string, string[]> = { issue: [], member: [], project: [], label: [label.id] };
@@ -202,7 +201,7 @@ test('at every moment, issues, lists, projects and boards are as they were read 
   for (const { sequence, atMs, answers } of moments)
     for (const [path, then] of answers) {
       const and = path.includes('?') ? '&' : '?';
-      // A list that is relative to now is relative to the time of its event.
+      // A list relative to the present is relative to the time of its event.
       const asOf = path.includes('-PT') || random.chance() ? new Date(atMs).toISOString() : String(sequence);
       const answer = await get(`${path}${and}asOf=${asOf}`);
       expect({ seed, path, asOf, answer: bare(answer) }).toEqual({ seed, path, asOf, answer: then });
@@ -215,7 +214,7 @@ const sequenceNow = async (): Promise<number> => {
   return json.data[0].sequence ?? (await app.lastSequence());
 };
 
-test('pages of a moment go on where they ended, whatever changes meanwhile', async () => {
+test('pages of a past list continue correctly while issues change', async () => {
   const sequence = await app.lastSequence();
   const whole = (await get('/issues?limit=100&sort=title&deleted=include')).json.data;
   const collected: Json[] = [];
@@ -231,7 +230,7 @@ test('pages of a moment go on where they ended, whatever changes meanwhile', asy
   expect(collected).toEqual(whole);
 });
 
-test('pages of a view as it was go on where they ended', async () => {
+test('pages of a past view continue correctly', async () => {
   for (let n = 0; n < 4; n++) await app.call('POST', `${v1}/issues`, { team: 'ENG', title: `Paged ${n}` });
   const { json: view } = await app.call('POST', `${v1}/views`, { name: 'All', filter: {}, sort: 'title' });
   const sequence = await app.lastSequence();
@@ -248,7 +247,7 @@ test('pages of a view as it was go on where they ended', async () => {
   );
 });
 
-test('a moment that is none, or has not come, is refused with what to give', async () => {
+test('an invalid or future time is rejected with an instruction', async () => {
   for (const [asOf, fix] of [
     ['999999', 'or less'],
     ['2040-01-01T00:00:00Z', 'Give an earlier time'],
@@ -265,7 +264,7 @@ test('a moment that is none, or has not come, is refused with what to give', asy
   expect((await get('/issues/ENG-1?asOf=0')).status).toBe(404);
 });
 
-test('the column of a board as it was is paged to its end, whatever moves meanwhile', async () => {
+test('a column of a past board is paged to its end while cards move', async () => {
   const post = async (path: string, body: object): Promise<Json> =>
     (await app.call('POST', `${v1}${path}`, body)).json;
   const { id } = await post('/boards', { name: 'Paged', groupBy: 'priority', filter: { title: 'Paged' } });
@@ -294,7 +293,7 @@ test('the column of a board as it was is paged to its end, whatever moves meanwh
   expect((await get(`/boards/${id}/cards?asOf=${sequence}`)).json.columns).toHaveLength(columns.length);
 });
 
-test('current, next and previous are the cycles that were it then', async () => {
+test('current, next and previous name the cycles of that time', async () => {
   const hourMs = 3_600_000;
   const at = (hours: number): string => new Date(app.clock.now() + hours * hourMs).toISOString();
   for (const from of [1, 10, 20]) {
@@ -318,7 +317,7 @@ test('current, next and previous are the cycles that were it then', async () => 
     expect({ path, was: bare(await get(`${path}&asOf=${sequence}`)) }).toEqual({ path, was: then });
 });
 
-test('what an issue had of a field that was deleted and restored, and of another that had its key meanwhile', async () => {
+test('past issues show the values of a field that was deleted and restored, and of another with its key in between', async () => {
   const call = async (method: string, path: string, body?: object): Promise<Json> => {
     const { status, json, text } = await app.call(method, v1 + path, body);
     expect([path, status < 300, text]).toEqual([path, true, text]);

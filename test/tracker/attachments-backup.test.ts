@@ -1,4 +1,3 @@
-// A backup holds the contents of files, and what is restored of it has them.
 import { afterAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +10,7 @@ import { startApp } from '../app.ts';
 const directory = mkdtempSync(join(tmpdir(), 'tatami-blobs-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-test('a file is in the backup of a running server, byte by byte; what is on its way or has no attachment is not', async () => {
+test('a backup of a running server has each file byte for byte, without unfinished and unattached ones', async () => {
   const app = await startApp();
   const { json: issue } = await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'x' });
   const upload = async (content: string): Promise<string> => {

@@ -1,4 +1,3 @@
-// Attachments: links and files on issues. Contents are whole or not there, one for all workspaces and nobody's but theirs.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
@@ -63,7 +62,7 @@ async function sweep(): Promise<void> {
   await createHousekeeping({ store, log, clock: app.clock, retention, blobs, snapshots }).sweep();
 }
 
-test('a link is attached, listed and deleted, and the issue tells it', async () => {
+test('a link is attached, listed and deleted, with an event on the issue', async () => {
   const from = await app.lastSequence();
   const path = `/api/v1/issues/${issue.identifier}/attachments`;
   const link = { title: 'Report', url: 'https://example.com/7' };
@@ -89,7 +88,7 @@ test('a link is attached, listed and deleted, and the issue tells it', async () 
     expect([url, (await app.call('POST', path, { title: 'x', url })).status]).toEqual([url, 422]);
 });
 
-test('a file comes back as it was sent, by GET and HEAD, and browsers only keep it', async () => {
+test('a file is returned byte for byte by GET and HEAD, and browsers only download it', async () => {
   const { status, json } = await upload('hello\n', { name: 'notes.txt' });
   expect([status, json]).toEqual([
     201,
@@ -141,7 +140,7 @@ describe('a file in ranges', () => {
       await remove(one);
   });
 
-  test('a range answers 206 with its bytes, however it is named', async () => {
+  test('a satisfiable range gets a 206 with its bytes, in every notation', async () => {
     const rows = {
       'bytes=0-3': ['0123', 'bytes 0-3/10'],
       'bytes=4-': ['456789', 'bytes 4-9/10'],
@@ -160,7 +159,7 @@ describe('a file in ranges', () => {
     }
   });
 
-  test('a whole file answers where no range, no single one or an unknown one is asked for', async () => {
+  test('a missing, multiple or unknown range gets the whole file', async () => {
     const requested = [undefined, 'bytes=0-1,4-5', 'items=0-1', 'bytes=5-2', 'bytes=-', 'bytes=x-2'];
     for (const range of requested) {
       const reply = await get(range === undefined ? {} : { range });
@@ -173,7 +172,7 @@ describe('a file in ranges', () => {
     expectSafe(head);
   });
 
-  test('a range beyond the end is 416 in the envelope, with the length', async () => {
+  test('a range beyond the end gets a 416 error with the length', async () => {
     const from = await app.lastSequence();
     for (const range of ['bytes=10-', 'bytes=200-300', 'bytes=-0']) {
       const { status, json, headers } = await get({ range });
@@ -200,7 +199,7 @@ describe('a file in ranges', () => {
     }
   });
 
-  test('If-None-Match answers 304 for the same file, also where a range is asked for', async () => {
+  test('If-None-Match gets a 304 for the same file, also with a range', async () => {
     for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*'])
       for (const more of [{}, { range: 'bytes=0-3' }]) {
         const { status, text, headers } = await get({ 'if-none-match': known, ...more });
@@ -218,7 +217,7 @@ describe('a file in ranges', () => {
     expect([whole.status, whole.text]).toEqual([200, '']);
   });
 
-  test('every answer is declared in the document, with its headers', async () => {
+  test('every response is declared in the OpenAPI document, with its headers', async () => {
     const { paths, components } = (await app.call('GET', '/api/v1/openapi.json')).json;
     const { parameters, responses } = paths['/api/v1/attachments/{id}/content'].get;
     const follow = (part: Json): Json =>
@@ -239,7 +238,7 @@ describe('a file in ranges', () => {
   });
 });
 
-test('names and types of strangers do no harm', async () => {
+test('hostile names and types are neutralized', async () => {
   for (const [input, title] of [
     ['../../etc/passwd', 'passwd'],
     ['C:\\Windows\\system.ini', 'system.ini'],
@@ -272,7 +271,7 @@ test('names and types of strangers do no harm', async () => {
   }
 });
 
-test('what is too large, folded, nameless or for no issue is refused, and leaves nothing', async () => {
+test('an oversized, multi-line, nameless or unassigned file is rejected and leaves nothing', async () => {
   const before = await app.lastSequence();
   const large = fill(mib + 1, 1);
   expect((await upload(large)).status).toBe(413);
@@ -295,7 +294,7 @@ test('what is too large, folded, nameless or for no issue is refused, and leaves
   expect(await app.lastSequence()).toBe(before);
 });
 
-test('the quota holds, also where many are sent at once; what is deleted gives its room back', async () => {
+test('the quota holds under concurrent uploads, and a deletion frees its bytes', async () => {
   expect(await used()).toBe(0);
   const sent = await Promise.all([1, 2, 3, 4, 5, 6].map((seed) => upload(fill(mib, seed))));
   const codes = sent.map(({ status, json }) => json.error?.code ?? status).toSorted();
@@ -303,7 +302,7 @@ test('the quota holds, also where many are sent at once; what is deleted gives i
   expect(await used()).toBe(3 * mib);
   expect((await upload('one more')).json.error.code).toBe('budget_exceeded');
   const [first, ...others] = sent.filter(({ status }) => status === 201).map(({ json }) => json);
-  // Deleted twice at once, it gives back once.
+  // Two concurrent deletions free the bytes once.
   await Promise.all([remove(first), remove(first)]);
   const again = await Promise.all([upload(fill(mib, 7)), upload(fill(mib, 8))]);
   expect(again.map(({ status }) => status).toSorted()).toEqual([201, 422]);
@@ -313,7 +312,7 @@ test('the quota holds, also where many are sent at once; what is deleted gives i
     await remove(one);
 });
 
-test('a repeated upload with its key is done once; another file or another parameter under the key is refused', async () => {
+test('a repeated upload with its idempotency key is done once, and another file or parameter under the key is rejected', async () => {
   const headers = { 'idempotency-key': 'once' };
   const first = await upload('once', { headers });
   const second = await upload('once', { headers });
@@ -331,7 +330,7 @@ test('a repeated upload with its key is done once; another file or another param
   await remove(first.json);
 });
 
-test('the same content lies once, and no workspace learns that another has it', async () => {
+test('identical content is stored once, and no workspace learns that another has it', async () => {
   const other = await app.addWorkspace('Other', 'OTH');
   const call = app.clientOf(other.apiKey);
   const theirs = (await call('POST', '/api/v1/issues', { team: 'OTH', title: 'x' })).json;
@@ -349,7 +348,7 @@ test('the same content lies once, and no workspace learns that another has it', 
   expect(readdirSync(folder).filter((name) => name === mine.sha256)).toEqual([mine.sha256]);
   expect((await call('GET', `/api/v1/attachments/${mine.id}/content`)).status).toBe(404);
   expect((await upload('x', { to: issue.id, key: other.apiKey })).status).toBe(404);
-  // Theirs goes; mine stays.
+  // One workspace deletes its attachment, and the other retains its own.
   await call('DELETE', `/api/v1/attachments/${same.json.id}`);
   await sweep();
   app.clock.advance(2 * hourMs);
@@ -358,11 +357,11 @@ test('the same content lies once, and no workspace learns that another has it', 
   await remove(mine);
 });
 
-test('contents that nothing names go after an hour: of what is deleted, purged, or cut off before its row', async () => {
+test('unreferenced content is deleted after an hour: of deleted and purged attachments and interrupted uploads', async () => {
   const deleted = (await upload('deleted')).json;
   const doomed = (await app.call('POST', '/api/v1/issues', { team: 'ENG', title: 'doomed' })).json;
   const purged = (await upload('purged', { to: doomed.id })).json;
-  // As a process leaves it that is killed between the file and its row.
+  // The state after a crash between the file and its row.
   const orphan = pathOf(sha256('orphan'));
   mkdirSync(dirname(orphan), { recursive: true });
   writeFileSync(orphan, 'orphan');
@@ -372,11 +371,11 @@ test('contents that nothing names go after an hour: of what is deleted, purged, 
   app.clock.advance(2 * hourMs);
   await sweep();
   expect([pathOf(deleted.sha256), orphan].map((path) => existsSync(path))).toEqual([false, false]);
-  // A deleted issue can be restored, with what is attached to it.
+  // A deleted issue can be restored with its attachments.
   expect(existsSync(pathOf(purged.sha256))).toBe(true);
   expect((await app.call('POST', `/api/v1/issues/${doomed.id}/purge`)).status).toBe(204);
   await sweep();
-  // Sent again meanwhile, it is needed again.
+  // A repeated upload references the content again.
   const again = (await upload('purged')).json;
   app.clock.advance(2 * hourMs);
   await sweep();
@@ -384,7 +383,7 @@ test('contents that nothing names go after an hour: of what is deleted, purged, 
   await remove(again);
 });
 
-test('what an upload that was cut off has left is cleared at the next start', async () => {
+test('the remains of an interrupted upload are deleted at the next start', async () => {
   writeFileSync(join(app.dataDir, 'blobs/incoming/half'), 'half of it');
   app = await app.restart();
   expect(existsSync(join(app.dataDir, 'blobs/incoming/half'))).toBe(false);

@@ -1,4 +1,3 @@
-// What goes on behind writes shares commits: a writer who writes one after the other waits for few syncs beside its own.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { systemStatement } from '../../core/store/statement.ts';
 import { startApp, type TestApp } from '../app.ts';
@@ -22,7 +21,7 @@ async function make(path: string, body: object): Promise<void> {
 }
 const file = (title: string): Promise<void> => make('/issues', { team: 'ENG', title, priority: 'urgent' });
 
-test('clocks that creations start one after the other are started together', async () => {
+test('SLA clocks of sequential creations start in one commit', async () => {
   await make('/sla-policies', { name: 'Urgent', filter: { priority: 'urgent' }, targetMinutes: 60 });
   await app.settled();
   const { store } = app.services;
@@ -36,7 +35,7 @@ test('clocks that creations start one after the other are started together', asy
   expect(store.counts().batches - before - creations).toBeLessThanOrEqual(gatherings + creations / 16);
 });
 
-test('what is written while texts are indexed waits for those that follow', async () => {
+test('the indexer shares commits with later writes', async () => {
   await file('First');
   await app.clock.advance(300);
   await app.settled();

@@ -1,4 +1,3 @@
-// Moves on boards at once, ranks that get long, and a random walk of moves against a model.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { seededRandom } from '../faults/server.ts';
 import { startApp, type Json, type TestApp } from '../app.ts';
@@ -15,7 +14,10 @@ const create = async (path: string, body: object): Promise<Json> => {
   return json;
 };
 
-/** Issues of a title of their own, so that a board shows them alone; one a second, the last one newest. */
+/**
+ * Creates issues with a unique title, so that a board filter selects only them. They are created one second
+ * apart, newest last.
+ */
 async function issuesOf(title: string, count: number): Promise<string[]> {
   const ids: string[] = [];
   for (let index = 0; index < count; index++) {
@@ -31,7 +33,7 @@ const boardOf = (title: string, fields: object = {}): Promise<Json> =>
 const cardsOf = async (board: Json, query = ''): Promise<Json> =>
   (await app.call('GET', `/api/v1/boards/${board.id}/cards${query}`)).json;
 
-/** The ids of the cards in each column that has any. */
+/** Returns the ids of the cards of each nonempty column. */
 async function cardsByColumn(board: Json): Promise<Record<string, string[]>> {
   const { columns } = await cardsOf(board, '?perColumn=100&fields=title');
   return Object.fromEntries(
@@ -44,7 +46,7 @@ async function cardsByColumn(board: Json): Promise<Record<string, string[]>> {
 
 const move = (board: Json, body: object) => app.call('POST', `/api/v1/boards/${board.id}/move`, body);
 
-test('moves at once lose and double no card, and no two take one place', async () => {
+test('concurrent moves neither lose nor duplicate a card, and positions are unique', async () => {
   const ids = await issuesOf('raced', 12);
   const board = await boardOf('raced', { sort: 'manual' });
   const [anchor = ''] = ids;
@@ -72,7 +74,7 @@ test('moves at once lose and double no card, and no two take one place', async (
   ).toEqual(ids.toSorted());
 });
 
-test('a place within a column is not taken by a card that leaves it meanwhile', async () => {
+test('a card that leaves a column concurrently does not take a position in it', async () => {
   const ids = await issuesOf('left', 9);
   const board = await boardOf('left');
   const [anchor, ...others] = ids;
@@ -96,13 +98,13 @@ test('a place within a column is not taken by a card that leaves it meanwhile', 
   );
 });
 
-/** The sequence of the event that tells that a board was made. */
+/** Returns the sequence number of the event that created the board. */
 async function firstOf({ id }: Json): Promise<number> {
   const { json } = await app.call('GET', '/api/v1/events?types=board.created&limit=100');
   return json.data.find(({ data }: Json) => data.id === id).sequence;
 }
 
-test('a hard limit is not passed by moves at once, and a soft one shows that it is', async () => {
+test('concurrent moves do not exceed a hard limit, and a soft limit reports the excess', async () => {
   const ids = await issuesOf('full', 6);
   const columns = [{ value: 'Backlog' }, { value: 'Todo', limit: 2 }];
   const board = await boardOf('full', { columns, limits: 'hard' });
@@ -115,18 +117,18 @@ test('a hard limit is not passed by moves at once, and a soft one shows that it 
   });
   const { Todo = [], Backlog = [] } = await cardsByColumn(board);
   expect([Todo.length, Backlog.length]).toEqual([2, 4]);
-  // Who stands there may still be moved there.
+  // A card in a full column can still be reordered.
   expect((await move(board, { issueId: Todo[1], column: 'Todo', position: 'top' })).status).toBe(200);
   await app.call('PATCH', `/api/v1/boards/${board.id}`, { limits: 'soft' });
   expect((await move(board, { issueId: Backlog[0], column: 'Todo' })).status).toBe(200);
   expect((await cardsOf(board)).columns[1]).toMatchObject({ count: 3, limit: 2, over: true });
 });
 
-test('ranks that get long are written anew, and every card stays where it stands', async () => {
+test('long ranks are rewritten, and every card stays in position', async () => {
   const ids = await issuesOf('long', 4);
   const board = await boardOf('long');
   const [a = '', b = '', c = '', d = ''] = ids;
-  // b and c are put in turns between a and what was put there last, which halves the same gap.
+  // b and c alternate between a and the last insertion, which halves the same gap.
   const before = await app.lastSequence();
   let order = [d, c, b, a];
   for (let round = 0; round < 420; round++) {
@@ -148,7 +150,7 @@ test('ranks that get long are written anew, and every card stays where it stands
   expect(Math.max(...ranks.map(({ length }) => length))).toBeLessThanOrEqual(64);
 });
 
-test('a random walk of moves leaves the board as a model has it', async () => {
+test('a random sequence of moves leaves the board in the state of a model', async () => {
   const seed = Number(process.env.TATAMI_SEED ?? 20261122);
   const random = seededRandom(seed);
   const oneOf = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!;

@@ -1,4 +1,3 @@
-// Boards through the API: columns, lanes, counts, pages and moves.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 import { askAs, rightsBut } from '../rights/asking.ts';
@@ -22,7 +21,10 @@ const create = async (path: string, body: object): Promise<Json> => {
   return json;
 };
 
-/** Issues of a title of their own, so that a board shows them alone; one a second, the last one newest. */
+/**
+ * Creates issues with a unique title, so that a board filter selects only them. They are created one second
+ * apart, newest last.
+ */
 async function issuesOf(title: string, count: number, fields: object = {}): Promise<string[]> {
   const ids: string[] = [];
   for (let index = 0; index < count; index++) {
@@ -38,7 +40,7 @@ const boardOf = (title: string, fields: object = {}): Promise<Json> =>
 const cardsOf = async (board: Json, query = ''): Promise<Json> =>
   (await app.call('GET', `/api/v1/boards/${board.id}/cards${query}`)).json;
 
-/** The ids of the cards in each column that has any. */
+/** Returns the ids of the cards of each nonempty column. */
 async function cardsByColumn(board: Json): Promise<Record<string, string[]>> {
   const { columns } = await cardsOf(board, '?perColumn=100&fields=title');
   return Object.fromEntries(
@@ -52,7 +54,7 @@ async function cardsByColumn(board: Json): Promise<Record<string, string[]>> {
 const move = (board: Json, body: object, headers = {}) =>
   app.call('POST', `/api/v1/boards/${board.id}/move`, body, headers);
 
-test('a board counts its cards exactly and pages each column by itself', async () => {
+test('a board counts its cards exactly and pages each column independently', async () => {
   const ids = await issuesOf('paged', 7);
   const [doing] = await issuesOf('paged doing', 1, { stateId: states['In Progress'] });
   const board = await boardOf('paged', {
@@ -100,7 +102,7 @@ test('a board counts its cards exactly and pages each column by itself', async (
   });
 });
 
-test('a move changes the issue and its place in one change set, under the version of the issue', async () => {
+test('a move changes the issue and its position in one change set, under the version of the issue', async () => {
   const [a = '', b = '', c = ''] = await issuesOf('moved', 3);
   const board = await boardOf('moved');
   expect(await cardsByColumn(board)).toEqual({ Backlog: [c, b, a] });
@@ -112,7 +114,7 @@ test('a move changes the issue and its place in one change set, under the versio
   expect(await cardsByColumn(board)).toEqual({ Backlog: [c, b, a] });
   const moved = await step('POST', path, body, { status: 200, events, body: { id: a, version: 2 } });
   expect(moved.state.name).toBe('In Progress');
-  // Within a column the issue stays as it is.
+  // A move within a column does not change the issue.
   const order = { issueId: c, column: 'Backlog', after: b };
   await step('POST', path, order, { status: 200, events: ['board.card_moved'], body: { id: c, version: 1 } });
   await step('POST', path, order, { status: 200, events: [] });
@@ -129,7 +131,7 @@ test('a move changes the issue and its place in one change set, under the versio
   });
 });
 
-test('a move that cannot be is refused, and says why', async () => {
+test('an impossible move is rejected with the reason', async () => {
   const [a = '', b = ''] = await issuesOf('refused', 2);
   const [foreign = ''] = await issuesOf('foreign', 1);
   const board = await boardOf('refused');
@@ -166,7 +168,7 @@ test('a move that cannot be is refused, and says why', async () => {
   });
 });
 
-test('columns stand for assignees, priorities and labels; lanes cross them', async () => {
+test('columns group by assignee, priority or label, and lanes group within them', async () => {
   const me = (await app.call('GET', '/api/v1/me')).json.member.id;
   const [a = '', b = ''] = await issuesOf('crossed', 2, { labels: ['bug'] });
   const board = await boardOf('crossed', { groupBy: 'priority', swimlanes: 'assignee' });
@@ -199,7 +201,7 @@ test('columns stand for assignees, priorities and labels; lanes cross them', asy
   expect(await cardsByColumn(byLabel)).toEqual({ none: [b], [feature]: [a] });
 });
 
-test('a board of several teams has a column for each name of a state, and a card goes to the state of its team', async () => {
+test('a board of several teams has one column for each state name, and a moved card gets the state of its team', async () => {
   const [eng = ''] = await issuesOf('teams', 1);
   const ops = (await create('/issues', { team: 'OPS', title: 'teams too' })).id;
   const board = await boardOf('teams');
@@ -223,7 +225,7 @@ test('a board of several teams has a column for each name of a state, and a card
   expect(await cardsByColumn(one)).toEqual({ Todo: [eng] });
 });
 
-test('who reads and changes the issues of one team sees, counts and moves the cards of that team', async () => {
+test('a key limited to one team sees, counts and moves only the cards of that team', async () => {
   const [eng = ''] = await issuesOf('narrow', 1);
   const ops = (await create('/issues', { team: 'OPS', title: 'narrow too' })).id;
   const board = await boardOf('narrow', { groupBy: 'priority', swimlanes: 'state' });
@@ -251,7 +253,7 @@ test('who reads and changes the issues of one team sees, counts and moves the ca
   });
 });
 
-test('what a board names must be there when it is written; what goes later is an empty column', async () => {
+test('a board accepts only existing references, and a reference deleted later leaves an empty column', async () => {
   for (const [body, detail] of [
     [{ filter: { nothing: 1 } }, 'filter.nothing unknown_field'],
     [{ sort: 'colour' }, 'sort invalid_enum'],
@@ -283,7 +285,7 @@ test('what a board names must be there when it is written; what goes later is an
   await step('POST', `/boards/${board.id}/restore`, undefined, { status: 200, events: ['board.restored'] });
 });
 
-test('columns and lanes stand for the values of custom fields, which a move sets', async () => {
+test('columns and lanes group by custom field values, and a move sets them', async () => {
   const field = (key: string, type: string, rest: object = {}) =>
     create('/fields', { key, name: key, type, ...rest });
   const options = ['high', 'none'].map((value) => ({ value, name: value.toUpperCase() }));
@@ -310,7 +312,7 @@ test('columns and lanes stand for the values of custom fields, which a move sets
   const to = { issueId: a, column: 'high', lane: 'true' };
   const moved = await step('POST', path, to, { status: 200, events });
   expect(moved.fields).toEqual({ severity: 'high', checked: true });
-  // Within its lane, out of every option.
+  // A move within a lane to the column without an option clears the field.
   const emptied = await step('POST', path, { issueId: a, column: '-' }, { status: 200, events });
   expect(emptied.fields).toEqual({ checked: true });
   await step('POST', path, to, { status: 200, events });

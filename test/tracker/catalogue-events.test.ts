@@ -1,12 +1,12 @@
-// The whole catalogue of events, and what plugins have of it: each type that was decided can be subscribed to, filtered (more of that in
-// event-filters.test.ts) and tried as a sample; each part of the tracker that plugins were promised answers them from the sandbox.
+// Each event type in `decided` can be subscribed to, filtered and sampled, and plugins can call each part of
+// the tracker.
 import { expect, test } from 'bun:test';
 import { EVENT_TYPES } from '../../sdk/generated/events.ts';
 import type { Json, Reply } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
 import { hooksOfFile } from '../webhooks/receiver.ts';
 
-/** Those that were decided. */
+/** The event types that docs/spec specifies. */
 const decided: Readonly<Record<string, string>> = {
   issue:
     'created updated state_changed assigned labeled moved deleted restored relation_added relation_removed attachment_added attachment_removed triage_accepted triage_declined',
@@ -37,7 +37,7 @@ const simulated = { 'tatami-mode': 'simulate' };
 const hookOn = (events: string[], more: object = {}): Promise<Reply> =>
   hooks.call('POST', '/api/v1/webhooks', { url: receiver.url, events, ...more }, simulated);
 
-test('every type that was decided is sent, has a sample, and can be subscribed to', async () => {
+test('every specified event type is emitted, has a sample, and can be subscribed to', async () => {
   expect(types.filter((type) => !(EVENT_TYPES as readonly string[]).includes(type))).toEqual([]);
   for (const type of EVENT_TYPES) {
     const sample = await hooks.call('POST', '/api/v1/events/samples', { type });
@@ -48,9 +48,9 @@ test('every type that was decided is sent, has a sample, and can be subscribed t
     expect([namespace, (await hookOn([`${namespace}.*`])).status]).toEqual([namespace, 201]);
 });
 
-test('subscriptions to every type are judged by the fields of its data', async () => {
+test('subscriptions to every event type are matched by the fields of its data', async () => {
   for (const type of EVENT_TYPES) {
-    // What is told without an object has no age of its own.
+    // Events without an object have no `createdAt`.
     const filter = /^system|^automation|card_moved|preferences/.test(type)
       ? {}
       : { createdAt: { gte: '2020-01-01' } };
@@ -77,7 +77,7 @@ test('subscriptions to every type are judged by the fields of its data', async (
   }
 });
 
-test('a plugin has boards, cycles, releases, search, reactions and relations under their scopes', async () => {
+test('a plugin uses boards, cycles, releases, search, reactions and relations under their scopes', async () => {
   const create = async (path: string, body: object): Promise<Json> => {
     const { status, json, text } = await hooks.call('POST', `/api/v1${path}`, body);
     expect([path, status < 300, text]).toEqual([path, true, text]);
@@ -134,6 +134,6 @@ test('a plugin has boards, cycles, releases, search, reactions and relations und
   expect((await hooks.call('GET', `/api/v1/releases/${release.id}`)).json.name).toBe('1 true Cycle 1 One');
   const [{ id: run }] = (await hooks.call('GET', '/api/v1/plugins/com.test.narrow/runs')).json.data;
   const { json } = await hooks.call('GET', `/api/v1/runs/${run}`);
-  // A call that was not granted names its scope.
+  // A call without its scope is rejected with the name of the scope.
   expect(json.logs.map(({ message }: Json) => message)).toEqual(Array(5).fill('insufficient_scope'));
 });

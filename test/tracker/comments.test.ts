@@ -1,4 +1,3 @@
-// Comments keep what they said before, and are shown as HTML that any page may hold, whatever their authors wrote.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
 import { startFixtures, v1, type PeopleFixtures } from './people.ts';
@@ -19,7 +18,7 @@ const htmlOf = async (body: string): Promise<string> => {
   return (await fixtures.app.call('GET', `${v1}/comments/${id}?include=bodyHtml`)).json.bodyHtml;
 };
 
-test('an edit says when, and the history what was said until then, by whom', async () => {
+test('an edit has a time, and the history has each earlier text with its author', async () => {
   const { app } = fixtures;
   const comment = await say('First');
   expect(comment.editedAt).toBe(null);
@@ -44,7 +43,7 @@ test('an edit says when, and the history what was said until then, by whom', asy
   expect((await app.call('GET', `${one}/history`)).status).toBe(404);
 });
 
-test('HTML is there where it is asked for, of one, of a list, and of issues', async () => {
+test('HTML is returned on request for one comment, a list, and issues', async () => {
   const { app } = fixtures;
   const comment = await say('**Bold**');
   expect('bodyHtml' in comment).toBe(false);
@@ -64,7 +63,7 @@ test('HTML is there where it is asked for, of one, of a list, and of issues', as
   expect((await app.call('GET', `${one}?fields=descriptionHtml`)).status).toBe(422);
 });
 
-test('Markdown has tables, tasks, code and links that promise nothing', async () => {
+test('Markdown supports tables, tasks, code and links with rel=nofollow', async () => {
   expect(await htmlOf('- [x] done\n- [ ] open')).toContain('checked');
   expect(await htmlOf('| a | b |\n|:--|--:|\n| 1 | 2 |')).toContain('<td align="right">2</td>');
   expect(await htmlOf('```js\nlet a = "<b>";\n```')).toBe(
@@ -138,11 +137,11 @@ const attributes = new Set([
   'rel',
 ]);
 
-test('whatever is written, nothing of it runs, leads elsewhere, or is markup of its author’s', async () => {
+test('rendered HTML runs no script, loads nothing, and contains no raw HTML', async () => {
   for (const body of hostile) {
     const html = await htmlOf(body);
     const violations: string[] = [];
-    // Read as a browser would read it.
+    // HTMLRewriter parses the output as a browser does.
     new HTMLRewriter()
       .on('*', {
         element(element) {
@@ -187,7 +186,7 @@ test('a deleted first comment stays as a placeholder without its text while its 
     { id: reply.id, parentId: root.id, body: 'A reply', deletedAt: null },
   ]);
   expect((await ben.call('GET', one)).json).toMatchObject(placeholder);
-  // The placeholder can be read, and nothing else.
+  // The placeholder is read-only.
   for (const [method, path] of [
     ['PATCH', one],
     ['POST', `${one}/resolve`],
@@ -199,12 +198,12 @@ test('a deleted first comment stays as a placeholder without its text while its 
   }
   const more = await add('More', root.id);
   expect(more.parentId).toBe(root.id);
-  // Its author finds what it said in the trash.
+  // The author finds the text in the trash.
   expect((await listed('?deleted=only')).map(({ body }) => body)).toEqual([root.body]);
   expect(await listed('?limit=1')).toMatchObject([placeholder]);
   expect((await ben.call('POST', `${one}/restore`)).json.body).toBe(root.body);
   expect((await listed())[0]!.body).toBe(root.body);
-  // Without replies nothing of it is left.
+  // Without replies the placeholder disappears.
   for (const { id } of [root, reply, more]) await ben.call('DELETE', `${v1}/comments/${id}`);
   expect(await listed()).toEqual([]);
   expect((await ben.call('GET', one)).status).toBe(404);

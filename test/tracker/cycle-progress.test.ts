@@ -1,4 +1,3 @@
-// The progress of a cycle is what a model says that saw everything happen, over restarts, edits, changes of the clocks and rollover.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createClock, startApp, type Json, type TestApp } from '../app.ts';
 import { randomOf } from '../random.ts';
@@ -27,11 +26,11 @@ interface Modelled {
   isDeleted: boolean;
 }
 
-test(`the progress of cycles is what a model counts (seed ${seed})`, async () => {
+test(`the progress of a cycle equals the count of a model (seed ${seed})`, async () => {
   const random = randomOf(seed).next;
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const { id: teamId } = (await get('/teams')).data[0];
-  // Over the night in which the clocks of New York go back.
+  // The night of the change to winter time in New York is included.
   await ok('PATCH', `/teams/${teamId}`, { timeZone: 'America/New_York' });
   const spans = [
     ['2027-10-29T04:00:00Z', '2027-11-03T04:00:00Z'],
@@ -93,7 +92,7 @@ test(`the progress of cycles is what a model counts (seed ${seed})`, async () =>
   while (app.clock.now() < end) {
     const now = app.clock.now();
     const next = Math.min(end, now + Math.ceil(random() * 9) * hourMs);
-    // What each day ends with is noted before the clock moves on, and so is what a cycle ends with.
+    // The ends of days and cycles are recorded before the clock moves on.
     for (let at = now + hourMs; at <= next; at += hourMs) {
       for (const [index, cycle] of cycles.entries()) {
         const [from, to] = [Date.parse(cycle.startsAt), Date.parse(cycle.endsAt)];
@@ -117,12 +116,12 @@ test(`the progress of cycles is what a model counts (seed ${seed})`, async () =>
     expect(progress.days).toHaveLength(5);
     reportedDays.push(...progress.days);
   }
-  // The model saw all of it happen.
+  // The model saw every change.
   for (const what of ['scope', 'started', 'completed', 'canceled'])
     expect([what, reportedDays.some(({ points }) => points[what] > 0)]).toEqual([what, true]);
 });
 
-test('what is upcoming has no progress, and what is active has it up to now', async () => {
+test('an upcoming cycle has no progress, and an active one has it up to now', async () => {
   const at = (hours: number): string => new Date(app.clock.now() + hours * hourMs).toISOString();
   const cycle = await ok('POST', '/cycles', { team: 'ENG', startsAt: at(1), endsAt: at(100) });
   expect((await get(`/cycles/${cycle.id}/progress`)).days).toEqual([]);

@@ -1,4 +1,3 @@
-// The server is killed again and again while cycles are completed and thousands of issues go on: each goes once, and each is told once.
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +13,7 @@ const issuesEach = 2_000;
 const hourMs = 3_600_000;
 
 test.skipIf(!process.env.TATAMI_LONG)(
-  `killed ${kills} times, ${issuesEach} issues go over two cycles once`,
+  `killed ${kills} times, the server moves ${issuesEach} issues over two cycles once`,
   async () => {
     const sourceDir = mkdtempSync(join(tmpdir(), 'tatami-cycles-kill-'));
     const app = await startApp({ dataDir: sourceDir, clock: createSystemClock() });

@@ -1,4 +1,3 @@
-// Cycles: made ahead by the rhythm of a team, started and completed once at their time, unfinished issues rolled over.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 
@@ -23,7 +22,7 @@ const until = (time: string): Promise<void> => {
   return moved(Date.parse(time) - app.clock.now());
 };
 
-/** A team of its own for each test, by its key. */
+/** Creates a team for one test, with a unique key. */
 async function team(settings: object = {}): Promise<Json> {
   const { json } = await send('POST', '/teams', { key: `C${++keys}` });
   const { json: changed, status } = await send('PATCH', `/teams/${json.id}`, settings);
@@ -57,14 +56,14 @@ async function events(after: number, namespace = 'cycle.'): Promise<Json[]> {
     at = data.at(-1).sequence;
   }
 }
-/** What happened to the cycles of a team. */
+/** Returns the cycle events of a team. */
 const emittedFor = async (after: number, key: string): Promise<string[]> =>
   (await events(after))
     .filter(({ data }) => data.team === key)
     .map(({ type, data }) => `${data.name} ${type.slice(6)}`);
 
 describe('a rhythm', () => {
-  test('makes cycles ahead at midnight where the team is, over both changes of the clocks', async () => {
+  test('creates cycles ahead at local midnight, over both clock changes', async () => {
     const { key } = await team({
       timeZone: 'Europe/Zagreb',
       cycles: { weeks: 1, ahead: 15, startsOn: 'wednesday' },
@@ -93,7 +92,7 @@ describe('a rhythm', () => {
     expect(spans.slice(1).every((span, index) => span.startsAt === spans[index]!.endsAt)).toBe(true);
   });
 
-  test('makes the next when one starts, leaves its cooldown, and can be changed and switched off', async () => {
+  test('creates the next cycle when one starts, respects the cooldown, and can be changed and switched off', async () => {
     const { key, id, cycles } = await team({ cycles: { weeks: 1, cooldownWeeks: 1, ahead: 1 } });
     expect(cycles).toEqual({ weeks: 1, startsOn: 'monday', cooldownWeeks: 1, ahead: 1, rollsOver: true });
     const from = await app.lastSequence();
@@ -119,7 +118,7 @@ describe('a rhythm', () => {
     ]);
   });
 
-  test('makes none beyond the last year that times are written in', async () => {
+  test('creates no cycle beyond the last supported year', async () => {
     const { key, id } = await team();
     const far = { team: key, startsAt: '9999-09-01T00:00:00Z', endsAt: '9999-10-01T00:00:00Z' };
     const { json: planned } = await send('POST', '/cycles', far);
@@ -132,7 +131,7 @@ describe('a rhythm', () => {
       '9999-11-01T00:00 9999-11-29T00:00',
       '9999-11-29T00:00 9999-12-27T00:00',
     ]);
-    // One that is started so early is longer than one that is planned may be, and can still be called otherwise.
+    // A cycle started early can exceed the maximum length of a planned one, and can still be renamed.
     expect((await send('POST', `/cycles/${planned.id}/start`)).status).toBe(200);
     expect((await send('PATCH', `/cycles/${planned.id}`, { name: 'Long' })).status).toBe(200);
     const early = { ...far, startsAt: '0001-01-01T00:00:00Z', endsAt: '0001-02-01T00:00:00Z' };
@@ -140,7 +139,7 @@ describe('a rhythm', () => {
     expect([status, json.error?.details[0].path]).toEqual([422, 'startsAt']);
   });
 
-  test('is refused where it is none', async () => {
+  test('is rejected if invalid', async () => {
     const { id } = await team();
     for (const cycles of [{ weeks: 0 }, { weeks: 9 }, { ahead: 16 }, { startsOn: 'someday' }, { days: 3 }])
       expect((await send('PATCH', `/teams/${id}`, { cycles })).status).toBe(422);
@@ -151,7 +150,7 @@ describe('a rhythm', () => {
 });
 
 describe('cycles', () => {
-  test('start and are completed in order, each once, however many passed while the server was off', async () => {
+  test('start and complete in order, once each, however many were due while the server was off', async () => {
     await moved(3 * dayMs);
     const { key } = await team({ cycles: { weeks: 1, ahead: 2 } });
     const upcoming = await cyclesOf(key);
@@ -183,7 +182,7 @@ describe('cycles', () => {
     app.clock.jump(30 * dayMs);
   });
 
-  test('follow the clock where it is set while the server runs', async () => {
+  test('follow a changed system clock while the server runs', async () => {
     const { key } = await team();
     const [first] = [await plan(key, 1, 2), await plan(key, 4, 5)];
     const work = await issue(key, first.id);
@@ -201,7 +200,7 @@ describe('cycles', () => {
     expect(await emittedFor(from, key)).toEqual(['Cycle 1 started', 'Cycle 1 completed', 'Cycle 2 started']);
   });
 
-  test('do not overlap, and two that are made at once are apart or one of them is refused', async () => {
+  test('do not overlap, and of two overlapping concurrent creations one is rejected', async () => {
     const { key } = await team();
     const times = { startsAt: '2033-01-01T00:00:00Z', endsAt: '2033-01-08T00:00:00Z' };
     const answers = await Promise.all(
@@ -233,7 +232,7 @@ describe('cycles', () => {
     }
   });
 
-  test('are started and completed early by one of many who ask, with one event', async () => {
+  test('are started and completed early by one of many concurrent requests, with one event', async () => {
     const { key } = await team();
     const first = await plan(key, 5, 10);
     const second = await plan(key, 10, 15);
@@ -250,7 +249,7 @@ describe('cycles', () => {
     expect((await send('PATCH', `/cycles/${first.id}`, { endsAt: '2040-01-01T00:00:00Z' })).status).toBe(422);
   });
 
-  test('are completed once where somebody asks at the moment at which the alarm rings', async () => {
+  test('complete once when a request coincides with the timer', async () => {
     const { key } = await team();
     const first = await plan(key, 0, 1);
     await app.settled();
@@ -265,7 +264,7 @@ describe('cycles', () => {
     expect(data).toMatchObject([{ issue: { id: work.id, identifier: work.identifier }, to: null }]);
   });
 
-  test('are deleted while they are upcoming and empty', async () => {
+  test('are deleted only while they are upcoming and empty', async () => {
     const { key } = await team();
     const work = await issue(key, null);
     for (let round = 1; round <= 8; round++) {
@@ -283,7 +282,7 @@ describe('cycles', () => {
 });
 
 describe('issues', () => {
-  test('are in a cycle of their team that goes on, and are found by it', async () => {
+  test('belong to an active or upcoming cycle of their team, and are found by it', async () => {
     const { key } = await team();
     const other = await team();
     const [first, second] = [await plan(key, 0, 1), await plan(key, 1, 2)];
@@ -319,7 +318,7 @@ describe('issues', () => {
     expect((await send('POST', '/webhooks', hook)).json.error.details[0].path).toBe('filter.cycle');
   });
 
-  test('go on to the next cycle in steps, each once and over restarts, but for those that people moved', async () => {
+  test('roll over to the next cycle in batches, once each and over restarts, except for moved ones', async () => {
     const { key } = await team();
     const [first, second, third] = [await plan(key, 0, 1), await plan(key, 1, 2), await plan(key, 2, 3)];
     await app.settled();
@@ -333,7 +332,7 @@ describe('issues', () => {
     await send('DELETE', `/issues/${all[1]!.id}`);
     const from = await app.lastSequence();
     app.clock.advance(dayMs);
-    // Stopped wherever it is: what is left is done by the next process.
+    // The restart interrupts the rollover, and the next process completes it.
     for (let starts = 0; starts < 3; starts++) app = await app.restart();
     await send('PATCH', `/issues/${all[2]!.id}`, { cycleId: third.id });
     await app.settled();
@@ -360,7 +359,7 @@ describe('issues', () => {
     expect((await get(`/issues/${all[1]!.id}`)).cycle).toBeNull();
   });
 
-  test('stay where they are in a team that does not roll them over', async () => {
+  test('stay in place in a team without rollover', async () => {
     const { key } = await team({ cycles: { weeks: 1, rollsOver: false } });
     const [first] = await cyclesOf(key);
     const work = await issue(key, first.id);

@@ -1,5 +1,5 @@
-// Subscriptions to every type of event can be filtered, by what its events show: webhooks and plugins are told of what passes, and of
-// nothing else. What of an event cannot be filtered by stands here by name (docs/spec/api.md › Filters).
+// Events of every type can be filtered by the fields of their data. `notFiltered` lists the exceptions
+// (docs/spec/api.md › Filters).
 import { beforeEach, expect, test } from 'bun:test';
 import type { TObject } from 'typebox';
 import { parseFilter, type FilterField, type FilterFields } from '../../core/lib/filter.ts';
@@ -23,7 +23,7 @@ async function must(method: string, path: string, body?: object): Promise<Json> 
   return json;
 }
 
-/** What stands at a path of an object, of a list each. */
+/** Returns the values at a path of an object, one for each element of a list. */
 function valuesAt(data: Json, path: string): Json[] {
   return path.split('.').reduce<Json[]>(
     (all, step) => {
@@ -34,7 +34,7 @@ function valuesAt(data: Json, path: string): Json[] {
   );
 }
 
-/** What a field of a sample is compared with; undefined where the sample has none. */
+/** Returns an operand that the sample matches; undefined if the sample lacks the field. */
 function operandOf(field: FilterField, data: Json): unknown {
   if (field.type !== 'reference') return valuesAt(data, field.path)[0];
   const [{ path, upTo }] = field.ways as [(typeof field.ways)[0]];
@@ -45,13 +45,13 @@ function operandOf(field: FilterField, data: Json): unknown {
 const passes = (filter: object, fields: FilterFields, data: Json): boolean =>
   passesOf(parseFilter(filter, fields), fields)(data, createSearched(), 0);
 
-/** By what every such event shows of it; of each type, what its filters cannot name. */
+/** Fields that filters cannot name: under `all` those of every event, and below those of each type. */
 const notFiltered: Readonly<Record<string, readonly string[]>> = {
-  // Counts changes, and is of no use to tell events apart; the deletion is told by the type.
+  // `version` only counts changes, and the event type already identifies a deletion.
   all: ['version', 'deletedAt', 'previous'],
-  // Under another name (`label`), under names of their own (`fields.<key>`), and what is beside the issue.
+  // These fields have other names (`label`, `fields.<key>`), or belong to the event and not to the issue.
   issue: ['labels', 'fields', 'subOrder', 'url', 'relation', 'attachment'],
-  // What is in it has no shape that all share, or several parts.
+  // These values have no common shape, or consist of several parts.
   board: ['filter', 'columns'],
   field: ['options'],
   calendar: ['hours'],
@@ -61,22 +61,22 @@ const notFiltered: Readonly<Record<string, readonly string[]>> = {
   workspace: ['publicTriage'],
   inbox: ['target'],
   webhook: ['filter'],
-  // Settings can be anything that people keep to themselves.
+  // Settings can contain private values.
   plugin: [
     ...['scopes', 'filters', 'schedules', 'settings', 'net', 'secrets'],
     ...['modes', 'pending', 'probation', 'budget'],
   ],
   automation: ['effects', 'events', 'undo', 'through'],
-  // Not told of personal ones.
+  // Personal views emit no events.
   view: ['name', 'description', 'filter', 'sort', 'layout', 'groupBy'],
-  // They move without an event.
+  // The field changes without an event.
   api_key: ['lastUsedAt'],
   member: ['joinedAt'],
-  // That of apps which come from elsewhere is what they say themselves.
+  // The name of an app from elsewhere is its own claim.
   grant: ['client', 'lastUsedAt'],
 };
 
-test('a filter on any type is taken, passes the events that are so and stops the others', async () => {
+test('every event type accepts filters, delivers matching events and drops the others', async () => {
   expect(
     sentEvents()
       .map(({ type }) => type as string)
@@ -102,7 +102,7 @@ test('a filter on any type is taken, passes the events that are so and stops the
   }
 });
 
-test('what of an event cannot be filtered by is known by name', async () => {
+test('every event field that filters cannot name is listed', async () => {
   const unused = new Set(
     Object.entries(notFiltered).flatMap(([of, names]) => names.map((name) => `${of}.${name}`)),
   );
@@ -129,11 +129,11 @@ test('what of an event cannot be filtered by is known by name', async () => {
     ]);
     expect(json.error.details[0].fix).toContain(`${type} events have no field ${one}.`);
   }
-  // Of issues that path is in use by another name.
+  // `relation` is a filter of issues under another name.
   expect([...unused].toSorted()).toEqual(['issue.labels']);
 });
 
-/** What reached the receiver of what was done, one after the other. */
+/** Returns the events that a filtered webhook receives, in order. */
 async function delivered(filter: object, events: string[], done: () => Promise<unknown>): Promise<Json[]> {
   const { status, json, text } = await hookOn(events, filter);
   expect([filter, status, text]).toEqual([filter, 201, text]);
@@ -144,7 +144,7 @@ async function delivered(filter: object, events: string[], done: () => Promise<u
   return receiver.received.map(({ event }) => event);
 }
 
-test('a webhook hears the comments that pass its filter: by team, issue, author, words', async () => {
+test('a webhook receives the comments that match its filter on team, issue, author or words', async () => {
   await must('POST', '/teams', { key: 'OPS', name: 'Operations' });
   const eng = await hooks.file('Brakes squeak');
   const ops = await hooks.file('Disk is full', { team: 'OPS' });
@@ -174,7 +174,7 @@ test('a webhook hears the comments that pass its filter: by team, issue, author,
     );
     expect([filter, matched.toSorted()]).toEqual([filter, bodies.toSorted()]);
   }
-  // A resolved one is judged by what it is after the change.
+  // A resolved comment is matched by its state after the change.
   const thread = await say(eng, 'Who looks at it?');
   const resolve = () => must('POST', `/comments/${thread.id}/resolve`);
   const [resolved] = await delivered({ resolvedAt: { null: false } }, ['comment.resolved'], resolve);
@@ -182,7 +182,7 @@ test('a webhook hears the comments that pass its filter: by team, issue, author,
     type: 'comment.resolved',
     data: { id: thread.id, previous: { resolvedAt: null } },
   });
-  // Who follows an issue is told of among the events of issues, and is of its team.
+  // Subscriber events count as issue events and have the team of the issue.
   const follow = async () => {
     for (const { id } of [eng, ops]) await must('PUT', `/subscribers/${id}/${member.id}`);
     for (const { id } of [eng, ops]) await must('DELETE', `/subscribers/${id}/${member.id}`);
@@ -192,7 +192,7 @@ test('a webhook hears the comments that pass its filter: by team, issue, author,
   expect(followed.map(({ type }) => type)).toContain('issue.unsubscribed');
 });
 
-test('so do labels, members, keys and plugins, each by what it shows', async () => {
+test('webhooks filter label, member, key and plugin events by the fields in their data', async () => {
   const labels = async () => {
     for (const name of ['Slow', 'Fast']) await must('POST', '/labels', { name });
     await must('POST', '/labels', { name: 'Paged', team: 'ENG' });
@@ -232,7 +232,7 @@ test('so do labels, members, keys and plugins, each by what it shows', async () 
     plugins,
   );
   expect([...new Set(off.map(({ data }) => data.state))]).toEqual(['paused_by_admin']);
-  // What is masked is not there to be guessed.
+  // Filters must not reveal masked values by guesses.
   const hidden = 'https://127.0.0.1/hooks?token=mauve';
   const register = () => must('POST', '/webhooks', { url: hidden, events: ['label.created'] });
   for (const [url, count] of [
@@ -242,7 +242,7 @@ test('so do labels, members, keys and plugins, each by what it shows', async () 
     expect([url, (await delivered({ url }, ['webhook.created'], register)).length]).toEqual([url, count]);
 });
 
-test('a plugin is run for the comments that pass its filter, and for no other', async () => {
+test('a plugin runs only for the comments that match its filter', async () => {
   const source = (filter: string) => `{ id: 'com.test.shipit', version: '1.0.0', engines: { tatami: '*' },
     scopes: { 'comments:read': { why: 'test' } },
     on: { 'comment.added': { filter: ${filter}, handle({ data }, ctx) { ctx.log.info(data.body); } } } }`;
@@ -257,7 +257,7 @@ test('a plugin is run for the comments that pass its filter, and for no other', 
   expect(logs.map(({ message }: Json) => message)).toEqual(['Ship it!']);
 });
 
-test('what a filter names must be there, and every type of the subscription must have it', async () => {
+test('a filter names only existing fields that every subscribed type has', async () => {
   const { status, json } = await hookOn(['board.*'], { limits: 'hard' });
   expect([status, json.error.details[0]]).toMatchObject([
     422,

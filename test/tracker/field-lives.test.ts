@@ -1,4 +1,3 @@
-// What becomes of values when their field, an option of it or a member goes away or changes, and which fields may be made at all.
 import { expect, test } from 'bun:test';
 import type { Json, Reply } from '../app.ts';
 import { hooksOfFile } from '../webhooks/receiver.ts';
@@ -26,7 +25,7 @@ const titles = async (filter: object): Promise<string[]> => {
   return json.data?.map(({ title }: Json) => title) ?? json.error.details[0].issue;
 };
 
-test('a field tells of its life, and has a key of its own among those that are there, also where two ask at once', async () => {
+test('field changes emit events, and keys are unique among existing fields, also under concurrent requests', async () => {
   const from = await hooks.app.lastSequence();
   const replies = await Promise.all([1, 2, 3].map(() => make('squad', 'text')));
   expect(replies.map(detailOf).toSorted()).toEqual(['201', 'key already_exists', 'key already_exists']);
@@ -44,7 +43,7 @@ test('a field tells of its life, and has a key of its own among those that are t
   );
 });
 
-test('what makes no field is refused', async () => {
+test('an invalid field is rejected', async () => {
   const option = { value: 'a', name: 'A' };
   for (const [key, type, more, detail] of [
     ['Upper', 'text', {}, 'key invalid_format'],
@@ -60,7 +59,7 @@ test('what makes no field is refused', async () => {
     expect([key, type, more, detailOf(await make(key, type, more))]).toEqual([key, type, more, detail]);
 });
 
-test('values of a deleted field are not seen, and come back with it; its key may pass to another', async () => {
+test('values of a deleted field are hidden and return when it is restored, and its key can be reused', async () => {
   const first = await mustMake('area', 'text');
   const issue = await hooks.file('kept', { fields: { area: 'core' } });
   await hooks.call('DELETE', `/api/v1/fields/${first.id}`);
@@ -75,7 +74,7 @@ test('values of a deleted field are not seen, and come back with it; its key may
   await hooks.call('DELETE', `/api/v1/issues/${issue.id}`);
 });
 
-test('a subscription to a field that went matches nothing by it, and goes on by the rest', async () => {
+test('a subscription that names a deleted field matches nothing by it, and continues with its other conditions', async () => {
   const field = await mustMake('region', 'text');
   const other = await mustMake('zone', 'text');
   const filter = { or: [{ 'fields.region': 'eu' }, { 'fields.zone': { neq: 'x' }, title: 'zoned' }] };
@@ -92,13 +91,13 @@ test('a subscription to a field that went matches nothing by it, and goes on by 
   await hooks.call('DELETE', `/api/v1/fields/${other.id}`);
   expect(await isDelivered('unzoned', {})).toBe(false);
   expect(await isDelivered('zoned', {})).toBe(true);
-  // Of the same key, and of another type: what the filter says of it is no longer what it can be.
+  // The new field has the same key and another type, so the stored filter no longer applies.
   await mustMake('region', 'number');
   expect(await isDelivered('numbered', { region: 3 })).toBe(false);
   expect((await hooks.call('PATCH', `/api/v1/webhooks/${endpoint.id}`, { enabled: false })).status).toBe(200);
 });
 
-test('options are renamed and archived; issues keep what they have', async () => {
+test('options are renamed and archived, and issues retain their values', async () => {
   const options = [
     { value: 'low', name: 'Low' },
     { value: 'high', name: 'High' },
@@ -118,7 +117,7 @@ test('options are renamed and archived; issues keep what they have', async () =>
   expect((await set(issue, { impact: 'high' })).status).toBe(200);
 });
 
-test('an archived field keeps and shows its values, and is given no other', async () => {
+test('an archived field retains and shows its values, and accepts no new ones', async () => {
   const field = await mustMake('batch', 'text');
   const issue = await hooks.file('archived', { fields: { batch: 'A1' } });
   await change(field, { archived: true });
@@ -129,7 +128,7 @@ test('an archived field keeps and shows its values, and is given no other', asyn
   expect((await set(issue, { batch: null })).json.fields).toEqual({});
 });
 
-test('a member who is removed stays where they are, and is given to no other issue', async () => {
+test('a removed member stays in existing values, and is not accepted as a new value', async () => {
   await mustMake('tester', 'member');
   const { id } = (await hooks.call('POST', '/api/v1/members', { name: 'Leaving' })).json;
   const issue = await hooks.file('tested', { fields: { tester: id } });
@@ -140,7 +139,7 @@ test('a member who is removed stays where they are, and is given to no other iss
   expect(detailOf(await set(await hooks.file('untested'), { tester: id }))).toBe('fields.tester not_found');
 });
 
-test('a required field is given to every new issue of its team, and is not taken away', async () => {
+test('a required field is set on every new issue of its team, and cannot be cleared', async () => {
   await hooks.call('POST', '/api/v1/teams', { key: 'OPS' });
   const field = await mustMake('pager', 'text', { team: 'OPS', required: true });
   const filed = (team: string, fields?: object): Promise<Reply> =>
@@ -166,7 +165,7 @@ test('a required field is given to every new issue of its team, and is not taken
   expect((await filed('OPS')).status).toBe(201);
 });
 
-test('two changes of different fields of one issue at once lose nothing', async () => {
+test('two concurrent changes of different fields of one issue both apply', async () => {
   const keys = ['f1', 'f2', 'f3', 'f4'];
   for (const key of keys) await mustMake(key, 'number');
   const issue = await hooks.file('raced');
@@ -175,7 +174,7 @@ test('two changes of different fields of one issue at once lose nothing', async 
   expect(await fieldsOf(issue)).toEqual({ f1: 0, f2: 1, f3: 2, f4: 3 });
 });
 
-test('a workspace sees its own fields only, under keys that others may have too', async () => {
+test('a workspace sees only its own fields, whose keys other workspaces can use as well', async () => {
   await mustMake('secret_key', 'text');
   const other = await hooks.app.addWorkspace('Other', 'OTH');
   const call = hooks.app.clientOf(other.apiKey);

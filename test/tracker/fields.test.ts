@@ -1,4 +1,3 @@
-// Custom fields: what they take, what issues say in them, and that lists, webhooks and plugins filter by them alike.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { fieldTypes } from '../../core/tracker/fields/contract.ts';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
@@ -10,7 +9,7 @@ let hooks: Hooks;
 let receiver: Receiver;
 let listening: PluginPackage;
 let ana: string;
-/** By key. */
+/** The created fields by key. */
 const created: Record<string, Json> = {};
 
 const options = [
@@ -86,7 +85,7 @@ const byTitle = async (title: string): Promise<Json> => (await list({ title })).
 const set = (title: string, fields: object, headers = {}): Promise<Reply> =>
   byTitle(title).then(({ id }) => hooks.call('PATCH', `/api/v1/issues/${id}`, { fields }, headers));
 
-test('an issue shows what it has, by key, and events what it had', async () => {
+test('an issue returns its values by key, and events carry the previous values', async () => {
   expect((await byTitle('a')).fields).toEqual({
     severity: 'high',
     points: 3,
@@ -121,7 +120,7 @@ test('an issue shows what it has, by key, and events what it had', async () => {
   await hooks.call('POST', '/api/v1/issues/bulk-delete', { filter: { title: ['merged', 'put'] } });
 });
 
-test('what a field cannot hold is refused at its path, with the nearest key or option', async () => {
+test('an invalid field value is rejected at its path, with the nearest key or option', async () => {
   const nobody = `usr_${'0'.repeat(26)}`;
   for (const [fields, detail] of [
     [{ sevrity: 'high' }, 'fields.sevrity unknown_field'],
@@ -146,7 +145,7 @@ test('what a field cannot hold is refused at its path, with the nearest key or o
   expect((await byTitle('d')).version).toBe(1);
 });
 
-/** What lists of each type take and find, sorted by title. */
+/** Filters of each field type with the titles they find, sorted. */
 const meanings: readonly (readonly [filter: object, titles: string])[] = [
   [{ 'fields.severity': { in: ['high', 'Critical'] } }, 'ab'],
   [{ 'fields.severity': { neq: 'high' } }, 'bcd'],
@@ -172,7 +171,7 @@ const meanings: readonly (readonly [filter: object, titles: string])[] = [
   [{ or: [{ 'fields.points': 3 }, { 'fields.severity': 'low' }] }, 'ac'],
 ];
 
-test('lists, webhooks and plugins take the same filters, and they mean the same', async () => {
+test('lists, webhooks and plugins accept the same filters with the same results', async () => {
   const people = [
     [{ 'fields.reviewer': ana }, 'c'],
     [{ 'fields.reviewer': { neq: ana } }, 'abd'],
@@ -203,7 +202,7 @@ test('lists, webhooks and plugins take the same filters, and they mean the same'
   expect(titlesOf(await list({ 'fields.reviewer': 'me' }))).toBe('b');
 });
 
-test('what cannot be is refused by a list, a webhook and a plugin alike', async () => {
+test('lists, webhooks and plugins reject the same invalid filters', async () => {
   const simulated = { 'tatami-mode': 'simulate' };
   const subscribing = (filter: object): Promise<Reply> =>
     hooks.call('POST', '/api/v1/webhooks', { url: receiver.url, events: ['issue.*'], filter }, simulated);
@@ -232,7 +231,7 @@ test('what cannot be is refused by a list, a webhook and a plugin alike', async 
   expect((await installing({ 'fields.severity': 'high' })).status).toBe(201);
 });
 
-test('lists sort by them: options in their order, what is missing last, and cursors go on', async () => {
+test('lists sort by custom fields: options in their order, missing values last, with working cursors', async () => {
   const pages = async (sort: string): Promise<string> => {
     let titles = '';
     for (let after = ''; ;) {
@@ -258,7 +257,7 @@ test('lists sort by them: options in their order, what is missing last, and curs
     expect(detailOf(await hooks.call('GET', `/api/v1/issues?sort=${sort}`))).toBe('sort invalid_enum');
 });
 
-test('docs/spec/api.md lists every type with the tests that it takes', async () => {
+test('docs/spec/api.md lists every field type with its operators', async () => {
   const text = await Bun.file(new URL('../../docs/spec/api.md', import.meta.url)).text();
   const codes = (cell: string): string[] =>
     [...cell.matchAll(/`([^`]+)`/g)].flatMap(([, words = '']) => words.split(', '));

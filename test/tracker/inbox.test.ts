@@ -1,4 +1,3 @@
-// Each member's inbox: who is told what, why, and what they can do with it. Nobody is told of what they did themselves.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { join, v1 } from './people.ts';
@@ -28,7 +27,7 @@ const clear = async (...all: Client[]): Promise<void> => {
     for (const { id } of await inboxOf(who)) await who('PATCH', `${v1}/inbox/${id}`, { archived: true });
 };
 
-test('an assignment lands with who is assigned, once, and makes them follow the issue', async () => {
+test('an assignment creates one inbox item for the assignee and subscribes the assignee', async () => {
   const from = await app.lastSequence();
   const issue = await file('The save dialog crashes', { assigneeId: ids.Ana });
   const items = await inboxOf(ana);
@@ -58,7 +57,7 @@ test('an assignment lands with who is assigned, once, and makes them follow the 
   expect([await inboxOf(app.call), await inboxOf(ben)]).toEqual([[], []]);
 });
 
-test('an item that grows calls the issue what it is called now', async () => {
+test('an updated item uses the current title of the issue', async () => {
   await clear(ana);
   const { id } = await file('Goes elsewhere');
   const mention = (): Promise<unknown> =>
@@ -74,7 +73,7 @@ test('an item that grows calls the issue what it is called now', async () => {
   ]);
 });
 
-test('who follows is told of what changes, in one unread item that counts, and not of their own changes', async () => {
+test('a subscriber gets changes in one unread item with a count, and none for own changes', async () => {
   await clear(ana);
   const issue = await file('Counts', { assigneeId: ids.Ana });
   await clear(ana);
@@ -100,14 +99,14 @@ test('who follows is told of what changes, in one unread item that counts, and n
     ['comment_added', 1],
     ['issue_changed', 3],
   ]);
-  // Its creator hears of what Ana did.
+  // The creator is notified of the change by Ana.
   expect((await inboxOf(app.call)).map(({ title }: Json) => title)).toEqual([
     `Ana Lindqvist changed ${issue.identifier}: priority high → low`,
   ]);
   await clear(ana, app.call);
 });
 
-test('an answer in a thread tells those who wrote there, a mention beats it, and an edit tells the newly mentioned alone', async () => {
+test('a reply notifies the participants of a thread, a mention takes precedence, and an edit notifies only new mentions', async () => {
   const issue = await file('Threads');
   const path = `${v1}/issues/${issue.id}/comments`;
   const { json: first } = await ana('POST', path, { body: 'Why?' });
@@ -124,7 +123,7 @@ test('an answer in a thread tells those who wrote there, a mention beats it, and
   await clear(ana);
 });
 
-test('the inbox is that of its member alone; it is read, put away, and brought back', async () => {
+test('an inbox is private to its member, who can read, archive and unarchive its items', async () => {
   await file('Mine', { assigneeId: ids.Ana });
   const [item] = await inboxOf(ana);
   const one = `${v1}/inbox/${item.id}`;
@@ -149,7 +148,7 @@ test('the inbox is that of its member alone; it is read, put away, and brought b
   await clear(ana);
 });
 
-test('what is snoozed comes back at its time, unread and first, once, also over a restart', async () => {
+test('a snoozed item returns on time, unread and first, once, also after a restart', async () => {
   await file('Later', { assigneeId: ids.Ana });
   const [item] = await inboxOf(ana);
   const one = `${v1}/inbox/${item.id}`;
@@ -176,7 +175,7 @@ test('what is snoozed comes back at its time, unread and first, once, also over 
   await clear(ana);
 });
 
-test('a reason that is off is not told, and the others are', async () => {
+test('a disabled reason creates no items, and the others still do', async () => {
   expect((await ana('GET', `${v1}/inbox/preferences`)).json).toMatchObject({ assigned: true, sla: true });
   const from = await app.lastSequence();
   const off = (await ana('PUT', `${v1}/inbox/preferences`, { assigned: false })).json;
@@ -191,7 +190,7 @@ test('a reason that is off is not told, and the others are', async () => {
   await clear(ana);
 });
 
-test('all is read at once, and what comes at the same moment is not lost', async () => {
+test('marking all as read does not lose items that arrive concurrently', async () => {
   for (let n = 0; n < 3; n++) await file(`Many ${n}`, { assigneeId: ids.Ana });
   await app.settled();
   const [{ json: read }] = await Promise.all([
@@ -210,7 +209,7 @@ test('all is read at once, and what comes at the same moment is not lost', async
   await clear(ana);
 });
 
-test('what was brought from elsewhere is no news; triage is told to admins', async () => {
+test('imported issues create no items, and triage notifies admins', async () => {
   const importing = app.clientOf(await app.mintKey(['issues:write', 'import:write']));
   const old = { team: 'ENG', title: 'Old', assigneeId: ids.Ana, createdAt: '2020-01-01T00:00:00Z' };
   expect((await importing('POST', `${v1}/issues`, old)).status).toBe(201);
@@ -224,7 +223,7 @@ test('what was brought from elsewhere is no news; triage is told to admins', asy
   ]);
 });
 
-test('an inbox goes with the issue that is purged', async () => {
+test('items of a purged issue are deleted', async () => {
   const issue = await file('Gone', { assigneeId: ids.Ana });
   expect((await inboxOf(ana)).length).toBe(1);
   await app.call('DELETE', `${v1}/issues/${issue.id}`);
@@ -232,13 +231,13 @@ test('an inbox goes with the issue that is purged', async () => {
   expect(await inboxOf(ana)).toEqual([]);
 });
 
-test('each assignment is told once, however often the service ends in between', async () => {
+test('each assignment creates one item, however often the server restarts in between', async () => {
   await clear(ana);
   const waiting: Promise<unknown>[] = [];
   for (let round = 0; round < 3; round++) {
     for (let nth = 0; nth < 8; nth++) waiting.push(file(`Round ${round}.${nth}`, { assigneeId: ids.Ana }));
     await Promise.all(waiting);
-    // Whatever of it is answered by then.
+    // The restart cuts off requests that are still in flight.
     app = await app.restart();
   }
   const key = (

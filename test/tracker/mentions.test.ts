@@ -1,4 +1,3 @@
-// Mentions: whom a text names, outside of code, as it was when it was written.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
 import { join, startFixtures, v1, type PeopleFixtures, type Person } from './people.ts';
@@ -20,7 +19,7 @@ const say = async (body: string): Promise<Json> =>
 const namesIn = async (body: string): Promise<string[]> =>
   (await say(body)).mentions.map(({ name }: Json) => name);
 
-test('a member is named by name, first name, handle or id, in any case and at any place', async () => {
+test('a member is mentioned by name, first name, handle or id, in any case and at any position', async () => {
   const ana = ['Ana Lindqvist'];
   for (const mention of [
     '@Ana Lindqvist',
@@ -47,7 +46,7 @@ test('a member is named by name, first name, handle or id, in any case and at an
   ]);
 });
 
-test('nobody is named in code, in an address, by what two people are called, or by what nobody is', async () => {
+test('code, addresses, ambiguous names and unknown names mention no member', async () => {
   for (const text of [
     '`@ana`',
     '```\n@ana\n```',
@@ -65,7 +64,7 @@ test('nobody is named in code, in an address, by what two people are called, or 
     expect([text, await namesIn(text)]).toEqual([text, []]);
 });
 
-test('an edit mentions anew, a rename changes nothing, and who was removed is not mentioned', async () => {
+test('an edit adds mentions, a rename changes none, and a removed member is not mentioned', async () => {
   const { app } = fixtures;
   const comment = await say('Ask @ana.');
   const one = `${v1}/comments/${comment.id}`;
@@ -84,7 +83,7 @@ test('an edit mentions anew, a rename changes nothing, and who was removed is no
   expect(await namesIn('@zoë')).toEqual([]);
 });
 
-test('a description mentions as well, those alone that it did not before', async () => {
+test('an edited description mentions only new members', async () => {
   const { app, ana } = fixtures;
   const created = await fixtures.file('Described', { description: 'For @ana.' });
   const inbox = async (): Promise<Json[]> => {
@@ -98,7 +97,7 @@ test('a description mentions as well, those alone that it did not before', async
   expect(await inbox()).toMatchObject([{ count: 1 }]);
 });
 
-test('a text of ten thousand signs and one of unclosed marks are read in no time', async () => {
+test('a text of ten thousand characters and one with unclosed marks are parsed in milliseconds', async () => {
   const started = process.cpuUsage().user;
   for (const body of [
     '@'.repeat(60_000),

@@ -1,4 +1,3 @@
-// Milestones: whose issues they have, and when they are completed: once, by the last of their issues, whoever is done at the same time.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 
@@ -21,7 +20,7 @@ async function create(path: string, body: object): Promise<Json> {
 const patched = (id: string, body: object): Promise<Reply> => app.call('PATCH', `${v1}/issues/${id}`, body);
 const got = async (path: string): Promise<Json> => (await app.call('GET', v1 + path)).json;
 
-/** A project with a milestone of so many open issues. */
+/** Creates a project with a milestone of the given number of open issues. */
 async function setting(issues: number) {
   const project = await create('/projects', { name: 'Editor' });
   const milestone = await create(`/projects/${project.id}/milestones`, { name: 'Beta' });
@@ -33,7 +32,7 @@ async function setting(issues: number) {
   return { project, milestone, inMilestone, ids };
 }
 
-/** What of the milestone was told since. */
+/** Returns the events of a milestone after a sequence number. */
 async function eventsOf({ id }: Json, since: number): Promise<Json[]> {
   await app.settled();
   const { data } = await got(`/events?limit=100&after=${since}`);
@@ -41,7 +40,7 @@ async function eventsOf({ id }: Json, since: number): Promise<Json[]> {
 }
 const typesOf = (events: readonly Json[]): string[] => events.map(({ type }) => type);
 
-test('they stand in the order that they are given, the last where nothing is said', async () => {
+test('milestones have the requested positions, and are last by default', async () => {
   const { project, milestone } = await setting(0);
   const path = `/projects/${project.id}/milestones`;
   await create(path, { name: 'Final' });
@@ -53,7 +52,7 @@ test('they stand in the order that they are given, the last where nothing is sai
   expect((await got(`/milestones/${milestone.id}`)).project).toEqual({ id: project.id, name: 'Editor' });
 });
 
-test('lists and searches of issues are narrowed to a project and to a milestone by a parameter each', async () => {
+test('lists and searches of issues filter by project and by milestone', async () => {
   const { project, milestone, inMilestone, ids } = await setting(1);
   const { milestoneId: _, ...beside } = inMilestone;
   const loose = await create('/issues', { ...beside, title: 'Step aside' });
@@ -67,7 +66,7 @@ test('lists and searches of issues are narrowed to a project and to a milestone 
   expect(data.map(({ issue }: Json) => issue.id)).toEqual(ids);
 });
 
-test('an issue has a milestone of its own project, and leaves it behind with the project', async () => {
+test('an issue has only a milestone of its own project, and loses it when the project changes', async () => {
   const { project, milestone, ids } = await setting(1);
   const other = await setting(0);
   const refused = await patched(ids[0]!, { milestoneId: other.milestone.id });
@@ -92,7 +91,7 @@ test('an issue has a milestone of its own project, and leaves it behind with the
   expect((await patched(ids[0]!, { projectId: null })).json.milestone).toBeNull();
 });
 
-test('the last of its issues completes it, once, and one that is opened again opens it', async () => {
+test('a milestone completes once with its last issue, and reopens with a reopened issue', async () => {
   const { milestone, ids, inMilestone } = await setting(3);
   const since = await app.lastSequence();
   await patched(ids[0]!, { stateId: states.completed });
@@ -106,12 +105,12 @@ test('the last of its issues completes it, once, and one that is opened again op
     completedAt: new Date(app.clock.now()).toISOString(),
     previous: { completedAt: null },
   });
-  // What is done already does not do it again.
+  // An issue that is already completed does not complete the milestone again.
   await patched(ids[0]!, { title: 'Renamed' });
   await patched(ids[1]!, { stateId: states.duplicate });
   await patched(ids[0]!, { stateId: states.started });
   const late = await create('/issues', { ...inMilestone, title: 'Late' });
-  // What is opened and completed within a moment has changed nothing.
+  // An issue reopened and completed before the reaction runs changes nothing.
   await app.settled();
   await patched(ids[0]!, { stateId: states.completed });
   await app.call('DELETE', `${v1}/issues/${late.id}`);
@@ -123,7 +122,7 @@ test('the last of its issues completes it, once, and one that is opened again op
   expect(typesOf(await eventsOf(milestone, since))).toEqual([...expected, ...expected.slice(1)]);
 });
 
-test('the last two issues that are done at the same moment complete it once, round after round', async () => {
+test('two issues completed concurrently complete the milestone once, in every round', async () => {
   const { milestone, ids } = await setting(2);
   const since = await app.lastSequence();
   for (let round = 0; round < 8; round++) {
@@ -138,7 +137,7 @@ test('the last two issues that are done at the same moment complete it once, rou
   expect(typesOf(await eventsOf(milestone, since))).toEqual(expected);
 });
 
-test('one that is opened while it completes is never told completed with an open issue', async () => {
+test('no event reports a milestone as completed while an issue is reopened', async () => {
   const { milestone, ids } = await setting(2);
   await patched(ids[0]!, { stateId: states.completed });
   const since = await app.lastSequence();
@@ -150,7 +149,7 @@ test('one that is opened while it completes is never told completed with an open
     await patched(ids[1]!, { stateId: states.started });
   }
   await app.settled();
-  // Replayed, no event of completion stands where an issue is open.
+  // The replayed log has no completion while an issue is open.
   const open = new Map(ids.map((id) => [id, id === ids[1]]));
   const { data } = await got(`/events?limit=100&after=${since}`);
   for (const event of data) {
@@ -161,7 +160,7 @@ test('one that is opened while it completes is never told completed with an open
   expect((await got(`/milestones/${milestone.id}`)).completedAt).toBeNull();
 });
 
-test('a deleted milestone leaves its issues, also one that is given it at the same time', async () => {
+test('a deleted milestone is removed from its issues, also from those assigned concurrently', async () => {
   const { project, milestone, ids } = await setting(2);
   await app.call('DELETE', `${v1}/issues/${ids[1]}`);
   const late = await create('/issues', { team: 'ENG', title: 'Late', projectId: project.id });
@@ -183,7 +182,7 @@ test('a deleted milestone leaves its issues, also one that is given it at the sa
   expect((await patched(ids[0]!, { milestoneId: milestone.id })).status).toBe(422);
 });
 
-test('whichever comes first, no issue is left in a milestone that was deleted', async () => {
+test('in either order, no issue remains in a deleted milestone', async () => {
   const { project, ids } = await setting(1);
   const id = ids[0]!;
   for (let round = 0; round < 8; round++) {
@@ -195,7 +194,7 @@ test('whichever comes first, no issue is left in a milestone that was deleted', 
   }
 });
 
-test('a milestone with more issues than one batch changes is not deleted', async () => {
+test('a milestone with more issues than one batch can change is not deleted', async () => {
   const { milestone, inMilestone } = await setting(0);
   for (let n = 0; n < 6; n++) {
     const issues = Array.from({ length: n < 5 ? 100 : 1 }, (_, at) => ({
@@ -208,7 +207,7 @@ test('a milestone with more issues than one batch changes is not deleted', async
   expect([status, json.error.code]).toEqual([409, 'conflict']);
 });
 
-test('progress says of each milestone how it stands', async () => {
+test('progress reports the status of each milestone', async () => {
   const { project, milestone, ids } = await setting(1);
   const path = `/projects/${project.id}/milestones`;
   const late = await create(path, { name: 'Late', targetDate: '2026-11-01' });

@@ -1,4 +1,3 @@
-// Moves: an issue goes to another team and is found by every name it had; and sub-issues are put in order. Also many at once.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { packSource } from '../plugins/pack.ts';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
@@ -21,7 +20,7 @@ const statesOf = async (team: string): Promise<Json[]> =>
 const eventsAfter = async (after: number): Promise<Json[]> =>
   (await app.call('GET', `/api/v1/events?limit=100&after=${after}`)).json.data;
 
-test('an issue gets a number of its new team, and the old identifier finds it wherever one is taken', async () => {
+test('a moved issue gets a number of its new team, and its old identifier is accepted everywhere', async () => {
   const issue = await make();
   const child = await make({ parentId: issue.id });
   await post(`/issues/${issue.id}/comments`, { body: 'Here.' });
@@ -63,7 +62,7 @@ test('an issue gets a number of its new team, and the old identifier finds it wh
   });
 });
 
-test('identifiers are never given again, also after the issue came back or was purged', async () => {
+test('identifiers are never reused, also after the issue returns or is purged', async () => {
   const issue = await make();
   const moved = (await move(issue.id, { team: 'OPS' })).json;
   const back = (await move(issue.id, { team: 'ENG' })).json;
@@ -78,7 +77,7 @@ test('identifiers are never given again, also after the issue came back or was p
   expect((await app.call('GET', `/api/v1/issues/${moved.identifier}`)).status).toBe(404);
 });
 
-test('state goes by type and name, labels by name, and what the other team does not know goes', async () => {
+test('states map by type and name, labels map by name, and values unknown to the other team are dropped', async () => {
   await post('/labels', { name: 'shared', team: 'ENG' });
   const twin = await post('/labels', { name: 'Shared', team: 'SUP' });
   await post('/labels', { name: 'of-eng', team: 'ENG' });
@@ -101,7 +100,7 @@ test('state goes by type and name, labels by name, and what the other team does 
   expect(await app.eventTypes(from)).toEqual([]);
 });
 
-test('a simulated move shows no number, a repeated one the one it got, whatever came after', async () => {
+test('a dry-run move shows no number, and a repeated move returns the one it got', async () => {
   const issue = await make();
   const simulated = await move(issue.id, { team: 'OPS' }, { 'tatami-mode': 'simulate' });
   expect(simulated.json).toMatchObject({ identifier: null, url: null, team: { key: 'OPS' } });
@@ -113,7 +112,7 @@ test('a simulated move shows no number, a repeated one the one it got, whatever 
   expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true']);
 });
 
-test('If-Match holds, and of many moves at once each takes a number of its own', async () => {
+test('If-Match applies, and concurrent moves each get a unique number', async () => {
   const issue = await make();
   const stale = await move(issue.id, { team: 'OPS' }, { 'if-match': '"9"' });
   expect(stale.status).toBe(412);
@@ -136,7 +135,7 @@ test('If-Match holds, and of many moves at once each takes a number of its own',
   }
 });
 
-test('a grant narrowed to teams moves between those alone', async () => {
+test('a grant limited to teams moves issues only between those teams', async () => {
   const source = (id: string, team: string, to: string) =>
     `{ id: '${id}', version: '1.0.0', engines: { tatami: '*' }, scopes: { 'issues:write': { why: 'test', where: { team: ['${team}', 'ENG'] } } },
       on: { 'issue.updated': { async handle(event, ctx) { if (event.data.priority === 'urgent') await ctx.issues.move(event.data.id, { team: '${to}' }); } } } }`;
@@ -162,7 +161,7 @@ const below = async (parent: string): Promise<string[]> =>
     ({ title }: Json) => title,
   );
 
-test('sub-issues come in the order they were made, until somebody puts them into another', async () => {
+test('sub-issues are ordered by creation until they are reordered', async () => {
   const parent = await make();
   await post('/issues/bulk', {
     issues: ['a', 'b', 'c'].map((title) => ({ team: 'ENG', title, parentId: parent.id })),
@@ -190,7 +189,7 @@ test('sub-issues come in the order they were made, until somebody puts them into
   expect(await below(parent.id)).toEqual(['c', 'b', 'd', 'e', 'a']);
 });
 
-test('what is no sub-issue of the same parent has no place there', async () => {
+test('only sub-issues of the same parent are accepted as neighbors', async () => {
   const [parent, stranger] = [await make(), await make()];
   const child = await make({ parentId: parent.id });
   expect((await reorder(stranger.id, first)).status).toBe(409);
@@ -207,7 +206,7 @@ test('what is no sub-issue of the same parent has no place there', async () => {
   expect([json.parent, json.subOrder]).toEqual([null, null]);
 });
 
-test('whoever reorders at the same time loses no issue, and the same gap holds all that were put into it', async () => {
+test('concurrent reorders lose no issue, and one gap holds all insertions', async () => {
   const parent = await make();
   const titles = Array.from({ length: 12 }, (_, at) => `Sub ${at}`);
   await post('/issues/bulk', {
@@ -228,7 +227,7 @@ test('whoever reorders at the same time loses no issue, and the same gap holds a
   expect(await below(parent.id)).toEqual([...order.slice(0, 6), order[11]!, ...order.slice(6, 11)]);
 });
 
-test.if(process.env.TATAMI_LONG === '1')('a gap that was used too often gets room again', async () => {
+test.if(process.env.TATAMI_LONG === '1')('an exhausted gap between ranks is widened', async () => {
   const parent = await make();
   const [a, b, c] = [
     await make({ parentId: parent.id, title: 'a' }),

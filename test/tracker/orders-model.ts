@@ -1,6 +1,6 @@
-// Models columns of cards under one request after the other, and compares concurrent requests with that.
+// Models columns of cards under sequential requests, and compares concurrent requests with that model.
 
-/** The ids in each column, in their order; sub-issues are one column, named by their parent. */
+/** The ids in each column, in order. Sub-issues form one column, named by their parent. */
 export type Columns = ReadonlyMap<string, readonly string[]>;
 
 export interface OrderRequest {
@@ -9,7 +9,7 @@ export interface OrderRequest {
   readonly position?: 'top' | 'bottom';
   readonly before?: string;
   readonly after?: string;
-  /** True for a request that was answered and left no event. */
+  /** True for a successful request without an event. */
   readonly changesNothing?: true;
 }
 
@@ -24,7 +24,10 @@ function moved(columns: Columns, { id, column, position, before, after }: OrderR
 const isSame = (a: Columns, b: Columns): boolean =>
   [...a].every(([name, ids]) => ids.join() === (b.get(name) ?? []).join());
 
-/** @param logged in the order of the log, which is the serial order; what changed nothing changes nothing at one of its moments */
+/**
+ * Returns true if some serial order explains the result.
+ * @param logged in log order, which is the serial order; requests without an event may stand anywhere
+ */
 export function isSerial(before: Columns, logged: readonly OrderRequest[], after: Columns): boolean {
   const moments = [before];
   for (const one of logged) if (!one.changesNothing) moments.push(moved(moments.at(-1)!, one));

@@ -1,4 +1,3 @@
-// Orders that people make: places that are asked for at the same time end as if they had been asked for one after the other.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readConfig } from '../../core/config.ts';
 import { replay } from '../../core/doctor/checks/replay.ts';
@@ -58,7 +57,7 @@ const moveOn = (board: Json, { id, column, ...position }: OrderRequest): Promise
 const reorder = ({ id, position, before, after }: Omit<OrderRequest, 'column'>): Promise<Reply> =>
   app.call('POST', `/api/v1/issues/${id}/reorder`, { position, before, after });
 
-/** Asks all at once. @returns the requests in the order in which the log has them; those that changed nothing last */
+/** Sends all requests concurrently. @returns the requests in log order, those without an event last */
 async function allAtOnce(
   requests: readonly OrderRequest[],
   ask: (one: OrderRequest) => Promise<Reply>,
@@ -88,7 +87,7 @@ async function allAtOnce(
 
 const ends = ['bottom', 'top'] as const;
 
-test('cards moved at once into one column end in an order that one move after the other gives', async () => {
+test('concurrent moves into one column give the order of some sequence of moves', async () => {
   const ids = await issuesOf('column', 12);
   const board = await boardOf('column');
   const before = await columnsOf(board);
@@ -98,11 +97,11 @@ test('cards moved at once into one column end in an order that one move after th
   expect(isSerial(before, logged, after)).toBeTrue();
   const positions = new Map(requests.map(({ id, position }) => [id, position]));
   const byEnd = after.get('Todo')!.map((id) => positions.get(id));
-  // The first one that comes stands alone, wherever it asked for.
+  // The first card to arrive is alone in the column, so its requested position does not matter.
   expect(byEnd.filter((end, at) => end !== byEnd[at - 1]).length).toBeLessThanOrEqual(3);
 });
 
-test('sub-issues reordered at once end in an order that one reorder after the other gives, each with a rank of its own', async () => {
+test('concurrent reorders of sub-issues give the order of some sequence of reorders, with a unique rank each', async () => {
   const [parent = ''] = await issuesOf('parent', 1);
   const ids = await issuesOf('child', 12, { parentId: parent });
   const before = await subIssuesOf(parent);
@@ -113,7 +112,7 @@ test('sub-issues reordered at once end in an order that one reorder after the ot
   await expectOwnRanks(parent);
 });
 
-test('what is created at once without a position gets one of its own', async () => {
+test('objects created concurrently without a position get a unique one', async () => {
   const { id: project } = await create('/projects', { name: 'Ordered' });
   const each = (path: string, body: (at: number) => object) =>
     Promise.all(Array.from({ length: 6 }, (_, at) => create(path, body(at))));
@@ -129,7 +128,7 @@ test('what is created at once without a position gets one of its own', async () 
   }
 });
 
-test('columns replaced at once are those of one request, and cycles moved at once to one time stay apart', async () => {
+test('concurrent replacements of columns leave those of one request, and cycles moved concurrently do not overlap', async () => {
   const board = await boardOf('replaced');
   const candidates = ['Todo', 'Done', 'Backlog', 'In Progress'].map((value) => [
     { value },
@@ -161,11 +160,11 @@ const insertCard = composedStatement(
   'INSERT INTO board_cards (workspace_id, board_id, issue_id, rank) VALUES (:ws, :board, :id, :rank)',
 );
 
-test('a run of a plugin places what it moves and creates in the order in which it asks', async () => {
+test('a plugin run positions moved and created issues in the order of its calls', async () => {
   const [a = '', b = '', c = '', d = '', e = ''] = await issuesOf('run', 5);
   const [x = '', y = '', z = '', w = ''] = await issuesOf('crowd', 4);
   const [board, crowd] = [await boardOf('run'), await boardOf('crowd')];
-  // Between these two only a rank fits that is too long: the run gets shorter ones for all.
+  // Only a rank beyond the length limit fits between these two, so the run assigns shorter ranks to all.
   const scope = scopeOf(app.workspace.workspaceId);
   const ranked = ['V', 'W'].map((last, at) => ({ id: [x, y][at]!, rank: `a0${'V'.repeat(61)}${last}` }));
   for (const card of ranked)
@@ -208,10 +207,10 @@ test('a run of a plugin places what it moves and creates in the order in which i
   ]);
 });
 
-test('a sub-issue that comes back has a rank of its own, whoever took its place', async () => {
+test('a restored sub-issue gets a unique rank, also when its old one is taken', async () => {
   const [parent = ''] = await issuesOf('gone parent', 1);
   const [a = '', b = '', c = ''] = await issuesOf('gone', 3, { parentId: parent });
-  // Twice into the gap behind the same one, with nothing else there.
+  // Two insertions behind the same sub-issue, with no other between them.
   await reorder({ id: b, position: 'top' });
   await reorder({ id: c, after: a });
   await app.call('DELETE', `/api/v1/issues/${c}`);
@@ -226,7 +225,7 @@ const makeEqual = composedStatement(
   "UPDATE issues SET sub_order = 'a1' WHERE workspace_id = :ws AND parent_id = :parent",
 );
 
-test('equal ranks of an earlier version order by creation, and the next reorder replaces them', async () => {
+test('equal ranks of an earlier version order by creation time, and the next reorder replaces them', async () => {
   const [parent = ''] = await issuesOf('equal parent', 1);
   const [a = '', b = '', c = '', d = ''] = await issuesOf('equal', 4, { parentId: parent });
   const scope = scopeOf(app.workspace.workspaceId);
@@ -237,7 +236,7 @@ test('equal ranks of an earlier version order by creation, and the next reorder 
   await expectOwnRanks(parent);
 });
 
-test('an order that was proposed is approved as it was shown, and one that moved since is shown again', async () => {
+test('a proposed order is applied as previewed, and previewed again if it changed since', async () => {
   const [parent = ''] = await issuesOf('proposed parent', 1);
   const [a = '', b = '', c = ''] = await issuesOf('proposed', 3, { parentId: parent });
   const { id: memberId } = await create('/members', { name: 'Ada', email: 'ada@example.com', role: 'admin' });
@@ -249,7 +248,7 @@ test('an order that was proposed is approved as it was shown, and one that moved
   const second = await propose(a, { position: 'bottom' });
   expect((await ada('POST', `/api/v1/proposals/${first}/approve`, {})).status).toBe(200);
   expect((await subIssuesOf(parent)).get(parent)).toEqual([a, c, b]);
-  // The last one is another one now.
+  // The last card has changed.
   const moved = await ada('POST', `/api/v1/proposals/${second}/approve`, {});
   expect(moved.json.error.message).toContain('revision 2');
   expect((await ada('POST', `/api/v1/proposals/${second}/approve`, { revision: 2 })).status).toBe(200);
@@ -257,7 +256,7 @@ test('an order that was proposed is approved as it was shown, and one that moved
   await expectOwnRanks(parent);
 });
 
-test('places asked for at once, at random, always end as one after the other', async () => {
+test('random concurrent moves give the order of some sequence of moves', async () => {
   const random = seededRandom(seed);
   const below = (count: number): number => Math.floor(random() * count);
   const [parent = ''] = await issuesOf('any parent', 1);
@@ -270,7 +269,7 @@ test('places asked for at once, at random, always end as one after the other', a
     return movers.map((id) => {
       const column = [...now.keys()].filter((name) => name === parent || names.includes(name));
       const to = column[below(column.length)]!;
-      // Only what stays where it is, so that nobody names a card that leaves the column meanwhile.
+      // Only cards that stay in their column, so that no request names a card that leaves the column concurrently.
       const others = now.get(to)!.filter((other) => (to === parent ? other !== id : !movers.includes(other)));
       const way = below(others.length > 0 ? 4 : 2);
       if (way < 2) return { id, column: to, position: ends[way]! };

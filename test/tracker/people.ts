@@ -1,4 +1,3 @@
-// A workspace with people, for tests of what concerns one of them.
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 
 export const v1 = '/api/v1';
@@ -12,7 +11,7 @@ export interface PeopleFixtures {
   readonly app: TestApp;
   readonly ana: Person;
   readonly ben: Person;
-  /** An issue of the owner's. */
+  /** Creates an issue owned by the workspace owner. */
   file(title: string, more?: object): Promise<Json>;
 }
 

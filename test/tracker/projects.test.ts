@@ -1,4 +1,3 @@
-// Projects: the archive, who works on them, what is told of them, and how far they have come.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 
@@ -20,14 +19,14 @@ async function create(path: string, body: object): Promise<Json> {
 const namesOf = async (query: string): Promise<string[]> =>
   (await app.call('GET', `${v1}/projects${query}`)).json.data.map(({ name }: Json) => name);
 
-test('an archived project leaves the lists, and comes back as it was', async () => {
+test('an archived project leaves the lists, and is restored unchanged', async () => {
   const project = await create('/projects', { name: 'Old' });
   await create('/projects', { name: 'New' });
   const since = await app.lastSequence();
   const path = `${v1}/projects/${project.id}`;
   const archived = await app.call('POST', `${path}/archive`);
   expect([archived.status, archived.json.archivedAt]).toEqual([200, new Date(app.clock.now()).toISOString()]);
-  // Again it changes nothing.
+  // A repeated request changes nothing.
   expect((await app.call('POST', `${path}/archive`)).json.version).toBe(archived.json.version);
   expect(await namesOf('')).toEqual(['New']);
   expect(await namesOf('?archived=only')).toEqual(['Old']);
@@ -43,7 +42,7 @@ test('an archived project leaves the lists, and comes back as it was', async () 
   expect(back.json).toMatchObject({ archivedAt: null, version: 3 });
   expect(await namesOf('')).toEqual(['New', 'Old']);
   expect(await app.eventTypes(since)).toEqual(['project.archived', 'issue.created', 'project.unarchived']);
-  // As it was while it was put away.
+  // The state during the archive.
   const past = `&asOf=${since + 1}`;
   expect(await namesOf(`?archived=only${past}`)).toEqual(['Old']);
   expect(await namesOf(`?archived=exclude${past}`)).toEqual(['New']);
@@ -51,7 +50,7 @@ test('an archived project leaves the lists, and comes back as it was', async () 
   expect([stale.status, stale.json.error.code]).toEqual([412, 'precondition_failed']);
 });
 
-test('a deleted project goes to the trash with its milestones and updates, and comes back as it was', async () => {
+test('a deleted project is restored with its milestones and updates', async () => {
   const zoe = await create('/members', { name: 'Zoe' });
   const project = await create('/projects', { name: 'Gone', members: [zoe.id] });
   const path = `${v1}/projects/${project.id}`;
@@ -63,7 +62,7 @@ test('a deleted project goes to the trash with its milestones and updates, and c
   const issue = await create('/issues', { team: 'ENG', title: 'In it', projectId: project.id });
   expect((await app.call('DELETE', `${v1}/members/${zoe.id}`)).status).toBe(204);
   const before = (await app.call('GET', path)).json;
-  // The inbox item of an earlier write is written after its answer.
+  // The inbox item of an earlier write is written after its response.
   await app.settled();
   const since = await app.lastSequence();
   expect((await app.call('DELETE', path)).status).toBe(204);
@@ -87,7 +86,7 @@ test('a deleted project goes to the trash with its milestones and updates, and c
     ['DELETE', `${v1}/project-updates/${update.id}`, undefined],
   ] as const)
     expect([to, (await app.call(method, to, body)).status]).toEqual([to, 404]);
-  // Its issues go on to show it, and no other takes its place.
+  // The issues still show the deleted project, and no issue can be added to it.
   const one = `${v1}/issues/${issue.id}`;
   expect((await app.call('GET', one)).json).toMatchObject({
     version: 1,
@@ -118,7 +117,7 @@ test('a deleted project goes to the trash with its milestones and updates, and c
   expect([past.status, (await app.call('GET', `${path}?asOf=${since}`)).json.name]).toEqual([404, 'Gone']);
 });
 
-test('its members are shown by name, each is checked, and who was removed since stays', async () => {
+test('members are returned by name, each is validated, and removed members stay', async () => {
   const ben = await create('/members', { name: 'Ben' });
   const project = await create('/projects', {
     name: 'Team work',
@@ -140,7 +139,7 @@ test('its members are shown by name, each is checked, and who was removed since 
   expect(renamed.json.members).toEqual([{ id: ben.id, name: 'Ben' }]);
 });
 
-test('lists are filtered and sorted by what people ask of projects', async () => {
+test('lists of projects are filtered and sorted by each documented field', async () => {
   const lead = await create('/members', { name: 'Lena' });
   const day = (name: string, targetDate: string, more: object = {}) =>
     create('/projects', { name, targetDate, leadId: lead.id, ...more });
@@ -154,7 +153,7 @@ test('lists are filtered and sorted by what people ask of projects', async () =>
   expect(await namesOf('?lead=Lena&targetDate=2027-02-01')).toEqual(['Sorted B']);
 });
 
-test('an update sets the health of its project in the same batch, and is its author’s to change', async () => {
+test('an update sets the health of its project in the same change set, and only its author edits it', async () => {
   const project = await create('/projects', { name: 'Told of' });
   const since = await app.lastSequence();
   const update = await create(`/projects/${project.id}/project-updates`, {
@@ -187,13 +186,13 @@ test('an update sets the health of its project in the same batch, and is its aut
     'project.updated',
     'api_key.created',
     'project.update_edited',
-    // The health is as it was: nothing of the project changes.
+    // The health is the same, so the project does not change.
     'project.update_posted',
     'project.update_deleted',
   ]);
 });
 
-test('two updates at once leave the health of the one that the log tells last', async () => {
+test('of two concurrent updates, the later one in the log sets the health', async () => {
   const project = await create('/projects', { name: 'Contended' });
   const since = await app.lastSequence();
   const post = (health: string) =>
@@ -206,7 +205,7 @@ test('two updates at once leave the health of the one that the log tells last', 
   expect(now.health).toBe(posted.at(-1).data.health);
 });
 
-test('progress counts the issues of a project by what their states mean', async () => {
+test('progress counts the issues of a project by the type of their states', async () => {
   const project = await create('/projects', { name: 'Counted' });
   const { json: states } = await app.call('GET', `${v1}/workflows?team=ENG`);
   const stateOf = (type: string): string => states.data.find((state: Json) => state.type === type).id;
@@ -238,7 +237,7 @@ test('progress counts the issues of a project by what their states mean', async 
   expect((await app.call('GET', `${v1}/projects/prj_${'0'.repeat(26)}/progress`)).status).toBe(404);
 });
 
-test('its days are told as they ended, of what was in it then', async () => {
+test('daily progress shows the end of each day, with the issues of that day', async () => {
   const project = await create('/projects', { name: 'Burning' });
   const { json: states } = await app.call('GET', `${v1}/workflows?team=ENG`);
   const stateId = (type: string): string => states.data.find((state: Json) => state.type === type).id;
@@ -275,7 +274,7 @@ test('its days are told as they ended, of what was in it then', async () => {
   day([2, 0, 1, 1], [3, 0, 3, 0]);
   const response = await progress(first);
   expect(response.days.slice(0, 5)).toEqual(days);
-  // A day on which nothing happened is as the one before it.
+  // A day without changes equals the day before.
   expect(response.days[5]).toEqual({ ...days[4], day: today() });
   expect((await progress(today())).days).toEqual([response.days[5]]);
   expect((await app.call('GET', `${v1}/projects/${project.id}/progress`)).json.days).toBeNull();
@@ -286,7 +285,7 @@ test('its days are told as they ended, of what was in it then', async () => {
 });
 
 test.skipIf(!process.env.TATAMI_LONG)(
-  'the days of a project that more than 10,000 issues were in are refused, and its counts are told',
+  'daily progress of a project with more than 10,000 issues is rejected, and its counts are returned',
   async () => {
     const project = await create('/projects', { name: 'Vast' });
     const issues = Array.from({ length: 100 }, (_, at) => ({

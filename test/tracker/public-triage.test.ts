@@ -1,5 +1,4 @@
-// `POST /triage`: anybody is answered, by a model in the sandbox; nothing is kept, nothing of a workspace shows but what it opens, and no
-// text hangs it.
+// Limits and privacy of the public `POST /triage`, which needs no key.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createClient } from '../../sdk/client/index.ts';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
@@ -30,7 +29,7 @@ const question = {
   description: 'I could not find it in the docs, where is it? Thanks!',
 };
 
-test('each issue has its kind, priority and labels, with confidence and evidence, in the order of the request', async () => {
+test('each issue gets its type, priority and labels, with confidence and evidence, in the order of the request', async () => {
   const { status, json } = await ask([crash, wish, question]);
   expect(status).toBe(200);
   expect(json.data.map(({ kind }: Json) => kind)).toEqual(['bug', 'feature', 'question']);
@@ -46,7 +45,7 @@ test('each issue has its kind, priority and labels, with confidence and evidence
   expect(await triage.ask({ issues: [crash, wish, question] })).toEqual(json);
 });
 
-test('nothing is written, whatever is asked, and a key or a team changes no answer', async () => {
+test('requests write nothing, and a key or a team does not change the response', async () => {
   const before = [await app.lastSequence(), await rowsOf(app, app.workspace.workspaceId)];
   await app.call('POST', '/api/v1/issues', { team: 'ENG', ...crash });
   const after = [await app.lastSequence(), await rowsOf(app, app.workspace.workspaceId)];
@@ -58,7 +57,7 @@ test('nothing is written, whatever is asked, and a key or a team changes no answ
   expect([await app.lastSequence(), await rowsOf(app, app.workspace.workspaceId)]).toEqual(after);
 });
 
-test('a workspace that opens teams names up to three of their issues that are alike, and nothing else is told from nothing', async () => {
+test('a workspace with public teams returns up to three similar issues of them, and others return none', async () => {
   const other = await app.addWorkspace('Other', 'OTH');
   const theirs = app.clientOf(other.apiKey);
   await app.call('POST', '/api/v1/teams', { key: 'OPS', name: 'Ops' });
@@ -68,7 +67,7 @@ test('a workspace that opens teams names up to three of their issues that are al
   for (let n = 0; n < 4; n++) await file(app.call, 'ENG', ` ${n}`);
   const ops = await file(app.call, 'OPS');
   await file(theirs, 'OTH');
-  // Texts are indexed in the background: a stranger's question writes nothing.
+  // Texts are indexed in the background, and public requests write nothing.
   app.clock.advance(1_000);
   await app.settled();
   const duplicatesOf = async (more: object): Promise<string[]> =>
@@ -102,7 +101,7 @@ test('a workspace that opens teams names up to three of their issues that are al
   expect(await duplicatesOf({ workspace })).toEqual([]);
 });
 
-test('what is too much or not as it should be is refused', async () => {
+test('oversized and malformed requests are rejected', async () => {
   for (const body of [
     {},
     { issues: [] },
@@ -117,7 +116,7 @@ test('what is too much or not as it should be is refused', async () => {
   );
 });
 
-test('no text holds it up, and the next one is answered as ever', async () => {
+test('a hostile text is answered, and the next request succeeds as before', async () => {
   const fill = (text: string, length: number): string =>
     text.repeat(Math.ceil(length / text.length)).slice(0, length);
   const hostile = [
@@ -148,7 +147,7 @@ test('no text holds it up, and the next one is answered as ever', async () => {
   expect((await ask([wish])).json.data[0].kind).toBe('feature');
 });
 
-test('an address may ask so often a minute, and others still may', async () => {
+test('each address has its own rate limit per minute', async () => {
   const limited = await startApp({ flags: { rateLimit: 'on', rateSearch: '3' } });
   const anybody = limited.clientOf(null);
   const statuses = [];
@@ -158,7 +157,7 @@ test('an address may ask so often a minute, and others still may', async () => {
   await limited.stop();
 });
 
-test('without a sandbox it says so', async () => {
+test('without a sandbox the response is a 503 that names the reason', async () => {
   const without = await startApp({ flags: { nodePath: '/bin/false' } });
   const { status, json } = await without.clientOf(null)('POST', '/api/v1/triage', { issues: [wish] });
   expect([status, json.error.code]).toEqual([503, 'unavailable']);

@@ -1,4 +1,3 @@
-// Reactions: one for each actor and emoji, on comments and issues, however many ask at once.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
 import { startFixtures, v1, type PeopleFixtures } from './people.ts';
@@ -15,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixtures.app.stop());
 
-test('a reaction is shown, grouped by emoji with who and how many, and told with its issue', async () => {
+test('a reaction is returned grouped by emoji with its actors and count, and its event names the issue', async () => {
   const { app, ana, ben } = fixtures;
   const on = `${v1}/comments/${comment.id}/reactions`;
   const from = await app.lastSequence();
@@ -58,7 +57,7 @@ test('a reaction is shown, grouped by emoji with who and how many, and told with
   expect((await app.call('GET', `${v1}/issues/${issue.id}`)).json.version).toBe(1);
 });
 
-test('only who reacted takes it back, as often as they like, and may react again', async () => {
+test('only its author removes a reaction, repeated removal succeeds, and the author can react again', async () => {
   const { app, ana, ben } = fixtures;
   const on = `${v1}/issues/${issue.identifier}/reactions`;
   const { json: created } = await ana.call('POST', on, { emoji: 'tada' });
@@ -74,7 +73,7 @@ test('only who reacted takes it back, as often as they like, and may react again
   expect((await ana.call('GET', on)).json.data).toMatchObject([{ emoji: '🎉', count: 1, mine: next.id }]);
 });
 
-test('the same reaction from eight sides at once is one, and the event is one', async () => {
+test('eight concurrent identical reactions create one reaction and one event', async () => {
   const { app, ana, ben } = fixtures;
   const on = `${v1}/issues/${issue.id}/reactions`;
   const from = await app.lastSequence();
@@ -92,7 +91,7 @@ test('the same reaction from eight sides at once is one, and the event is one', 
   expect((await app.eventTypes(from)).filter((type) => type === 'reaction.removed').length).toBe(1);
 });
 
-test('what is no emoji is refused with what would do; what is gone takes none', async () => {
+test('an invalid emoji is rejected with a suggestion, and deleted issues and comments take no reactions', async () => {
   const { app } = fixtures;
   const on = `${v1}/issues/${issue.id}/reactions`;
   for (const emoji of ['', ' ', 'x', '👍👍', 'constructor', '<b>', '1', '👍 '])
@@ -104,7 +103,7 @@ test('what is no emoji is refused with what would do; what is gone takes none', 
   expect((await app.call('POST', `${v1}/comments/${other.id}/reactions`, { emoji: '👍' })).status).toBe(404);
 });
 
-test('fifty different emoji are enough for one comment, however many come at once', async () => {
+test('a comment accepts at most fifty different emoji, also under concurrent requests', async () => {
   const { app, ana } = fixtures;
   const many = Array.from({ length: 60 }, (_, nth) => String.fromCodePoint(0x1f400 + nth));
   const busy = await fixtures.file('Busy');

@@ -1,4 +1,3 @@
-// Relations: both sides of each, and what holds of all of them together, whoever says what at the same time.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { cpSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +30,7 @@ const eventsAfter = async (after: number): Promise<Json[]> =>
 const stateTypeOf = async (id: string): Promise<string> =>
   (await app.call('GET', `/api/v1/issues/${id}`)).json.state.type;
 
-test('a relation is shown from both sides, across teams, and told of both issues', async () => {
+test('a relation appears on both sides, across teams, with an event for both issues', async () => {
   const [one, other] = [await make(), await make({ team: 'OPS', title: 'In the way' })];
   const from = await app.lastSequence();
   const { status, json } = await relate(one.identifier, 'blocked_by', other.identifier);
@@ -65,7 +64,7 @@ test('a relation is shown from both sides, across teams, and told of both issues
   expect(history.json.data.map(({ type }: Json) => type)).toEqual(['issue.created', 'issue.relation_added']);
 });
 
-test('a removed relation is gone on both sides, and may be made anew', async () => {
+test('a removed relation disappears on both sides, and can be created again', async () => {
   const [one, other] = [await make(), await make()];
   const { json } = await relate(one.id, 'relates_to', other.id);
   const from = await app.lastSequence();
@@ -76,7 +75,7 @@ test('a removed relation is gone on both sides, and may be made anew', async () 
   expect((await relate(other.id, 'relates_to', one.id)).status).toBe(201);
 });
 
-test('what cannot be is refused, with what to do', async () => {
+test('invalid relations are rejected with an instruction', async () => {
   const [one, other] = [await make(), await make()];
   await relate(one.id, 'relates_to', other.id);
   const refused = async (type: string, issueId: string) => {
@@ -91,7 +90,7 @@ test('what cannot be is refused, with what to do', async () => {
   expect(await refused('blocks', other.id)).toEqual([422, 'issueId', 'not_found']);
 });
 
-test('circles are refused, of blocks and of duplicates, however long', async () => {
+test('cycles of blocks and of duplicates are rejected at any length', async () => {
   const [a, b, c] = [await make(), await make(), await make()];
   await relate(a.id, 'blocks', b.id);
   await relate(c.id, 'blocked_by', b.id);
@@ -106,7 +105,7 @@ test('circles are refused, of blocks and of duplicates, however long', async () 
   );
 });
 
-test('of two that close a circle at the same time one is refused', async () => {
+test('one of two concurrent relations that would close a cycle is rejected', async () => {
   for (let round = 0; round < 10; round++) {
     const [a, b, c] = [await make(), await make(), await make()];
     const type = round % 2 === 0 ? 'blocks' : 'duplicate_of';
@@ -120,7 +119,7 @@ test('of two that close a circle at the same time one is refused', async () => {
   }
 });
 
-test('the same said many times at once is one relation, with one event for each side', async () => {
+test('concurrent identical requests create one relation, with one event for each side', async () => {
   const [one, other] = [await make(), await make()];
   const from = await app.lastSequence();
   const replies = await Promise.all(
@@ -134,13 +133,13 @@ test('the same said many times at once is one relation, with one event for each 
   expect(await app.eventTypes(from)).toEqual(['issue.relation_added', 'issue.relation_added']);
 });
 
-test('an issue is a duplicate of one other, also when two are named at once', async () => {
+test('an issue duplicates at most one other, also under concurrent requests', async () => {
   const [one, ...others] = [await make(), await make(), await make()];
   const replies = await Promise.all(others.map(({ id }) => relate(one.id, 'duplicate_of', id)));
   expect(replies.map(({ status }) => status).sort()).toEqual([201, 409]);
 });
 
-test('a duplicate moves to the duplicate state of its team in the same change, whatever moves that allows', async () => {
+test('a duplicate moves to the duplicate state of its team in the same change, whatever moves the team allows', async () => {
   const team = (await app.call('POST', '/api/v1/teams', { key: 'DUP', name: 'Strict' })).json;
   const states: Json[] = (await app.call('GET', '/api/v1/workflows?team=DUP')).json.data;
   await app.call('PATCH', `/api/v1/teams/${team.id}`, { transitions: { [states[1].id]: [states[2].id] } });
@@ -158,7 +157,7 @@ test('a duplicate moves to the duplicate state of its team in the same change, w
   expect(added.data).toMatchObject({ state: { type: 'duplicate' }, version: 2 });
 });
 
-test('without such a state a duplicate is canceled, and without that it stays', async () => {
+test('without a duplicate state a duplicate is canceled, and without a canceled state its state is unchanged', async () => {
   await app.call('POST', '/api/v1/teams', { key: 'FEW', name: 'Few' });
   const drop = async (type: string): Promise<void> => {
     const states: Json[] = (await app.call('GET', '/api/v1/workflows?team=FEW')).json.data;
@@ -176,7 +175,7 @@ test('without such a state a duplicate is canceled, and without that it stays', 
   expect(await stateTypeOf(unchanged.id)).toBe('backlog');
 });
 
-test('relations of a deleted issue are hidden until it comes back, and go with a purge', async () => {
+test('relations of a deleted issue are hidden until it is restored, and are removed by a purge', async () => {
   const [one, other] = [await make(), await make()];
   const { json } = await relate(one.id, 'blocks', other.id);
   await app.call('DELETE', `/api/v1/issues/${other.id}`);
@@ -189,7 +188,7 @@ test('relations of a deleted issue are hidden until it comes back, and go with a
   expect(await said(one.id)).toEqual([]);
 });
 
-test('a simulated relation says what it would be, and is not', async () => {
+test('a dry-run relation is returned and not created', async () => {
   const [one, other] = [await make(), await make()];
   const body = { type: 'duplicate_of', issueId: other.id };
   const mode = { 'tatami-mode': 'simulate' };
@@ -198,7 +197,7 @@ test('a simulated relation says what it would be, and is not', async () => {
   expect([await said(one.id), await stateTypeOf(one.id)]).toEqual([[], 'backlog']);
 });
 
-test('lists go page by page, oldest first', async () => {
+test('lists are paged, oldest first', async () => {
   const one = await make();
   const others = [await make(), await make(), await make()];
   await relate(one.id, 'blocks', others[0].id);
@@ -215,7 +214,7 @@ test('lists go page by page, oldest first', async () => {
   expect(second.pageInfo.hasNextPage).toBe(false);
 });
 
-test('lists are narrowed by what issues are related to', async () => {
+test('issues are filtered by their relations', async () => {
   const [one, blocker, other, copy] = [await make(), await make(), await make(), await make()];
   await relate(blocker.id, 'blocks', one.id);
   await relate(one.id, 'blocks', other.id);
@@ -238,7 +237,7 @@ test('lists are narrowed by what issues are related to', async () => {
   expect([unknown.status, unknown.json.error.details[0].path]).toEqual([422, 'blocks']);
 });
 
-test('the doctor finds relations, moves and templates as the log says, and what was changed behind it', async () => {
+test('the doctor compares relations, moves and templates with the log, and reports rows changed outside it', async () => {
   const [one, other] = [await make(), await make()];
   const { json } = await relate(one.id, 'blocks', other.id);
   await app.call('POST', `/api/v1/issues/${one.id}/move`, { team: 'OPS' });
@@ -247,7 +246,7 @@ test('the doctor finds relations, moves and templates as the log says, and what 
   await app.settled();
   const findingsAfter = async (name: string, change: string): Promise<string[]> => {
     const dir = join(app.dataDir, '..', `${app.dataDir.split('/').at(-1)}-${name}`);
-    // The operator's socket is no file.
+    // The operator socket cannot be copied.
     cpSync(app.dataDir, dir, { recursive: true, filter: (file) => !statSync(file).isSocket() });
     const db = new Database(join(dir, 'tatami.db'));
     db.exec(change);
@@ -266,7 +265,7 @@ test('the doctor finds relations, moves and templates as the log says, and what 
   ).toHaveLength(1);
 });
 
-test('who sees one team hears of no relation to an issue of another', async () => {
+test('a key limited to one team sees no relation to an issue of another', async () => {
   await app.call('POST', '/api/v1/teams', { key: 'HID' });
   const make = async (team: string): Promise<string> =>
     (await app.call('POST', '/api/v1/issues', { team, title: 'Related' })).json.id;

@@ -1,4 +1,3 @@
-// Releases: through the stages of a pipeline, published once, and fixed from then on.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 
@@ -27,7 +26,7 @@ const issueOf = (title: string, more: object = {}): Promise<Json> =>
   create('/issues', { team: 'ENG', title, ...more });
 const codeOf = ({ status, json }: Reply): [number, string | undefined] => [status, json?.error?.code];
 
-test('a release goes through the stages of its pipeline, out, and back', async () => {
+test('a release moves forward and back through the stages of its pipeline', async () => {
   const since = await app.lastSequence();
   const release = await planned({ targetDate: '2027-03-01' });
   expect(release).toMatchObject({
@@ -59,7 +58,7 @@ test('a release goes through the stages of its pipeline, out, and back', async (
   ]);
 });
 
-test('of two that publish at once one does, and the other hears that it was done', async () => {
+test('one of two concurrent publications succeeds, and the other is rejected as already published', async () => {
   for (let round = 0; round < 5; round++) {
     const release = await planned();
     const since = await app.lastSequence();
@@ -69,7 +68,7 @@ test('of two that publish at once one does, and the other hears that it was done
   }
 });
 
-test('a tag is given once in a pipeline, also to two that ask at once, and is free when the release is deleted', async () => {
+test('a tag is unique within a pipeline, also under concurrent requests, and is free after its release is deleted', async () => {
   const body = { name: 'Once', tag: '9.0', pipelineId: pipeline.id };
   const answers = await Promise.all([1, 2, 3].map(() => app.call('POST', `${v1}/releases`, body)));
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 422, 422]);
@@ -82,7 +81,7 @@ test('a tag is given once in a pipeline, also to two that ask at once, and is fr
   await create('/releases', body);
 });
 
-test('its issues are named or found, and fixed once it is published', async () => {
+test('the issues of a release are named or found by a query, and are fixed once it is published', async () => {
   const release = await planned();
   const [first, second, third] = [
     await issueOf('First', { priority: 'urgent' }),
@@ -94,7 +93,7 @@ test('its issues are named or found, and fixed once it is published', async () =
   expect(byIds.json.issueIds).toEqual([third.id]);
   const byFilter = await did(release, 'issues', { filter: { priority: 'urgent' } });
   expect(byFilter.json.issueIds).toEqual([third.id, first.id, second.id]);
-  // What is in it already changes nothing.
+  // Adding an issue that the release already has changes nothing.
   expect((await did(release, 'issues', { issueIds: [first.id] })).json.version).toBe(byFilter.json.version);
   const path = `${v1}/releases/${release.id}/issues`;
   const titles = async (query = ''): Promise<string[]> =>
@@ -119,7 +118,7 @@ test('its issues are named or found, and fixed once it is published', async () =
   ]);
 });
 
-test('an issue that is added while the release is published is in it, or refused', async () => {
+test('an issue added during publication is either part of the release or rejected', async () => {
   const issue = await issueOf('In time?');
   for (let round = 0; round < 5; round++) {
     const release = await planned();
@@ -133,7 +132,7 @@ test('an issue that is added while the release is published is in it, or refused
   }
 });
 
-test('an issue that is removed for good leaves the lists of releases, and they keep its id', async () => {
+test('a purged issue leaves the lists of releases, and releases retain its id', async () => {
   const release = await planned();
   const issue = await issueOf('Gone');
   await did(release, 'issues', { issueIds: [issue.id] });
@@ -144,7 +143,7 @@ test('an issue that is removed for good leaves the lists of releases, and they k
   expect((await did(release, 'issues/remove', { issueIds: [issue.id] })).json.issueIds).toEqual([]);
 });
 
-test('notes are drafted by label, the same text every time, and kept where that is asked for', async () => {
+test('notes are drafted by label, deterministically, and saved on request', async () => {
   const release = await planned();
   const { json: states } = await app.call('GET', `${v1}/workflows?team=ENG`);
   const canceled = states.data.find(({ type }: Json) => type === 'canceled').id;
@@ -181,7 +180,7 @@ test('notes are drafted by label, the same text every time, and kept where that 
   expect(codeOf(await app.call('DELETE', path))).toEqual([409, 'conflict']);
 });
 
-test('a draft of more than notes hold says how much it left out', async () => {
+test('a draft above the size limit of notes says how much it omits', async () => {
   const release = await planned();
   const title = '\u2603'.repeat(499);
   for (let n = 0; n < 3; n++)
@@ -195,7 +194,7 @@ test('a draft of more than notes hold says how much it left out', async () => {
   expect((await got(release)).notes).toBe(json.notes);
 });
 
-test('a pipeline with releases is not deleted, and of a stage that goes releases stay where they are', async () => {
+test('a pipeline with releases is not deleted, and the releases of a removed stage remain unchanged', async () => {
   const own = await create('/pipelines', { name: 'Own', type: 'continuous', stages: ['a', 'b', 'c'] });
   const release = await planned({ pipelineId: own.id });
   await did(release, 'stage', { stage: 'b' });

@@ -1,4 +1,3 @@
-// `GET /search`: what is found, in which order, and that nobody finds what is not theirs.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 
@@ -23,7 +22,7 @@ async function search(q: string, as: Client = call, more = ''): Promise<Json> {
 const titles = async (q: string, as?: Client, more?: string): Promise<string[]> =>
   (await search(q, as, more)).data.map((hit: Json) => hit.issue.title);
 
-test('words of title, description and comments are found as soon as they are written, in any case and without accents', async () => {
+test('words of title, description and comments are found right after the write, ignoring case and accents', async () => {
   const issue = await make('Crème brûlée burns', 'The KITCHEN catches fire_alarm.');
   expect(await titles('creme BRULEE')).toEqual(['Crème brûlée burns']);
   expect(await titles('kitchen fire')).toEqual(['Crème brûlée burns']);
@@ -42,7 +41,7 @@ test('words of title, description and comments are found as soon as they are wri
   ]);
 });
 
-test('letters whose case changes their spelling are found in each: ß is ss, and both forms of a small sigma are one', async () => {
+test('letters whose spelling changes with case match in each form: ß as ss, and both small sigmas', async () => {
   await make('Die Straße sperren');
   await make('Eine Strasse sperren');
   for (const q of ['strasse', 'STRASSE', 'straße', 'STRAẞE', 'stras*', '"strasse sperren"'])
@@ -57,7 +56,7 @@ test('letters whose case changes their spelling are found in each: ß is ss, and
     expect([q, await titles(q)]).toEqual([q, ['οδοσήμανση']]);
 });
 
-test('phrases, beginnings and what must not be there', async () => {
+test('queries support phrases, prefixes and exclusions', async () => {
   await make('Login page flickers');
   await make('Page login flickers');
   await make('Loganberry jam');
@@ -80,7 +79,7 @@ test('scripts without spaces are found by any part of a word', async () => {
   expect(await titles('応反')).toEqual([]);
 });
 
-test('a word with signs at its end and an emoji are words of their own', async () => {
+test('a word with trailing signs and an emoji are separate words', async () => {
   const signTitles = [
     'Port the C++ parser',
     'Port the C# parser',
@@ -103,13 +102,13 @@ test('a word with signs at its end and an emoji are words of their own', async (
     expect([q, await titles(q)]).toEqual([q, ['Ship it 🚀']]);
   expect((await search('🚀')).data[0].highlights[0].ranges).toEqual([{ start: 8, end: 10 }]);
   expect(await titles('🇫🇷')).toEqual([]);
-  // Signs between words are none of theirs.
+  // Signs between words are not part of either word.
   await make('login+page a+b issue#12');
   for (const q of ['"a b"', 'issue 12', '"page a b issue"'])
     expect(await titles(q)).toEqual(['login+page a+b issue#12']);
 });
 
-test('a title counts for more than a description, and an identifier or number for most', async () => {
+test('a title ranks above a description, and an identifier or number ranks first', async () => {
   const inText = await make('Something else entirely', 'It mentions a zeppelin once among other words.');
   const inTitle = await make('Zeppelin');
   expect(await titles('zeppelin')).toEqual(['Zeppelin', 'Something else entirely']);
@@ -120,7 +119,7 @@ test('a title counts for more than a description, and an identifier or number fo
   expect((await search(number)).data[0].issue.id).toBe(inTitle.id);
 });
 
-test('filters narrow it as they narrow lists', async () => {
+test('filters narrow a search as they narrow lists', async () => {
   await make('Quokka one');
   const two = await make('Quokka two');
   await call('PATCH', `/api/v1/issues/${two.id}`, { priority: 'urgent' });
@@ -131,7 +130,7 @@ test('filters narrow it as they narrow lists', async () => {
   expect((await call('GET', '/api/v1/search?q=x&team=NOPE')).status).toBe(422);
 });
 
-test('edited, deleted, restored and purged texts are found as they are', async () => {
+test('edited, deleted, restored and purged texts are found in their current state', async () => {
   const issue = await make('Wombat', 'burrows');
   const { json: comment } = await call('POST', `/api/v1/issues/${issue.id}/comments`, { body: 'marsupial' });
   expect(await titles('wombat')).toEqual(['Wombat']);
@@ -153,7 +152,7 @@ test('edited, deleted, restored and purged texts are found as they are', async (
   expect(await titles('numbat')).toEqual([]);
 });
 
-test('pages follow each other, and a cursor goes on with no other search', async () => {
+test('pages continue without gaps, and a cursor is valid only for its search', async () => {
   for (let n = 0; n < 7; n++) await make(`Capybara ${'x '.repeat(n)}`);
   const first = await search('capybara', call, '&limit=3');
   expect(first.data).toHaveLength(3);
@@ -166,7 +165,7 @@ test('pages follow each other, and a cursor goes on with no other search', async
   expect((await call('GET', `/api/v1/search?q=capibara&after=${first.pageInfo.endCursor}`)).status).toBe(400);
 });
 
-test('the order of the parameters is no other search', async () => {
+test('a cursor does not depend on the order of the parameters', async () => {
   for (let n = 0; n < 3; n++) await make(`Tapir ${n}`);
   const first = await search('tapir', call, '&team=ENG&limit=2');
   const after = first.pageInfo.endCursor;
@@ -174,7 +173,7 @@ test('the order of the parameters is no other search', async () => {
   expect([rest.status, rest.json.data?.length]).toEqual([200, 1]);
 });
 
-test('whatever is typed is a question and no syntax', async () => {
+test('every input is a search text and never syntax', async () => {
   await make('Plain platypus');
   for (const q of [
     ...[
@@ -220,7 +219,7 @@ test('whatever is typed is a question and no syntax', async () => {
   expect((await call('GET', `/api/v1/search?q=${'a+'.repeat(40)}`)).status).toBe(422);
 });
 
-test('highlights are ranges of the text as it is, whatever it holds', async () => {
+test('highlights are ranges of the original text, with any characters', async () => {
   await make('<b>Ocelot</b> & "ocelot"', `${'filler '.repeat(1_000)}then <script>ocelot</script>`);
   const { data } = await search('ocelot');
   expect(data[0].highlights[0]).toEqual({
@@ -235,7 +234,7 @@ test('highlights are ranges of the text as it is, whatever it holds', async () =
   expect(text.slice(ranges[0].start, ranges[0].end)).toBe('ocelot');
 });
 
-test('what nothing narrows is ranked as what is narrowed to all of it', async () => {
+test('an unfiltered search ranks like one filtered to all issues', async () => {
   const ids: string[] = [];
   for (let n = 0; n < 6; n++)
     ids.push((await make(n % 2 ? `Dugong ${'dugong '.repeat(n)}` : `Herd ${n}`, 'dugong')).id);
@@ -246,7 +245,7 @@ test('what nothing narrows is ranked as what is narrowed to all of it', async ()
   expect((await search('dugong', call, '&limit=4&team=ENG')).data).toEqual(all.data);
 });
 
-test('comments count for those who may read them', async () => {
+test('comments are searched only with permission to read them', async () => {
   const issue = await make('Lemming');
   await call('POST', `/api/v1/issues/${issue.id}/comments`, { body: 'precipice' });
   const reader = app.clientOf(await app.mintKey(['issues:read']));
@@ -257,7 +256,7 @@ test('comments count for those who may read them', async () => {
   expect((await blind('GET', '/api/v1/search?q=lemming')).status).toBe(403);
 });
 
-test('no workspace finds, counts or ranks by what another one has', async () => {
+test('results, counts and ranks do not depend on other workspaces', async () => {
   const other = await app.addWorkspace('Other', 'OTH');
   const theirs = app.clientOf(other.apiKey);
   const before = [
@@ -274,14 +273,14 @@ test('no workspace finds, counts or ranks by what another one has', async () => 
   expect(await titles(`${mark}gnu`, theirs)).toEqual([]);
 });
 
-test('what was written while nobody looked is indexed in the background', async () => {
+test('texts written while the indexer was off are indexed in the background', async () => {
   await make('Axolotl');
   app.clock.advance(1_000);
   await app.settled();
   expect(await titles('axolotl')).toEqual(['Axolotl']);
 });
 
-test('searches and writes at once agree in the end', async () => {
+test('searches and concurrent writes agree in the end', async () => {
   const issue = await make('Pangolin zero');
   await Promise.all(
     Array.from({ length: 12 }, async (_, n) => {
@@ -293,7 +292,7 @@ test('searches and writes at once agree in the end', async () => {
   expect(await titles('pangolin')).toEqual([json.title]);
 });
 
-test('of what very many texts say the last written are ranked; what few say, and what a search is narrowed to, is found however old', async () => {
+test('very frequent words rank the latest issues, and rare words and filtered searches find issues of any age', async () => {
   const old = await make('Okapi okapi okapi', 'quetzal');
   await call('PATCH', `/api/v1/issues/${old.id}`, { priority: 'urgent' });
   await search('okapi');

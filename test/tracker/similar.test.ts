@@ -1,4 +1,3 @@
-// `GET /issues/{id}/similar`: what may be the same thing is found by what is rare, and told with its evidence.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 
@@ -14,7 +13,7 @@ async function make(title: string, description = '', as: Client = app.call, team
 const similar = async (id: string, more = ''): Promise<Json[]> =>
   (await app.call('GET', `/api/v1/issues/${id}/similar${more}`)).json.data;
 
-test('duplicates come first, with a score and the words that they share', async () => {
+test('duplicates come first, with a score and the words they share', async () => {
   for (let n = 0; n < 30; n++) await make(`The page is slow, case ${n}`, 'It takes long to load the page.');
   const first = await make('Export to PDF crashes with ligatures', 'TypeError in glyphTable when exporting.');
   const same = await make('PDF export crash: ligatures', 'See glyphTable, TypeError.');
@@ -30,7 +29,7 @@ test('duplicates come first, with a score and the words that they share', async 
   expect((await similar(first.identifier))[0]).toEqual(data[0]);
 });
 
-test('it stays in the team where it is asked to, in the workspace always, and shows no deleted issue', async () => {
+test('results stay within the team when it is given, always within the workspace, and contain no deleted issue', async () => {
   await app.call('POST', '/api/v1/teams', { key: 'OPS', name: 'Ops' });
   const own = await make('Kubernetes ingress certificate expired');
   const ops = await make('Ingress certificate expired in kubernetes', '', app.call, 'OPS');
@@ -43,7 +42,7 @@ test('it stays in the team where it is asked to, in the workspace always, and sh
   expect((await app.call('GET', '/api/v1/issues/OTH-1/similar')).status).toBe(404);
 });
 
-test('an issue without words is like none', async () => {
+test('an issue without words has no similar issues', async () => {
   const { id } = await make('!?');
   expect(await similar(id)).toEqual([]);
 });

@@ -1,4 +1,3 @@
-// The clocks of a workspace in one list: what is due first, by state, policy, team, assignee and time.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
 import { askAs, rightsBut } from '../rights/asking.ts';
@@ -45,11 +44,11 @@ const listed = async (query: string): Promise<string[]> => {
   return namesOf(json.data);
 };
 
-test('what counts is listed by when it is due, what is paused last', async () => {
+test('running clocks are listed by due time, with paused clocks last', async () => {
   expect(await listed('')).toEqual(['slow', 'quick', 'other', 'paused']);
 });
 
-test('they are narrowed by each of what people ask', async () => {
+test('lists are filtered by state, policy, team, assignee and time', async () => {
   const [slow, quick] = policies;
   for (const [query, names] of [
     ['state=running', ['quick', 'other']],
@@ -71,7 +70,7 @@ test('they are narrowed by each of what people ask', async () => {
   expect([status, json.error.details[0].path]).toEqual([422, 'dueBefore']);
 });
 
-test('pages go on where they ended, also over what is due at the same moment', async () => {
+test('pages continue without gaps, also among clocks with the same due time', async () => {
   const collected: string[] = [];
   for (let after = ''; ;) {
     const { json } = await sla.app.call('GET', `/api/v1/sla-clocks?limit=1${after}`);
@@ -82,7 +81,7 @@ test('pages go on where they ended, also over what is due at the same moment', a
   expect(collected).toEqual(await listed(''));
 });
 
-test('who sees one team sees the clocks of its issues', async () => {
+test('a key limited to one team sees the clocks of its issues only', async () => {
   const rights = rightsBut({
     'issues:read': { where: { team: ['OPS'] } },
     'issues:write': { where: { team: ['OPS'] } },
@@ -91,7 +90,7 @@ test('who sees one team sees the clocks of its issues', async () => {
   expect(namesOf(JSON.parse(text).data)).toEqual(['other']);
 });
 
-test('what was missed is found also once it was reached late', async () => {
+test('the breach filter also finds clocks that were met late', async () => {
   await sla.pass(2 * hourMs);
   await sla.move(issues.slow!, 'completed');
   expect(await listed('?state=breached')).toEqual(['slow', 'quick', 'other']);

@@ -1,4 +1,3 @@
-// Which policy an issue comes under, what becomes of its clocks when policies move, and what is refused.
 import { expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
 import { hourMs, slaOfFile } from './sla-setting.ts';
@@ -9,7 +8,7 @@ const issuesBy = async (query: string): Promise<string[]> =>
   (await sla.app.call('GET', `/api/v1/issues?${query}`)).json.data.map(({ id }: Json) => id);
 const byFilter = (filter: object): string => `filter=${encodeURIComponent(JSON.stringify(filter))}`;
 
-test('the first that an issue passes counts, and its time begins when it comes under it', async () => {
+test('the first matching policy applies, and its time starts when the issue comes under it', async () => {
   const usual = await policy({ name: 'Usual', position: 5, targetMinutes: 24 * 60 });
   const urgent = await policy({
     name: 'Urgent',
@@ -37,7 +36,7 @@ test('the first that an issue passes counts, and its time begins when it comes u
   ).toBe(6);
 });
 
-test('a policy that names a custom field holds for the issues whose value passes, and for no other', async () => {
+test('a policy on a custom field applies only to issues with a matching value', async () => {
   const options = ['low', 'high'].map((value) => ({ value, name: value }));
   const field = await sla.make('/fields', { key: 'severity', name: 'Severity', type: 'select', options });
   await policy({ name: 'High', position: 1, filter: { 'fields.severity': 'high' }, targetMinutes: 60 });
@@ -48,7 +47,7 @@ test('a policy that names a custom field holds for the issues whose value passes
   expect([high.slaDueAt, low.slaDueAt, (await sla.file()).slaDueAt]).toEqual([dueIn(1), null, dueIn(4)]);
   await sla.change(low, { fields: { severity: 'high' } });
   expect(await sla.dueAt(low)).toBe(dueIn(1));
-  // Without the field no issue is high; with it some are again.
+  // Without the field no issue matches, and with the restored field some match again.
   await sla.app.call('DELETE', `/api/v1/fields/${field.id}`);
   await sla.change(high, { title: 'Without its severity' });
   expect(await sla.dueAt(high)).toBe(dueIn(4));
@@ -57,7 +56,7 @@ test('a policy that names a custom field holds for the issues whose value passes
   expect(await sla.dueAt(high)).toBe(dueIn(1));
 });
 
-test('somebody else answers a first response, or the issue is completed; the issue is due by the first', async () => {
+test('a reply by another member or completion ends a first response, and the issue is due by the earliest clock', async () => {
   await policy({ kind: 'first_response', targetMinutes: 30 });
   await policy({ kind: 'resolution', targetMinutes: 60 });
   const issue = await sla.file();
@@ -82,7 +81,7 @@ test('somebody else answers a first response, or the issue is completed; the iss
     expect(await sla.eventTypes(one, 'first_response')).toEqual(['started', 'met']);
 });
 
-test('lists sort and filter by when issues are due, the soonest first and the others last', async () => {
+test('lists sort and filter by due time, earliest first and missing last', async () => {
   await policy({ filter: { priority: 'high' }, targetMinutes: 600 });
   await policy({ filter: { priority: 'urgent' }, targetMinutes: 60 });
   const [none, high, urgent] = [
@@ -96,7 +95,7 @@ test('lists sort and filter by when issues are due, the soonest first and the ot
   expect(await issuesBy('sort=slaDueAt')).toContain(none!);
 });
 
-test('the clocks of a policy that is deleted are canceled, however many, and start no more', async () => {
+test('all clocks of a deleted policy are canceled, and no new ones start', async () => {
   const { id } = await policy({ filter: { label: 'bug' }, targetMinutes: 600 });
   const body = {
     issues: Array.from({ length: 60 }, (_, n) => ({ team: 'ENG', title: `Bug ${n}`, labels: ['bug'] })),
@@ -120,7 +119,7 @@ test('the clocks of a policy that is deleted are canceled, however many, and sta
   expect(await sla.app.eventTypes(last)).not.toContain('sla.breached');
 });
 
-test('of a policy that comes to count by a calendar and the deletion of that calendar, one is refused', async () => {
+test('one of a concurrent use and deletion of a calendar is rejected', async () => {
   for (let round = 0; round < 5; round++) {
     const hours = { monday: [{ from: '09:00', to: '17:00' }] };
     const { id } = await sla.make('/calendars', { name: 'Short-lived', timeZone: 'UTC', hours });
@@ -140,7 +139,7 @@ test('of a policy that comes to count by a calendar and the deletion of that cal
   }
 });
 
-test('what cannot be counted is refused, with the field and the reason', async () => {
+test('an invalid policy is rejected with the field and the reason', async () => {
   const day = (from: string, to: string) => ({ monday: [{ from, to }] });
   const calendar = { name: 'C', timeZone: 'Europe/Zagreb', hours: day('09:00', '17:00') };
   const { id: calendarId } = await sla.make('/calendars', { ...calendar, hours: day('09:00', '09:01') });
@@ -170,7 +169,7 @@ test('what cannot be counted is refused, with the field and the reason', async (
   }
 });
 
-test('a purged issue takes its clocks along', async () => {
+test('a purged issue deletes its clocks', async () => {
   await policy({});
   const issue = await sla.file();
   await sla.app.call('DELETE', `/api/v1/issues/${issue.id}`);

@@ -1,23 +1,23 @@
-// A workspace whose clocks are watched: what the log says of them, by issue, with the moments that each event names.
+// A workspace with SLA policies whose clock events are read from the log.
 import { afterAll, afterEach } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 
 export interface SlaApp {
   app: TestApp;
-  /** Creates, and answers the whole object. */
+  /** Creates an object and returns it. */
   make(path: string, body: object): Promise<Json>;
-  /** Files an issue, and waits until its clocks have heard of it. */
+  /** Creates an issue, and waits until its clocks have started. */
   file(body?: object): Promise<Json>;
   change(issue: Json, body: object): Promise<Json>;
   /** Moves an issue to the first state of a type. */
   move(issue: Json, type: string): Promise<void>;
-  /** Lets time pass, and what it brings about. */
+  /** Advances the clock and waits for the effects. */
   pass(ms: number): Promise<void>;
-  /** Goes on until a moment. */
+  /** Advances the clock to a time. */
   until(time: string): Promise<void>;
-  /** The types of its clocks' events, in the order of the log. */
+  /** Returns the types of its clock events, in log order. */
   eventTypes(issue: Json, kind?: string): Promise<string[]>;
-  /** Its clocks, oldest first. */
+  /** Returns its clocks, oldest first. */
   clocks(issue: Json): Promise<Json[]>;
   dueAt(issue: Json): Promise<string | null>;
 }
@@ -54,7 +54,7 @@ export async function startSla(): Promise<SlaApp> {
       await sla.app.settled();
     },
     async until(time) {
-      // Set, not waited for, up to the last minute: what is done every few seconds would be done for months.
+      // The clock is set up to the last minute, because periodic work would otherwise run for months.
       const ms = Date.parse(time) - sla.app.clock.now();
       sla.app.clock.jump(Math.max(0, ms - minuteMs));
       await sla.app.settled();
@@ -78,7 +78,7 @@ export async function startSla(): Promise<SlaApp> {
   return sla;
 }
 
-/** For the tests of one file: a policy holds until the end of the test that makes it. */
+/** Starts one workspace for a test file. A policy lasts until the end of its test. */
 export async function slaOfFile(): Promise<{ sla: SlaApp; policy(body: object): Promise<Json> }> {
   const sla = await startSla();
   let policies: Json[] = [];

@@ -1,4 +1,3 @@
-// SLA clocks start, pause, warn, breach and end at the minute that their policy and calendar say, and tell each of it once.
 import { beforeEach, describe, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
 import { hourMs, slaOfFile } from './sla-setting.ts';
@@ -8,7 +7,7 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 const now = (): number => sla.app.clock.now();
 
 describe('around the clock', () => {
-  test('warns, breaches and is reached late, each at its minute and once', async () => {
+  test('warns, breaches and is met late, each once and at its exact minute', async () => {
     const { id, name } = await policy({ atRiskMinutes: 60 });
     const at = now();
     const issue = await sla.file({ assigneeId: (await sla.app.call('GET', '/api/v1/me')).json.member.id });
@@ -42,7 +41,7 @@ describe('around the clock', () => {
     expect(await sla.dueAt(issue)).toBe(null);
   });
 
-  test('completed in time it is met; opened again it has its time anew', async () => {
+  test('is met when the issue completes in time, and restarts when the issue is reopened', async () => {
     await policy({});
     const issue = await sla.file();
     await sla.pass(hourMs);
@@ -56,7 +55,7 @@ describe('around the clock', () => {
     expect(await sla.eventTypes(issue)).toEqual(['started', 'met', 'started', 'canceled']);
   });
 
-  test('the time stands still in states that pause it', async () => {
+  test('pauses in the pausing states', async () => {
     await policy({ atRiskMinutes: 60, pausedIn: ['triage', 'backlog'] });
     const issue = await sla.file();
     expect(await sla.clocks(issue)).toMatchObject([
@@ -93,9 +92,10 @@ describe('by a calendar', () => {
     });
   };
 
-  test('weekends, holidays and the change to summer time do not count', async () => {
+  test('skips weekends, holidays and the change to summer time', async () => {
     await policy({ targetMinutes: 3 * 60, calendarId: (await office()).id });
-    // A Thursday, 16:00 in winter; Friday is a holiday, and on Sunday the clocks are set: Monday 11:00 in summer.
+    // A Thursday, 16:00 in winter. Friday is a holiday and the clocks change on Sunday, so four work hours
+    // later is Monday 11:00 in summer time.
     await sla.until('2027-03-11T21:00:00Z');
     const issue = await sla.file();
     expect(await sla.dueAt(issue)).toBe('2027-03-15T15:00:00.000Z');
@@ -105,7 +105,7 @@ describe('by a calendar', () => {
     expect(await sla.eventTypes(issue)).toEqual(['started', 'breached']);
   });
 
-  test('nor does the hour that is there twice, of nights that are worked through', async () => {
+  test('counts the repeated hour at the end of summer time once per occurrence', async () => {
     const nights = await sla.make('/calendars', {
       ...{
         name: 'Nights',
@@ -116,7 +116,7 @@ describe('by a calendar', () => {
     await policy({ targetMinutes: 9 * 60, calendarId: nights.id });
     await sla.until('2027-11-06T12:00:00Z');
     const issue = await sla.file();
-    // From midnight in summer to eight in winter there are nine hours.
+    // From midnight in summer time to eight in winter time there are nine hours.
     expect(await sla.dueAt(issue)).toBe('2027-11-07T13:00:00.000Z');
     await sla.until('2027-11-07T13:00:00Z');
     expect(await sla.eventTypes(issue)).toEqual(['started', 'breached']);
@@ -130,7 +130,7 @@ describe('exactly once', () => {
     issues = [await sla.file(), await sla.file()];
   });
 
-  test('over a restart that sleeps through the warning and the end', async () => {
+  test('after a restart that misses the warning and the end', async () => {
     const { clock } = sla.app;
     const restarted = sla.app.restart();
     clock.advance(5 * hourMs);
@@ -144,7 +144,7 @@ describe('exactly once', () => {
       expect(await sla.eventTypes(issue)).toEqual(['started', 'at_risk', 'breached']);
   });
 
-  test('over a clock that is set forward past several moments, and back again', async () => {
+  test('after the system clock jumps forward past several times, and back', async () => {
     sla.app.clock.jump(10 * hourMs);
     await sla.app.settled();
     for (const issue of issues)
@@ -155,7 +155,7 @@ describe('exactly once', () => {
       expect(await sla.eventTypes(issue)).toEqual(['started', 'at_risk', 'breached']);
   });
 
-  test('over a clock that is set back before it is due', async () => {
+  test('after the system clock jumps back before the due time', async () => {
     const [issue] = issues;
     await sla.pass(2 * hourMs);
     sla.app.clock.jump(-hourMs);
@@ -169,8 +169,8 @@ describe('exactly once', () => {
   });
 });
 
-describe('what happened in time counts, whoever hears of it first', () => {
-  /** Holds who reads next by a statement; `isHeld` resolves once it waits. */
+describe('a change in time meets the target, whichever consumer handles it first', () => {
+  /** Blocks the next reader that runs a statement; `isHeld` resolves once the reader waits. */
   const blockRead = (
     reads: 'read' | 'readOne',
     name: string,
@@ -190,10 +190,10 @@ describe('what happened in time counts, whoever hears of it first', () => {
     Object.assign(store, { [reads]: waits });
     return { isBlocked: blocked.promise, release: released.resolve };
   };
-  /** The reaction, by its next look at the clocks of an issue. */
+  /** Blocks the reaction at its next read of the clocks of an issue. */
   const holdReaction = () => blockRead('read', 'sla_clocks.of_issue_at');
 
-  test('an alarm that rings before the reaction has come to it asks the log', async () => {
+  test('a timer that fires before the reaction has processed an event reads the log', async () => {
     await policy({});
     const issue = await sla.file();
     await sla.pass(4 * hourMs - 1);
@@ -210,7 +210,7 @@ describe('what happened in time counts, whoever hears of it first', () => {
     expect(await sla.clocks(issue)).toMatchObject([{ state: 'met', reachedAt: iso(now() - 1) }]);
   });
 
-  test('what is written between its look at the log and its commit undoes the commit', async () => {
+  test('a write between the read of the log and the commit rolls the commit back', async () => {
     await policy({});
     const issue = await sla.file();
     const stateId = await stateOf('completed');
@@ -239,7 +239,7 @@ describe('what happened in time counts, whoever hears of it first', () => {
     expect(await sla.eventTypes(issue)).toEqual(['started', 'met']);
   });
 
-  test('a reaction that comes before a late alarm breaches first what was due', async () => {
+  test('a reaction that runs before a late timer first records the breach', async () => {
     await policy({ atRiskMinutes: 60 });
     const issue = await sla.file();
     const timer = blockRead('readOne', 'sla_clocks.find');

@@ -1,4 +1,3 @@
-// `startedAt`, `completedAt` and `canceledAt` follow the state of an issue, whoever changes it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type TestApp } from '../app.ts';
 
@@ -38,7 +37,7 @@ const timesOf = ({ startedAt, completedAt, canceledAt }: Json): Json => ({
   canceledAt,
 });
 const none = { startedAt: null, completedAt: null, canceledAt: null };
-/** The same in an answer, in the last event of the issue, in a list and in the search. */
+/** Expects the same times in the response, the last event of the issue, a list and the search. */
 async function expectTimes(id: string, times: object): Promise<void> {
   expect(timesOf(await get(`/issues/${id}`))).toEqual({ ...none, ...times });
   const { data } = await get(`/issues/${id}/history?limit=100`);
@@ -46,7 +45,7 @@ async function expectTimes(id: string, times: object): Promise<void> {
   expect(timesOf(last.data)).toEqual({ ...none, ...times });
 }
 
-test('an issue that is created in a state has the times of that state', async () => {
+test('an issue created in a state has the times of that state', async () => {
   await expectTimes((await make()).id, none);
   await expectTimes((await make({ stateId: states.started })).id, { startedAt: now() });
   await expectTimes((await make({ stateId: states.completed })).id, { completedAt: now() });
@@ -54,7 +53,7 @@ test('an issue that is created in a state has the times of that state', async ()
   await expectTimes((await make({ stateId: states.duplicate })).id, { canceledAt: now() });
 });
 
-test('the first start is kept until the issue goes back, and a reopened issue is neither completed nor canceled', async () => {
+test('the first start is retained until the issue moves back, and a reopened issue is neither completed nor canceled', async () => {
   const { id: review } = await post('/workflows', { team: 'ENG', name: 'Review', type: 'started' });
   const { id: released } = await post('/workflows', { team: 'ENG', name: 'Released', type: 'completed' });
   const { id } = await make();
@@ -81,7 +80,7 @@ test('the first start is kept until the issue goes back, and a reopened issue is
   await expectTimes(id, { startedAt: again });
 });
 
-test('bulk updates, moves of cards, moves to another team, duplicates, triage and upserts set the times', async () => {
+test('bulk updates, card moves, team moves, duplicates, triage and upserts set the times', async () => {
   const ids = [(await make()).id, (await make()).id];
   await post('/issues/bulk-update', { ids, set: { stateId: states.completed } });
   for (const id of ids) await expectTimes(id, { completedAt: now() });
@@ -116,7 +115,7 @@ test('bulk updates, moves of cards, moves to another team, duplicates, triage an
   await expectTimes(id, none);
 });
 
-test('an issue that is restored keeps its times, or follows the state that it falls back to', async () => {
+test('a restored issue retains its times, or follows the state it falls back to', async () => {
   const { id: shipped } = await post('/workflows', { team: 'ENG', name: 'Shipped', type: 'completed' });
   const { id } = await make({ stateId: shipped });
   const completedAt = now();
@@ -128,7 +127,7 @@ test('an issue that is restored keeps its times, or follows the state that it fa
   }
 });
 
-test('an approved change sets the times at its approval, and its undo puts the earlier ones back', async () => {
+test('an approved change sets the times at approval, and its undo restores the earlier ones', async () => {
   const { id } = await make({ stateId: states.completed });
   const completedAt = now();
   const { id: memberId } = await post('/members', { name: 'Ada', email: 'ada@acme.example' });
@@ -147,7 +146,7 @@ test('an approved change sets the times at its approval, and its undo puts the e
   await expectTimes(id, { startedAt });
 });
 
-test('lists filter and sort by the times, fields and past moments show them, and nobody writes them', async () => {
+test('lists filter and sort by the times, fields and past reads show them, and they are read-only', async () => {
   const { id, identifier } = await make({ stateId: states.completed, priority: 'urgent' });
   const completedAt = now();
   const sequence = await app.lastSequence();
@@ -169,7 +168,7 @@ test('lists filter and sort by the times, fields and past moments show them, and
   }
 });
 
-test('an import gives the times of a state that has them; what it leaves out is unknown', async () => {
+test('an import sets the times allowed by the state, and omitted ones are unknown', async () => {
   const createdAt = '2026-01-01T00:00:00.000Z';
   const [startedAt, endedAt] = ['2026-02-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z'];
   const done = await make({ createdAt, startedAt, completedAt: endedAt, stateId: states.completed });

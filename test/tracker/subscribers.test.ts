@@ -1,4 +1,3 @@
-// Subscribers: who is told of what becomes of an issue, by themselves and by hand.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Json } from '../app.ts';
 import { install, packSource } from '../plugins/pack.ts';
@@ -17,7 +16,7 @@ const subscribersOf = async (id: string, query = ''): Promise<Json> => {
 const whyOf = async (id: string): Promise<string[]> =>
   (await subscribersOf(id)).data.map(({ member, reason }: Json) => `${member.name}: ${reason}`);
 
-test('who makes, gets, comments and is mentioned follows an issue, once each', async () => {
+test('creators, assignees, commenters and mentioned members are subscribed to an issue, once each', async () => {
   const { app, ana, ben } = fixtures;
   const issue = await fixtures.file('Followed');
   app.clock.advance(1_000);
@@ -48,7 +47,7 @@ test('who makes, gets, comments and is mentioned follows an issue, once each', a
   expect(paged).toEqual(data);
 });
 
-test('who does not want to follow stays away, and comes back when meant in person', async () => {
+test('an unsubscribed member stays unsubscribed until a mention', async () => {
   const { app, ana } = fixtures;
   const issue = await fixtures.file('Muted', { assigneeId: ana.id });
   const mine = `${v1}/subscribers/${issue.identifier}/me`;
@@ -69,7 +68,7 @@ test('who does not want to follow stays away, and comes back when meant in perso
   expect(await whyOf(issue.id)).toContain('Ana Lindqvist: mentioned');
 });
 
-test('a creator may leave as well; one is added by hand, by several at once, and told of once', async () => {
+test('a creator can unsubscribe; members added by hand, also concurrently, cause one event each', async () => {
   const { app, ben } = fixtures;
   const issue = await fixtures.file('By hand');
   const at = (who: string): string => `${v1}/subscribers/${issue.id}/${who}`;
@@ -87,7 +86,7 @@ test('a creator may leave as well; one is added by hand, by several at once, and
   expect((await app.call('PUT', at('usr_00000000000000000000000001'))).status).toBe(404);
 });
 
-test('a filter of a subscription to all of an issue still holds, and lets no subscriber through', async () => {
+test('a filter of a subscription to all issue events does not match subscriber events', async () => {
   const { app, ana } = fixtures;
   const plugin = await install(
     app.call,

@@ -1,4 +1,3 @@
-// Templates: what issues of one sort begin with.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 
@@ -19,7 +18,7 @@ const create = async (more: object): Promise<Json> => {
   return (await app.call('GET', `/api/v1/issues/${created.json.id}`)).json;
 };
 
-test('an issue begins as its template says, and the body wins', async () => {
+test('an issue starts with the values of its template, and the request body takes precedence', async () => {
   const member = (await post('/members', { name: 'Mira' })).json;
   const project = (await post('/projects', { name: 'Stability' })).json;
   const from = await app.lastSequence();
@@ -66,7 +65,7 @@ test('an issue begins as its template says, and the body wins', async () => {
   });
 });
 
-test('sub-issues are made along, in their order and in one change set, also in bulk', async () => {
+test('sub-issues are created in template order in one change set, also in bulk', async () => {
   const { id: templateId } = await template({ subIssues: ['Reproduce', 'Mend', 'Tell'] });
   await app.settled();
   const from = await app.lastSequence();
@@ -85,7 +84,7 @@ test('sub-issues are made along, in their order and in one change set, also in b
   for (const { id } of json.data) expect(await subs(id)).toHaveLength(3);
 });
 
-test('templates make no more in one request than other requests may', async () => {
+test('a template creates at most as many issues per request as other requests', async () => {
   const subIssues = Array.from({ length: 50 }, (_, at) => `Step ${at}`);
   const { id: many } = await template({ subIssues });
   const { id: long } = await template({ description: 'x'.repeat(250_000) });
@@ -109,7 +108,7 @@ test('templates make no more in one request than other requests may', async () =
   expect((await bulk(9, many)).status).toBe(201);
 });
 
-test('what is gone meanwhile is left out, and a renamed label stays', async () => {
+test('references to deleted objects are dropped, and a renamed label stays', async () => {
   const label = (await post('/labels', { name: 'flaky' })).json;
   const gone = (await post('/labels', { name: 'gone' })).json;
   const member = (await post('/members', { name: 'Leaving' })).json;
@@ -125,7 +124,7 @@ test('what is gone meanwhile is left out, and a renamed label stays', async () =
   });
 });
 
-test('a template of another team, one that is gone and labels that are not there are refused', async () => {
+test('templates of another team, deleted templates and unknown labels are rejected', async () => {
   const of = await template({ team: 'OPS' });
   const refused = async (path: string, body: object) => {
     const { status, json } = await post(path, body);
@@ -151,7 +150,7 @@ test('a template of another team, one that is gone and labels that are not there
   ).toBe(422);
 });
 
-test('a list for a team has its own templates and those of all', async () => {
+test('the list for a team contains its own templates and those of all teams', async () => {
   const [all, ops, eng] = [
     await template(),
     await template({ team: 'OPS' }),
@@ -162,7 +161,7 @@ test('a list for a team has its own templates and those of all', async () => {
   expect([all, ops, eng].map(({ id }) => ids.includes(id))).toEqual([true, true, false]);
 });
 
-test('what a template says in custom fields is what its issues begin with, as far as it can still be given', async () => {
+test('issues get the custom field values of their template, as far as the fields still accept them', async () => {
   const { id: size } = (
     await post('/fields', {
       ...{ key: 'size', name: 'Size', type: 'select', required: true },

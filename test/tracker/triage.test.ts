@@ -1,4 +1,3 @@
-// Triage: what comes in from outside waits until somebody accepts, declines or puts it off.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type Reply, type TestApp } from '../app.ts';
 
@@ -32,7 +31,7 @@ const setTriage = async (mode: string): Promise<void> => {
 };
 const get = async (id: string): Promise<Json> => (await app.call('GET', `/api/v1/issues/${id}`)).json;
 
-test('a team says which new issues go to triage, unless they name a state', async () => {
+test('a team decides which new issues without a state go to triage', async () => {
   const types = async (): Promise<string[]> => [
     (await make()).state.type,
     (await make({}, guest)).state.type,
@@ -46,7 +45,7 @@ test('a team says which new issues go to triage, unless they name a state', asyn
   await setTriage('off');
 });
 
-test('an accepted issue goes to the backlog, or where it is sent, with what else is known by then', async () => {
+test('an accepted issue goes to the backlog or the given state, with the other given changes', async () => {
   const [one, other] = [await inTriage(), await inTriage()];
   await app.settled();
   const from = await app.lastSequence();
@@ -67,7 +66,7 @@ test('an accepted issue goes to the backlog, or where it is sent, with what else
   expect([stay.status, stay.json.error.details[0].path]).toEqual([422, 'stateId']);
 });
 
-test('a declined issue is canceled, and says why', async () => {
+test('a declined issue is canceled with the reason', async () => {
   const issue = await inTriage();
   const from = await app.lastSequence();
   const { json } = await triage(issue.id, 'decline', { reason: 'It is meant to be so.' });
@@ -88,7 +87,7 @@ test('a declined issue is canceled, and says why', async () => {
   expect((await decline({})).status).toBe(200);
 });
 
-test('moved by its state alone an issue is accepted or declined as well', async () => {
+test('a state change out of triage accepts or declines the issue', async () => {
   const [one, other] = [await inTriage(), await inTriage()];
   const from = await app.lastSequence();
   await app.call('PATCH', `/api/v1/issues/${one.id}`, { stateId: states.unstarted });
@@ -99,7 +98,7 @@ test('moved by its state alone an issue is accepted or declined as well', async 
   ]);
 });
 
-test('of accepting and declining at the same time one happens', async () => {
+test('one of a concurrent accept and decline succeeds', async () => {
   const issue = await inTriage();
   const from = await app.lastSequence();
   const replies = await Promise.all([triage(issue.id, 'accept'), triage(issue.id, 'decline')]);
@@ -107,7 +106,7 @@ test('of accepting and declining at the same time one happens', async () => {
   expect((await app.eventTypes(from)).filter((type) => type.includes('triage'))).toHaveLength(1);
 });
 
-test('what is put off comes back at its time, once, over a restart', async () => {
+test('a snoozed issue returns once and on time, also over a restart', async () => {
   const [one, accepted, gone] = [await inTriage(), await inTriage(), await inTriage()];
   const until = new Date(app.clock.now() + 3_600_000).toISOString();
   for (const { id } of [one, accepted, gone]) {
@@ -134,13 +133,13 @@ test('what is put off comes back at its time, once, over a restart', async () =>
   expect(
     data.map(({ type, actor, data: { id, previous } }: Json) => [type, actor.kind, id, previous]),
   ).toEqual([['issue.updated', 'system', one.id, { snoozedUntil: until }]]);
-  // One that was deleted while it was put off comes back when it is restored.
+  // An issue that is deleted while snoozed returns when it is restored.
   await app.call('POST', `/api/v1/issues/${gone.id}/restore`);
   await app.settled();
   expect((await get(gone.id)).snoozedUntil).toBeNull();
 });
 
-test('put off again it comes back at the later time, and null brings it back now', async () => {
+test('a repeated snooze moves the time, and null ends it', async () => {
   const issue = await inTriage();
   const at = (ms: number): string => new Date(app.clock.now() + ms).toISOString();
   await triage(issue.id, 'snooze', { until: at(60_000) });

@@ -1,4 +1,3 @@
-// Uploads in progress: places by member and workspace, a minimum rate, and the Retry-After of the limit that was hit.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Json, type Reply, type TestApp } from '../app.ts';
 import { incoming, startUpload, until, type Drip } from '../slow-upload.ts';
@@ -32,7 +31,7 @@ async function sendWhole(of: Partial<Parameters<typeof startUpload>[1]> = {}): P
   return drip.answer;
 }
 
-test('a member whose uploads take all of its places leaves places to other members and to other workspaces', async () => {
+test('a member who uses up all upload slots leaves slots to other members and other workspaces', async () => {
   const other = await app.addWorkspace('Other', 'OTH');
   const theirs = (await app.clientOf(other.apiKey)('POST', '/api/v1/issues', { team: 'OTH', title: 'x' }))
     .json;
@@ -63,7 +62,7 @@ test('an upload below 1 KiB/s over 10 s ends with 408 and leaves nothing', async
       await until(() => ended !== null || incoming(app)[0] === received);
       app.clock.advance(1_000);
     }
-    // A second in which a busy machine has the server not waiting yet does not count.
+    // A second in which the busy server does not read does not count.
     expect(seconds * bytesPerSecond).toBeLessThan(10 * kib);
     const { status, json, headers } = await drip!.answer;
     expect([bytesPerSecond, status, json.error.code]).toEqual([bytesPerSecond, 408, 'request_timeout']);

@@ -1,11 +1,10 @@
-// Views: filters under a name. What is personal is its owner's alone, wherever one looks.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startApp, type Client, type Json, type TestApp } from '../app.ts';
 import { scenarioOf, type Scenario } from '../scenario.ts';
 
 let app: TestApp;
 let step: Scenario;
-/** Of another member of the workspace, with all scopes that the tests need. */
+/** Another member of the workspace, with all scopes that the tests need. */
 let other: Client;
 const scopes = ['views:write', 'issues:write', 'events:read', 'audit:read'];
 beforeAll(async () => {
@@ -28,7 +27,7 @@ afterAll(() => app.stop());
 const titlesOf = async (path: string, call: Client = app.call): Promise<string[]> =>
   (await call('GET', `/api/v1${path}`)).json.data.map(({ title }: Json) => title);
 
-test('a view lists its issues in its order; parameters narrow it further', async () => {
+test('a view lists its issues in its order, and parameters narrow it further', async () => {
   const body = {
     name: 'Pressing',
     filter: { priority: ['high', 'urgent'] },
@@ -45,7 +44,7 @@ test('a view lists its issues in its order; parameters narrow it further', async
   const { pageInfo } = (await app.call('GET', `/api/v1${path}?limit=1`)).json;
   expect(await titlesOf(`${path}?limit=1&after=${pageInfo.endCursor}`)).toEqual(['third']);
   await step('PATCH', `/views/${view.id}`, { filter: {} }, { status: 200, events: ['view.updated'] });
-  // The cursor was one of another list.
+  // The cursor belongs to another list.
   await step('GET', `${path}?limit=1&after=${pageInfo.endCursor}`, undefined, {
     status: 400,
     error: ['invalid_cursor'],
@@ -53,7 +52,7 @@ test('a view lists its issues in its order; parameters narrow it further', async
   expect(await titlesOf(path, other)).toEqual(['second', 'third', 'first']);
 });
 
-test('what a view names must be there when it is written, and matches nothing once it is gone', async () => {
+test('a view accepts only existing references, and a reference deleted later matches nothing', async () => {
   for (const [body, detail] of [
     [{ filter: { label: 'nothing like it' } }, 'filter.label not_found'],
     [{ sort: 'colour' }, 'sort invalid_enum'],
@@ -71,7 +70,7 @@ test('what a view names must be there when it is written, and matches nothing on
   expect(await titlesOf(`/views/${view.id}/issues`)).toEqual(['first']);
 });
 
-test('a sort by a custom field that is gone no longer sorts, in a view and on a board', async () => {
+test('a sort by a deleted custom field is ignored in a view and on a board', async () => {
   const { json: field } = await app.call('POST', '/api/v1/fields', {
     key: 'size',
     name: 'Size',
@@ -87,12 +86,12 @@ test('a sort by a custom field that is gone no longer sorts, in a view and on a 
   const { json: cards } = await app.call('GET', `/api/v1/boards/${board.id}/cards`);
   const [column] = cards.columns.filter(({ count }: Json) => count > 0);
   expect(column.cards.map(({ title }: Json) => title)).toEqual(['third', 'second', 'first']);
-  // Whoever asks for it now is told.
+  // A new request with that sort is rejected.
   await step('GET', `/views/${view.id}/issues?sort=fields.size`, undefined, { status: 422, events: [] });
   await step('PATCH', `/views/${view.id}`, { name: 'Sized' }, { status: 200, events: ['view.updated'] });
 });
 
-test('nobody but its owner finds a personal view, nor reads of it what it is', async () => {
+test('a personal view is visible to its owner only, and emits no readable data', async () => {
   const secret = 'Reorganisation';
   const from = await app.lastSequence();
   const body = { name: secret, description: secret, filter: { title: { contains: secret } }, sort: 'title' };
@@ -126,7 +125,7 @@ test('nobody but its owner finds a personal view, nor reads of it what it is', a
   expect((await app.call('GET', `/api/v1/events?after=${from}`)).text).not.toContain(secret);
 });
 
-test('a view that is shared is told with all of it, and only its owner makes it personal', async () => {
+test('a shared view emits all of its data, and only its owner makes it personal', async () => {
   const { json: view } = await app.call('POST', '/api/v1/views', { name: 'Roadmap' });
   const shared = { visibility: 'shared' };
   await step('PATCH', `/views/${view.id}`, shared, { status: 200, events: ['view.updated'] });
@@ -138,7 +137,7 @@ test('a view that is shared is told with all of it, and only its owner makes it 
   expect([renamed.status, renamed.json.name]).toEqual([200, 'Plan']);
 });
 
-test('a key that reads views and no issues sees no issues of a view or board', async () => {
+test('a key without issues:read sees no issues of a view or board', async () => {
   const call = app.clientOf(await app.mintKey(['views:read', 'boards:write']));
   const { json: board } = await call('POST', '/api/v1/boards', { name: 'Blind' });
   const { json: view } = await app.call('POST', '/api/v1/views', { name: 'Seen', visibility: 'shared' });

@@ -1,4 +1,3 @@
-// Nothing is told too widely: who sees one team learns nothing of another from any count, and nobody reads another's inbox by its events.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Route } from '../../core/http/route.ts';
 import { askAs, pathOf, rightsBut } from '../rights/asking.ts';
@@ -26,12 +25,12 @@ const post = async (path: string, body?: object, call: Client = app.call): Promi
   return json;
 };
 
-/** What tells of the whole workspace by its own scope, or of the server. */
+/** Operations that expose the whole workspace or server under their own scope. */
 const ofAll = ['audit-log.list', 'events.list', 'teams.list', 'workflows.list', 'usage.get'];
 const where = { where: { team: ['ENG'] } };
 const rights = rightsBut({ 'issues:read': where, 'issues:write': where });
 
-describe('who sees the issues of one team', () => {
+describe('a key limited to one team', () => {
   let ids: Seeds;
   let outside: Json;
   const moved: Json[] = [];
@@ -62,7 +61,7 @@ describe('who sees the issues of one team', () => {
     return all;
   };
 
-  test('learns nothing of another from any answer, whatever happens there', async () => {
+  test('learns nothing of another team from any response, before and after changes there', async () => {
     const before = await answers();
     for (const one of [
       'projects.progress',
@@ -85,14 +84,14 @@ describe('who sees the issues of one team', () => {
     const after = await answers();
     for (const [name, answer] of before) expect([name, after.get(name)]).toEqual([name, answer]);
     expect(await notes()).toBe(draft);
-    // They are counted for whoever sees them.
+    // Keys that see both teams get the full counts.
     const { progress, days } = (
       await app.call('GET', `${v1}/projects/${ids.project}/progress?since=2026-11-20`)
     ).json;
     expect([progress.issues, progress.estimate, days[0].issues.scope]).toEqual([2, 8, 2]);
   });
 
-  test('has nothing of the cycles of another, also of what it may read of them', async () => {
+  test('sees no cycles of another team, also with a scope that covers them', async () => {
     const hour = 3_600_000;
     const at = (ms: number): string => new Date(app.clock.now() + ms).toISOString();
     const cycle = await post('/cycles', { team: 'OPS', startsAt: at(hour), endsAt: at(9 * hour) });
@@ -110,7 +109,7 @@ describe('who sees the issues of one team', () => {
 });
 
 describe('events of an inbox', () => {
-  test('are heard by their member, and by who holds inboxes:read', async () => {
+  test('are delivered to its member, and to holders of inboxes:read', async () => {
     const from = await app.lastSequence();
     for (const { id } of [ana, ben]) await post('/issues', { team: 'ENG', title: 'Look', assigneeId: id });
     await app.settled();
@@ -134,7 +133,7 @@ describe('events of an inbox', () => {
     expect(json.error.message).toContain('inboxes:read');
   });
 
-  test('are streamed to nobody else', async () => {
+  test('are streamed to no other key', async () => {
     const from = await app.lastSequence();
     await app.call('PUT', `${v1}/inbox/preferences`, { replied: false });
     await ana.call('PUT', `${v1}/inbox/preferences`, { replied: false });

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { hashToken, mintToken, prefixOf } from './token.ts';
 
-test('a minted key names its prefix and ends in a checksum that no other letter passes', () => {
+test('a new key contains its prefix, and its checksum detects any changed letter', () => {
   const { text, prefix, hash } = mintToken();
   expect(prefixOf(text)).toBe(prefix);
   expect(hash).toBe(createHash('sha256').update(text).digest('hex'));
@@ -16,7 +16,7 @@ test('a minted key names its prefix and ends in a checksum that no other letter 
     expect([wrong, prefixOf(wrong)]).toEqual([wrong, null]);
 });
 
-test('keys do not repeat, and every letter is about as likely as any other', () => {
+test('keys are unique, and their letters are evenly distributed', () => {
   const texts = Array.from({ length: 4000 }, () => mintToken().text);
   expect(new Set(texts).size).toBe(texts.length);
   const counts = new Map<string, number>();

@@ -4,7 +4,7 @@ import { createIds } from '../../lib/ids.ts';
 import { rankBetween } from '../../lib/rank.ts';
 import { defaultRank, creationPositionOf } from './default-rank.ts';
 
-test('a rank is read back into the place in the order of creation that it is at', () => {
+test('a rank is mapped back to its position in the order of creation', () => {
   const seed = Number(process.env.TATAMI_SEED ?? 20261122);
   const random = seededRandom(seed);
   let now = 1_790_000_000_000;

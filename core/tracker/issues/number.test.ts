@@ -9,7 +9,7 @@ const pending: Readonly<Record<string, unknown>> = {
   url: 'https://t.example/issues/ENG-',
 };
 
-test('the number completes identifier and url where they wait for it, and nothing else', () => {
+test('the number completes a pending identifier and url, and nothing else', () => {
   expect(issueNumber.complete(pending, 7)).toEqual({
     ...pending,
     identifier: 'ENG-7',
@@ -25,14 +25,14 @@ test('the number completes identifier and url where they wait for it, and nothin
   expect(pending.identifier).toBe('ENG-');
 });
 
-test('what is not committed shows no identifier, neither an issue nor what is about one', () => {
+test('an uncommitted issue has no identifier, also inside another object', () => {
   const hidden = { ...pending, identifier: null, url: null };
   expect(issueNumber.hide(pending)).toEqual(hidden);
   expect(issueNumber.hide({ body: 'x', issue: pending })).toEqual({ body: 'x', issue: hidden });
   expect(issueNumber.hide({ identifier: 'ENG-4', url: 'u' })).toEqual({ identifier: 'ENG-4', url: 'u' });
 });
 
-test('what waits for a number is found in JSON', () => {
+test('a pending number is found in JSON', () => {
   expect(issueNumber.waits.test(JSON.stringify({ data: [pending] }))).toBe(true);
   expect(issueNumber.waits.test(JSON.stringify({ ...pending, identifier: 'ENG-7' }))).toBe(false);
 });

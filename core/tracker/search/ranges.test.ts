@@ -7,7 +7,7 @@ import { wordMax } from './words.ts';
 const notAscii = ' …';
 const reach = 40;
 
-test('what is looked for letter by letter is what is there word by word', () => {
+test('a search letter by letter finds the same ranges as a search word by word', () => {
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32));
   let state = seed;
   const below = (most: number): number => {

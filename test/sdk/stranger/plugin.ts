@@ -1,4 +1,4 @@
-// A plugin, as its author's editor sees it.
+// A plugin as its author writes it.
 import { definePlugin } from '@tatami/sdk/plugin';
 
 export default definePlugin({
@@ -12,7 +12,7 @@ export default definePlugin({
       async handle(event, ctx) {
         const { title, labels } = event.data;
         if (labels.length === 0) await ctx.comments.create(event.data.id, { body: `Thank you for ${title}` });
-        // @ts-expect-error nothing was there before
+        // @ts-expect-error a created event has no previous values
         void event.data.previous;
       },
     },
@@ -20,7 +20,7 @@ export default definePlugin({
       async handle(event, ctx) {
         const before: readonly string[] = event.data.previous.labels?.map(({ name }) => name) ?? [];
         ctx.log.info(before.join());
-        // @ts-expect-error issues:write was not asked for
+        // @ts-expect-error issues:write is not declared
         await ctx.issues.update(event.data.id, { priority: 'high' });
       },
     },
@@ -38,18 +38,18 @@ export default definePlugin({
             }
           : { status: 429, headers: { 'retry-after': '60' } },
     },
-    // @ts-expect-error there is no such status
+    // @ts-expect-error the status is invalid
     odd: { method: 'GET', auth: 'public', handle: () => ({ status: 999 }) },
     page: {
       method: 'GET',
       auth: 'public',
-      // @ts-expect-error pages are not sent
+      // @ts-expect-error HTML responses are not allowed
       handle: () => ({ status: 200, headers: { 'content-type': 'text/html' } }),
     },
     cookie: {
       method: 'GET',
       auth: 'public',
-      // @ts-expect-error nor what sets something in a browser
+      // @ts-expect-error cookies are not allowed
       handle: () => ({ status: 200, headers: { 'set-cookie': 'a=b' } }),
     },
   },

@@ -1,4 +1,4 @@
-// A receiver: what an event carries follows from its type.
+// A receiver, in which the type of an event determines its data.
 import { verify, WebhookVerificationError, type WebhookEvent } from '@tatami/sdk/webhooks';
 
 export async function receive(payload: string, header: string, secret: string): Promise<string> {

@@ -1,5 +1,5 @@
-// What somebody writes in their first hour, with nothing but the package: it runs in every runtime, and type-checks in a strict project
-// that has neither the types of Node nor those of a browser.
+// A typical first program with only the package. It runs in every runtime, and type-checks in a strict
+// project without the types of Node or of a browser.
 import { ApiCallError, createClient, type Client } from '@tatami/sdk';
 import { validate } from '@tatami/sdk/validators';
 import { receive } from './receiver.js';
@@ -7,9 +7,9 @@ import { receive } from './receiver.js';
 export interface Setting {
   readonly server: string;
   readonly token: string;
-  /** Where deliveries are taken. */
+  /** URL that receives deliveries. */
   readonly receiver: string;
-  /** Of the runtime. */
+  /** Name of the runtime. */
   readonly name: string;
 }
 
@@ -52,7 +52,7 @@ export async function scenario({ server, token, receiver, name }: Setting): Prom
   };
 }
 
-/** Comments once the stream is open, and reads the comment there. */
+/** Comments once the stream is open, and reads the comment from the stream. */
 async function comment(client: Client, issueId: string, body: string): Promise<string> {
   const onOpen = (): void => void client.comments.create(issueId, { body });
   for await (const { event } of client.stream({ types: ['comment.added'], onOpen }))
@@ -60,7 +60,7 @@ async function comment(client: Client, issueId: string, body: string): Promise<s
   throw new Error('The stream ended.');
 }
 
-/** Labels an issue, and waits until that was delivered. */
+/** Labels an issue, and waits for the delivery. */
 async function delivered(client: Client, issueId: string, url: string) {
   const { id, secret } = await client.webhooks.create({ url, events: ['issue.labeled'] });
   await client.issues.update(issueId, { labels: ['bug'] }, { ifVersion: 1 });
@@ -71,7 +71,7 @@ async function delivered(client: Client, issueId: string, url: string) {
     const header = attemptList[0]?.requestHeaders['X-Webhook-Signature'] ?? '';
     return { payload, header, secret };
   }
-  throw new Error('Nothing was delivered.');
+  throw new Error('The delivery did not arrive.');
 }
 
 async function codeOf(call: Promise<unknown>): Promise<string> {
