@@ -51,7 +51,7 @@ test('a shadow, a backtest and a gate accept a signed package file where the ser
     run('backtest', moved, '--signature', dir.path('v1.2.0.tatami.json.sig'), ...day, '--json'),
     run('install', file, '--gate', '1', '--yes'),
   ]);
-  expect([shadow.code, shadow.out]).toEqual([0, expect.stringContaining('1.1.0 beside')]);
+  expect([shadow.code, shadow.out]).toEqual([0, expect.stringContaining('1.1.0 next to')]);
   expect([backtest.code, backtest.json]).toMatchObject([0, { pluginVersion: '1.2.0', status: 'done' }]);
   expect([gate.code, gate.err]).toEqual([0, expect.stringContaining('Signed by acme')]);
   expect((await app.call('GET', `/api/v1/plugins/${id}`)).json.pluginVersion).toBe('1.1.0');
