@@ -51,15 +51,15 @@ export interface DirectoryLoader {
 }
 
 /** Returns undefined for a model that is not in the directory. Must be called once for each model. */
-export function directoryLoaderOf(kind: AnyModel): DirectoryLoader | undefined {
-  const facts = sections.get(kind.name);
+export function directoryLoaderOf(model: AnyModel): DirectoryLoader | undefined {
+  const facts = sections.get(model.name);
   if (!facts) return undefined;
   const { as, entryFields, withDeleted } = facts;
-  const fields = kind.pick([...entryFields, ...(kind.retainsDeleted ? ['deletedAt'] : [])]);
-  const where = kind.retainsDeleted && !withDeleted ? ' AND deleted_at IS NULL' : '';
+  const fields = model.pick([...entryFields, ...(model.retainsDeleted ? ['deletedAt'] : [])]);
+  const where = model.retainsDeleted && !withDeleted ? ' AND deleted_at IS NULL' : '';
   const statement = tenantStatement<SqlRow>(
     `directory.${as}`,
-    `SELECT ${fields.select} FROM ${kind.table} WHERE workspace_id = :ws${where} ORDER BY created_at, id`,
+    `SELECT ${fields.select} FROM ${model.table} WHERE workspace_id = :ws${where} ORDER BY created_at, id`,
   );
   return {
     as,

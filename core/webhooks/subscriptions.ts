@@ -136,7 +136,7 @@ async function readListeners(store: Store, scope: Scope, reading: Reading): Prom
     byType: erasOf<Wanting, EndpointSubscription, ByType>(
       endpoints,
       past,
-      ({ id, subscription: matches }) => ({ ...matches, id }),
+      ({ id, subscription }) => ({ ...subscription, id }),
       (wanting) => byTypeOf(wanting, reading),
     ),
   };

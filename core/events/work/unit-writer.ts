@@ -27,7 +27,7 @@ interface WriterParts<U extends Unit> {
 export interface UnitWriter<U extends Unit> {
   readonly isBusy: boolean;
   /** Schedules units for writing, each with all units of its order key. */
-  write(entry: readonly WindowEntry<U>[]): void;
+  write(entries: readonly WindowEntry<U>[]): void;
   /** Resumes writes that waited for the completion of a unit. */
   goOn(): void;
   /** Writes everything that can be written now. @returns false if the store refused */
@@ -105,8 +105,8 @@ async function writeBatch<U extends Unit>(
   batch: readonly WindowEntry<U>[],
 ): Promise<void> {
   const leases = parts.ops.draft();
-  const ops = [...Map.groupBy(batch, ({ unit }) => unit.scope.workspaceId)].flatMap(([workspaceId, entry]) =>
-    opsFor(parts, scopeOf(workspaceId), entry, leases),
+  const ops = [...Map.groupBy(batch, ({ unit }) => unit.scope.workspaceId)].flatMap(([workspaceId, entries]) =>
+    opsFor(parts, scopeOf(workspaceId), entries, leases),
   );
   const outcome = await parts.store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
   if (!outcome.ok) await leaveOut(parts, batch, outcome.message);
@@ -127,11 +127,11 @@ function opsFor<U extends Unit>(
     batch.map(({ unit }) => unit),
   );
   // Units leave the window before their rows are claimed, which may happen at once.
-  const leaving = (op: Op, entry: readonly WindowEntry<U>[]): Op => ({
+  const leaving = (op: Op, entries: readonly WindowEntry<U>[]): Op => ({
     ...op,
     taken(returned) {
-      for (const { unit } of entry) rows.stored(unit);
-      for (const one of entry) window().written(one);
+      for (const { unit } of entries) rows.stored(unit);
+      for (const one of entries) window().written(one);
       op.taken?.(returned);
     },
   });

@@ -32,7 +32,7 @@ export interface WindowParts<U extends Unit> {
   /** Starts a unit. */
   hold(item: WorkItem, perform: (item: WorkItem) => Promise<void>): void;
   /** Schedules units for writing. */
-  write(entry: readonly WindowEntry<U>[]): void;
+  write(entries: readonly WindowEntry<U>[]): void;
   isStopped(): boolean;
   onChange(): void;
 }
