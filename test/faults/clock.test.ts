@@ -220,7 +220,7 @@ test('a plugin runs for events after its install, and its schedule at its next t
   // The jump is detected within a minute; then the schedule runs at the next full hour.
   for (const ms of [60_000, hour]) {
     clock.advance(ms);
-    while (app.logs.every(({ message }) => !message.includes('planned anew'))) await Bun.sleep(1);
+    while (app.logs.every(({ message }) => !message.includes('rescheduling schedules'))) await Bun.sleep(1);
     await app.settled();
   }
   expect((await runs()).toSorted()).toEqual(['hourly', 'issue.created']);
