@@ -105,8 +105,8 @@ async function writeBatch<U extends Unit>(
   batch: readonly WindowEntry<U>[],
 ): Promise<void> {
   const leases = parts.ops.draft();
-  const ops = [...Map.groupBy(batch, ({ unit }) => unit.scope.workspaceId)].flatMap(([workspaceId, entries]) =>
-    opsFor(parts, scopeOf(workspaceId), entries, leases),
+  const ops = [...Map.groupBy(batch, ({ unit }) => unit.scope.workspaceId)].flatMap(
+    ([workspaceId, entries]) => opsFor(parts, scopeOf(workspaceId), entries, leases),
   );
   const outcome = await parts.store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
   if (!outcome.ok) await leaveOut(parts, batch, outcome.message);
