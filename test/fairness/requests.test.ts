@@ -123,7 +123,7 @@ test('the maximum number of webhooks, each with as many texts, delays no other c
     await Bun.sleep(forMs(5_000));
   });
   expect(tooMany.status).toBe(422);
-  expect(refused).toContain('100 webhooks');
+  expect(refused).toContain('100 enabled webhooks');
 }, 300_000);
 
 const millions = `{"issues":[${'{},'.repeat(1_390_000)}{}]}`;
