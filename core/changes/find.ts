@@ -92,7 +92,7 @@ export function findingOf<E extends Entity>(finding: FindOptions<E>) {
 
 type AliasValues = Readonly<Record<string, Value>>;
 
-/** Returns each name with the values of the alias columns, in their order, without texts that are not such a name. */
+/** Returns [name, …alias column values] per valid alias, in column order. Skips texts that are not aliases. */
 function namesWithValues(alias: Alias | undefined, names: readonly string[], ctx: Context) {
   return names.flatMap((candidate) => {
     const values = alias?.values(candidate, ctx);

@@ -177,7 +177,7 @@ export const keys = {
   copyEvery: {
     env: 'TATAMI_COPY_EVERY',
     fallback: '5',
-    text: 'Interval of the continuous copy, in seconds; losing the disk can lose this much.',
+    text: 'Interval of the continuous copy, in seconds. If the disk is lost, at most about this many seconds of writes are lost.',
   },
   copyKeep: {
     env: 'TATAMI_COPY_KEEP',

@@ -48,7 +48,7 @@ export function noteSeenOp(of: readonly string[], atMs: number): Op {
 export interface WallClock {
   /** Call once all due times follow the current clock. */
   start(): Promise<void>;
-  /** Call while due times can still be moved. */
+  /** Adjusts due times a last time. Call before the work queues and the store stop. */
   stop(): Promise<void>;
 }
 

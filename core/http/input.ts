@@ -36,7 +36,7 @@ export function createInputReader(route: Route): InputReader {
       // A PUT may create the object that the path names, so its name is validated like a field.
       return route.method === 'PUT' ? requireEach() : orNotFound(requireEach);
     },
-    // The sender of an inbound request chooses its parameters.
+    // Inbound requests may have any query parameters, so none are validated.
     query: route.kind === 'inbound' ? () => ({}) : compileQuery(route.query ?? noInput),
     body: createBodyReader(route),
   };

@@ -152,7 +152,7 @@ interface Works<P extends TObject | undefined, Q extends TObject | undefined, B 
   read(ctx: Context, input: RouteInput<P, Q, B>): Promise<unknown>;
   /** Returns a change set, which the kernel commits. */
   write(ctx: Context, input: RouteInput<P, Q, B>): Promise<ChangeSet>;
-  /** Returns a page or a document. @param sender account whose quota of limited work the response uses */
+  /** Returns a page or a document. @param sender account whose quota for expensive work is charged */
   raw(input: RouteInput<P, Q, B>, sender: BillingAccount): Promise<RawAnswer> | RawAnswer;
   /** Like `write`, with a file as the body. */
   upload(ctx: Context, input: RouteInput<P, Q, B>, sent: FileSent): Promise<ChangeSet>;

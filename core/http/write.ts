@@ -231,7 +231,7 @@ function storeUnderKey(claim: KeyClaim, set: ChangeSet, planned: WrittenAnswer) 
 
 /** Returns the error for a write that was not committed after all attempts. */
 function notCommitted(lost: Lost): Error {
-  // A new plan that breaks the same rule did not lose a race.
+  // A constraint that is still violated after planning again is a bug in the plan, not a lost race.
   if (lost.reason === 'constraint')
     return new Error(`The plan violates a database constraint: ${lost.message}`);
   return new ApiError('conflict', 'Concurrent writers keep changing this object. Read it again, then retry.');
@@ -276,7 +276,7 @@ function jsonOf(body: unknown): string | null {
 
 function versionOf({ changes }: ChangeSet, body: unknown): number | undefined {
   const { id, version } = (body ?? {}) as { id?: string; version?: number };
-  // The response to a creation may omit part of the object, but contains no other one.
+  // The response to a creation may omit `version`; its `id` is that of the created object.
   return version ?? changes.find((change) => change.id === id)?.after.version;
 }
 

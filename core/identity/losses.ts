@@ -47,7 +47,7 @@ function mayHandOut(role: Role | null): readonly Role[] {
   return role === 'admin' ? roles.filter((one) => one !== 'owner') : [];
 }
 
-/** Ends what a member created for others and may no longer create with the new role. */
+/** Revokes API keys and withdraws invitation links that a member issued to others and may no longer issue with the new role. */
 export async function lossOfMember(losing: Losing, member: Loser): Promise<RevocationEffects> {
   const { id, name, role } = member;
   const left = mayHandOut(role);

@@ -3,7 +3,7 @@
 import { dayMs } from './time.ts';
 import { utcToWall, wallOf } from './zone.ts';
 
-/** In the order of ISO 8601, from 1. */
+/** Weekdays in ISO 8601 order: index 0 is Monday, ISO day 1. */
 export const weekdays = [
   'monday',
   'tuesday',

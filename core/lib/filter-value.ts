@@ -157,7 +157,7 @@ export function readReference(
   throw invalidField(path, 'invalid_format', `Give ${waysText(field)}.`);
 }
 
-/** Plugins create objects but are never assigned any. */
+/** A plugin can be the author of an object but never its assignee, so for a plugin a nullable field has no match. */
 function meOf(field: ReferenceField, me: Me | undefined, path: string): string {
   if (me) return requireMe(me.memberId ?? (field.nullable ? null : me.id), path);
   throw invalidField(path, 'invalid_format', {

@@ -61,7 +61,7 @@ export interface ReferenceField {
   readonly isSelf?: true;
 }
 
-/** Referenced entity, in the form of contracts. */
+/** Properties of the contract of the referenced entity that a filter needs. */
 interface Referred {
   readonly name: string;
   /** Prefix of its ids; null for UUIDs. */

@@ -3,7 +3,7 @@
 import type { Route } from '../http/route.ts';
 import type { GatewayCall } from './gateway-call.ts';
 
-/** Objects read only by the finders and lists of their entity, and whose every change is an event of that entity. */
+/** Entities that are read only through their own finders and lists, and whose changes all emit an event of that entity. */
 const listed = [
   ...['issues', 'comments', 'projects', 'milestones', 'cycles', 'labels', 'fields', 'templates', 'views'],
   ...['pipelines', 'releases', 'boards', 'project-updates'],

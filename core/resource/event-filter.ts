@@ -1,5 +1,5 @@
-// Fields by which subscriptions to the events of a resource filter: the comparable values in the data of its events, or lists of such,
-// under the same names, and in addition the filters of its lists.
+// Defines the fields that event subscriptions of a resource can filter by: every comparable value, or list of them, in its event data,
+// under the same name, and the filters of its list operation.
 import type { TObject, TSchema } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import type { Field } from '../contract/field.ts';

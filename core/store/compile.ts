@@ -28,7 +28,7 @@ interface Compiled {
 /** @throws Error when a tenant statement is not bound to its workspace */
 export type Compile = (statement: Statement<unknown>) => Compiled;
 
-/** Tracks if a list may run on the event loop: not if its plan may scan the whole workspace, nor if it was recently slow there. */
+/** Tracks whether a list query may run on the event loop. It may not if its plan can scan the whole workspace, or if it was recently slow there. */
 interface Pace {
   isSlow(workspaceId: string): boolean;
   took(workspaceId: string, ms: number): void;

@@ -491,7 +491,7 @@ export interface PluginAsks {
     /** Corresponding request of the previous version; null if there was none, or the same one. */
     readonly before: string | null;
   }[];
-  /** Sentences of requests that the previous version had and this one has not. */
+  /** Requests of the previous version that this version no longer makes, one sentence each. */
   readonly removed: readonly string[];
   /** Sentences about pending one-time jobs that this version has no handler for. */
   readonly unhandled: readonly string[];

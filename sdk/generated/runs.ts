@@ -67,7 +67,7 @@ export interface RunRecording {
     /** JSON text of the argument list. */
     readonly args: string;
   }[];
-  /** End of the last attempt. */
+  /** Outcome of the last attempt. */
   readonly end: {
     /** Status of the last attempt. */
     readonly status: 'succeeded' | 'failed';

@@ -56,7 +56,7 @@ export async function verify(
   if (!(ageSeconds >= -toleranceSeconds)) {
     throw new WebhookVerificationError(
       'timestamp_too_new',
-      `Signed ${-ageSeconds} s ahead; check this machine’s clock.`,
+      `The signature is ${-ageSeconds} s in the future; check the clock of this machine.`,
     );
   }
   return readEvent(body);

@@ -1,5 +1,5 @@
-// Determines the periods that a copy covers, from object names and base manifests. A time is covered if a complete base and all segments
-// since its first one exist.
+// Determines the periods that a copy covers, from object names and base manifests. A time is covered if a complete base exists, and
+// every segment from the first one of that base up to that time.
 import type { Destination } from './destination.ts';
 import { manifestName, parseName, type CopyMoment, type ParsedName } from './names.ts';
 import { decodeObject, type BaseManifest } from './object.ts';

@@ -81,7 +81,7 @@ function requirePipe({ json, force }: ExportOptions): void {
   if (json || force) throw usage('`-` writes the export to stdout, so --json and --force need a file.');
   if (isTerminal())
     throw usage(
-      'An export is not for a terminal. Redirect it to a file or a program, such as `tatami export - | ssh …`.',
+      'An export cannot be written to a terminal. Redirect it to a file or pipe it to a program, such as `tatami export - | ssh …`.',
     );
 }
 

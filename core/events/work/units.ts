@@ -30,8 +30,8 @@ export interface Units<U extends Unit> {
   unstored(): Iterable<U>;
   isActive(id: string): boolean;
   /**
-   * Commits a change of an item while nobody else does. Build the ops inside `commit`, because the item may just have
-   * got its row.
+   * Commits a change to an item with exclusive access. Build the ops inside `commit`, because the row of the item may have been stored
+   * meanwhile.
    */
   whileSealed<T>(item: WorkItem, commit: () => Promise<T>): Promise<T>;
   /** Wraps an op so that an item without a row has ended once the batch is committed. */

@@ -45,7 +45,7 @@ export function describeWebhooks(
           operationId: `webhook.${event.type}`,
           tags: ['webhooks'],
           security: [],
-          summary: `The event ${event.type}`,
+          summary: `Receive ${event.type} events`,
           description,
           parameters: [...Object.keys(deliveryParameters), 'Traceparent'].map((name) => ({
             $ref: `#/components/parameters/${name}`,

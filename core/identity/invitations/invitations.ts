@@ -1,5 +1,5 @@
-// Invitations: links with which an account becomes a member. The set-up link of the first start is one, for the owner. A link works once
-// and for a week, a new one replaces the old, and only its hash is stored.
+// Invitations: links with which an account becomes a member. The set-up link of the first start is one, for the owner. A link is
+// single-use and expires after a week. A new link replaces the previous one. Only the hash of a link is stored.
 import { systemAuthor, type Committed, type Committer } from '../../changes/commit.ts';
 import type { Directory, Services } from '../../context.ts';
 import { linkTokenHash, mintLinkToken } from '../../lib/link-token.ts';

@@ -35,7 +35,7 @@ export interface AskingOptions extends ConsentOptions {
 export type ConsentPrompt =
   { readonly view: ConsentView; readonly principal: Principal } | { readonly without: 'seat' | 'client' };
 
-/** @param workspaceId workspace that the person chose; null for the first of theirs */
+/** @param workspaceId workspace that the person chose; null selects their first workspace */
 export async function consentPromptOf(
   { sessions, clients, services }: ConsentOptions,
   asking: Asking,

@@ -88,7 +88,7 @@ export const Consent = namedSchema(
       }),
       { description: 'Inbound routes, each closed until an administrator opens it.' },
     ),
-    removed: texts('Sentences of requests that the previous version had and this one has not.'),
+    removed: texts('Requests of the previous version that this version no longer makes, one sentence each.'),
     unhandled: texts('Sentences about pending one-time jobs that this version has no handler for.'),
   }),
 );

@@ -45,7 +45,7 @@ export type ApplyModes = (leased: LeasedRun, tried: RunAttempt) => Promise<Modes
 /** Writes by mode, each list in call order. */
 export type Divided = Readonly<Record<InstallMode, readonly StagedWrite[]>>;
 
-/** True if all writes have the same mode, which holds for most runs and needs no repetition. */
+/** Returns true if all writes certainly have one mode. Most runs do, and their writes need not be divided and repeated per mode. */
 function isOfOneMode({ mode, modes }: Install, writes: readonly StagedWrite[]): boolean {
   return (
     Object.keys(modes).length === 0 && mode !== 'propose' && !(mode === 'apply' && writes.some(isDeletion))

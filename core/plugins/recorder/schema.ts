@@ -56,7 +56,7 @@ const End = Closed(
       { description: 'Lines written to `ctx.log`.' },
     ),
   },
-  { description: 'End of the last attempt.' },
+  { description: 'Outcome of the last attempt.' },
 );
 
 export const RecordingResponse = namedSchema(

@@ -22,7 +22,7 @@ export interface SeenPast extends Past {
 export interface Pasts {
   /** Returns the moment after an event, which contains the state of its own object. */
   at(event: EventRow): Promise<SeenPast>;
-  /** Must be called after a change of names: the next moment rebuilds the directory. */
+  /** Invalidates the cached directory, so that the next `at` rebuilds it. Must be called after an object is renamed. */
   moved(): void;
 }
 

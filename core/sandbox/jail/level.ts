@@ -19,7 +19,7 @@ export const noJail: JailReport = {
   controlGroup: false,
 };
 
-/** `full`: all parts of `missingOf` are in place; `partial`: some of them; `off`: Node's permission flags only. */
+/** `full`: every restriction that `missingOf` checks is in place; `partial`: some are; `off`: Node's permission flags only. */
 export type JailLevel = 'full' | 'partial' | 'off';
 
 /** First version that also restricts signals and abstract sockets. */

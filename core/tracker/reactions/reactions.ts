@@ -114,7 +114,7 @@ async function requireCapacity(ctx: Context, subjectId: string, emoji: string): 
   const groups = await ctx.store.read(ctx.scope, grouped, { subjectId, actorId: '', whoMax: 0 });
   if (groups.length >= emojiMax && !groups.some((group) => group.emoji === emoji))
     throw invalidField('emoji', 'too_big', {
-      why: `This already has ${emojiMax} different emoji.`,
+      why: `The issue or comment already has ${emojiMax} different emoji.`,
       fix: 'Use one of them.',
     });
 }

@@ -1,6 +1,6 @@
-// Order of deliveries per entity, for endpoints that request it. Of each order key only the first open delivery is
-// due; the others are chained, and the batch that ends one makes the next due. So a crash cannot break a chain, and a
-// retrying delivery only delays deliveries of the same issue (or other object).
+// Order of deliveries per entity, for endpoints that request it. For each order key, only the first open delivery is due. The others are
+// chained: the batch that ends one makes the next one due. So a crash cannot break a chain, and a retrying delivery only delays
+// deliveries of the same issue (or other object).
 import { neverMs, returningWork, type Leases, type WorkQueue } from '../../events/work.ts';
 import type { WorkRow } from '../../events/work-rows.ts';
 import { tenantStatement } from '../../store/statement.ts';

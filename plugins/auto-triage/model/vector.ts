@@ -17,7 +17,7 @@ export function documentFrequencies(documents: readonly (readonly Block[])[]): U
 /** Features in more than this share of documents are uninformative, and the most expensive. */
 const commonShare = 0.5;
 
-/** Largest for a bucket that no document contains, 0 for a common one. */
+/** Returns the smoothed inverse document frequency of a bucket; 0 for a common one. */
 export function rarity(frequency: number, documents: number): number {
   if (frequency > documents * commonShare) return 0;
   return Math.log((documents + 1) / (frequency + 1)) + 1;
