@@ -75,7 +75,9 @@ const someForms = shared(forms, 3);
 async function compare(ask: (id: string) => Promise<Reply>, textPath: string): Promise<number> {
   const tried = someForms();
   for (const form of tried) {
-    const [there, none] = [foreign[form]!, nowhere[form]!];
+    const there = foreign[form]!;
+    // A token is random and may begin with a hyphen, which some fields reject whoever owns it.
+    const none = form === 'token' ? there.charAt(0) + nowhere.token!.slice(1) : nowhere[form]!;
     expect([textPath, form, visible(await ask(there), there)]).toEqual([
       textPath,
       form,
