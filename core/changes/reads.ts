@@ -43,7 +43,7 @@ export interface ReadSetOptions {
   /** Returns the sequence of an event at or before the first read of the run. */
   begin(): number | Promise<number>;
   /** Names of the entities in the directory, because every response contains names of some. */
-  readonly directoryKinds: ReadonlySet<string>;
+  readonly directoryModels: ReadonlySet<string>;
 }
 
 /** Bounded by the number of calls in a run, and by the length of a page. */
@@ -104,7 +104,7 @@ export class ReadSet {
   guards(scope: Scope, changes: readonly Change[]): Op[] {
     if (!this.#isUsed) return [];
     const since = this.#since ?? 0;
-    const kinds = [...this.#options.directoryKinds, ...this.#kinds];
+    const kinds = [...this.#options.directoryModels, ...this.#kinds];
     return [
       guardOp(scope, noEvent, { since, kinds: JSON.stringify(kinds), any: this.#any ? 1 : 0 }),
       ...this.#rowGuards(scope, changes),

@@ -30,13 +30,13 @@ export interface Remote {
  * @throws CommandError where there is neither
  */
 export function remoteOf(options: RemoteOptions): Remote {
-  const { server, token, sourceVariable: named, isExplicit: isNamed } = readRemote(options);
-  if (token !== null) return { server, token, named, access: null };
+  const { server, token, sourceVariable, isExplicit } = readRemote(options);
+  if (token !== null) return { server, token, named: sourceVariable, access: null };
   const logins = readLogins();
-  const login = isNamed ? logins.find((one) => one.server === serverName(server)) : logins[0];
+  const login = isExplicit ? logins.find((one) => one.server === serverName(server)) : logins[0];
   if (!login)
     throw new CommandError(
-      `You are not logged in${isNamed ? ` to ${server}` : ''}. Run \`${programName} login${isNamed ? ` --server ${quoted(server)}` : ''}\`, or pass an API key with --token or TATAMI_TOKEN.`,
+      `You are not logged in${isExplicit ? ` to ${server}` : ''}. Run \`${programName} login${isExplicit ? ` --server ${quoted(server)}` : ''}\`, or pass an API key with --token or TATAMI_TOKEN.`,
       exitCodes.loginNeeded,
     );
   const access = createAccess(login);

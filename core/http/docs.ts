@@ -43,14 +43,14 @@ const settings = {
 export const docsRoutes = (): Route[] => [
   file('/docs', {
     name: 'docs.page',
-    summary: 'Show the API reference.',
+    summary: 'Show the API reference',
     contentType: 'text/html',
     headers: { 'content-security-policy': csp, 'cache-control': 'no-cache' },
     read: () => html,
   }),
   file('/docs/viewer.js', {
     name: 'docs.script',
-    summary: 'Get the script of the API reference.',
+    summary: 'Get the script of the API reference',
     contentType: 'text/javascript',
     headers: { 'cache-control': 'public, max-age=86400' },
     // The page's policy allows no inline script, so the call that starts the viewer follows its code.
@@ -58,7 +58,7 @@ export const docsRoutes = (): Route[] => [
   }),
   file('/docs/viewer.css', {
     name: 'docs.style',
-    summary: 'Get the style of the API reference.',
+    summary: 'Get the style of the API reference',
     contentType: 'text/css',
     headers: { 'cache-control': 'public, max-age=86400' },
     read: () => packaged(styleFile),

@@ -5,6 +5,7 @@ import { actionOf, digestOf, displayChanges, valuesOf } from '../changes/diff.ts
 import { issueOf, nameOf } from '../changes/object-name.ts';
 import type { StagedWrite } from '../changes/staging.ts';
 import type { Directory } from '../context.ts';
+import { capital } from '../lib/words.ts';
 import type { EffectClass } from './contract.ts';
 import type { StoredEffect } from './kind.ts';
 
@@ -71,7 +72,7 @@ export function titleOf(effects: readonly StoredEffect[], by: string | null): st
   const fields = does === 'update' ? `: ${Object.keys(values).join(', ')}` : '';
   const more = effects.length > 1 ? `, and ${effects.length - 1} more` : '';
   const text = `${what}${fields}${more}`;
-  return by === null ? `${text[0]!.toUpperCase()}${text.slice(1)}` : `${by}: ${text}`;
+  return by === null ? capital(text) : `${by}: ${text}`;
 }
 
 function objectOf(effect: StoredEffect): string {

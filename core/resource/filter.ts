@@ -15,11 +15,12 @@ import type {
   ReferenceField,
 } from '../lib/filter.ts';
 import { foldName } from '../lib/case-folding.ts';
+import { listed } from '../lib/listed.ts';
 import { idPattern } from '../lib/schema.ts';
 import { plugin } from '../plugins/installs/contract.ts';
 import type { FilterColumn } from '../store/filter-sql.ts';
 import { entriesOf } from './directory.ts';
-import { snake } from '../lib/words.ts';
+import { capital, snake } from '../lib/words.ts';
 import { idsByName } from './names.ts';
 
 /** Filterable field, with the property that references are found by. */
@@ -202,15 +203,17 @@ export function referenceText({ to, ways, nullable, isPerson }: ReferenceField):
     .map((way) => (way.by === 'word' ? way.property : way.by));
   const relativeWords = ways.flatMap((way) => (way.by === 'turn' ? Object.keys(way.words ?? {}) : []));
   const words = [...(isPerson ? ['me'] : []), ...relativeWords, ...(nullable ? ['none'] : [])];
-  const also = words.length > 0 ? `, or ${either(words.map((word) => `\`${word}\``))}` : '';
-  const named = either(by);
+  const also =
+    words.length > 0
+      ? `, or ${listed(
+          words.map((word) => `\`${word}\``),
+          'or',
+        )}`
+      : '';
   return text(
-    `${named.charAt(0).toUpperCase()}${named.slice(1)} of the ${to.name.replace('sla_', 'SLA ').replaceAll('_', ' ')}${also}.`,
+    `${capital(listed(by, 'or'))} of the ${to.name.replace('sla_', 'SLA ').replaceAll('_', ' ')}${also}.`,
   );
 }
-
-const listFormat = new Intl.ListFormat('en-GB', { type: 'disjunction' });
-const either = (words: readonly string[]): string => listFormat.format(words);
 
 const text = (description: string): TSchema => Type.String({ minLength: 1, maxLength: 200, description });
 

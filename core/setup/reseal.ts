@@ -12,7 +12,7 @@ const columns = sealedAtRest.map((sealedColumn: (typeof sealedAtRest)[number] & 
   const workspaceId = ofInstallation ? "''" : 'workspace_id';
   const name = `${table}.${column}`;
   return {
-    place: sealedColumn,
+    sealedColumn,
     read: systemStatement<{ workspace_id: string; id: string; held: Value }>(
       `${name}.sealed`,
       why,
@@ -29,7 +29,7 @@ const columns = sealedAtRest.map((sealedColumn: (typeof sealedAtRest)[number] & 
 /** Returns an update for each value with an encrypted part. @throws Error if one cannot be decrypted with `from` */
 export async function resealOps(store: Store, from: Sealing, to: Sealing): Promise<Op[]> {
   const ops: Op[] = [];
-  for (const { place: sealedColumn, read, write } of columns)
+  for (const { sealedColumn, read, write } of columns)
     for (const { workspace_id: workspaceId, id, held } of await store.readSystem(read)) {
       const resealed = inForm[sealedColumn.form](
         held,

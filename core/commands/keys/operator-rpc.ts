@@ -65,12 +65,12 @@ function openHere(dataDir: string, baseUrl: string): OfflineRpc | null {
 }
 
 async function askHere<N extends RpcMethod>(
-  { rpc: desk, close }: OfflineRpc,
+  { rpc, close }: OfflineRpc,
   name: N,
   order: RpcRequest<N>,
 ): Promise<RpcResponses[N]> {
   try {
-    return await desk[name](order);
+    return await rpc[name](order);
   } catch (error) {
     throw error instanceof ApiError
       ? new CommandError(error.message, exitCodes.failed, { cause: error })

@@ -22,10 +22,10 @@ export interface LoginOptions {
 }
 
 export async function login({ device = false, scopes, json, ...flags }: LoginOptions): Promise<void> {
-  const { server, isExplicit: isNamed, token } = readRemote(flags);
+  const { server, isExplicit, token } = readRemote(flags);
   // Before anybody is asked for anything: what cannot be kept is not fetched.
   const [current] = readLogins();
-  const from = await findAuthorizationServer(serverName(isNamed ? server : (current?.server ?? server)));
+  const from = await findAuthorizationServer(serverName(isExplicit ? server : (current?.server ?? server)));
   const asked = scopes === undefined ? from.scopes : scopesOf(scopes, from.scopes);
   const tokens = await (device ? askByCode : askInBrowser)(from, asked);
   const made = await describe(from, tokens);

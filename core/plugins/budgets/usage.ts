@@ -104,7 +104,7 @@ interface UsageOptions {
 
 export function createUsage(options: UsageOptions): Usage {
   const { clock } = options;
-  const { accounts, accountOf, keep: cacheAccount, write } = createAccounts(options);
+  const { accounts, accountOf, retainUnwritten, write } = createAccounts(options);
   let cancel: (() => void) | null = null;
   let writing: Promise<void> = Promise.resolve();
 
@@ -146,7 +146,7 @@ export function createUsage(options: UsageOptions): Usage {
       if (meter.scopes.size > 0) cancel ??= clock.after(writeEveryMs, () => void flush());
       const amounts = { runs: 1, cpuMs, calls: meter.calls, egressBytes: meter.egressBytes };
       return chargeOf(account, amounts, (left) => {
-        cacheAccount(left);
+        retainUnwritten(left);
         void flush();
       });
     },
@@ -192,7 +192,7 @@ function createAccounts({ store, log, clock }: UsageOptions) {
   const accounts = new Map<string, Account>();
   /** Accounts of earlier days that still have counts to write. */
   const past = new Set<Account>();
-  const cacheAccount = (account: Account): void => {
+  const retainUnwritten = (account: Account): void => {
     if (accounts.get(account.installId) !== account && isUnwritten(account)) past.add(account);
   };
 
@@ -203,7 +203,7 @@ function createAccounts({ store, log, clock }: UsageOptions) {
     const row = await store.readOne(scope, ofDay, { installId, day });
     const meanwhile = accounts.get(installId);
     if (meanwhile?.day === day) return meanwhile;
-    if (meanwhile) cacheAccount(meanwhile);
+    if (meanwhile) retainUnwritten(meanwhile);
     const used = row
       ? { runs: row.runs, cpuMs: row.cpu_ms, calls: row.calls, egressBytes: row.egress_bytes }
       : nothing;
@@ -239,7 +239,7 @@ function createAccounts({ store, log, clock }: UsageOptions) {
     }
   };
 
-  return { accounts, accountOf, keep: cacheAccount, write };
+  return { accounts, accountOf, retainUnwritten, write };
 }
 
 function isUnwritten(account: Account): boolean {

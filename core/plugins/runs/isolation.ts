@@ -23,7 +23,7 @@ export function readSetOf(
 ): ReadSet | null {
   if (manifest.isolation === 'none') return null;
   return new ReadSet({
-    directoryKinds: directoryModels,
+    directoryModels,
     begin: () =>
       Math.max(fresh.newest(scope.workspaceId), event?.sequence ?? 0) || lastSequence(store, scope),
   });

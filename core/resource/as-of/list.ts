@@ -35,22 +35,22 @@ export function pageOfAll(
   { all, keys, begin, isWhole }: PageCandidates,
 ): Page<Was> {
   const placed = all
-    .map((response) => ({ shown: response, place: sortValuesOf(keys, response) }))
-    .filter(({ place: sortValues }) => begin === null || compared(keys, sortValues, begin) > 0)
-    .sort((a, b) => compared(keys, a.place, b.place));
+    .map((response) => ({ response, sortValues: sortValuesOf(keys, response) }))
+    .filter(({ sortValues }) => begin === null || compared(keys, sortValues, begin) > 0)
+    .sort((a, b) => compared(keys, a.sortValues, b.sortValues));
   const page: typeof placed = [];
   let bytes = 0;
   for (const one of placed) {
     if (page.length === (query.limit ?? limitDefault) || bytes > pageBytesMax) break;
     page.push(one);
-    bytes += String(one.shown.description ?? '').length;
+    bytes += String(one.response.description ?? '').length;
   }
   const last = page.at(-1);
   return {
-    data: page.map(({ shown: response }) => response),
+    data: page.map(({ response }) => response),
     pageInfo: {
       hasNextPage: !isWhole || placed.length > page.length,
-      endCursor: last ? encodeCursor(ctx.sealing, listOf(ctx, contract, query), last.place) : null,
+      endCursor: last ? encodeCursor(ctx.sealing, listOf(ctx, contract, query), last.sortValues) : null,
     },
   };
 }
