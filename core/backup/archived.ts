@@ -3,7 +3,9 @@ import { archivedName } from '../store/archive.ts';
 import { readArchivedFiles } from '../store/copied-database.ts';
 import type { BackupPart } from './manifest.ts';
 
-/** @returns the first referenced part that is missing or has other content; null if there is none */
+/**
+ * @returns the name of the first referenced part that is missing or has other content; null if there is none
+ */
 export function findLacking(database: string, parts: readonly BackupPart[]): string | null {
   const sums = new Map(parts.map(({ name, sha256 }) => [name, sha256]));
   const lacking = readArchivedFiles(database)

@@ -37,7 +37,10 @@ function factsText({ schema, name, generation, keyFingerprint, log, workspaces }
   return JSON.stringify([schema, name, generation, keyFingerprint, log, workspaces]);
 }
 
-/** Needs free space beside the backup for its unpacked database. @returns the problem; null if the backup is intact */
+/**
+ * Needs free space in the folder of the backup for the unpacked database.
+ * @returns the problem; null if the backup is intact
+ */
 export async function findDeepProblem(
   path: string,
   onBytes?: (bytes: number, totalBytes: number) => void,

@@ -14,12 +14,15 @@ const namePattern = /^tatami-\d{8}T\d{6}\.\d{3}Z-\d+\.backup$/;
 export interface ListedBackup {
   readonly path: string;
   readonly bytes: number;
-  /** Null if its manifest or its length is damaged. */
+  /** Manifest; null if it or the length of the file is wrong. */
   readonly manifest: Manifest | null;
   readonly problem: string | null;
 }
 
-/** Returns the newest first. Reads only the manifest of each. @throws Error if the folder cannot be read */
+/**
+ * Returns the backups, newest first; reads only their manifests.
+ * @throws Error if the folder cannot be read
+ */
 export async function listBackups(folder: string): Promise<ListedBackup[]> {
   const paths = readdirSync(folder)
     .filter((name) => namePattern.test(name))

@@ -29,7 +29,7 @@ export interface MakeOptions {
   /** Version of Tatami. */
   readonly version: string;
   nowMs(): number;
-  /** @param doneBytes progress of the step, of about `totalBytes` */
+  /** @param doneBytes progress of the step; `totalBytes` is approximate */
   onStep(step: BackupStep, doneBytes: number, totalBytes: number): void;
 }
 
@@ -77,7 +77,8 @@ export async function makeBackup(options: MakeOptions): Promise<Backup> {
 }
 
 /**
- * Without a running server, an inconsistent copy of a directory would become a valid backup. @throws Error if the directory is not its own
+ * Refuses an inconsistent copy of a data directory, which would become a valid backup.
+ * @throws Error if the directory is such a copy
  */
 function requireOwn(dataDir: string): void {
   const database = join(dataDir, 'tatami.db');
@@ -94,7 +95,7 @@ async function makeIn(work: string, options: MakeOptions): Promise<Backup> {
   const { dataDir, folder, onStep } = options;
   const createdAt = new Date(options.nowMs()).toISOString();
   const copy = join(work, 'tatami.db');
-  // Must precede SQLite's first open of the file. A copy made by SQLite would hide damaged pages.
+  // The check must precede SQLite's first open of the file. A copy made by SQLite would hide damaged pages.
   const damaged = await findDamagedPages(join(dataDir, 'tatami.db'));
   if (damaged.length > 0)
     throw new Error(
@@ -113,7 +114,8 @@ async function makeIn(work: string, options: MakeOptions): Promise<Backup> {
     { version: options.version, createdAt, ...facts },
     {
       database: copy,
-      // Listed after the database was copied, so that archive files written before the copy are included.
+      // The files are listed after the database was copied, so that archive files written before the copy are
+      // included.
       beside: [...filesBelow(dataDir, 'archive'), ...contentsOf(copy, dataDir)],
       key: options.withKey ? keyFor(dataDir, facts.keyFingerprint) : null,
     },
@@ -179,8 +181,9 @@ function checkSpace(folder: string, neededBytes: number): void {
 }
 
 /**
- * Returns the file contents that the copied database references. A referenced content remains on disk for an hour after its row is deleted,
- * but unreferenced ones may be removed during the backup. A missing content must not block every backup: `tatami doctor` reports it.
+ * Returns the file contents that the copied database references. A referenced content remains on disk for an
+ * hour after its row is deleted, but unreferenced ones may be removed during the backup. A missing content
+ * must not block every backup: `tatami doctor` reports it.
  */
 const contentsOf = (copy: string, dataDir: string): PackedFile[] =>
   readContents(copy)

@@ -1,5 +1,5 @@
-// The manifest, which is the first line of a backup: JSON with its own checksum, followed by the listed parts in order. It is read
-// separately to list backups, and any changed byte in it is detected.
+// Encodes and checks the manifest, which is the first line of a backup: JSON with its own checksum, so that
+// any changed byte in it is detected. The listed parts follow it in order.
 import { createHash } from 'node:crypto';
 import type { DatabaseFacts } from '../store/copied-database.ts';
 
@@ -15,12 +15,12 @@ export interface Manifest extends DatabaseFacts {
   readonly version: string;
   /** Start of the copy, ISO 8601, UTC; writes acknowledged before this time are included. */
   readonly createdAt: string;
-  /** The uncompressed database file. */
+  /** Size and checksum of the uncompressed database file. */
   readonly database: { readonly bytes: number; readonly sha256: string };
   readonly parts: readonly BackupPart[];
 }
 
-/** Incremented when older versions can no longer restore the file. */
+/** Format of the file; incremented when older versions can no longer restore it. */
 const format = 1;
 export const databasePart = 'tatami.db.zst';
 export const keyPart = 'master.key';
@@ -86,7 +86,9 @@ function checked(header: Buffer): Manifest {
 export const backupBytes = (manifest: Manifest, headerBytes: number): number =>
   manifest.parts.reduce((sum, { bytes }) => sum + bytes, headerBytes);
 
-/** Returns a manifest with the maximum possible length, for the time when checksums and sizes are unknown. */
+/**
+ * Returns a manifest of the maximum possible length, to reserve space while checksums and sizes are unknown.
+ */
 export function widest(manifest: Manifest): Manifest {
   const wide = { bytes: Number.MAX_SAFE_INTEGER, sha256: '0'.repeat(64) };
   return {

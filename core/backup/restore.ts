@@ -1,5 +1,5 @@
-// Creates a data directory from a backup or a continuous copy. The directory is built under a temporary name, checked, and renamed at the
-// end, so an interrupted restore leaves nothing that a server could start on.
+// Creates a data directory from a backup or a continuous copy. The directory is built under a temporary name,
+// checked, and renamed at the end, so that no server can start on an interrupted restore.
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, rmdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fingerprintOf } from '../lib/sealing.ts';
@@ -52,7 +52,8 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   requireOwner(dataDir);
   const staging = `${dataDir}.restoring`;
   mkdirSync(dirname(staging), { recursive: true, mode: 0o700 });
-  // Must be our own directory, because its content is deleted and the master key is written into it.
+  // The staging directory must belong to this user, because its content is deleted and the master key is
+  // written into it.
   makeOwnDir(staging);
   const locked = tryLock(join(staging, 'lock'));
   if ('lockedBy' in locked)

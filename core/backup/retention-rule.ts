@@ -1,4 +1,5 @@
-// Retention rule of backups: the newest of each of the last days, weeks and months that have one, and the last `last` backups.
+// Applies a retention rule: the newest backup of each of the last days, weeks and months that have one is
+// retained, and the newest backups regardless of their age.
 import { dayMs } from '../lib/time.ts';
 
 export interface RetentionRule {
@@ -12,7 +13,7 @@ export interface DatedBackup {
   readonly createdAt: string;
 }
 
-/** Number of the week, counted from the Monday of the epoch's first week. */
+/** Returns the number of the week since the epoch; weeks start on Monday. */
 const weekOf = (time: string): string => String(Math.floor((Math.floor(Date.parse(time) / dayMs) + 3) / 7));
 
 /** @param backups the newest first @returns the backups to retain, in the same order */
@@ -35,8 +36,8 @@ export function retainedOf<B extends DatedBackup>(backups: readonly B[], rule: R
 }
 
 /**
- * Parses a rule such as `last=3,daily=7,weekly=4,monthly=6`; omitted counts are 0. Returns null for an invalid rule, or one that retains
- * nothing.
+ * Parses a rule such as `last=3,daily=7,weekly=4,monthly=6`; omitted counts are 0. Returns null for an
+ * invalid rule, or one that retains nothing.
  */
 export function parseRetentionRule(text: string): RetentionRule | null {
   const rule: Record<string, number> = { last: 0, daily: 0, weekly: 0, monthly: 0 };

@@ -1,5 +1,5 @@
-// Scheduled backups of a running server, made by a separate low-priority process. The next due time follows from the existing backups, so a
-// backup that was missed while the server was down is made after the start.
+// Scheduled backups of a running server, made by a separate low-priority process. The next due time follows
+// from the existing backups, so a backup that was missed while the server was down is made after the start.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../lib/clock.ts';
@@ -12,10 +12,10 @@ import { createKnownFolder, EmptiedFolder } from './copy/known-folder.ts';
 import { listBackups } from './folder.ts';
 import { hourMs } from '../lib/time.ts';
 
-/** Delay of the first check, so that other start-up work goes first. */
+/** Delay of the first check, so that a backup does not slow down the start. */
 const firstLookMs = 10_000;
 const lookEveryMs = 30_000;
-/** A failed backup is retried after this time, or when the next one is due. */
+/** Delay before a failed backup is retried. */
 const againMs = hourMs;
 
 export interface BackupSchedule {
@@ -37,7 +37,6 @@ export interface ScheduleOptions {
 }
 
 interface Last {
-  /** Time of the backup. */
   readonly atMs: number;
   readonly path: string;
 }

@@ -18,16 +18,16 @@ export interface RestoredDatabase {
 }
 
 export interface BackupSource {
-  /** Schema, if known before anything is written; else null. */
+  /** Schema version; null if it is known only after the data was read. */
   readonly schema: number | null;
-  /** Set for snapshots, which lead back to an earlier version: the restored database keeps its schema. */
+  /** Set for snapshots, which restore an earlier version: their database is not migrated. */
   readonly retainsSchema?: true;
   bring(folder: string, onProgress: (done: number, of: number) => void): Promise<RestoredDatabase>;
 }
 
 /**
  * @param where absolute path, or address of a continuous copy
- * @param toMs point in time (milliseconds); null is the newest
+ * @param toMs point in time, ms since the epoch; null for the newest
  * @param openCopy opens the continuous copy at the address
  * @throws Error that states the remedy, DamagedBackup
  */

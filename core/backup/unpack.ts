@@ -38,16 +38,17 @@ export async function readManifest(
   }
 }
 
-/** The key is read into memory; other parts are written to files of their names, the database to `tatami.db`. */
 export interface Unpacked {
   readonly manifest: Manifest;
+  /** Content of `master.key`; null if the backup has none. */
   readonly key: Buffer | null;
 }
 
 /**
- * Reads and verifies a backup.
+ * Reads and verifies a backup. Writes every part except the key to a file of its name, and the database to
+ * `tatami.db`.
  * @param folder target folder; null verifies only
- * @param onBytes called with the progress within the database, of `manifest.database.bytes`
+ * @param onBytes called with the number of unpacked bytes of the database, and the total
  * @throws DamagedBackup
  */
 export async function unpackBackup(

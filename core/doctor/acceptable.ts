@@ -6,7 +6,7 @@ import type { Subject } from './subject.ts';
 
 const wayBack = 'Restore a backup with `tatami restore`.';
 
-/** Checks the header of the file. */
+/** Returns true if the header of the file contains a schema version. */
 export const isDatabase = (path: string): boolean => schemaOfFile(path) > 0;
 
 /** @throws Error if the file is not a database of Tatami */

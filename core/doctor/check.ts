@@ -1,4 +1,4 @@
-// Types and constructors of the checks of `tatami doctor`, which change nothing, and of their findings.
+// Types of the checks of `tatami doctor`, which are read-only, and constructors of their findings.
 import type { RowSubject, Subject } from './subject.ts';
 
 /** `note`: information; `warning`: a future problem; `error`: a problem now. */
@@ -16,14 +16,13 @@ export interface Finding {
 
 export interface Check {
   readonly name: string;
-  /** Statement that is true without findings. */
+  /** Statement that is true if the check has no findings. */
   readonly holds: string;
   /** True if the check needs a readable database. */
   readonly readsDatabase?: true;
   look(subject: Subject): Promise<readonly Finding[]> | readonly Finding[];
 }
 
-/** A check that reads only rows. */
 export interface RowCheck extends Check {
   look(subject: RowSubject): readonly Finding[];
 }

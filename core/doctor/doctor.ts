@@ -23,7 +23,10 @@ import { texts } from './checks/texts.ts';
 import { work } from './checks/work.ts';
 import type { Subject } from './subject.ts';
 
-/** If one of these finds that the database cannot be read, later checks that read the database are skipped. */
+/**
+ * Checks of the database file. If one of them finds that the file cannot be read, later checks that read it
+ * are skipped.
+ */
 const ofTheFile: readonly Check[] = [pages, structure, schema, texts];
 
 export const checks: readonly Check[] = [

@@ -1,4 +1,3 @@
-// Models of all entities by name.
 import type { AnyModel } from '../changes/kind.ts';
 import { installModel } from '../plugins/installs/schema.ts';
 import { proposalModel } from '../proposals/kind.ts';

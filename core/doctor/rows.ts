@@ -5,7 +5,7 @@ import { structure } from './checks/structure.ts';
 import { texts } from './checks/texts.ts';
 import type { RowSubject } from './subject.ts';
 
-/** Accepts any JSON and events. @returns a sentence for each error of the first check that finds errors */
+/** @returns a sentence for each error of the first check that finds errors */
 export function examineRows(db: Connection): string[] {
   const subject: RowSubject = {
     database: () => db,

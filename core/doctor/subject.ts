@@ -1,4 +1,5 @@
-// Opens the data directory that the doctor checks, over a read-only connection, while a server runs or not.
+// Opens the data directory that the doctor checks, over a read-only connection, with or without a running
+// server.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
@@ -25,11 +26,13 @@ export interface Subject {
   /** 32 bytes; null if the file is missing or invalid. */
   readonly masterKey: Uint8Array | null;
   readonly nowMs: number;
-  /** Throws if the database cannot be opened. Read unverified text as blobs: libsql aborts the process on text that is not UTF-8. */
+  /**
+   * Read unverified text as blobs, because libsql aborts the process on text that is not UTF-8.
+   * @throws Error if the database cannot be opened
+   */
   database(): Connection;
   /** Returns all rows of a query; the query must not read text that the `texts` check has not verified. */
   rows<R>(sql: string, ...params: readonly (string | number | bigint)[]): R[];
-  /** Reader of archived events. */
   readonly archived: ArchivedEvents;
   close(): void;
 }

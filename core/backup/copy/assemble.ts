@@ -1,5 +1,6 @@
-// Builds a database file from a continuous copy: the newest base before the requested time, and the segments up to it. Every object is
-// verified as it is read. A damaged object is bypassed through another base, or reported if no other base covers the time.
+// Builds a database file from a continuous copy: applies the segments up to the requested time to the newest
+// base before it. Every object is verified as it is read. If one is damaged, another base is used; the damage
+// is reported if no other base covers the time.
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { checkFile } from '../../store/file-check.ts';
 import type { LogHead } from '../../store/log-head.ts';
@@ -9,24 +10,22 @@ import { decodeObject } from './object.ts';
 import { readTimeline, reasonOf, runOf, without, type Base, type Chain, type Damaged } from './timeline.ts';
 
 export interface Assembled {
-  /** Time of the state (milliseconds): that of the last segment at or before the requested time. */
+  /** Time of the last segment at or before the requested time, ms since the epoch. */
   readonly timeMs: number;
-  /** Log head of the database. */
   readonly head: LogHead | null;
-  /** Log generation of the database. */
   readonly generation: string | null;
   readonly installation: string | null;
   readonly bytes: number;
 }
 
 interface AssembleOptions {
-  /** Called with the number of objects read, and their total. */
+  /** Called with the number of objects read, and the total. */
   onProgress?(done: number, of: number): void;
 }
 
 /**
  * Writes the database as of the given time into a new file, which is complete and synced on success, and removed on failure.
- * @param timeMs null is the newest state
+ * @param timeMs time in ms since the epoch; null for the newest state
  * @throws CopyError that names the covered periods and the damaged objects
  */
 export async function assembleAt(
@@ -42,7 +41,7 @@ export async function assembleAt(
       const outcome = await assemble(source, target, toFile, onProgress);
       if (!outcome.damaged) return finished(toFile, target, outcome.head);
       const { damaged } = outcome;
-      // Another base may cover the same time; if none does, the next search reports it.
+      // Another base may cover the same time; if none does, `findTarget` throws.
       chains = chains.map((chain) => (chain === target.chain ? without(chain, [damaged]) : chain));
     } catch (error) {
       await rm(toFile, { force: true });
@@ -52,14 +51,13 @@ export async function assembleAt(
   }
 }
 
-/** Returns the newest base from which a segment is reachable. */
+/** Returns the newest base whose consecutive segments include the one with this index. */
 function baseFor(chain: Chain, index: number): Base | undefined {
   return chain.bases.findLast(
     (base) => base.end <= index && (runOf(chain, base).at(-1)?.index ?? -1) >= index,
   );
 }
 
-/** Result of applying a base and its segments. */
 type Outcome = { readonly damaged: Damaged } | { readonly damaged: null; readonly head: LogHead | null };
 
 async function assemble(
@@ -109,7 +107,10 @@ async function applyBasePart(file: FileHandle, chain: string, bytes: Uint8Array)
   await file.write(payload, 0, payload.length, head.offset);
 }
 
-/** @returns the size of the database after the segment, if anything was committed, and its log head */
+/**
+ * @returns `dbBytes`: size of the database after the segment, null if nothing was committed; `head`: its log
+ *   head
+ */
 async function applySegmentPart(
   file: FileHandle,
   chain: string,

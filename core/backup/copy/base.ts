@@ -1,5 +1,6 @@
-// Takes a base: copies the database file part by part while the server writes it. Pages that are checkpointed meanwhile may be old, new, or
-// torn; the segments since the start of the base contain all of them and correct the copy.
+// Takes a base: copies the database file part by part while the server writes it. Pages that are checkpointed
+// during the copy may be old, new or torn; the segments since the start of the base contain all of them and
+// correct the copy.
 import { fstatSync, read } from 'node:fs';
 import { promisify } from 'node:util';
 import { lastHeader, readEnd } from '../../store/wal-archive/segments.ts';
@@ -14,7 +15,10 @@ export interface BaseOptions {
   readonly destination: Destination;
   readonly root: string;
   readonly walArchive: string;
-  /** Descriptor of the database file. Must not be closed while the store is open, because that would drop SQLite's locks on the file. */
+  /**
+   * Descriptor of the database file. Must not be closed while the store is open, because that would drop
+   * SQLite's locks on the file.
+   */
   readonly fd: number;
   readonly chain: string;
   readonly base: number;
@@ -22,7 +26,7 @@ export interface BaseOptions {
   /** Aborted when the chain ends or the server stops. */
   readonly signal: AbortSignal;
   onProgress(done: number, of: number): void;
-  /** Retries failing work. */
+  /** Runs the work until it succeeds or `signal` is aborted. */
   retried<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -30,7 +34,7 @@ export interface BaseOptions {
 export async function takeBase(options: BaseOptions): Promise<number> {
   const { destination, root, walArchive, fd, chain, base, nowMs, signal, onProgress, retried } = options;
   const beganMs = nowMs();
-  // Pages in the log may not be in the file yet, and later ones are checkpointed during the read.
+  // The segments of the current log are needed too: their pages may not be in the file yet.
   const first = newest(walArchive, chain).first;
   const fileBytes = fstatSync(fd).size;
   const parts = Math.ceil(fileBytes / partBytes);
@@ -48,14 +52,15 @@ export async function takeBase(options: BaseOptions): Promise<number> {
     );
     await retried(() => destination.put(basePartName(root, base, part), object));
     sent += object.length;
-    // Pauses for as long as the part took, to leave half of the time to other work.
+    // Pauses as long as the part took, so that other work gets half of the time.
     await Bun.sleep(performance.now() - startedMs);
   }
   signal.throwIfAborted();
   const manifest = await encodeObject({
     kind: 'manifest',
     ...{ chain, base, parts, fileBytes, first },
-    // Everything checkpointed meanwhile was archived before.
+    // Pages are archived before they are checkpointed, so the segments up to this one contain every page that
+    // changed in the file during the copy.
     end: newest(walArchive, chain).index,
     ...{ beganMs, endedMs: nowMs() },
   });
@@ -65,7 +70,8 @@ export async function takeBase(options: BaseOptions): Promise<number> {
 
 function newest(walArchive: string, chain: string): { first: number; index: number } {
   const last = lastHeader(walArchive);
-  // A base is usable only with the segments of everything checkpointed meanwhile, which are missing once the chain has ended.
+  // A base needs the segments of all pages that are checkpointed during the copy; an ended chain gets no more
+  // segments.
   if (last?.chain !== chain || readEnd(walArchive) !== null)
     throw new Error('The chain of the continuous copy ended.');
   return last;

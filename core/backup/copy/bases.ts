@@ -1,10 +1,14 @@
-// Schedules bases, one at a time: for a chain without one, and before its segments take long to apply.
+// Schedules bases, one at a time: the first one of a chain, and then one per day, or earlier after many
+// segments, because segments take long to apply.
 import { closeSync, openSync } from 'node:fs';
 import { takeBase, type BaseOptions } from './base.ts';
 import type { BaseManifest } from './object.ts';
 
 const everyMs = 24 * 3_600_000;
-/** Bytes of segments after which a new base is taken; at least the size of the last base. */
+/**
+ * A new base is taken after this many bytes of segments, or after the size of the last base if that is
+ * larger.
+ */
 const segmentBytesMax = 256 * 1024 * 1024;
 const retryMs = { first: 1_000, last: 60_000 };
 
@@ -22,14 +26,13 @@ export interface Bases {
   use(of: BasesOf): void;
   /** Records the bytes of sent segments. */
   sent(bytes: number): void;
-  /** Starts a base if one is due. */
   takeIfDue(): void;
-  /** True if the chain has a base, so that it can be restored. */
+  /** Returns true if the chain has a base, so that it can be restored. */
   has(): boolean;
-  /** Number and progress of the base in progress. */
+  /** Returns the number of the base in progress, and its sent and total parts; null if there is none. */
   underWay(): { readonly base: number; readonly done: number; readonly of: number } | null;
   stop(): Promise<void>;
-  /** Must be called after the store was closed. */
+  /** Must be called after the store was closed; see `BaseOptions.fd`. */
   close(): void;
 }
 
@@ -37,7 +40,7 @@ interface State {
   readonly chain: string;
   readonly root: string;
   next: number;
-  /** Start of the last base; null if there is none. */
+  /** Start of the last base, ms since the epoch; null if there is none. */
   lastMs: number | null;
   baseBytes: number;
   sinceBytes: number;
@@ -108,7 +111,7 @@ function isDue({ lastMs, baseBytes, sinceBytes }: State, nowMs: number): boolean
   return sinceBytes > 0 && (isOld || sinceBytes > Math.max(segmentBytesMax, baseBytes));
 }
 
-/** Retries until success or abort. */
+/** Retries with increasing delays until success or abort. */
 async function retried<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let delayMs = retryMs.first; ; delayMs = Math.min(delayMs * 2, retryMs.last)) {
     try {

@@ -1,5 +1,6 @@
-// The continuous copy: archives and sends new commits every few seconds, so that losing the disk loses seconds. A failure of the copy or
-// its destination never delays a write: it is retried and reported, and if the chain of segments breaks, a new chain starts with a base.
+// The continuous copy: archives and sends new commits every few seconds, so that the loss of the disk loses
+// only seconds of data. A failure of the copy or its destination never delays a write: it is retried and
+// reported, and if the chain of segments breaks, a new chain starts with a base.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
@@ -41,7 +42,7 @@ export interface CopierOptions {
 
 interface CopyStatus {
   readonly destination: string;
-  /** Age of the oldest write that losing the disk now would lose (milliseconds). */
+  /** Age in milliseconds of the oldest commit that cannot be restored from the copy. */
   readonly lagMs: number;
   /** Bytes of archived segments that are not sent yet. */
   readonly waitingBytes: number;
@@ -55,7 +56,7 @@ export interface Copier {
   status(): CopyStatus;
   /** Archives and sends everything committed so far. */
   round(): Promise<void>;
-  /** Sends the rest. Must be called after the store was closed. */
+  /** Sends the remaining segments, for at most `withinMs`. Must be called after the store was closed. */
   finish(withinMs: number): Promise<void>;
 }
 
@@ -251,7 +252,7 @@ async function beginChain(copying: Copying, ended: string | null): Promise<void>
   });
 }
 
-/** A destination that is unreachable for long must not fill the disk. */
+/** A destination that is unreachable for long must not fill the local disk with unsent segments. */
 async function giveUpWhatIsTooMuch({ outbox, store, log }: Copying): Promise<void> {
   if (outbox.waitingBytes() <= walArchiveBytesMax) return;
   await store.take({ end: 'the unsent segments exceeded their disk quota' });

@@ -5,7 +5,7 @@ import { openS3, type S3Settings } from './s3.ts';
 export interface Destination {
   /** Name for messages, without credentials. */
   readonly title: string;
-  /** Path of the folder, on which a disk may have to be mounted; null for a store. */
+  /** Path of the folder, on which a disk may have to be mounted; null for an S3-compatible store. */
   readonly folder: string | null;
   /** Writes an object atomically. */
   put(name: string, bytes: Uint8Array): Promise<void>;

@@ -1,5 +1,6 @@
-// Event archive files in a copy: they never change, and a copied database needs those it references. Each is sent before the segment that
-// references it, under a name with its checksum, because after a restore another file may have the same name.
+// Sends and reads the event archive files of a copy. A copied database needs the files that it references, so
+// each file is sent before the segment that references it. Its name contains its checksum, because after a
+// restore another file may have the same local name.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -27,7 +28,7 @@ export const matchesNameSum = (name: string, bytes: Uint8Array): boolean =>
 export interface FilesSender {
   /** Resolves once every readable file that exists now is in the destination. */
   send(): Promise<void>;
-  /** Sentence that names the files that could not be read last time; null if there are none. */
+  /** Returns a sentence that names the files that the last `send` could not read; null if there are none. */
   fault(): string | null;
 }
 
@@ -36,11 +37,11 @@ export function createFilesSender(options: {
   destination: Destination;
   folder: string;
   installation: string;
-  /** Called once for each unreadable file, until it is readable again. */
+  /** Called when a file becomes unreadable. */
   onUnreadable(name: string, error: unknown): void;
 }): FilesSender {
   const { destination, folder, installation } = options;
-  /** Local names; one entry per file. */
+  /** Local names of the files that are in the destination. */
   const sent = new Set<string>();
   let there: Set<string> | null = null;
   let unreadable: readonly string[] = [];

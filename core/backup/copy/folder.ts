@@ -1,4 +1,4 @@
-// A folder as the destination of a copy: on a separate disk, or mounted. Private to the user, like the data directory.
+// Stores a copy in a folder, which is private to the user like the data directory.
 import { open, readFile, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makePrivateDir } from '../../store/private.ts';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Destination } from './destination.ts';
 import { createKnownFolder } from './known-folder.ts';
 
-/** @param database path of the database, beside which the marker file is stored */
+/** @param database path of the database; the marker file is in the same folder */
 export function guarded(destination: Destination, database: string): Destination {
   const { folder } = destination;
   if (folder === null) return destination;
@@ -15,7 +15,7 @@ export function guarded(destination: Destination, database: string): Destination
       await destination.put(name, bytes);
       known.remember();
     },
-    /** Checked as well: an empty list would start a new chain. */
+    /** An unmounted disk has an empty list, which would start a new chain. */
     async list(prefix) {
       await known.check();
       return destination.list(prefix);

@@ -16,11 +16,11 @@ interface ChainReport {
   readonly bases: number;
   readonly segments: number;
   readonly objects: number;
-  /** Covered periods in milliseconds; times between two periods cannot be restored. */
+  /** Covered periods, ms since the epoch; times between two periods cannot be restored. */
   readonly moments: readonly { readonly fromMs: number; readonly toMs: number }[];
 }
 
-/** Reports from object names and manifests only. */
+/** Reads only object names and manifests. */
 export async function listCopy(source: Destination): Promise<CopyReport> {
   return reportOf(await readTimeline(source));
 }

@@ -1,5 +1,5 @@
-// Records in the data directory which folder was used. If that folder is empty now, its disk is probably not mounted; starting over there
-// would write to the disk that the copy must outlive.
+// Records in the data directory which folder was used. If that folder is empty now, its disk is probably not
+// mounted, and new files would be written to the disk whose loss the copy must survive.
 import { readdir } from 'node:fs/promises';
 import { existsSync, readFileSync } from 'node:fs';
 import { writeWholeFile } from '../../store/whole-file.ts';
@@ -10,7 +10,7 @@ export class EmptiedFolder extends Error {}
 export interface KnownFolder {
   /** @throws EmptiedFolder if the folder was used before and is empty now */
   check(): Promise<void>;
-  /** Records that the folder contains our files. */
+  /** Records that the folder contains files of this server. */
   remember(): void;
 }
 
@@ -37,7 +37,7 @@ export function createKnownFolder(marker: string, folder: string): KnownFolder {
   };
 }
 
-/** Lock files and unfinished files do not count. */
+/** Ignores hidden files, which are locks and unfinished files, and `lost+found`. */
 async function isBare(folder: string): Promise<boolean> {
   try {
     return (await readdir(folder)).every((name) => name.startsWith('.') || name === 'lost+found');

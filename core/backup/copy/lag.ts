@@ -2,19 +2,19 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Problems } from '../../lib/problems.ts';
 
-/** Lag above which a problem is raised. */
+/** Lag above which a problem is raised; three times the interval of the copy if that is longer. */
 const lagMsMax = 60_000;
 
 export interface CopyLag {
   /** Records that all commits up to this time can be restored from the copy. */
   safeUntil(monotonicMs: number): void;
   failed(message: string): void;
-  /** Lag in milliseconds. */
   lagMs(): number;
   lastError(): string | null;
   /**
-   * Updates the problem `copy`. @param state sentence about the current activity @param fault sentence about missing parts of the copy,
-   * reported regardless of the lag
+   * Raises or clears the problem `copy`.
+   * @param state sentence about the current activity
+   * @param fault sentence about missing parts of the copy, reported regardless of the lag
    */
   report(state: string, fault: string | null): void;
 }

@@ -1,7 +1,8 @@
-// Object names of a copy. They sort, and segment names contain their time, so a listing alone shows which times are covered.
+// Object names of a copy. Segment names contain their time, so that a listing alone shows which times are
+// covered.
 // <installation>/<chain>/chain | base-<number>/<part> | base-<number>/manifest | segments/<index>-<part>of<parts>-<time>-<log position>
 
-/** Point in time that a segment leads to. */
+/** End of a segment, as stated in its object name. */
 export interface CopyMoment {
   readonly index: number;
   readonly timeMs: number;
@@ -32,7 +33,7 @@ export function segmentPartName(
   return `${root}segments/${digits(index, 10)}-${of}-${digits(timeMs, 13)}-${position ?? 'x'}`;
 }
 
-/** Parsed object name; null for a foreign name. */
+/** Parsed object name; `other` for an unknown object of a chain. */
 export type ParsedName = {
   readonly root: string;
   readonly installation: string | null;

@@ -1,5 +1,5 @@
-// Objects of a copy. Each is self-describing and verifiable on its own: a line with the SHA-256 of the rest, a line of JSON, and the
-// compressed payload.
+// Encodes the objects of a copy: a line with the SHA-256 of the rest, a line of JSON, and the compressed
+// payload, so that each object can be verified without the others.
 
 import type { LogHead } from '../../store/log-head.ts';
 
@@ -22,7 +22,7 @@ interface BasePart {
   readonly chain: string;
   readonly base: number;
   readonly part: number;
-  /** Offset in the database file. */
+  /** Offset in the database file, in bytes. */
   readonly offset: number;
 }
 

@@ -6,11 +6,18 @@ import type { FilesSender } from './files.ts';
 import { chainRoot } from './names.ts';
 import { sendSegment, DamagedSegmentError } from './send.ts';
 
-/** Disk quota of unsent segments. Above it they are dropped, and a new base is taken when the destination is reachable again. */
+/**
+ * Disk quota of unsent segments. When it is exceeded they are dropped, and a new base is taken when the
+ * destination is reachable again.
+ */
 export const walArchiveBytesMax = 1024 * 1024 * 1024;
 
 export interface Outbox {
-  /** Sends the unsent segments after the archive files they reference. @returns bytes sent @throws SpoolError */
+  /**
+   * Sends the unsent segments after the archive files they reference.
+   * @returns bytes sent
+   * @throws DamagedSegmentError
+   */
   send(): Promise<number>;
   waitingBytes(): number;
   /** Drops the unsent segments. */
@@ -26,7 +33,8 @@ export function createOutbox(options: {
   const { destination, walArchive, installation, files } = options;
   return {
     async send() {
-      // Listed before the archive files, because archive files exist before the segments that reference them.
+      // Segments are listed before the archive files are, because a file exists before the segment that
+      // references it.
       const waiting = waitingPaths(walArchive);
       await files.send();
       let bytes = 0;

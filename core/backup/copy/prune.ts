@@ -9,7 +9,7 @@ export interface PruneOptions {
   readonly installation: string;
   /** Chain that is being written. */
   readonly chain: string;
-  /** Base in progress. */
+  /** Number of the base in progress; null if there is none. */
   readonly underWay: number | null;
   /** Start of the period that must remain restorable. */
   readonly fromMs: number;

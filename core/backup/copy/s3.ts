@@ -1,9 +1,9 @@
-// An S3-compatible store as the destination of a copy. Only the operator configures it, so it bypasses the egress guard for requests of
-// tenants. docs/decisions/0025.
+// Stores a copy in an S3-compatible store. Only the operator configures its endpoint, so requests bypass the
+// egress guard, which is for requests of tenants. docs/decisions/0025.
 import { inTime } from '../../lib/in-time.ts';
 import type { Destination } from './destination.ts';
 
-/** Read from the environment only; never logged. */
+/** Settings from the environment, which are never logged. */
 export interface S3Settings {
   /** Endpoint URL; null for Amazon's endpoint of the region. */
   readonly endpoint: string | null;
@@ -55,6 +55,6 @@ export function openS3(where: string, settings: S3Settings): Destination {
   };
 }
 
-/** The client has no timeout of its own. */
+/** `Bun.S3Client` has no timeout. */
 const answered = <T>(work: Promise<T>): Promise<T> =>
   inTime(work, answerMs, () => new Error('The store does not respond.'));

@@ -8,10 +8,14 @@ import { encodeObject } from './object.ts';
 /** Uncompressed bytes of pages per part. */
 const partBytesMax = 8 * 1024 * 1024;
 
-/** A stored segment is damaged, as after a power failure, so the chain cannot continue. */
+/** An unsent segment is damaged, as after a power failure, so the chain cannot continue. */
 export class DamagedSegmentError extends Error {}
 
-/** Sends all parts; a segment counts only if all of its parts exist. @returns bytes sent */
+/**
+ * Sends all parts of a segment; readers ignore a segment with a missing part.
+ * @returns bytes sent
+ * @throws DamagedSegmentError
+ */
 export async function sendSegment(
   destination: Destination,
   root: string,

@@ -18,7 +18,7 @@ export interface Chain {
   readonly root: string;
   readonly installation: string | null;
   readonly chain: string;
-  /** In order of creation. */
+  /** Finished bases in order of creation. */
   readonly bases: readonly Base[];
   /** Complete segments by index. */
   readonly segments: ReadonlyMap<number, Segment>;
@@ -40,7 +40,7 @@ export interface Reach {
   readonly to: Segment;
 }
 
-/** Returns the chains by start time. */
+/** Returns the chains in the order of their start. */
 export async function readTimeline(source: Destination): Promise<Chain[]> {
   const byRoot = Map.groupBy(
     (await source.list()).flatMap((name) => {
@@ -108,7 +108,7 @@ function segmentsOf(objects: ChainObjects): Map<number, Segment> {
   return new Map(whole.sort(([a], [b]) => a - b));
 }
 
-/** Returns the consecutive segments from a base on; empty if the base is not usable yet. */
+/** Returns the consecutive segments from the first one of a base on; empty if the base is not usable yet. */
 export function runOf({ segments }: Chain, { first, end }: Base): Segment[] {
   const run: Segment[] = [];
   for (let index = first; ; index++) {
@@ -136,7 +136,7 @@ export function reachesOf(chain: Chain): Reach[] {
 
 const later = (a: Segment, b: Segment): Segment => (a.index < b.index ? b : a);
 
-/** Returns the chain without the given damaged objects. */
+/** Returns the chain without these objects, and adds them to `damaged`. */
 export function without(chain: Chain, damaged: readonly Damaged[]): Chain {
   const gone = new Set(damaged.map(({ name }) => name));
   const isWhole = ({ names }: { names: readonly string[] }): boolean => !names.some((name) => gone.has(name));

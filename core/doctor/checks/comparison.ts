@@ -1,5 +1,5 @@
-// Compares rows with the last events of their objects. Archived events are compared last and in order, so that each archive file is
-// read once.
+// Compares rows with the last events of their objects. Archived events are compared last and in order, so
+// that each archive file is read only once.
 import type { SqlRow } from '../../store/statement.ts';
 import { error, some, type Finding } from '../check.ts';
 import type { RowSubject } from '../subject.ts';
@@ -7,7 +7,7 @@ import { readEvent, type LastEvent } from './last-event.ts';
 import type { LastEvents } from './last-events.ts';
 
 export interface Comparison {
-  /** Entity of the objects, as named in events. */
+  /** Name of the entity in events. */
   readonly kind: string;
   /** Name of the table in a finding. */
   readonly table: string;

@@ -1,4 +1,3 @@
-// Finds the last event of each object.
 import { contracts } from '../../contracts.ts';
 import { idOf } from '../facts/fact.ts';
 import type { RowSubject } from '../subject.ts';
@@ -8,7 +7,10 @@ export interface LastEvents {
   /** Returns undefined if the log has no event of the object. */
   sequenceOf(workspaceId: string, kind: string, id: string): number | undefined;
   of(kind: string): Iterable<LogObject>;
-  /** Returns false if the last events show the object, and the object that it depends on, as existing. */
+  /**
+   * Returns true unless the log shows that the object, and the issue or comment that it belongs to, still
+   * exist.
+   */
   mayBeGone(workspaceId: string, kind: string, id: string): boolean;
 }
 
@@ -39,7 +41,7 @@ export function lastEventsOf(subject: RowSubject): LastEvents {
   const sequenceOf: LastEvents['sequenceOf'] = (workspaceId, kind, id) =>
     last.get(kind)?.get(`${workspaceId} ${id}`);
 
-  /** Checks the type first, which usually avoids reading an archive file. */
+  /** Reads the type before the data, because that usually avoids reading an archive file. */
   const isEndType = (workspaceId: string, sequence: number): boolean =>
     subject
       .rows<{ type: string }>(
@@ -55,7 +57,8 @@ export function lastEventsOf(subject: RowSubject): LastEvents {
     if (!event || isEnded(kind, event.data)) return true;
     if (!partsOfIssues.includes(kind)) return false;
     const { issue, commentId } = event.data;
-    // A reaction is removed with its comment. Events of earlier versions have no issue field, and an inbox item may have no issue.
+    // A reaction is removed with its comment. Events of earlier versions have no issue field, and an inbox
+    // item may have no issue.
     if (typeof commentId === 'string' && mayBeGone(workspaceId, 'comment', commentId)) return true;
     const issueId = idOf(issue);
     return typeof issueId === 'string' ? mayBeGone(workspaceId, 'issue', issueId) : issueId === undefined;

@@ -16,7 +16,7 @@ export function missingRows({ rows }: Pick<RowSubject, 'rows'>, last: LastEvents
       rows<{ key: string }>(`SELECT workspace_id || ' ' || id AS key FROM ${table}`).map(({ key }) => key),
     );
     const absent = [...last.of(name)].filter(({ workspaceId, id }) => !present.has(`${workspaceId} ${id}`));
-    // Sorted by event, so that each archive file is read once.
+    // The objects are sorted by event, so that each archive file is read only once.
     const missing = absent
       .sort((a, b) => a.sequence - b.sequence)
       .filter(({ workspaceId, id }) => !last.mayBeGone(workspaceId, name, id));

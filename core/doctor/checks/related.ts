@@ -1,4 +1,5 @@
-// Compares the labels, relations and attachments of issues with issue events, because they have no events of their own.
+// Compares the labels, relations and attachments of issues with issue events, because there are no separate
+// events for them.
 import type { RowSubject } from '../subject.ts';
 import { error, some, type Finding } from '../check.ts';
 import { idOf, timeOf } from '../facts/fact.ts';
@@ -94,7 +95,10 @@ function missingIn(
   );
 }
 
-/** Ignores deleted labels: deleted issues retain labels that were deleted later, and other issues do for a short time. */
+/**
+ * Ignores deleted labels: deleted issues retain labels that were deleted later, and other issues retain them
+ * for a short time.
+ */
 export function labelsOf({ rows }: RowSubject): Comparison {
   const deleted = new Set(
     rows<{ id: string }>('SELECT id FROM labels WHERE deleted_at IS NOT NULL').map(({ id }) => id),

@@ -1,7 +1,7 @@
 import { damage, error, some, type RowCheck } from '../check.ts';
 import type { RowSubject } from '../subject.ts';
 
-/** Most problems that SQLite reports. */
+/** Maximum number of problems that SQLite reports. */
 const reportedMax = 20;
 
 export const structure: RowCheck = {

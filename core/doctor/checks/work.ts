@@ -2,9 +2,12 @@ import { note, warning, type Check, type Finding } from '../check.ts';
 
 /** Due work normally starts within seconds. */
 const lateMs = 600_000;
-/** Lowest sentinel due time: such work waits for other work or for capacity. See core/events/work-rows.ts. */
+/** Lowest due time of work that waits for other work or for capacity. See core/events/work-rows.ts. */
 const neverMs = 8_640_000_000_000_000;
-/** Above 2,000, because cursors of idle workspaces are stored only every 2,000 events. */
+/**
+ * Lag above which a consumer is reported: more than 2,000, because cursors of idle workspaces are stored only
+ * every 2,000 events.
+ */
 const behindMin = 3_000;
 
 export const work: Check = {

@@ -29,7 +29,8 @@ export const automationFacts: SpecialFacts = {
       const { state } = eventData(event);
       return row.state === (isRunning(state) ? 'active' : state);
     }),
-    // A removal has no event type of its own: a running plugin emits plugin.disabled, any other an update without changes.
+    // A removal has no event type: a running plugin emits plugin.disabled, any other plugin an update without
+    // changes.
     fact('deleted', ['deleted_at'], (row, event) => {
       const { state, updatedAt, previous = {} } = eventData(event);
       if (row.deleted_at === null) return event.type !== 'plugin.disabled' || !isRunning(state);

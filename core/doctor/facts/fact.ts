@@ -1,4 +1,4 @@
-// Facts: comparisons of columns of a row with the last event of its object.
+// A fact compares columns of a row with the last event of its object.
 import { sameValue } from '../../changes/change.ts';
 import type { SqlRow } from '../../store/statement.ts';
 import type { Data, LastEvent } from '../checks/last-event.ts';
@@ -19,7 +19,10 @@ export function fact(name: string, columns: readonly string[], agrees: Fact['agr
   return { name, columns, agrees };
 }
 
-/** Returns a fact that a column equals the value of the event; it always agrees if `told` returns undefined. */
+/**
+ * Returns a fact that compares a column with the logged value; it always agrees if `logged` returns
+ * undefined.
+ */
 export function equal(name: string, column: string, logged: (data: Data, type: string) => unknown): Fact {
   return fact(name, [column], (row, { data, type }) => {
     const value = logged(data, type);

@@ -27,7 +27,7 @@ function fieldFacts({ fields }: Contract, references: References): Fact[] {
   });
 }
 
-/** False for the labels of a template, which are stored by id and shown with their names. */
+/** Returns false for the labels of a template, which are stored by id and shown with their names. */
 const isRenderedAsStored = ({ type, input, response }: Field): boolean =>
   type !== 'json' || JSON.stringify(input) === JSON.stringify(response);
 
