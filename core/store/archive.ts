@@ -1,5 +1,5 @@
-// Event archive: immutable compressed files beside the database that hold old, rarely read events, keyed by sequence number. Each file is
-// complete or absent, and a reader passes the checksum recorded when the file was written.
+// Stores old, rarely read events in immutable compressed files next to the database. Files are written
+// atomically, and verified when they are read against the checksum that was recorded when they were written.
 import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -20,7 +20,8 @@ interface ArchiveFile {
 
 export interface Archive {
   /**
-   * Writes a file; it is durable and was verified by reading it back on return. Replaces an unused file of the same name.
+   * Writes a file, which on return is durable and was verified by reading it back. Replaces an unused file of
+   * the same name.
    * @param texts JSON entries by sequence number, ascending
    */
   write(
@@ -106,7 +107,10 @@ export function createArchive(folder: string, onDamage: (message: string | null)
   };
 }
 
-/** Synchronous `Archive.read`, for commands that serve nothing else meanwhile. @throws ArchiveError if the file is missing or damaged */
+/**
+ * Synchronous `Archive.read`, for commands, which serve no requests.
+ * @throws ArchiveError if the file is missing or damaged
+ */
 export function readArchivedSync(folder: string, file: ArchivedFile): ReadonlyMap<number, string> {
   const name = archivedName(file);
   try {
@@ -130,7 +134,7 @@ function unreadableAt(path: string, error: unknown): ArchiveError {
 
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** A JSON array of two elements, so that other tools can parse each line. */
+/** Returns a JSON array of the number and the entry, so that other tools can parse each line. */
 const lineOf = ([number, text]: readonly [number, string]): string => `[${number},${text}]\n`;
 
 function linesOf(text: string): ReadonlyMap<number, string> {

@@ -1,6 +1,7 @@
-// Content-addressed file store: `blobs/` holds each content once per server, under its SHA-256. Only database rows say which workspace has
-// which content, and the duration and the result of an upload are the same if the content already existed. A content is complete before a
-// row references it, and is removed some time after the last reference is gone.
+// Stores file contents in `blobs/` under their SHA-256, once per server. Only database rows state which
+// workspace has which content, and the duration and the result of an upload are the same if the content
+// already existed. A content is complete before a row references it, and is removed some time after its last
+// reference.
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -33,7 +34,7 @@ export interface ArrivedBlob {
   readonly bytes: number;
   /** Stores the content durably under its digest. Must be called before the commit of the row that references it. @throws StoreError */
   persist(): Promise<void>;
-  /** Deletes the upload unless `keep` stored it. */
+  /** Deletes the upload unless `persist` stored it. */
   release(): void;
 }
 
@@ -43,8 +44,8 @@ export interface Blobs {
   take(source: AsyncIterable<Uint8Array>): Promise<ArrivedBlob>;
   pathOf(sha256: Digest): string;
   /**
-   * Removes blobs without a reference for an hour; the delay lets a running backup copy them.
-   * @param neededOf returns those of the given digests that rows reference
+   * Removes blobs that had no reference for an hour; the delay lets a running backup copy them.
+   * @param neededOf returns the given digests that rows reference
    * @returns the number of removed blobs
    */
   sweep(neededOf: (names: readonly string[]) => Promise<ReadonlySet<string>>): Promise<number>;
@@ -55,7 +56,6 @@ const incomingFolder = 'incoming';
 const unneededForMs = 3_600_000;
 const namesAtOnce = 500;
 
-/** Returns the path of a blob in the folder. */
 export const blobPath = (folder: string, sha256: Digest): string => join(folder, sha256.slice(0, 2), sha256);
 
 export function createBlobs(options: {
@@ -66,12 +66,13 @@ export function createBlobs(options: {
   const { folder, limits, nowMs } = options;
   const incoming = join(folder, incomingFolder);
   const pathOf = (sha256: Digest): string => blobPath(folder, sha256);
-  /** Time at which each unreferenced content was first seen without a reference. */
+  /** Time of the first sweep that found the content unreferenced, ms since the epoch, by digest. */
   const unneeded = new Map<string, number>();
 
   const persist = async (unfinished: string, sha256: Digest): Promise<void> => {
     const path = pathOf(sha256);
-    // Synchronous up to the rename, so that a concurrent sweep sees this entry gone before it removes the file.
+    // The steps up to the rename are synchronous, because a sweep between them could remove the existing
+    // file.
     unneeded.delete(sha256);
     mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 });
     if (existsSync(path)) rmSync(unfinished, { force: true });

@@ -14,7 +14,7 @@ afterAll(() => {
   for (const one of [db, planner]) one.close();
 });
 
-/** Builds a declared statement outside the registry, so that other tests of this process do not see it. */
+/** Builds a declared statement outside the registry, so that other tests of this process do not check it. */
 const declared = (reach: Statement['reach'], sql: string): Statement => ({
   ...composedStatement(sql),
   ...{ name: 'declared', reach },

@@ -18,7 +18,7 @@ interface Prepared {
 }
 
 interface Compiled {
-  /** Prepared at first use, because a process uses only part of the declared statements. */
+  /** Prepared at first use, because a process uses only some of the declared statements. */
   readonly prepared: Prepared;
   readonly columns: RowShape;
   /** Decides per workspace if the statement may run on the event loop; null if its cost is not tracked. */
@@ -28,15 +28,18 @@ interface Compiled {
 /** @throws Error when a tenant statement is not bound to its workspace */
 export type Compile = (statement: Statement<unknown>) => Compiled;
 
-/** Tracks whether a list query may run on the event loop. It may not if its plan can scan the whole workspace, or if it was recently slow there. */
+/**
+ * Tracks if a list query may run on the event loop: not if its plan can scan the whole workspace, or if it
+ * was recently slow there.
+ */
 interface Pace {
   isSlow(workspaceId: string): boolean;
   took(workspaceId: string, ms: number): void;
 }
 
-/** Several times the duration of a page of rows of usual size (milliseconds). */
+/** Duration above which a run counts as slow (milliseconds): several times that of a page of usual size. */
 const slowMs = 4;
-/** A single slow run may be a garbage collection. */
+/** Number of slow runs that count; a single one may be due to a garbage collection. */
 const slowTimes = 2;
 const slowForMs = 60_000;
 const slowWorkspacesMax = 1_000;
@@ -85,11 +88,12 @@ function checkedStatements(db: Database.Database): Map<Statement<unknown>, boole
  *   end of any transaction on that connection
  */
 export function createCompiler(db: Database.Database, planner: Database.Database): Compile {
-  /** Holds declared statements only, so the number of entries is bounded by the code. */
+  /** Contains only declared statements, so the number of entries is bounded by the code. */
   const compiled = new Map<Statement<unknown>, Compiled>();
   const composed = new LRUCache<string, Compiled>({ max: composedMax });
 
-  // Must not use the planner: a statement in progress there would keep a read transaction open and block the checkpoint.
+  // The planner must not be used here: a statement in progress there would keep a read transaction open and
+  // block the checkpoint.
   const definitionOf = (index: string): string => {
     const rows = db.prepare('SELECT sql FROM sqlite_master WHERE name = ?').all([index]);
     return (rows as { sql: string | null }[])[0]?.sql ?? '';
@@ -117,7 +121,8 @@ export function createCompiler(db: Database.Database, planner: Database.Database
 
   return (statement: Statement<unknown>): Compiled => {
     const isComposed = statement.name === 'composed';
-    // Keyed by the original SQL: two statements may differ only in parameter names, which the guard checks.
+    // The key is the original SQL, because two statements may differ only in parameter names, which the guard
+    // checks.
     const before = isComposed ? composed.get(statement.sql) : compiled.get(statement);
     if (before) return before;
     const prepare = once(() => prepareStatement(db, statement));

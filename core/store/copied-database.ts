@@ -1,4 +1,5 @@
-// Makes a consistent copy of a live database, and inspects copies. Never writes the file it reads, so a server may keep running on it.
+// Makes a consistent copy of a live database, and inspects copies. The read database is never written, so a
+// server may use it meanwhile.
 import Database from 'libsql';
 import { existsSync } from 'node:fs';
 import type { ArchivedFile } from './archive.ts';
@@ -136,7 +137,7 @@ export function readPausedAtMs(path: string): number | null {
   }
 }
 
-/** Returns the faults that SQLite finds in a file that nobody writes; empty if it is intact. */
+/** Returns the faults that SQLite finds in a file that no process writes; empty if it is intact. */
 export function findDamage(path: string): string[] {
   try {
     const db = openReadOnly(path);

@@ -11,7 +11,7 @@ export function isEngineError(error: unknown): error is Error & { code: string }
   );
 }
 
-/** Recognises the codes of both SQLite and the system. */
+/** Recognizes the codes of both SQLite and the system. */
 export function isDiskFull(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^(SQLITE_FULL|ENOSPC$)/.test(String(error.code));
 }
@@ -55,8 +55,8 @@ export function faultOf(error: unknown): StoreError {
   if (/^SQLITE_(BUSY|LOCKED)/.test(error.code))
     return new StoreError('busy', 'The database is locked by another process.', error);
   if (error.code.startsWith('SQLITE_FULL')) return new StoreError('full', 'The disk is full.', error);
-  // The shared-memory index of the WAL reports a full disk with a code of its own. A disk that turned read-only under open files fails the
-  // write itself.
+  // The shared-memory index of the WAL reports a full disk with a different code. If a disk becomes read-only
+  // while the file is open, the write fails with SQLITE_IOERR_WRITE.
   if (error.code.startsWith('SQLITE_IOERR_SHMSIZE'))
     return new StoreError('full', 'The disk is full.', error);
   if (/^SQLITE_(READONLY|CANTOPEN|IOERR_WRITE)/.test(error.code))

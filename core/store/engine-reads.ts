@@ -23,7 +23,7 @@ export interface ReadsWith {
   readonly compile: Compile;
   readonly readers: Readers;
   readonly guard: DamageGuard;
-  /** Resolves once the loop has processed every commit that may have completed by now. */
+  /** Resolves once the loop has processed every commit that may have completed before the call. */
   commitsProcessed(): Promise<void>;
   /** Called when SQLite finds content that it did not write. */
   onDamage(): void;
@@ -55,7 +55,7 @@ export function createReads({
       return selected;
     }
     const rows = await readers.read(scope, statement.text, bind(statement, params, scope.workspaceId));
-    // A reader may have seen a commit that neither the caches nor the loop's connection know yet.
+    // The rows may include a commit that the caches and the loop's connection do not reflect yet.
     await commitsProcessed();
     return rows.map((values) => rowOf(columns, values)) as R[];
   };

@@ -34,7 +34,7 @@ const one = tenantStatement(
   'test.kv_one',
   'SELECT sequence FROM cursors WHERE workspace_id = :ws AND consumer = :consumer',
 );
-/** Never run: checking a statement on a virtual table must not block the checkpoint. */
+/** Never run: the check of a statement on a virtual table must not block the checkpoint. */
 tenantStatement(
   'test.words_drop',
   'DELETE FROM search_index WHERE rowid = (SELECT doc FROM search_documents WHERE workspace_id = :ws AND id = :id)',
@@ -57,7 +57,7 @@ interface Bench {
   heads: LogHead[];
 }
 
-/** A store over a real file and the real writer thread. */
+/** Opens a store over a real file and the real writer thread. */
 function open(openWriter?: OpenWriter): Omit<Bench, 'heads'> {
   dir = mkdtempSync(join(tmpdir(), 'tatami-engine-'));
   const path = join(dir, 'tatami.db');
@@ -68,7 +68,10 @@ function open(openWriter?: OpenWriter): Omit<Bench, 'heads'> {
   return { store, path };
 }
 
-/** As `open`, without the thread: the log head is in memory, so that a test can count its writes and make them fail. */
+/**
+ * Opens a store without the thread: the log head is in memory, so that a test can count its writes and make
+ * them fail.
+ */
 function openHere(writeHead: (head: LogHead) => void = () => undefined): Bench {
   const heads: LogHead[] = [];
   const headWriter: HeadWriter = {

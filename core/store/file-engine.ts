@@ -61,11 +61,14 @@ export interface FileEngine extends Store {
   take(order: TakeOrder): Promise<void>;
   /** Rejects every write with this fault, until called with null. */
   suspend(fault: StoreError | null): void;
-  /** As `close`. @returns true if the database file holds everything and the WAL is empty */
+  /**
+   * Closes the store as `close` does.
+   * @returns true if the database file contains every commit and the WAL is empty
+   */
   closeWhole(): Promise<boolean>;
 }
 
-/** Interval between two checks of a piece of the file against its checksums. */
+/** Interval at which a piece of the file is verified against its checksums. */
 const verifyEveryMs = 1_000;
 
 /** Opens a migrated database. @throws Error if a tenant statement breaks the guard, or if the log lost acknowledged writes */

@@ -35,7 +35,9 @@ interface Compiling {
   readonly nowMs: number;
 }
 
-/** Returns one condition per AND term, so that the store can see which of them an index serves. */
+/**
+ * Returns one condition per AND term, so that the cost estimate can determine which of them an index covers.
+ */
 export function filterConditions(filters: readonly Filter[], columns: Columns, nowMs: number): Condition[] {
   const params: Record<string, Value> = {};
   let count = 0;
@@ -55,7 +57,7 @@ export function filterConditions(filters: readonly Filter[], columns: Columns, n
   }));
 }
 
-/** Applies to a single id only, because a row may match several. */
+/** Returns a subselect only for a single id: with several ids it could return a row more than once. */
 function listedIn(listing: Listing, param: string, compiling: Compiling): Pick<Condition, 'listed'> {
   const column = compiling.columns[listing.field];
   const [id, ...others] = column?.listed ? valuesOf(listing, column, compiling) : [];
@@ -154,7 +156,10 @@ function storedValue(column: FilterColumn, operand: Operand, { nowMs }: Compilin
   return column.value ? column.value(value) : typeof value === 'boolean' ? Number(value) : value;
 }
 
-/** Bound as a parameter, because the planner folds a literal and then scans the table without its workspace. */
+/**
+ * Binds the constant as a parameter, because the planner folds a literal, and then scans the table without
+ * its workspace.
+ */
 function constant(truth: boolean, bind: Compiling['bind']): string {
   return bind(truth ? 1 : 0);
 }

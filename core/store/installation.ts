@@ -3,7 +3,7 @@ import { systemStatement, tenantStatement } from './statement.ts';
 import { systemOp, type Op, type Scope, type Store } from './store.ts';
 
 export interface Installation {
-  /** Stays the same across restores. */
+  /** Name of the installation, which restores retain. */
   readonly name: string;
   /** Current log generation; each restore begins a new one. */
   readonly generation: string;

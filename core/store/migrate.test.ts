@@ -52,7 +52,7 @@ interface Look {
   integrity: string;
 }
 
-/** Contents of a database, for comparison. */
+/** Returns the contents of a database, for comparison. */
 function look(path: string): Look {
   const db = new Database(path);
   const all = (sql: string): Record<string, unknown>[] => db.prepare(sql).all() as Record<string, unknown>[];

@@ -1,5 +1,6 @@
-// Applies numbered forward-only migrations: each in one transaction with its row in `migrations`, after a snapshot of the file; a new
-// database gets all of them in one transaction. A database of a newer build is refused untouched.
+// Applies numbered forward-only migrations: each in one transaction with its row in `migrations`, after a
+// snapshot of the file; a new database gets all of them in one transaction. A database of a newer build is
+// rejected without a change.
 import Database from 'libsql';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -22,12 +23,10 @@ type Connection = InstanceType<typeof Database>;
 
 interface MigrationOptions {
   readonly path: string;
-  /** Folder of the snapshots. */
   readonly snapshots: string;
   readonly nowMs: () => number;
   /** Called before each step that may take long. */
   readonly onStep?: (message: string) => void;
-  /** Called before the log is checkpointed. */
   readonly beforeCheckpoint?: (db: Connection) => void;
 }
 

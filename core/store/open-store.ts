@@ -33,8 +33,9 @@ export interface OpenOptions {
   readonly log: Log;
   readonly problems: Problems;
   /**
-   * True if a continuous copy is made: committed frames are archived for it before each checkpoint. False removes the unsent segments of an
-   * earlier copy. `unknown`, for commands beside the server, leaves them.
+   * True if a continuous copy is made: committed frames are archived for it before each checkpoint. False
+   * removes the unsent segments of an earlier copy. `unknown`, for commands other than the server, leaves
+   * them.
    */
   readonly isCopied: boolean | 'unknown';
 }
@@ -97,8 +98,8 @@ function openDirectory(
 }
 
 /**
- * Removes the segments of a copy that is no longer made. If they cannot be removed the directory is read-only, which the start reports
- * elsewhere.
+ * Removes the segments of a copy that is no longer made. If they cannot be removed, the directory is
+ * read-only, which the start reports elsewhere.
  */
 function dropWalArchive(walArchive: string): void {
   try {

@@ -164,7 +164,7 @@ interface Columns {
   readonly along: string;
   readonly long: readonly string[];
 }
-/** Keyed by select list; the code has few of them. */
+/** Columns by select list; the number of select lists is bounded by the code. */
 const knownColumns = new Map<string, Columns>();
 
 function columnsOf(select: string, without: readonly string[]): Columns {

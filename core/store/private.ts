@@ -84,7 +84,7 @@ export function requireOwner(dir: string): void {
   );
 }
 
-/** Skipped for root, who can read the files of all users. */
+/** Allows root, who can read the files of all users. @throws Error if the path belongs to another user */
 function requireSameOwner(dir: string, path: string): void {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   const user = process.geteuid?.();

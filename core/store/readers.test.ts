@@ -53,11 +53,11 @@ const refusal = (promise: Promise<unknown>): Promise<unknown> =>
 const quick = 'SELECT id FROM texts ORDER BY id DESC LIMIT ?1';
 const counting = (limit: string): string =>
   `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n ${limit}) SELECT count(*) FROM n`;
-/** Runs until it is interrupted. */
+/** Query that runs until it is interrupted. */
 const endless = counting('');
-/** Takes many seconds, but ends even if the event loop that should interrupt it is blocked by it. */
+/** Query that takes many seconds, but ends even if it blocks the event loop that should interrupt it. */
 const long = counting('LIMIT 20000000');
-/** Each row is expensive to find. */
+/** Query whose rows are expensive to find. */
 const slow = `SELECT id FROM texts WHERE ${Array.from({ length: 30 }, (_, n) => `instr(lower(text), 'z${n}') = 0`).join(' AND ')} ORDER BY id LIMIT 30`;
 
 test('rows arrive in order, and a read cannot write', async () => {

@@ -1,5 +1,5 @@
-// A database file of an earlier version cannot return free pages to the disk. A start rewrites it once in one transaction, so a start that
-// is killed leaves the file unchanged.
+// Rewrites a database file of an earlier version, which cannot return free pages to the disk. A start does so
+// once, in one transaction, so a start that is killed leaves the file unchanged.
 import Database from 'libsql';
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -1,6 +1,6 @@
-// Read snapshot of the event loop: the state after the last group that the loop has processed. The writer thread commits concurrently;
-// without the snapshot a read between a commit and its message would be ahead of every cache, and consecutive reads could see two states.
-// docs/decisions/0018.
+// Maintains the read snapshot of the event loop: the state after the last group that the loop has processed.
+// The writer thread commits concurrently; without the snapshot, a read between a commit and its message would
+// be ahead of every cache, and consecutive reads could return two states. docs/decisions/0018.
 import type Database from 'libsql';
 import { isEngineError } from './engine-errors.ts';
 

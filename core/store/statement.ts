@@ -1,6 +1,6 @@
-// The statement registry: all SQL of the service is declared by name, with its reach. A *tenant* statement sees one workspace, because only
-// the Scope of the request can bind `:ws`. A *system* statement crosses workspaces and states why it must (key look-up, claims, sweeps, the
-// log head).
+// The statement registry: all SQL of the service is declared by name, with its reach. A *tenant* statement
+// accesses one workspace, because only the Scope of the request can bind `:ws`. A *system* statement crosses
+// workspaces and states why it must (key look-up, claims, sweeps, the log head).
 
 import { LRUCache } from 'lru-cache';
 

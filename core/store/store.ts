@@ -11,7 +11,10 @@ export interface Scope extends BillingAccount {
   readonly [scopeBrand]: true;
 }
 
-/** @param workspaceId from an authenticated principal or from the job being processed @param party see `Payer` */
+/**
+ * @param workspaceId from an authenticated principal or from the job being processed
+ * @param party see `BillingAccount`
+ */
 export function scopeOf(workspaceId: string, billingAccount: string | null = null, party?: string): Scope {
   return (
     party === undefined ? { workspaceId, billingAccount } : { workspaceId, billingAccount, party }

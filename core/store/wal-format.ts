@@ -1,5 +1,6 @@
-// Shared constants of the WAL file format for readers beside SQLite: https://sqlite.org/fileformat2.html#walformat. The log file has no
-// locks of its own, so opening and closing it does not disturb SQLite.
+// Constants of the WAL file format, for code that reads the log without SQLite:
+// https://sqlite.org/fileformat2.html#walformat. SQLite does not lock the log file itself, so opening and
+// closing it drops no lock.
 import { openSync } from 'node:fs';
 
 export const walHeaderBytes = 32;

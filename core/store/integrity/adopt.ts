@@ -12,7 +12,7 @@ import { dropSums, makeSums, writeSums } from './page-sums.ts';
 export function adoptDatabase(dir: string): void {
   const database = join(dir, 'tatami.db');
   const logHead = join(dir, 'log-head');
-  // Dropped first: if the process is killed from here on, old checksums would report damage.
+  // The checksums are dropped first: if the process is killed later, old checksums would report damage.
   dropSums(database);
   const head = checkpointAll(database);
   resetLogHead(logHead, head);
@@ -20,7 +20,10 @@ export function adoptDatabase(dir: string): void {
   writeIdentity(join(dir, 'identity'), { database, logHead }, 'closed', head);
 }
 
-/** As `adoptDatabase`, for a version without checksums and identities, which would let these become stale. */
+/**
+ * Adopts a database of a version without checksums and identities, and writes neither, because that version
+ * would not update them.
+ */
 export function adoptForEarlier(dir: string): void {
   resetLogHead(join(dir, 'log-head'), checkpointAll(join(dir, 'tatami.db')));
 }

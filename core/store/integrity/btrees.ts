@@ -16,7 +16,7 @@ export function isWholeTree(file: PageFile, root: number, damaged: ReadonlySet<n
   const seen = new Set<number>();
   const open = [root];
   const meet = (page: number): Buffer | null => {
-    // A page that is reached twice is damage.
+    // A page that is reached twice indicates damage.
     if (damaged.has(page) || seen.has(page)) return null;
     seen.add(page);
     return file.read(page);

@@ -15,14 +15,17 @@ interface CheckpointProgress {
 }
 
 export interface Checkpointer {
-  /** Runs a passive checkpoint. @returns the number of frames in the log. A later checkpoint completes what this one could not */
+  /**
+   * Runs a passive checkpoint; a later one writes the frames that it could not.
+   * @returns the number of frames in the log
+   */
   checkpointPassive(): number;
   /**
-   * Writes pending checksums. Must be called before any write, which may overwrite the log. @throws the error of a repeated failure to
-   * write checksums
+   * Writes pending checksums. Must be called before any write, which may overwrite the log.
+   * @throws the error of a repeated failure to write checksums
    */
   settle(): void;
-  /** Null while checksums are behind the file, or if there are none. */
+  /** Returns the checksums; null while they are behind the file, or if there are none. */
   sums(): PageSums | null;
   /** Checkpoints everything. @returns true if the file and its checksums are complete and the log is empty */
   checkpointAll(): boolean;
@@ -32,7 +35,7 @@ export interface Checkpointer {
 export function openCheckpointer(db: Database.Database, database: string, pageBytes: number): Checkpointer {
   const walFd = openSync(`${database}-wal`, 'r');
   const sums = hasSums(database) ? openPageSums(database) : null;
-  // A crash during a checkpoint may have left such a page half written in the file.
+  // A crash during a checkpoint may have left a page of the log half written in the file.
   for (const page of readWalLog(`${database}-wal`)?.frameOf.keys() ?? []) sums?.unset(page);
   let unrecorded: CheckpointProgress | null = null;
   let recorded: Recorded | null = null;
@@ -45,7 +48,8 @@ export function openCheckpointer(db: Database.Database, database: string, pageBy
   const checkpointPassive = (): CheckpointProgress | null => {
     const done = checkpoint(db, 'PASSIVE');
     if (done) unrecorded = done;
-    // A full disk may have stored some of the pages, or half of one. Reads use the log until a later checkpoint writes them all.
+    // On a full disk, only some of the pages may be in the file, or half of one. Reads use the log until a
+    // later checkpoint writes them all.
     else for (const page of pagesAfter(walFd, pageBytes, checkpointedOf(walFd, recorded))) sums?.unset(page);
     try {
       settle();
@@ -87,12 +91,12 @@ function checkpoint(db: Database.Database, mode: 'PASSIVE' | 'TRUNCATE'): Checkp
 
 /** Progress in the log, so that no frame is processed twice. */
 interface Recorded {
-  /** Changes when the log restarts. */
+  /** Salt of the log, which changes when the log restarts. */
   readonly salt: bigint;
   readonly checkpointed: number;
 }
 
-/** Returns the frames of the current log that are in the file with their checksums. */
+/** Returns the number of frames of the current log that are in the file with their checksums. */
 const checkpointedOf = (walFd: number, recorded: Recorded | null): number =>
   recorded?.salt === saltOf(walFd) ? recorded.checkpointed : 0;
 
@@ -105,7 +109,10 @@ function record(
 ): Recorded {
   const from = checkpointedOf(walFd, before);
   if (checkpointed > from) {
-    /** Null if the page has a later frame that is not checkpointed: the file still holds the earlier content. */
+    /**
+     * Checksum by page; null if a later frame of the page is not checkpointed, so that the file has the
+     * earlier content.
+     */
     const sumOf = new Map<number, number | null>();
     let pages = 0;
     eachFrame(walFd, pageBytes, [from + 1, frames], (frame, header, content) => {

@@ -1,5 +1,6 @@
-// The file `identity`: inodes of the directory's files, and if its server was stopped. A copy has other inodes, so a start recognises it,
-// and accepts only a copy of a stopped server. docs/decisions/0023.
+// Reads and writes the file `identity`: the inodes of the directory's files, and the state of its server. A
+// copy has other inodes, so a start detects it, and accepts only a copy of a stopped server.
+// docs/decisions/0023.
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import type { LogHead } from '../log-head.ts';
@@ -19,7 +20,7 @@ export interface DirectoryIdentity {
   readonly head: LogHead;
 }
 
-/** Stored twice, so that one damaged sector does not lose it. */
+/** Size of one copy; the identity is stored twice, so that one damaged sector does not lose it. */
 const copyBytes = 512;
 
 export function filesOf(files: IdentityFiles): string {

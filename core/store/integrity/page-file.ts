@@ -1,5 +1,5 @@
-// Reads database pages without SQLite: from the file alone, or as a reader sees them, including the write-ahead log. SQLite must not have
-// the file open in this process, because closing any descriptor of a file drops all locks on it.
+// Reads database pages without SQLite, with or without the write-ahead log. SQLite must not have the file
+// open in this process, because closing any descriptor of a file drops all locks on it.
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { newPageBytes } from './page-sums.ts';
 import { readOrNull } from './read-or-null.ts';
@@ -23,9 +23,9 @@ export interface PageFile {
   readonly pageBytes: number;
   /** Number of pages in the file, including a partial last page. */
   readonly pagesInFile: number;
-  /** Header as a reader sees it; null if it is invalid. */
+  /** Returns the header, from the log if it contains page 1; null if it is invalid. */
   header(): DatabaseHeader | null;
-  /** Page as a reader sees it; null if it does not exist or cannot be read. */
+  /** Returns the page, from the log if it contains the page; null if it does not exist or cannot be read. */
   read(page: number): Buffer | null;
   /** Calls `each` for all pages of the file in order, ignoring the log. */
   eachInFile(each: EachPage): void;

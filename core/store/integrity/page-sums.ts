@@ -20,7 +20,7 @@ export const hasSums = (database: string): boolean => existsSync(sumsOf(database
 type PageVerdict = 'right' | 'wrong' | 'unset' | 'lost';
 
 export interface PageSums {
-  /** Null if the first entry is damaged. */
+  /** Page size; null if the first entry is damaged. */
   readonly pageBytes: number | null;
   verdictOf(page: number, content: Uint8Array): PageVerdict;
 }

@@ -1,5 +1,6 @@
-// Classifies the data directory at start: own, new, of an earlier version, moved while no server ran, or assembled from files of different
-// moments. The last is refused, because its database state never existed. docs/decisions/0023.
+// Classifies the data directory at start: own, new, of an earlier version, moved while no server ran, or
+// assembled from files of different times, which is refused, because its database state never existed.
+// docs/decisions/0023.
 import { existsSync } from 'node:fs';
 import { emptyHead, readLogHead, type LogHead } from '../log-head.ts';
 import { filesOf, readIdentity, type DirectoryIdentity, type IdentityFiles } from './identity.ts';

@@ -1,5 +1,5 @@
-// Prepares a data directory for a server: recognises it, verifies its page checksums, marks its identity as open, and migrates it. A
-// damaged or unwritable directory is opened read-only.
+// Prepares a data directory for a server: recognizes it, verifies its page checksums, marks its identity as
+// open, and migrates it. A damaged or unwritable directory is opened read-only.
 import Database from 'libsql';
 import { existsSync } from 'node:fs';
 import type { Log } from '../../lib/log.ts';
@@ -157,7 +157,7 @@ function look(dir: DataDirectory, log: Log): Damage | null {
     }
   }
   if (!isUnsure) return null;
-  // Must precede SQLite's first open of the file in this process.
+  // The checksums must be computed before SQLite first opens the file in this process.
   const sums = sumsOfFile(dir.database);
   const findings = checkWhole(dir.database);
   if (findings.length > 0)

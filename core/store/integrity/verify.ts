@@ -34,7 +34,7 @@ function verify(file: PageFile, sums: PageSums): Verified {
   file.eachInFile((page, content) => {
     if (page === 1) headerPages = pagesByHeader(content);
     if (log?.frameOf.has(page)) return;
-    // Leftover pages of a database that shrank.
+    // The page remains from before the database shrank.
     if (page > (log?.pages ?? headerPages) && damaged[0] !== 1) return;
     const verdict = content?.length === pageBytes ? sums.verdictOf(page, content) : 'wrong';
     if (verdict === 'wrong') damaged.push(page);

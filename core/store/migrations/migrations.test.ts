@@ -172,8 +172,8 @@ test('older issues get only the times that the types and times of events prove',
     }
   let sequence = 0;
   /**
-   * @param changes times of state changes @param created creation time of the issue, where an import set another time than that of its
-   *   event
+   * @param changes times of state changes
+   * @param created creation time of the issue, if an import set another time than that of its event
    */
   const issue = (
     id: string,

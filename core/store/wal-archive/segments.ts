@@ -1,5 +1,6 @@
-// WAL segments of the continuous copy: a folder of the data directory that holds one file per segment until it has been sent. The archiver
-// writes segments, the sender deletes them, and they share no other state.
+// Stores the WAL segments of the continuous copy in a folder of the data directory, one file per segment
+// until it has been sent. The archiver writes segments, the sender deletes them, and they share no other
+// state.
 import {
   closeSync,
   existsSync,
@@ -24,13 +25,16 @@ export interface SegmentHeader {
   readonly chain: string;
   /** Position in the chain, from 0. */
   readonly index: number;
-  /** Index of the first segment of the current log: when this log started, the database file held the content of all earlier segments. */
+  /**
+   * Index of the first segment of the current log: when this log started, the database file contained all
+   * earlier segments.
+   */
   readonly first: number;
   readonly timeMs: number;
   /** Log head; null if there is none yet. */
   readonly head: LogHead | null;
   readonly pageBytes: number;
-  /** Size of the database; null if nothing was committed. */
+  /** Size of the database in pages; null if nothing was committed. */
   readonly dbPages: number | null;
   readonly pages: number;
   /** Checksum of the pages and their numbers. */
@@ -47,7 +51,7 @@ const sent = '.sent';
 export const segmentPath = (walArchive: string, index: number): string =>
   join(walArchive, `${String(index).padStart(10, '0')}${unsent}`);
 
-/** Segment file names, ascending. */
+/** Returns the segment file names, ascending. */
 const namesIn = (walArchive: string): string[] =>
   existsSync(walArchive)
     ? readdirSync(walArchive)
@@ -55,7 +59,7 @@ const namesIn = (walArchive: string): string[] =>
         .sort()
     : [];
 
-/** Paths of unsent segments, ascending. */
+/** Returns the paths of unsent segments, ascending. */
 export const waitingPaths = (walArchive: string): string[] =>
   namesIn(walArchive)
     .filter((name) => name.endsWith(unsent))
@@ -67,7 +71,10 @@ export function lastHeader(walArchive: string): SegmentHeader | null {
   return last === undefined ? null : readHeader(join(walArchive, last));
 }
 
-/** Marks a segment as sent: deletes its pages, keeps its header, from which the chain continues, and removes earlier sent segments. */
+/**
+ * Marks a segment as sent: deletes its pages, but not its header, from which the chain continues, and removes
+ * earlier sent segments.
+ */
 export function markSent(walArchive: string, path: string): void {
   const sentPath = path.replace(unsent, sent);
   renameSync(path, sentPath);

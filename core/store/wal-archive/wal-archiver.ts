@@ -175,7 +175,10 @@ function withWal<T>(database: string, work: (wal: Wal | null) => T): T {
   }
 }
 
-/** Writes a segment atomically. Not synced: after a power failure the checksum reveals an incomplete one. */
+/**
+ * Writes a segment atomically, but does not sync it: after a power failure, the checksum reveals an
+ * incomplete one.
+ */
 function writeSegment(
   { database, walArchive }: Where,
   { name, index, first, position }: Chain,

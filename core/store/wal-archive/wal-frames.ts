@@ -1,5 +1,6 @@
-// Reads committed frames of the write-ahead log beside SQLite: https://sqlite.org/fileformat2.html#walformat. Each frame repeats the salt
-// of its log and carries a checksum of all frames before it, so every frame read is proven to be part of that log.
+// Reads committed frames of the write-ahead log without SQLite:
+// https://sqlite.org/fileformat2.html#walformat. Each frame repeats the salt of its log and carries a
+// checksum of all frames before it, so every frame read is proven to be part of that log.
 import { closeSync, readSync } from 'node:fs';
 import { frameHeaderBytes, openWalFile, walHeaderBytes as headerBytes } from '../wal-format.ts';
 
@@ -10,11 +11,11 @@ const blockFrames = 64;
 
 /** Position in a log: after a committed frame, or at the start. */
 export interface WalPosition {
-  /** Hex; differs from that of the previous log. */
+  /** Salt of the log in hex; differs from that of the previous log. */
   readonly salt: string;
   /** Number of frames from the start of the log. */
   readonly frames: number;
-  /** Hex; checksum of all frames up to the position. */
+  /** Checksum in hex of all frames up to the position. */
   readonly sum: string;
 }
 
@@ -29,13 +30,12 @@ export interface CommittedFrames {
 }
 
 export interface Wal {
-  /** Start of this log. */
   readonly start: WalPosition;
   /** Returns true if this log contains the position. */
   reached(position: WalPosition): boolean;
   /** Reads from a position to the last frame that ends a commit. */
   committedSince(position: WalPosition): CommittedFrames;
-  /** Fills `page` from an offset in `Committed.pages`. */
+  /** Fills `page` from an offset in `CommittedFrames.pages`. */
   readPage(at: number, page: Uint8Array): void;
   close(): void;
 }

@@ -1,4 +1,5 @@
-// One store in the writer thread: the only connection that writes and checkpoints the file, and the requests it serves.
+// Serves the requests of one store in the writer thread, over the only connection that writes and checkpoints
+// the file.
 import Database from 'libsql';
 import { diskFaultOf, faultOf, isEngineError } from '../engine-errors.ts';
 import { describeDamage, type Damage } from '../integrity/damage.ts';
@@ -50,7 +51,7 @@ export interface Engine {
   take(order: TakeOrder, nowMs: number): void;
   /**
    * @param isWhole false if written data may be incomplete, so that the log must not be checkpointed
-   * @returns true if the database file holds everything
+   * @returns true if the database file contains every commit
    */
   close(isWhole: boolean, nowMs: number): Promise<boolean>;
 }

@@ -43,8 +43,8 @@ export interface Writes {
   commitsProcessed(): Promise<void>;
   /**
    * Resolves once no batch waits and the thread has closed the file. No batch may be committed afterwards.
-   * @param released called between the two
-   * @returns true if the database file holds everything
+   * @param released called after the last batch, before the thread closes the file
+   * @returns true if the database file contains every commit
    */
   close(released: () => void): Promise<boolean>;
 }

@@ -10,7 +10,7 @@ const gatherMsMax = { quick: 2, slow: 8 };
 interface GroupTimer {
   /** Schedules a group; a scheduled group is sent earlier if a later batch has a shorter delay. */
   schedule(delayMs: number): void;
-  /** Records a committed group. @param startedMs of `performance.now` */
+  /** Records a committed group. @param startedMs start of the group, from `performance.now` */
   committed(batches: number, startedMs: number): void;
 }
 

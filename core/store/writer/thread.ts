@@ -30,7 +30,7 @@ export interface Writer {
   verify(all: boolean): Promise<Damage | null>;
   /**
    * @param isWhole false if written data may be incomplete, so that the log must not be checkpointed
-   * @returns true if the database file holds everything
+   * @returns true if the database file contains every commit
    */
   close(isWhole: boolean): Promise<boolean>;
 }
@@ -49,7 +49,7 @@ interface Thread {
   open: OpenWriter;
 }
 
-/** Undefined until the first store is opened. Shared by the whole process. */
+/** Thread of the process; undefined until the first store is opened. */
 let thread: Thread | undefined;
 
 /** Returns the thread, starting it if needed; it loads while the caller continues. */

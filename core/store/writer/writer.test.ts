@@ -1,5 +1,6 @@
-// Guarantees of the writer thread: values arrive unchanged, the loop sees a group completely and only after its commit was reported, the
-// log does not grow without bound, and the log head is at most one sync behind the log.
+// Guarantees of the writer thread: values arrive unchanged, the loop reads a group completely and only after
+// its commit was reported, the log does not grow without bound, and the log head is at most one sync behind
+// the log.
 import { afterEach, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -138,7 +139,7 @@ test('consecutive reads without a pause see one state, regardless of concurrent 
   const torn: unknown[] = [];
   while (writing) {
     const [before] = await store.read(scope, sum);
-    // Long enough for a concurrent commit of the thread, without a pause of the loop.
+    // The loop is blocked long enough for a concurrent commit of the thread.
     for (const endMs = performance.now() + 2; performance.now() < endMs;);
     const [after] = await store.read(scope, sum);
     if (before?.sum !== after?.sum) torn.push([before, after]);
