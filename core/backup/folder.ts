@@ -14,7 +14,7 @@ const namePattern = /^tatami-\d{8}T\d{6}\.\d{3}Z-\d+\.backup$/;
 export interface ListedBackup {
   readonly path: string;
   readonly bytes: number;
-  /** Manifest; null if it or the length of the file is wrong. */
+  /** Manifest; null if it is damaged or the file has a wrong length. */
   readonly manifest: Manifest | null;
   readonly problem: string | null;
 }

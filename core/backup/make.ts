@@ -24,7 +24,6 @@ export interface MakeOptions {
   readonly dataDir: string;
   /** Folder of the backup; created if missing. */
   readonly folder: string;
-  /** True to include the master key. */
   readonly withKey: boolean;
   /** Version of Tatami. */
   readonly version: string;
@@ -78,7 +77,7 @@ export async function makeBackup(options: MakeOptions): Promise<Backup> {
 
 /**
  * Refuses an inconsistent copy of a data directory, which would become a valid backup.
- * @throws Error if the directory is such a copy
+ * @throws Error if the directory is an inconsistent copy
  */
 function requireOwn(dataDir: string): void {
   const database = join(dataDir, 'tatami.db');

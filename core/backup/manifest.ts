@@ -11,7 +11,7 @@ export interface BackupPart {
 }
 
 export interface Manifest extends DatabaseFacts {
-  /** Version of Tatami. */
+  /** Version of Tatami that made the backup. */
   readonly version: string;
   /** Start of the copy, ISO 8601, UTC; writes acknowledged before this time are included. */
   readonly createdAt: string;

@@ -1,5 +1,5 @@
-// Applies a retention rule: the newest backup of each of the last days, weeks and months that have one is
-// retained, and the newest backups regardless of their age.
+// Applies a retention rule: retains the newest backup of each of the last days, weeks and months that have
+// one, and the newest backups regardless of their age.
 import { dayMs } from '../lib/time.ts';
 
 export interface RetentionRule {

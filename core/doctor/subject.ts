@@ -8,7 +8,6 @@ import { openArchived, type ArchivedEvents } from './archived.ts';
 import { readKeyFile } from '../store/master-key.ts';
 import { openToLook, type Connection } from '../store/looking.ts';
 
-/** Subject of checks that read only rows. */
 export type RowSubject = Pick<Subject, 'database' | 'rows'> & { readonly archived?: ArchivedEvents };
 
 export interface Subject {

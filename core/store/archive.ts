@@ -1,5 +1,5 @@
 // Stores old, rarely read events in immutable compressed files next to the database. Files are written
-// atomically, and verified when they are read against the checksum that was recorded when they were written.
+// atomically, and verified on read, against the checksum that was recorded when they were written.
 import { LRUCache } from 'lru-cache';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -39,7 +39,7 @@ interface Pace {
 
 /** Duration above which a run counts as slow (milliseconds): several times that of a page of usual size. */
 const slowMs = 4;
-/** Number of slow runs that count; a single one may be due to a garbage collection. */
+/** Number of consecutive slow runs after which a list counts as slow; one may be a garbage collection. */
 const slowTimes = 2;
 const slowForMs = 60_000;
 const slowWorkspacesMax = 1_000;

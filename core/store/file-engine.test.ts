@@ -1,5 +1,5 @@
-// Error handling of the embedded engine: a fault of one job fails that job alone, a fault of the disk fails all, and a commit is
-// acknowledged only after its sync.
+// Error handling of the embedded engine: a fault of one job fails only that job, a fault of the disk fails
+// all jobs, and a commit is acknowledged only after its sync.
 import { afterEach, expect, test } from 'bun:test';
 import Database from 'libsql';
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -34,7 +34,7 @@ const one = tenantStatement(
   'test.kv_one',
   'SELECT sequence FROM cursors WHERE workspace_id = :ws AND consumer = :consumer',
 );
-/** Never run: the check of a statement on a virtual table must not block the checkpoint. */
+/** Checked but never run: the check of a statement on a virtual table must not block the checkpoint. */
 tenantStatement(
   'test.words_drop',
   'DELETE FROM search_index WHERE rowid = (SELECT doc FROM search_documents WHERE workspace_id = :ws AND id = :id)',

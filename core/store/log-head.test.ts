@@ -1,5 +1,6 @@
-// docs/spec/durability.md › Damaged files: SQLite silently cuts a torn or bit-flipped log at the first bad frame. The head stored outside
-// the database turns that into a refused start: a store that opens holds every acknowledged commit.
+// docs/spec/durability.md › Damaged files: SQLite silently cuts a torn or bit-flipped log at the first bad
+// frame. The log head outside the database makes the start fail then, so a store that opens contains every
+// acknowledged commit.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -32,7 +32,8 @@ interface MigrationOptions {
 
 /**
  * Upgrades the file to the latest schema of this build.
- * @throws Error on a newer schema, on an altered migration, or if a migration fails (the file then keeps its old version)
+ * @throws Error on a newer schema, on an altered migration, or if a migration fails (the file then retains
+ *   its old version)
  */
 export function migrate(
   options: MigrationOptions,

@@ -1,5 +1,5 @@
-// File permissions: directories are 0700 and files 0600 under any umask. A path that others may read or change is refused rather than
-// narrowed, because others may have used it already.
+// File permissions: directories are 0700 and files 0600 under any umask. A path that other users may read or
+// change is rejected instead of being made private, because they may have read or changed it already.
 import {
   chmodSync,
   closeSync,

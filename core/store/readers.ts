@@ -1,5 +1,5 @@
 // Runs long reads off the event loop: a few read-only connections, a fair queue by workspace and account, and a CPU time budget per read.
-// One thread alone writes and checkpoints. See docs/decisions/0013.
+// Only the writer thread writes and checkpoints. See docs/decisions/0013.
 import { availableParallelism } from 'node:os';
 import { ApiError, tooManyAtOnce } from '../lib/errors.ts';
 import { FairQueue } from '../lib/fairness/fair-queue.ts';

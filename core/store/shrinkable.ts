@@ -34,7 +34,7 @@ export function makeShrinkable(path: string, options: ShrinkableOptions = {}): S
     const free = freeBytes(path);
     if (free < needed)
       return { problem: left(path, `this needs ${mib(needed)} of free space, and there are ${mib(free)}`) };
-    // The temporary copy goes beside the database, because a temporary folder may be in memory.
+    // The temporary copy is next to the database, because a temporary folder may be in memory.
     db.prepare(`PRAGMA temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`).all();
     for (const pragma of ['wal_autocheckpoint = 0', 'auto_vacuum = INCREMENTAL'])
       db.prepare(`PRAGMA ${pragma}`).all();

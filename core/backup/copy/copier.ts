@@ -60,7 +60,6 @@ export interface Copier {
   finish(withinMs: number): Promise<void>;
 }
 
-/** State shared by the steps of the copy. */
 interface Copying extends CopierOptions {
   readonly outbox: Outbox;
   readonly bases: Bases;

@@ -17,7 +17,6 @@ const copiedName = (local: string, sha256: string): string =>
 
 const copiedPattern = /(?:^|\/)archive\/[^/]+\/\d+-\d+-([0-9a-f]{16})\.jsonl\.zst$/;
 
-/** Returns the names of archive files among the names of a copy. */
 export const filesAmong = (names: readonly string[]): string[] =>
   names.filter((name) => copiedPattern.test(name));
 

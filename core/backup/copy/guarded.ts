@@ -15,7 +15,7 @@ export function guarded(destination: Destination, database: string): Destination
       await destination.put(name, bytes);
       known.remember();
     },
-    /** An unmounted disk has an empty list, which would start a new chain. */
+    /** Checks the folder, because the list of an unmounted disk is empty, which would start a new chain. */
     async list(prefix) {
       await known.check();
       return destination.list(prefix);

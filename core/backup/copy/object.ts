@@ -26,7 +26,7 @@ interface BasePart {
   readonly offset: number;
 }
 
-/** Written after all parts of a base. */
+/** Manifest of a base, written after all its parts. */
 export interface BaseManifest {
   readonly kind: 'manifest';
   readonly chain: string;

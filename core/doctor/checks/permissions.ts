@@ -2,7 +2,7 @@ import { error, some, warning, type Check } from '../check.ts';
 import { openIn } from '../../store/private.ts';
 import { pathsOf } from '../../store/paths.ts';
 
-/** Temporary names next to a final file; a killed start or command leaves such a file. */
+/** Endings of temporary file names; a killed start or command leaves files with them. */
 export const unfinished = /\.(new|new-journal|restoring)$/;
 
 export const permissions: Check = {

@@ -1,5 +1,6 @@
-// Opens a database for reading where nothing can be written. SQLite needs an extra file beside a write-ahead log. A database with an empty
-// log is opened as immutable; otherwise a copy in the temporary folder includes the log.
+// Opens a database for reading where nothing can be written. SQLite needs an extra file next to a write-ahead
+// log. A database with an empty log is opened as immutable; otherwise a copy in the temporary folder includes
+// the log.
 import Database from 'libsql';
 import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -46,7 +46,7 @@ export interface Started {
 /** @throws Error that names the problem and the remedy */
 export function startDirectory(dir: DataDirectory, options: StartOptions): Started {
   if (existsSync(`${dir.database}-journal`)) rollBack(dir.database);
-  // A newer schema is refused without a change: no archiving, no checkpoint.
+  // A newer schema is rejected before anything is archived or checkpointed.
   if (schemaOfFile(dir.database) > migrations.length) migrateHere(dir, { ...options, walArchive: null });
   const known = recognise(dir);
   if (known === 'new') return startNew(dir, options);

@@ -1,5 +1,5 @@
-// SQLite URIs of read-only databases: a connection to one neither writes nor checkpoints, not even on the
-// last close. The `readonly` option of libsql does not prevent that. https://sqlite.org/uri.html
+// SQLite URIs of read-only connections, which neither write nor checkpoint, not even on the last close. The
+// `readonly` option of libsql does not prevent that. https://sqlite.org/uri.html
 import { statSync } from 'node:fs';
 
 const escaped = (path: string): string => path.split('/').map(encodeURIComponent).join('/');

@@ -6,7 +6,7 @@ import { uriToLook } from './uri.ts';
 
 const findingsMax = 20;
 
-/** No process may write the database meanwhile. @returns findings; empty if the database is intact */
+/** No process may write the database during the check. @returns findings; empty if the database is intact */
 export function checkWhole(database: string): string[] {
   const db = new Database(uriToLook(database, false));
   try {

@@ -119,7 +119,7 @@ export interface FileState {
   readonly changedNs: string;
 }
 
-/** Records that the database file in this state holds the content up to this segment, so that the next log starts after it. */
+/** Records that the database file in this state contains all segments up to this one. */
 export interface CheckpointMark {
   readonly chain: string;
   readonly index: number;

@@ -24,7 +24,6 @@ import { openWal, type CommittedFrames, type Wal, type WalPosition } from './wal
 /** Number of pages per write. */
 const blockPages = 64;
 
-/** Time and log head of a segment. */
 export interface TakenAt {
   readonly timeMs: number;
   readonly head: LogHead | null;

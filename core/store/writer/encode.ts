@@ -9,7 +9,6 @@ import { valueToWire, type WireBatch, type WireGroup, type WireStatement } from 
 export interface Encoder {
   /** @throws Error for a value that cannot be bound, or a statement that is not bound to its workspace */
   batch(ops: readonly Op[]): WireBatch;
-  /** Builds a group from encoded batches. */
   group(batches: readonly WireBatch[]): WireGroup;
 }
 

@@ -9,7 +9,7 @@ const composedMax = 500;
 export interface Prepared {
   readonly name: string;
   readonly chained: boolean;
-  /** Null if the statement returns no rows. */
+  /** Column names; null if the statement returns no rows. */
   readonly columns: readonly string[] | null;
   all(values: readonly Value[]): Value[][];
   /** @returns the number of changed rows */

@@ -6,7 +6,6 @@ import type { SqlRow, Value } from '../statement.ts';
 import { StoreError, type CommitOutcome, type StoreFault } from '../store.ts';
 import { rowOf, shapeOf } from '../values.ts';
 
-/** Statement as sent to the thread. */
 export interface WireStatement {
   readonly name: string;
   readonly text: string;
