@@ -1,4 +1,4 @@
-// A change that writes no row: it consists of its event alone, and is stored in and read from the log.
+// Builds changes that write no row: the only record of one is its event in the log.
 import type { EventType } from '../events/catalogue.ts';
 import type { Change } from './change.ts';
 
@@ -17,7 +17,8 @@ export function announce(
     commitAssignedOf: null,
     ...(eventId === undefined ? {} : { id: eventId }),
   };
-  // Differs from ids of objects: a response takes its version from the change of the object that it shows.
+  // The id differs from that of the object, because a response takes its version from the change with the id of
+  // its object.
   const id = `${type} ${entity.id}`;
   return {
     kind: 'announcement',

@@ -14,7 +14,6 @@ export interface Column<T = unknown> {
   readonly type?: T;
 }
 
-/** Stored unchanged. */
 export const plain = <T>(column: string): Column<T> => ({ column });
 
 export const json = <T>(column: string): Column<T> => ({
@@ -29,18 +28,17 @@ export const flag = (column: string): Column<boolean> => ({
   write: (value) => (value ? 1 : 0),
 });
 
-/** Some fields of an entity: their select list, and a reader of its rows. Always includes `id`. */
+/** Select list of some fields, and a reader of its rows. `id` is always included. */
 export interface PickedFields {
   readonly select: string;
   read(row: SqlRow): object;
 }
 
 export interface Columns<E extends Entity> extends PickedFields {
-  /** Reads a whole row, in the order of the select list. */
   read(row: SqlRow): E;
   /** Names of the columns that a write of a row sets. */
   readonly written: readonly string[];
-  /** Returns the values to bind by column, with the id. */
+  /** Returns the values to bind, by column; includes the id. */
   values(entity: E): Record<string, Value>;
   pick(names: readonly string[]): PickedFields;
 }

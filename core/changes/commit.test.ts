@@ -1,4 +1,3 @@
-// Results of the committer: the part of a batch that failed, and commit-assigned values.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +19,7 @@ const touch = tenantStatement(
   'test.touch_cursor',
   'UPDATE cursors SET sequence = sequence WHERE workspace_id = :ws AND consumer = :consumer',
 );
-/** Compare-and-set of a missing row. */
+/** Rejected by the commit, because the cursor row does not exist. */
 const failing: Op = tenantOp(scope, touch, { consumer: 'nobody' }, { expectRows: 1 });
 const passing: Op = tenantOp(scope, touch, { consumer: 'nobody' });
 assignAtCommit('measured', {

@@ -11,7 +11,7 @@ import type { CommitOptions, CommitOutcome, Op, Scope, Store } from '../store/st
 import { withoutCommit, type Change, type CommitView, type Entity } from './change.ts';
 import { orderOps } from './order.ts';
 
-/** Called for every committed batch of changes before its caller continues, for caches. */
+/** Called for every committed batch before `commit` returns, so that callers find updated caches. */
 interface CommitListener {
   (workspaceId: string, changes: readonly Change[]): void;
 }
@@ -49,7 +49,7 @@ export type Committed =
       readonly part: 'guard' | 'change' | 'last';
     });
 
-/** Ops after the changes; a function of the events if the ops record these. */
+/** Ops after the changes, or a function that returns ops which record the events of the commit. */
 type LastOps =
   readonly Op[] | ((events: readonly { readonly id: string; readonly type: string }[]) => readonly Op[]);
 
@@ -81,7 +81,6 @@ export function createCommitter(options: {
   baseUrl: string;
   /** Receives the appended events. */
   fresh: FreshEvents;
-  /** Returns the directory after the commit of the changes. */
   directoryAfter: (directory: Directory, changes: readonly Change[]) => Directory;
 }): Committer {
   const { ids, baseUrl } = options;
@@ -99,8 +98,8 @@ export function createCommitter(options: {
       const view = { directory, baseUrl, after: leftBy(changes) };
       const entityOps = [...orderOps(scope, changes), ...changes.flatMap((change) => change.ops(scope))];
       const events = eventsOf(changes, view, author, { ids, createdAt });
-      // The store hands out rows in the microtask after the one that ends our wait for it, so before our caller continues. A wrapper that
-      // adds another wait around the commit of the store must hand them out before that wait ends.
+      // The store hands out rows one microtask after its commit resolves, which is before the caller of this function
+      // continues. A wrapper of `store.commit` that adds an await must hand out the rows before its promise resolves.
       const commitAssigned = new Map<string, CommitAssigned>();
       const appending = appendEvents(scope, events, commitAssigned);
       const lastOps = typeof last === 'function' ? last(events) : last;
@@ -120,7 +119,7 @@ export function createCommitter(options: {
   };
 }
 
-/** Computed on first use, because few commits show one object as part of another. */
+/** Builds the map on first use, because few commits include one object in the event of another. */
 function leftBy(changes: readonly Change[]): CommitView['after'] {
   let left: Map<string, Entity> | undefined;
   return (kind, id) => {

@@ -1,4 +1,4 @@
-// Values of a change before and after it, field by field, as the API shows them.
+// Computes the values of each field before and after a change, in their API representation.
 import { createHash } from 'node:crypto';
 import { hidePending } from '../events/commit-assigned.ts';
 import type { Change, Entity } from './change.ts';
@@ -9,9 +9,7 @@ interface Value {
 }
 export type FieldChanges = Readonly<Record<string, Value>>;
 
-/** Maximum length of a recorded value, in characters. */
 export const valueCharsMax = 1_000;
-/** Server-assigned fields. */
 const serverAssigned = new Set(['id', 'version', 'createdAt', 'updatedAt']);
 
 export type ChangeAction = 'create' | 'update' | 'delete';
@@ -27,7 +25,10 @@ function isDeleted(entity: (Entity & { readonly deletedAt?: number | null }) | n
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** Returns the part of an event's data that describes the object itself, if the event is of another one: a relation of its issue. */
+/**
+ * Returns the data of the changed object: the whole data of the event, or a part of it if the event describes another
+ * object, such as the issue of a relation.
+ */
 export function ownData({ kind, id }: Pick<Change, 'kind' | 'id'>, data: Data): Data {
   const part = data[kind] as Data | null | undefined;
   return typeof part === 'object' && part?.id === id ? part : data;
@@ -52,7 +53,7 @@ export function valuesOf(change: Change, eventData: Data): FieldChanges {
   );
 }
 
-/** Values of a deletion: all fields of the object. */
+/** Returns the values of a deletion: all fields of the object. */
 function removedValues(data: Data): FieldChanges {
   const { previous: _, ...displayed } = hidePending(data) as Record<string, unknown>;
   return Object.fromEntries(
@@ -69,7 +70,7 @@ const workedOut: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Returns the values for people; server-computed fields only if nothing else changes.
- * @param displayed shortens long values; the identity where a person decides by what they see
+ * @param displayed formats a value; default: shortens it. The identity is for people who decide on full values
  */
 export function displayChanges(kind: string, values: FieldChanges, displayed = short): FieldChanges {
   const all = Object.entries(values).filter(([, { before, after }]) => !(isEmpty(before) && isEmpty(after)));
@@ -83,8 +84,8 @@ export function displayChanges(kind: string, values: FieldChanges, displayed = s
 }
 
 /**
- * Returns equal digests for equal diffs, however long their values are.
- * @param plannedMs when the change was planned: times in this range stand for the time at which it is applied, so they may differ
+ * Returns a digest of the full values.
+ * @param plannedMs time range of the planning; times within it are ignored, because applying the change renews them
  */
 export function digestOf(
   values: FieldChanges,
@@ -112,7 +113,7 @@ function isEmpty(value: unknown): boolean {
   return isNothing(value) || (typeof value === 'object' && Object.keys(value!).length === 0);
 }
 
-/** Returns the value, or the start of its text if that is long. */
+/** Returns the value, or the start of its text if that exceeds `valueCharsMax`. */
 export function short(value: unknown): unknown {
   const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
   return text.length <= valueCharsMax ? (value ?? null) : cutText(text);

@@ -6,7 +6,7 @@ import type { Columns } from './columns.ts';
 
 export interface EntityOps<E extends Entity> {
   insert(scope: Scope, entity: E): Op;
-  /** Fails if the row is no longer at that version. */
+  /** Fails if the row is no longer at the version of `before`. */
   update(scope: Scope, before: E, after: E): Op;
 }
 
@@ -22,8 +22,8 @@ export function entityOpsOf<E extends Entity>(
     `INSERT INTO ${table} (workspace_id, id, version, ${written.join(', ')})
      VALUES (:ws, :id, 1, ${written.map((column) => expressions[column] ?? `:${column}`).join(', ')})`,
   );
-  /** Parameters that only the expressions use, named like fields of the entity. */
   const known = new Set(['ws', 'id', ...written.filter((column) => !(column in expressions))]);
+  // Parameters that only the expressions use are named like fields of the entity.
   const insertOnly = insertRow.params.filter((name) => !known.has(name));
   const updateRow = updatesOf(table);
 
@@ -43,7 +43,7 @@ export function entityOpsOf<E extends Entity>(
   };
 }
 
-/** Updates only changed columns, so that SQLite leaves other indexes alone. The sets of columns that can change bound the cache. */
+/** Updates only changed columns, so that SQLite skips the other indexes. The cache has one entry per set of columns. */
 function updatesOf(table: string): (changed: readonly string[]) => Statement {
   const statements = new Map<string, Statement>();
   return (changed) => {

@@ -7,12 +7,12 @@ import type { Columns } from './columns.ts';
 import type { Reading } from './reading.ts';
 import { asThen, type AsItWas } from './past.ts';
 
-/** Name other than the id, which a unique index finds. */
+/** Unique name of an object other than its id, found through a unique index. */
 export interface Alias {
   readonly columns: readonly string[];
-  /** Values of those columns; null if no object can have them; undefined if the text is not such a name. */
+  /** Values of those columns; null if no object can have them; undefined if the text is not an alias. */
   values(name: string, view: Pick<View, 'directory'>): Readonly<Record<string, Value>> | null | undefined;
-  /** Table of former names, searched if no current name matches: the same columns, and the column of the id. */
+  /** Table of former names, searched if no current name matches. It has the same columns; `id` is its id column. */
   readonly former?: { readonly table: string; readonly id: string };
 }
 
@@ -24,7 +24,6 @@ export interface FindOptions<E extends Entity> {
   /** Returns the team or teams of an object, for entities that have teams. */
   readonly teamOf: ((entity: E) => string | readonly string[]) | undefined;
   readonly asItWas: AsItWas<E> | undefined;
-  /** Records lookups and their results. */
   readonly reading: Reading;
 }
 
@@ -62,7 +61,7 @@ export function findingOf<E extends Entity>(finding: FindOptions<E>) {
       reading.noteByName(ctx, found);
       return seen(ctx, found && (stagedOf(ctx, found.id) ?? found));
     },
-    /** Resolves names to ids; ignores texts that are not such a name. */
+    /** Resolves aliases to ids; ignores texts that are not aliases. */
     async idsOf(ctx: Context, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
       const wanted = namesWithValues(alias, names, ctx);
       if (!idsByAlias || wanted.length === 0) return new Map();
@@ -103,7 +102,7 @@ function namesWithValues(alias: Alias | undefined, names: readonly string[], ctx
 const matching = (columns: readonly string[]): string =>
   columns.map((column) => `${column} = :${column}`).join(' AND ');
 
-/** Statements that find rows by alias, one or many. */
+/** Returns the statements that find one or many rows by alias. */
 function calledSo(table: string, select: string, alias: Alias | undefined) {
   if (!alias) return {};
   const { columns } = alias;
@@ -112,7 +111,7 @@ function calledSo(table: string, select: string, alias: Alias | undefined) {
     byAlias: tenantStatement<SqlRow>(`${table}.find_aliased`, `${select} AND ${matching(columns)}`),
     idsByAlias: tenantStatement<{ name: string; id: string }>(
       `${table}.ids_of_aliases`,
-      // CROSS JOIN fixes the order of the join, so that the names are looked up, however many rows there are.
+      // CROSS JOIN fixes the order of the join, so that SQLite looks up each name and never scans the table.
       `SELECT named.value->>0 AS name, one.id AS id FROM json_each(:names) AS named
        CROSS JOIN ${table} AS one ON one.workspace_id = :ws AND ${listed}`,
     ),
@@ -137,7 +136,6 @@ function formerNames(
   };
 }
 
-/** @param teams id of one team, or ids of several */
 export function areAmong(teams: string | readonly string[], ids: ReadonlySet<string>): boolean {
   return typeof teams === 'string' ? ids.has(teams) : teams.every((id) => ids.has(id));
 }

@@ -18,7 +18,7 @@ interface Note extends Entity {
 
 const noteModel = defineModel<Note, { id: string; text: string; version: number }>({
   name: 'note',
-  // In capitals, so that its statements have distinct names; an existing table, because the startup guard of other tests sees them.
+  // An existing table, because a startup guard checks statements in other tests; in capitals for distinct names.
   table: 'ENDPOINTS',
   fields: {
     text: 'url',
@@ -28,7 +28,7 @@ const noteModel = defineModel<Note, { id: string; text: string; version: number 
     updatedAt: 'updated_at',
   },
   wire: ({ id, text, version }) => ({ id, text, version }),
-  // Deliberately without an event for pinning.
+  // Pinning derives no event, which a test requires.
   events: (before, after) =>
     !before ? ['label.created'] : before.text !== after.text ? ['label.updated'] : [],
 });

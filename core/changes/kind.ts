@@ -1,5 +1,5 @@
-// Models of entities: how they are stored, represented and announced. Only a model creates changes, and a change without an event fails
-// here, so a write without an event cannot be expressed. Internal rows have no model.
+// Defines how entities are stored, represented and emitted as events. Only a model creates changes, and a change
+// without an event throws here, so no entity is written without an event. Internal rows have no model.
 import type { Context, View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
 import { assignAtCommit, type CommitAssignedRule } from '../events/commit-assigned.ts';
@@ -22,22 +22,22 @@ export interface ModelSpec<E extends Entity, W extends Wire> {
   /** Fields of the entity without id and version, each with its column. */
   readonly fields: { readonly [F in Exclude<keyof E, 'id' | 'version'>]: string | Column };
   wire(entity: E, view: View): W;
-  /** Representation in events, where these show less than the API shows to those who may see the object. */
+  /** Returns the representation in events, if events show less than the API. */
   toEventData?(entity: E, view: View): W;
   /** Returns the events of a change, in order: at least one. */
   events(before: E | null, after: E, view: View): readonly EventType[];
-  /** True if the events do not depend on the previous state: they have no `previous`. */
+  /** True if the events have no `previous`. */
   readonly withoutPrevious?: true;
   /** Returns the id of the object whose history the events belong to. */
   subjectId?(entity: E): string | null;
   /**
-   * Returns the id of the team of an object, or of all its teams, and the condition over the columns that all are in a list. Everybody sees
-   * an object without a team; to write it takes the right to write in every team.
+   * `of` returns the team or teams of an object; `isIn` returns the SQL condition that all of them are in a list. An
+   * object without a team is visible to everybody; writing it requires write access to every team.
    */
   readonly team?: { of(entity: E): string | readonly string[]; isIn(list: string): string };
   /** Name of an object, in addition to its id. */
   readonly alias?: Alias;
-  /** Commit-assigned values of its events, and the id of their object; the entity itself is shown without them. */
+  /** Rule for the commit-assigned value of the events, and the id of its object. The representation lacks the value. */
   readonly commitAssigned?: { readonly what: CommitAssignedRule; of(entity: E): string | null };
   /** Returns the row at a past moment; absent if the log does not have all of it. */
   readonly asItWas?: AsItWas<E>;
@@ -72,29 +72,30 @@ export interface EntityModel<E extends Entity, W> {
   /** Returns the condition that the team is in a list; undefined for entities without a team. */
   readonly isOfTeamIn: ((list: string) => string) | undefined;
   fromRow(row: SqlRow): E;
-  /** Returns the select list of some fields, and a reader of its rows. Always includes `id`. */
   pick(names: readonly string[]): PickedFields;
   readonly asItWas: AsItWas<E> | undefined;
   readonly follows: Follows<E> | undefined;
   wire(entity: E, view: View): W;
   /** Finds an object by id or alias, staged changes included; undefined if the caller cannot see its team. */
   find(ctx: Context, id: string): Promise<E | undefined>;
-  /** Resolves names other than ids to ids. */
+  /** Resolves aliases to ids. */
   idsOf(ctx: Context, names: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Returns the existing objects among the ids, in no particular order. */
   findMany(ctx: Context, ids: readonly string[]): Promise<E[]>;
   /** Records that a list was read, with its rows as stored. */
   noteList(reads: ReadSet, rows: readonly SqlRow[], where: readonly Condition[]): void;
   create(entity: Omit<E, 'version'>): Change & { readonly after: E };
-  /** Returns null if the patch changes nothing: no version, no event. Sets `updatedAt` if the entity has it. */
+  /** Returns null if the patch changes nothing. Sets `updatedAt` if the entity has it. */
   update(before: E, patch: Partial<E>, nowMs: number): (Change & { readonly after: E }) | null;
-  /** Undefined if `update` alone restores a deleted object, or if nothing does. @throws {ApiError} if this one cannot be restored */
+  /**
+   * Restores a deleted object; undefined if `update` alone restores it, or if the entity has no restoration.
+   * @throws {ApiError} if the object cannot be restored
+   */
   readonly comesBack: ((ctx: Context, deleted: E) => Promise<Change>) | undefined;
   /** Removes a deleted row permanently; its event shows the last state. @throws Error for an entity that cannot be purged */
   purge(before: E): Change;
 }
 
-/** Model of any entity. */
 export type AnyModel = Pick<
   EntityModel<never, unknown>,
   'name' | 'table' | 'retainsDeleted' | 'isOfTeamIn' | 'pick'

@@ -22,11 +22,11 @@ interface ListOptions<E> {
   filter?(entity: E): boolean;
   /** In place of the cursor: sort values and id of the item that the page starts after. */
   readonly beyond?: readonly CursorValue[] | undefined;
-  /** Parameters besides those of the list, such as the parent. */
+  /** Parameters in addition to those of the page that determine the contents, such as the parent. */
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
-/** Reader of a list; internal reads have no staged changes and see every team. */
+/** Context of a list; internal reads have no staged changes and include every team. */
 type ListReader = Pick<Context, 'store' | 'sealing' | 'scope'> &
   Partial<Pick<Context, 'staged' | 'visibleTeams'>>;
 
@@ -66,7 +66,7 @@ export async function pageOfModel<E extends Entity, W>(
   return { data: options.filter ? entities.filter(options.filter) : [...entities], pageInfo };
 }
 
-/** Applies the past moment of a run, and its staged changes. */
+/** Applies the past moment of a run, then its staged changes. */
 async function seenBy<E extends Entity, W>(
   staged: Context['staged'] | undefined,
   model: EntityModel<E, W>,
@@ -85,7 +85,7 @@ function seenOf(
   return visibleTeams && isOfTeamIn ? [...where, ofTeams(isOfTeamIn, visibleTeams)] : where;
 }
 
-/** An empty list becomes a list with an id that matches nothing, because the planner folds a constant and then scans the table. */
+/** Replaces an empty list by an id that matches nothing: for a constant condition, SQLite scans the table. */
 function ofTeams(isIn: (list: string) => string, ids: ReadonlySet<string>): Condition {
   const bound = [...(ids.size === 0 ? [''] : ids)].map((id, index) => [`team${index}`, id] as const);
   return {
@@ -94,7 +94,7 @@ function ofTeams(isIn: (list: string) => string, ids: ReadonlySet<string>): Cond
   };
 }
 
-/** Parameters that select the page, or how its rows are shown, but not the contents of the list. */
+/** Parameters that select a page or the representation of its rows, but not the contents of the list. */
 const ofPages = new Set(['limit', 'after', 'cursor', 'fields', 'expand', 'include']);
 
 /** Returns the parameters that determine the contents of a list. */

@@ -4,7 +4,10 @@ import { ownData } from './diff.ts';
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** `ENG-18`, `ENG-18 blocks ENG-19`, `Ada`; null for an object without a name. @param eventData data of the event that the change would emit */
+/**
+ * Returns a name such as `ENG-18`, `ENG-18 blocks ENG-19` or `Ada`; null for an object without a name.
+ * @param eventData data of the event that the change would emit
+ */
 export function nameOf(change: Pick<Change, 'kind' | 'id'>, eventData: Data): string | null {
   if (change.kind === 'issue') return issueName(eventData);
   const own = ownData(change, eventData);
@@ -30,7 +33,7 @@ function issueName(data: Data): string {
   return identifierOf(data) ?? (isText(data.title) ? quoted(data.title) : 'an issue');
 }
 
-/** An issue that moves to another team has its previous identifier until the commit. */
+/** Prefers the previous identifier: an issue that moves to another team has no new one before the commit. */
 function identifierOf({ identifier, previous }: Data): string | null {
   const before = (previous as Data | null | undefined)?.identifier;
   return [before, identifier].find((one): one is string => isText(one) && !one.endsWith('-')) ?? null;

@@ -1,4 +1,4 @@
-// Steps that most operations share: get or 404, check the precondition, update to a change set.
+// Steps that most operations share: get or 404, check the precondition, turn an update into a change set.
 import type { Context } from '../context.ts';
 import { ApiError, notFound } from '../lib/errors.ts';
 import type { ChangeSet, Entity } from './change.ts';
@@ -25,7 +25,7 @@ export function requireVersion(entity: Entity, ifMatch: number | null): void {
     );
 }
 
-/** Returns the change set of an update; its response is the whole object. Without changes if the patch changes nothing. */
+/** Returns the change set of an update, empty if the patch changes nothing; the response is the whole object. */
 export function updated<E extends Entity, W>(
   ctx: Context,
   model: EntityModel<E, W>,
@@ -74,7 +74,7 @@ export function isoTime(ms: number): string;
 export function isoTime(ms: number | null): string | null;
 export function isoTime(ms: number | null): string | null {
   if (ms === null) return null;
-  // Lists show two times per row, nearly all of a few days: the text of the day is cached, the rest is arithmetic.
+  // Lists show two times per row, mostly of few days, so the text of the last day is cached.
   const day = Math.floor(ms / dayMs);
   if (day !== cachedDay.day) cachedDay = { day, text: new Date(ms).toISOString().slice(0, 11) };
   const rest = ms - day * dayMs;

@@ -9,14 +9,14 @@ const versionOf = tenantStatement<{ version: number }>(
   'order_versions.read',
   'SELECT version FROM order_versions WHERE workspace_id = :ws AND id = :id',
 );
-/** Fails if something was placed in the order meanwhile. */
+/** Changes no row if an object was placed in the order after the version was read. */
 const advance = tenantStatement(
   'order_versions.advance',
   `INSERT INTO order_versions (workspace_id, id, version) VALUES (:ws, :id, :version + 1)
    ON CONFLICT (workspace_id, id) DO UPDATE SET version = version + 1 WHERE version = :version`,
 );
 
-/** Must be called before the neighbors are read. Within a run, returns the version that its first place was computed from. */
+/** Must be called before the neighbors are read. Within a run, returns the version read for its first placement. */
 export async function readOrder({ store, scope, staged }: Context, id: string): Promise<OrderVersion> {
   const known = staged?.changes.find(({ order }) => order?.id === id)?.order;
   if (known) return known;

@@ -1,24 +1,23 @@
-// A past moment that a run sees in place of the present: objects are found in the state that the log has for that moment. A staging
-// without one has no overhead.
+// Lets a run read objects as of a past moment, in the state that the log records.
 import type { Directory } from '../context.ts';
 import type { Entity } from './change.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
 export interface Past {
-  /** Sequence of the last event that counts. */
+  /** Sequence of the last event that the state includes. */
   readonly sequence: number;
   readonly atMs: number;
-  /** Names and settings of that moment. */
+  /** Names and settings at that moment. */
   readonly directory: Directory;
-  /** Returns objects as they were shown then, by id, without those that did not exist; null if the log does not have them. */
+  /** Returns the past responses by id, without objects that did not exist; null if the log does not have them. */
   responses(model: string, now: readonly Entity[]): Promise<ReadonlyMap<string, Wire> | null>;
 }
 
-/** Returns the past row from the present row and the object as it was shown. */
+/** Returns the past row, derived from the present row and the past response. */
 export type AsItWas<E> = (now: E, was: Wire, directory: Directory) => E;
 
-/** Returns the rows as the run sees them, in the same order; undefined for an object that did not exist. */
+/** Returns the rows at the past moment, in the same order; undefined for an object that did not exist. */
 export async function asThen<E extends Entity>(
   past: Past | null,
   model: { readonly name: string; readonly asItWas: AsItWas<E> | undefined },

@@ -1,11 +1,11 @@
-// Read set of a plugin run, besides its staged changes, with which the commit checks in the same batch that nothing the run has read has
-// changed. docs/spec/plugins.md › Isolation.
+// Records the reads of a plugin run, so that its commit is rejected if any data that it read has changed.
+// docs/spec/plugins.md › Isolation.
 import type { Condition } from '../store/page.ts';
 import { composedStatement, tenantStatement, type Statement } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../store/store.ts';
 import type { Change } from './change.ts';
 
-/** Selects one row if the rows are as they were read, and none otherwise. */
+/** Statement that returns one row if the rows are as they were read, and none otherwise. */
 export type AsRead = Statement<{ changed: number }>;
 
 /** @param table table whose rows have an id and a version */
@@ -17,18 +17,18 @@ export function asReadStatement(table: string): AsRead {
   );
 }
 
-/** Ignores events about runs, which concern nothing that a plugin reads. */
+/** Ignores events about runs, because plugins do not read runs. */
 const noEvent = tenantStatement<{ changed: number }>(
   'events.none_since',
   `SELECT 0 AS changed WHERE NOT EXISTS (SELECT 1 FROM events WHERE workspace_id = :ws AND sequence > :since
      AND (entity_kind IN (SELECT value FROM json_each(:kinds)) OR (:any = 1 AND type NOT LIKE 'automation.%')))`,
 );
 
-/** Tables that a list may use besides that of its entity: these change with its rows, or with the directory. */
+/** Further tables that the conditions of a list may use: they change only with its rows or with the directory. */
 const tablesOfRows = new Set(['json_each', 'issue_labels', 'labels']);
 
 interface Rows {
-  /** Versions by id; null for a missing row. The first read counts: if a second one differs, the row is no longer as it was read. */
+  /** Versions at the first read, by id; null for a missing row. A later read of another version is a conflict. */
   readonly versions: Map<string, number | null>;
   readonly kind: string;
 }
@@ -42,11 +42,11 @@ interface ListRead {
 export interface ReadSetOptions {
   /** Returns the sequence of an event at or before the first read of the run. */
   begin(): number | Promise<number>;
-  /** Names of the entities in the directory, because every response contains names of some. */
+  /** Entities of the directory. Any change of one is a conflict, because every response contains names of some. */
   readonly directoryModels: ReadonlySet<string>;
 }
 
-/** Bounded by the number of calls in a run, and by the length of a page. */
+/** Reads of one run. The size is bounded by the number of calls in a run, and by the length of a page. */
 export class ReadSet {
   readonly #options: ReadSetOptions;
   readonly #rows = new Map<AsRead, Rows>();
@@ -66,7 +66,7 @@ export class ReadSet {
     this.#since ??= await this.#options.begin();
   }
 
-  /** Marks that the run has received data: until then, the reads of its writes are not its own. */
+  /** Marks that the run has received data. Until then it depends on no read, and `guards` returns no op. */
   use(): void {
     this.#isUsed = true;
   }
@@ -143,7 +143,7 @@ export function guardOp(scope: Scope, statement: Statement<unknown>, params: Op[
   return tenantOp(scope, statement, params, { expectRows: 1 });
 }
 
-/** Checks that no object changed since then passes now. One that no longer passes is among the returned rows, or was not seen. */
+/** Checks that no object changed since the read matches now. The row guards cover objects that matched before. */
 function listGuard(scope: Scope, { kind, table, where }: ListRead, since: number): Op {
   const passes = where.map(({ sql }) => ` AND (${sql})`).join('');
   const statement = composedStatement<{ changed: number }>(

@@ -6,9 +6,9 @@ import type { Change, Entity } from './change.ts';
 import type { ReadSet } from './reads.ts';
 import type { Past } from './past.ts';
 
-/** Staged characters of all runs together; workspaces and installs share them by quota. */
+/** Limit of the staged characters of all runs, which workspaces and installs share by quota. */
 export const stagedCharsMax = 128 * 1024 * 1024;
-/** Staged characters of one run. */
+/** Limit of the staged characters of one run. */
 const runCharsMax = 8 * 1024 * 1024;
 
 /** A write as requested, so that it can be executed again: later, or without the other writes. */
@@ -17,11 +17,10 @@ export interface RequestedWrite {
   readonly operation: string;
   /** JSON of `params`, `query`, `body` and `ifMatch` of a route, or of `args` of another call. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** Ids that the plan generated, in order; executed again, it reuses them. */
+  /** Ids that the plan generated, in order; a later execution reuses them. */
   readonly ids: readonly string[];
 }
 
-/** A write with its result. */
 export interface StagedWrite extends RequestedWrite {
   readonly changes: readonly Change[];
   /** Internal rows of the write; only a staging with `takesOps` has them. */
@@ -33,7 +32,7 @@ interface StagingOptions {
   readonly takesOps?: boolean;
   /** Records reads; absent if reads are not verified. */
   readonly reads?: ReadSet | null;
-  /** Past moment that reads see and writes are planned against; such a staging is never committed. */
+  /** Past moment of reads and plans; a staging with a past moment is never committed. */
   readonly past?: Past | null;
 }
 
@@ -117,7 +116,7 @@ export class Staging {
   }
 }
 
-/** The first read version of an order guards the place. */
+/** Retains the version of the order that was read first, which the commit checks. */
 function following(earlier: Change, later: Change): Change {
   const order = earlier.order ?? later.order;
   return { ...earlier.followedBy(later), ...(order ? { order } : {}) };

@@ -13,7 +13,7 @@ const announced = announce({ kind: 'webhook', id: 'whe_1' }, 'webhook.ping', {})
 const concerning = [{ ...announced, kind: 'thing' }];
 const other = [{ ...announced, kind: 'other' }];
 
-/** A section whose loads end when the test resolves them. */
+/** Creates a section whose loads end when the test resolves them. */
 function begin(move: Section<Counted>['move'] = (value) => ({ ...value, moves: value.moves + 1 })) {
   const cache = createWorkspaceCache();
   const pending: (() => void)[] = [];

@@ -24,7 +24,7 @@ export interface WorkspaceCache {
   moveAlong(workspaceId: string, changes: readonly Change[]): void;
 }
 
-/** Identity of a workspace in the cache, alive as long as any section of it. */
+/** Weak key of the slots of a workspace, which are released with it. */
 type CachedWorkspace = Readonly<Record<never, never>>;
 
 /** Section of one workspace; `moves` counts the batches that affected it. */

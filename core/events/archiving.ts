@@ -1,11 +1,11 @@
-// Moves the content of old events into files beside the database. The file is written, synced and verified before one
-// batch records it and clears the rows. After a crash in between, the next run writes the same file again.
+// Moves the content of old events into archive files. A file is written, synced and verified before one batch records
+// it and clears the rows. After a crash before that batch, the next run writes the same file again.
 import { tenantStatement } from '../store/statement.ts';
 import { backgroundCommitDelayMs, tenantOp, type Scope, type Store } from '../store/store.ts';
 import { partsText } from './archived.ts';
 import { readParts } from './log.ts';
 
-/** Limits of one archive file: number of events, and characters after which the current event is the last. */
+/** Limits of one archive file. The event that exceeds the character limit is the last one. */
 const eventsMax = 500;
 const charactersMax = 4 * 1024 * 1024;
 /** Events read before yielding to the event loop. */

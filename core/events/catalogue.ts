@@ -14,7 +14,7 @@ const announced = [
   'automation.run',
   'automation.failed',
 ] as const;
-/** Inbox readers also see system problems. Automation events have their own scope. */
+/** Read scopes that take precedence over those of the contracts. */
 const scopesOfNamespaces = { system: 'inbox:read', automation: 'automations:read' } as const;
 
 export type EventType = ContractEvent | (typeof announced)[number];
@@ -91,7 +91,6 @@ export function unsentType(pattern: string): string {
   return `There is no event type ${pattern}.${meant || ' Use a type such as issue.created, or issue.*.'}`;
 }
 
-/** Returns the namespaces that a subscription pattern covers. */
 export function namespacesIn(pattern: string): readonly string[] {
   return pattern === '*'
     ? Object.keys(namespaceScopes)

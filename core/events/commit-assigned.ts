@@ -22,13 +22,12 @@ export interface Appended {
   readonly learned: number | null;
 }
 
-/** Commit-assigned value of an object, with the entity model it belongs to. */
 export interface CommitAssigned {
   readonly entityKind: string;
   readonly value: number;
 }
 
-/** By entity model; the number of entries is fixed by the code. */
+/** By entity model. Bounded, because only code adds entries. */
 const rules = new Map<string, CommitAssignedRule>();
 
 /**

@@ -1,5 +1,3 @@
-// Consumers and their queues on a real store: the work of each event is done once, under full queues, slow work and
-// crashes.
 import { afterEach, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -248,8 +246,8 @@ test('a subscriber without capacity lags behind, loses no work, and does not del
   await until(() => process.performed.filter((id) => id.endsWith('quick')).length === 1_500);
   gate.resolve();
   await settle(process);
-  // The order varies: on a slow machine the fast subscriber is also written to the database, and stored work waits
-  // behind work in memory.
+  // The order varies: on a slow machine work of the fast subscriber is also written to the database, and stored work
+  // waits behind work in memory.
   expect(process.performed.toSorted()).toEqual(
     [...worksOf(events, 'plg_slow'), ...worksOf(events, 'plg_quick')].toSorted(),
   );

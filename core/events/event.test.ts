@@ -12,7 +12,7 @@ import {
 } from './commit-assigned.ts';
 import { allScopes } from '../rights/scopes.ts';
 
-/** Commit-assigned values that show `of` truncated until the commit assigns the rest. */
+/** Rule for a value of `of` that is truncated until the commit assigns the rest. */
 const fake: CommitAssignedRule = {
   append: appendStatement('test.append_with_rest', 'NULL'),
   waits: /"of":"cut-"/,

@@ -1,5 +1,5 @@
 // Stored and public form of an event. One pure function renders it for every reader (feed, stream, webhooks, plugins,
-// history), so all of them carry the same bytes. Spec: docs/spec/events.md › The envelope.
+// history), so all of them receive the same bytes. Spec: docs/spec/events.md › The envelope.
 import type { Actor, Cause } from './origin.ts';
 import { maskedUrl } from '../lib/masked-url.ts';
 import type { EventType } from './catalogue.ts';

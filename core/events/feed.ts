@@ -1,5 +1,5 @@
-// Event feed: the events that webhooks carry, ascending, from any position. Events the token may not read are
-// omitted, so that reader sees gaps in the sequences.
+// Reads the event feed: the events that webhooks carry, ascending, from any position. Events that the token may not
+// read are omitted, which leaves gaps in the sequences.
 import { cursorOf, type PageParameters } from '../changes/list.ts';
 import type { Context } from '../context.ts';
 import { decodeCursor, encodeCursor, type CursorValue } from '../lib/cursor.ts';
@@ -142,7 +142,7 @@ export function typesOf(text: string): Set<EventType> {
 /** Name of the list that feed cursors belong to. */
 const feedOf = (ctx: Context): string => `${ctx.workspaceId} events`;
 
-/** Position of a feed reader, in addition to `after`. */
+/** Query parameter that completes the position in `after`. */
 interface FeedQuery {
   readonly generation?: string;
 }

@@ -3,9 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import type { EventRow } from './event.ts';
 
-/** Limit per workspace. */
 const workspaceEventsMax = 1_000;
-/** Limits over all workspaces, and per workspace. */
 const cachedCharactersMax = 32 * 1024 * 1024;
 const workspaceCharactersMax = 4 * 1024 * 1024;
 /** Estimated size of an event without its data, in characters. */
@@ -72,7 +70,7 @@ function extend(tail: Tail, events: readonly EventRow[]): void {
     tail.events.push(event);
     tail.characters += charactersOf(event);
   }
-  // Half is dropped at once, so that few additions have to move the remaining events.
+  // Half of the events are dropped, so that few additions have to move the remaining ones.
   const isFull = tail.events.length > workspaceEventsMax || tail.characters > workspaceCharactersMax;
   if (!isFull || tail.events.length === 1) return;
   for (const event of tail.events.splice(0, Math.ceil(tail.events.length / 2)))

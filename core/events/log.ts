@@ -22,7 +22,7 @@ interface Facts {
   request_id: string | null;
   traceparent: string | null;
 }
-/** Long columns are null. */
+/** Row of a list, in which long columns are null. */
 type ListedEvent = Facts & Omit<StoredParts, 'data_json'> & { data_json: string | null; long: number };
 
 /** Content up to this size is read together with the row (bytes as stored). */
@@ -84,7 +84,6 @@ export interface LogPage {
   readonly bytes: number;
   /** Sequence of the last examined event; the start position if none was examined. */
   readonly through: number;
-  /** Number of examined events. */
   readonly examined: number;
   /** True if the log may continue after `through`. */
   readonly more: boolean;
@@ -92,15 +91,15 @@ export interface LogPage {
 
 const bytesMaxDefault = 4 * 1024 * 1024;
 
-/** Ascending. */
+/** Returns events in ascending order. */
 export const pageAfter = (store: Store, scope: Scope, after: number, query: LogQuery): Promise<LogPage> =>
   readLog(store, scope, afterSequence, { after }, after, query);
 
-/** Descending. */
+/** Returns events in descending order. */
 export const pageBefore = (store: Store, scope: Scope, before: number, query: LogQuery): Promise<LogPage> =>
   readLog(store, scope, beforeSequence, { before }, before, query);
 
-/** Ascending. */
+/** Returns events in ascending order. */
 export const pageOfSubject = (
   store: Store,
   scope: Scope,
@@ -178,7 +177,6 @@ export async function readParts(store: Store, scope: Scope, sequence: number): P
   return distance > 0 ? readParts(store, scope, sequence - distance) : unpack(stored);
 }
 
-/** Returns an event from its columns. */
 export function eventOf(scope: Scope, row: Facts, parts: Parts): EventRow {
   const event = new StoredEventRow(scope, row);
   event.parts = parts;
@@ -231,12 +229,12 @@ export async function findEventOf(
   }
 }
 
-/** JSON is parsed on first access: most readers only look at the type. */
+/** Parses JSON on first access, because most readers use only the type. */
 class StoredEventRow implements EventRow {
   readonly #row: Facts;
   #data: EventRow['data'] | undefined;
   readonly workspaceId: string;
-  /** Null until the content is read; only wanted events get it. */
+  /** Null until the content is read, which happens only for matching events. */
   parts: Parts | null = null;
 
   constructor(scope: Scope, row: Facts) {

@@ -29,7 +29,7 @@ export interface Loops {
 }
 
 export function createLoops({ name, log, step, onRest }: LoopsOptions): Loops {
-  // Both contain only workspaces with a running loop.
+  // Both collections contain only workspaces with a running loop.
   const running = new Map<string, Promise<void>>();
   const woken = new Set<string>();
   const steps = createSignal();

@@ -7,20 +7,23 @@ import { scopeOf } from '../store/store.ts';
 import type { ConsumerPosition, ConsumerPositions } from './consumer-positions.ts';
 import { stuckMs } from './reading.ts';
 
-/** Delay before a mark is stored. After a crash, work that ended within it is planned again. */
+/** Delay before a mark is stored. After a crash, work that ended within this delay is planned again. */
 const markMs = 100;
-/** Delay after a failure. */
+/** Delay after a failed attempt to store a mark. */
 const againMs = 1_000;
 
 interface Marks {
-  /** Called when work of a workspace is done or waits. */
+  /** Schedules a check of a workspace. Call when its work is done or waits. */
   lookLater(workspaceId: string): void;
-  /** A failure is only logged: events after the stored mark are planned again. @returns true if the mark is stored */
+  /**
+   * Stores the mark. A failure is only logged, because events after the stored mark are planned again.
+   * @returns true if the mark is stored
+   */
   store(workspaceId: string): Promise<boolean>;
   stop(): void;
 }
 
-/** @param wake makes the consumer read on in a workspace */
+/** @param wake makes the consumer continue in a workspace */
 export function createMarks(
   { name, log, clock }: { readonly name: string; readonly log: Log; readonly clock: Clock },
   positions: ConsumerPositions,

@@ -2,25 +2,24 @@
 // it. Earlier versions stored two plain texts, and old events may be in an archive file.
 import type { Cause } from './origin.ts';
 
-/** Parts as JSON text. */
+/** Cause and data of an event, as JSON. */
 export interface Parts {
   /** Made by `causeText`. */
   readonly cause: string;
   readonly data: string;
 }
 
-/** Columns that store the parts. */
 export interface StoredParts {
   cause_json: string;
   data_json: string;
   packed: Uint8Array | ArrayBuffer | null;
 }
 
-/** Shorter texts hardly compress (characters). */
+/** Minimum length of compressed texts, in characters: shorter ones hardly compress. */
 const packedCharsMin = 300;
 /** Fastest level: higher levels cost more time than the saved bytes are worth. */
 const level = 1;
-/** Separator. JSON escapes line feeds, so none of the parts contains it. */
+/** Separator of the parts, which do not contain it: JSON escapes line feeds. */
 const between = '\n';
 
 export function pack(parts: Parts): StoredParts & { readonly packed: Uint8Array | null } {
@@ -51,7 +50,7 @@ export function sameAs(distance: number): ReturnType<typeof pack> {
   return { ...empty, data_json: `=${distance}`, packed: null };
 }
 
-/** JSON starts with neither sign. */
+/** Returns true if the row stores the parts. JSON starts with neither `=` nor `@`. */
 export const isHere = ({ data_json: data }: Pick<StoredParts, 'data_json'>): boolean => !/^[=@]/.test(data);
 
 /** Returns the number of events back to the one that stores the parts; 0 if this event stores them. */

@@ -1,6 +1,6 @@
-// Earlier subscriptions. An event is matched against the subscriptions at the time it happened, also if it is read
-// later or again after a crash. The batch that changes a subscription therefore stores the old one with the last
-// sequence it applies to, and the batch that stores the consumer's cursor deletes those it no longer needs. See
+// Stores earlier subscriptions, because an event is matched against the subscriptions at the time it happened, even
+// if it is read later or again after a crash. The batch that changes a subscription stores the old one with the last
+// sequence it applies to; the batch that stores the consumer's cursor deletes those it no longer needs. See
 // docs/decisions/0026.
 import { tenantStatement } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
@@ -27,7 +27,7 @@ export interface PastSubscription<W> {
   readonly subscription: W;
 }
 
-/** Must come before the events of its batch. */
+/** Returns an op that must precede the events of its batch. */
 export function storeSubscriptionOp(scope: Scope, consumer: string, id: string, subscription: object): Op {
   return tenantOp(scope, insertPast, { consumer, id, wants: JSON.stringify(subscription) });
 }

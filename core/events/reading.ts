@@ -9,13 +9,11 @@ import type { Lag, ConsumerPosition, ConsumerPositions } from './consumer-positi
 import type { Unit, UnitQueue } from './work.ts';
 
 const pageEvents = 200;
-/** Without work, the mark is stored only this often (events): reading irrelevant events again is harmless. */
+/** Number of events without work after which the mark is stored: reading them again after a crash is harmless. */
 const idleEvents = 2_000;
-/**
- * Work of a subscriber without progress for this long is stored. The log holds back at most `lagMax` events per
- * subscriber.
- */
+/** Time without progress after which the work of a lagging subscriber is stored. */
 export const stuckMs = 250;
+/** Number of events that a subscriber may lag behind before its work is stored. */
 const lagMax = 10_000;
 
 /** Work planned from events, in log order. */
@@ -37,7 +35,7 @@ export interface LogReadingOptions<U extends Unit> {
    * unread.
    */
   listens(scope: Scope, after: number): Promise<boolean>;
-  /** @param isNew returns true if no work with that id exists yet; no other work may be planned */
+  /** @param isNew returns true if no work with that id exists yet; existing work must not be planned */
   plan(
     scope: Scope,
     events: readonly EventRow[],
@@ -58,7 +56,7 @@ interface ReadingParts<U extends Unit> extends LogReadingOptions<U> {
   isStopped(): boolean;
 }
 
-/** @returns true if there may be more work at once */
+/** @returns true if more work may be available now */
 export type Step = (scope: Scope) => Promise<boolean>;
 
 export function createStep<U extends Unit>(parts: ReadingParts<U>): Step {
@@ -80,7 +78,7 @@ export function createStep<U extends Unit>(parts: ReadingParts<U>): Step {
         position.hasFailed = false;
         return goesOn;
       } catch (error) {
-        // The events are read again, and some of their work is already in progress.
+        // The next step reads the events again, and some of their work is already in progress.
         position.hasFailed = true;
         position.againThrough = await lastSequence(parts.store, scope);
         throw error;
@@ -195,7 +193,7 @@ async function planned<U extends Unit>(
   return newPlan;
 }
 
-/** Returns the sequence at which each subscriber was refused because its queue is full. */
+/** @returns the sequence at which each subscriber was refused because its queue is full */
 async function offer<U extends Unit>(
   parts: ReadingParts<U>,
   position: ConsumerPosition,

@@ -45,7 +45,6 @@ export const envelope = {
   cause: described(CauseResponse, 'Causation chain of the event.'),
 };
 
-/** Names the log generation in a reader's position, in addition to the sequence. */
 export const generation = Type.String({
   maxLength: 64,
   description: 'Id of the log generation that the sequences belong to; a restore starts a new one.',

@@ -1,5 +1,5 @@
-// Polls the wall clock so that planned times follow clock changes, and stores the time shown so that the next start
-// detects a clock that was set back in between. See docs/decisions/0026.
+// Polls the wall clock so that planned times follow clock changes, and stores the observed time so that the next
+// start detects a clock that was set back in between. See docs/decisions/0026.
 import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
 import type { Log } from '../lib/log.ts';
@@ -25,7 +25,7 @@ const write = systemStatement(
 );
 /** Types of work whose due times are intervals. */
 const kinds = ['run', 'delivery', 'catch-up', 'replay'];
-/** Finds work that a clock set back would delay too long. */
+/** Finds work with a future due time, which would come too late after a clock that is set back. */
 const waiting = systemStatement<{ waits: number }>(
   'due_work.waiting',
   why,
@@ -33,7 +33,7 @@ const waiting = systemStatement<{ waits: number }>(
    LIMIT 1`,
 );
 
-/** By type of work: the time shown when an earlier process last followed the clock. */
+/** Wall-clock time at which due times were last adjusted to the clock, by type of work. */
 export type SeenTimes = ReadonlyMap<string, number>;
 
 export async function readSeenTimes(store: Store): Promise<SeenTimes> {
@@ -56,7 +56,7 @@ export function createWallClock(options: {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** Makes all due times follow the clock; resolves once they do. */
+  /** Adjusts all due times to the clock. */
   follow(): Promise<void>;
 }): WallClock {
   const { store, clock, log } = options;

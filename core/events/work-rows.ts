@@ -1,15 +1,13 @@
-// Rows of the work queue. A row is due at a time, leased to a process, held back until its subscriber has capacity in
-// memory, or waiting for other work.
+// Rows of the work queue. A row is due at a time, leased to a process, over the quota of its subscriber, or waiting
+// for other work.
 import { systemStatement, tenantStatement } from '../store/statement.ts';
 
 /** Due time of work that waits for other work. */
 export const neverMs = 8_640_000_000_000_000;
-/**
- * Due time of work that is due while its subscriber has no capacity in memory. It is claimed once there is capacity.
- */
+/** Due time of due work over the quota of its subscriber. The work is claimed once the quota has capacity. */
 export const overQuotaMs = neverMs + 1;
 
-/** Row that every statement that makes work due returns to the queue. */
+/** Columns that every statement that makes work due returns. */
 export interface WorkRow {
   readonly id: string;
   readonly subject: string;
@@ -59,7 +57,7 @@ export const nextDue = systemStatement<{ due_at: number }>(
 );
 const stillDue = `(workspace_id, id) IN (SELECT value->>0, value->>1 FROM json_each(:rows))
   AND lease_owner IS NULL AND due_at <= :now`;
-/** Leases those named rows that are still due. */
+/** Leases those of the given rows that are still due. */
 export const lease = systemStatement<WorkRow & { workspace_id: string }>(
   'due_work.lease',
   serveAll,
@@ -72,7 +70,7 @@ export const markOverQuota = systemStatement<WorkRow & { workspace_id: string }>
   `UPDATE due_work SET due_at = ${overQuotaMs} WHERE ${stillDue}
    RETURNING workspace_id, id, subject, epoch, due_at, lease_until`,
 );
-/** Oldest first: ids are ordered by creation time. */
+/** Leases the oldest work first: ids are ordered by creation time. */
 export const leaseOverQuota = tenantStatement<WorkRow>(
   'due_work.lease_held_back',
   `UPDATE due_work SET due_at = :now, lease_until = :until, lease_owner = :owner, epoch = epoch + 1

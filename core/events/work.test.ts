@@ -1,4 +1,3 @@
-// The work queue on a real store: no work is done twice, under full memory and clock changes.
 import { afterEach, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,8 @@
 // Work queue for runs, deliveries and schedules. Rows are claimed by lease and fenced by epoch, so a crash loses no
-// work and a late worker cannot finish work that another has taken over. Work planned from events comes as units,
-// which get rows only if they have to wait. Subscribers (plugin installs, webhook endpoints) share the capacity in
-// memory. Work beyond it is held back in the database and served in turn.
+// work and a late worker cannot finish work that another worker has leased since. Work planned from events consists
+// of units, which get rows only if they have to wait. Subscribers (plugin installs, webhook endpoints) share the
+// capacity in memory. Work over the quota of a subscriber stays in the database until a fair queue selects the
+// subscriber.
 import type { Clock } from '../lib/clock.ts';
 import { FairQuota } from '../lib/fairness/fair-quota.ts';
 import type { Log } from '../lib/log.ts';
@@ -29,7 +30,7 @@ type ItemCalls = 'whileSealed' | 'ending' | 'putOff' | 'drop';
 
 export interface WorkQueue extends WorkOps, Pick<Units<Unit>, ItemCalls> {
   isActive(id: string): boolean;
-  /** False while work is accepted but not performed. */
+  /** Returns false while work is accepted but not performed. */
   mayWork(): boolean;
   start(): Promise<void>;
   /** Moves due times after a clock change. */
@@ -56,16 +57,16 @@ interface WorkQueueOptions<Q extends WorkQueue> {
   /** Identifies this process among others on the same database. */
   readonly owner: string;
   readonly seen: SeenTimes;
-  /** Capacity: units in memory, all of them running; shared by the subscribers. */
+  /** Number of work items that the subscribers may have in memory together. */
   readonly capacity: number;
-  /** Once true it stays true, and the queue is started then. By default always true. */
+  /** Must stay true once it is true; the queue is started then. Default: always true. */
   mayWork?(): boolean;
   /**
-   * Returns further ops that move times of the work by so many milliseconds when the clock is set back. Absent for
-   * calendar times, which do not move.
+   * Returns ops that move other times of the work back by `byMs` after the clock was set back. Absent for calendar
+   * times, which do not move.
    */
   setBack?(byMs: number): Op[];
-  /** Called when the clock was set back, for calendar times, which have to be planned again. */
+  /** Called after the clock was set back if `setBack` is absent, because calendar times have to be planned again. */
   onSetBack?(): void;
   /**
    * Performs the work and commits its completion with `finish` or `defer`. If it throws, the work is retried later.

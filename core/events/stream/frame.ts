@@ -13,8 +13,8 @@ export interface StreamFrame {
 }
 
 /**
- * Returns true for frames a reader is sent. @param memberId member the event belongs to; absent means any event of
- * the type
+ * Returns true for frames that a reader receives. Without `memberId`: true if the reader may receive any event of the
+ * type.
  */
 export type FrameFilter = (type: EventType, memberId?: string | null) => boolean;
 
@@ -39,19 +39,19 @@ export function redactedFrame(event: EventEnvelope, generation: string): string 
   return `${idOf(event.sequence, generation)}${body(event.type, JSON.stringify(event))}`;
 }
 
-/** Has no id, so that a reconnecting reader continues after the last event of the log. */
+/** Returns a frame without id, so that a reconnecting reader continues after its last event of the log. */
 export function sampleFrame(sample: EventEnvelope): string {
   return body(sample.type, JSON.stringify(sample));
 }
 
-/** Moves a reader's position without an event: browsers dispatch nothing for an id without data. */
+/** Returns a frame that moves a reader's position without an event: browsers dispatch nothing without data. */
 export function positionFrame(sequence: number, generation: string): string {
   return `${idOf(sequence, generation)}\n`;
 }
 
 /**
- * First lines of a stream. They make buffering proxies forward the response. They also carry the start position, so
- * that a reader cut off before its first event reconnects there and not at a later end of the log.
+ * Returns the first lines of a stream, which make buffering proxies forward the response. The start position in them
+ * lets a reader that is cut off before its first event resume there and not at a later end of the log.
  */
 export function openingFrame(sequence: number, generation: string): string {
   return `retry: 2000\n: events follow\n${positionFrame(sequence, generation)}`;

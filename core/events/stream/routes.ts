@@ -77,7 +77,7 @@ async function openStream(
     }),
     matches(type, memberId) {
       if (wanted !== null && !wanted.has(type)) return false;
-      // A token with a narrowed scope receives the events within that part.
+      // For a narrowed scope, `shows` omits the events outside of it.
       if (mayRead(ctx.scopes, type) || ctx.narrowed?.has(scopeOfEvent(type))) return true;
       const own = ownEventsMember(ctx, type);
       return own !== null && (memberId === undefined || memberId === own);

@@ -26,7 +26,7 @@ const stuckMs = 30_000;
 const pieceBytes = 64 * 1024;
 /** Delay before a reader with too many unsent bytes is checked again. */
 const crowdedMs = 250;
-/** After this many omitted events the reader is sent its position. */
+/** Number of omitted events after which the reader is sent its position. */
 const silentEvents = 1_000;
 /** Limit of samples that wait for a reader. Further samples are dropped. */
 const samplesMax = 20;
@@ -39,8 +39,8 @@ export interface StreamReader extends Connected {
   hangUp(): void;
   readonly matches: FrameFilter;
   /**
-   * Returns the visible part of a wanted event: null for nothing, the same object for all of it. Absent if every
-   * event is fully visible.
+   * Returns the visible part of a matching event: null if nothing is visible, the same object if everything is. Absent
+   * if every event is fully visible.
    */
   readonly shows?: (event: EventEnvelope) => EventEnvelope | null;
   readonly samples: boolean;
@@ -52,7 +52,7 @@ interface StreamSetting {
   readonly generation: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Counts pieces that no socket has accepted yet. */
+  /** Counts the bytes of pieces that no socket has accepted yet. */
   readonly unsent: FairQuota;
   onEnd(stream: EventStream): void;
 }
@@ -119,7 +119,7 @@ export class EventStream {
     this.#stopWaiting();
   }
 
-  /** Checks now, and not with the next event, whether the reader is still admitted. */
+  /** Checks immediately, instead of with the next event, if the reader is still admitted. */
   ask(): void {
     this.#stopWaiting();
   }
@@ -187,7 +187,7 @@ export class EventStream {
     return visible.map(({ text }) => text).join('');
   }
 
-  /** Frames are shared, so a redacted event gets a frame of its own. */
+  /** Renders a separate frame for a redacted event, because frames are shared. */
   #textOf({ text, event }: StreamFrame): string | null {
     const { shows } = this.reader;
     if (!shows) return text;
@@ -224,7 +224,7 @@ export class EventStream {
       const forget = hub.onMore(() => done(false));
       const cancelHeartbeat = this.#setting.clock.after(heartbeatMs, () => done(true));
       this.#stopWaiting = () => done(false);
-      // Events from before the callback was registered have notified nobody.
+      // Events from before the registration have not called the callback.
       if (this.#ended || this.#samples.length > 0 || hub.hasAfter(this.#position)) done(false);
     });
   }

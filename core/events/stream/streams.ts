@@ -41,7 +41,7 @@ interface StreamsOptions {
   readonly log: Log;
   readonly fairQueue: LoopQueue;
   readonly fresh: FreshEvents;
-  /** Counts pieces that no socket has accepted yet. */
+  /** Counts the bytes of pieces that no socket has accepted yet. */
   readonly unsent: FairQuota;
 }
 

@@ -1,5 +1,5 @@
-// Ordered queue of subscribers for which the database holds work back. It caches a limited part of them; once all of
-// that part had their turn, it reads the next part from the database, in a cycle.
+// Fair queue of the subscribers that have work over their quota in the database. It caches a limited part of them; once
+// that part is empty, it reads the next part from the database, cyclically.
 import { FairQueue } from '../../lib/fairness/fair-queue.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import { subjectsOverQuota } from '../work-rows.ts';
@@ -18,9 +18,7 @@ export class Behind {
   readonly #kind: string;
   readonly #turns = new FairQueue<BehindSubject>();
   readonly #remembered = new Set<string>();
-  /**
-   * True if the database may hold more subscribers. Until one look finds all of them, only looks add to the cache.
-   */
+  /** True if the database may have subscribers that are not cached. `note` then adds none. */
   #isPartial = false;
   #lookedUpTo = beginning;
 
@@ -33,7 +31,7 @@ export class Behind {
     return this.#turns.isEmpty && !this.#isPartial;
   }
 
-  /** True if every cached subscriber had its turn. */
+  /** True if every cached subscriber has been taken. */
   get isExhausted(): boolean {
     return this.#turns.isEmpty;
   }
@@ -46,7 +44,7 @@ export class Behind {
     if (!this.#isPartial) this.#remember(scope, subject);
   }
 
-  /** Removes and returns the next subscriber that may go. */
+  /** Removes and returns the next subscriber that both filters accept. */
   take(
     mayGo: (workspaceId: string, subject: string) => boolean,
     workspaceMayGo: (workspaceId: string) => boolean,
@@ -59,7 +57,7 @@ export class Behind {
   /** Caches the next part of the subscribers in the database. */
   async look(): Promise<void> {
     const { workspace_id: workspaceId, subject } = this.#lookedUpTo;
-    // Reset before the read, so that work held back during the read is not lost.
+    // Reset before the read, so that `note` adds subscribers that exceed their quota during the read.
     if (this.#lookedUpTo === beginning) this.#isPartial = false;
     const params = { kind: this.#kind, workspaceId, subject, limit: rememberedMax };
     const rows = await this.#store.readSystem(subjectsOverQuota, params);
@@ -67,7 +65,7 @@ export class Behind {
     const last = rows.length === rememberedMax ? rows.at(-1) : undefined;
     if (last) this.#isPartial = true;
     this.#lookedUpTo = last ?? beginning;
-    // No rows were left after that part; work held back meanwhile may come before it.
+    // The cycle is complete: subscribers that exceeded their quota since then may precede the last one.
     if (rows.length === 0 && subject !== '') await this.look();
   }
 

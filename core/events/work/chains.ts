@@ -21,7 +21,7 @@ export class Chains<U extends Unit> {
     return (orderKey === null ? undefined : this.#chains.get(orderKey)) ?? [entry];
   }
 
-  /** @returns the remaining units of its chain */
+  /** @returns the remaining units of the chain */
   remove(entry: WindowEntry<U>): readonly WindowEntry<U>[] {
     const { orderKey } = entry.unit;
     if (orderKey === null) return [];

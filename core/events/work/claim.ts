@@ -1,5 +1,5 @@
-// Claims work that is due or held back, as far as its subscriber has capacity in memory. Due work without capacity is
-// held back, so that the next claim finds other work.
+// Claims work that is due or over quota, if its subscriber has capacity in memory. Due work without capacity is marked
+// as over quota, so that the next claim finds other work.
 import type { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import { systemOp, tenantOp, type Op, type Store } from '../../store/store.ts';
 import { dueRows, markOverQuota, lease, leaseOverQuota, nextDue } from '../work-rows.ts';
@@ -23,7 +23,7 @@ interface ClaimOptions {
   isStopped(): boolean;
 }
 
-/** @returns delay before the next claim in ms; null if no work becomes due by itself */
+/** @returns delay before the next claim in ms; null to wait for a wake-up */
 export async function claim(options: ClaimOptions): Promise<number | null> {
   const hasRefilled = !options.behind.isEmpty && (await refill(options));
   const waitMs = await claimDue(options);
@@ -31,8 +31,8 @@ export async function claim(options: ClaimOptions): Promise<number | null> {
 }
 
 /**
- * Claims held-back work in turn, for subscribers with at least half of their quota free. @returns true if there were
- * any
+ * Claims work over quota, in fair order, for subscribers with at least half of their quota free.
+ * @returns true if it claimed for at least one subscriber
  */
 async function refill(options: ClaimOptions): Promise<boolean> {
   const { store, behind } = options;

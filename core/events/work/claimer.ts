@@ -15,7 +15,7 @@ export function createClaimer(options: {
   clock: Clock;
   log: Log;
   kind: string;
-  /** Nothing is claimed while false. */
+  /** Returns false while nothing may be claimed. */
   mayWork(): boolean;
   /** @returns delay before the next claim in ms; null to wait for a wake-up */
   claim(): Promise<number | null>;

@@ -38,7 +38,7 @@ export function createWorkClock(options: {
   const moveAll = (alongOps: readonly Op[], byMs: number, nowMs: number): void => {
     log('warn', 'clock set back; moving due times', { kind, byMs });
     moving++;
-    // Queued in the store ahead of rows that use the new time.
+    // The store queues this commit ahead of rows that use the new time.
     moved = store
       .commit([systemOp(moveBack, { kind, by: byMs, now: nowMs }), ...alongOps, noteSeenOp([kind], nowMs)])
       .catch((error: unknown) =>

@@ -1,4 +1,4 @@
-// Receives rows that became due: leased rows go to the workers; for held-back rows the subscriber is noted.
+// Receives rows that became due: passes leased rows to the workers, and notes the subscribers of rows over quota.
 import type { SqlRow } from '../../store/statement.ts';
 import { scopeOf, type Scope } from '../../store/store.ts';
 import { overQuotaMs, neverMs } from '../work-rows.ts';
@@ -11,14 +11,14 @@ export type Intake = (scope: Scope | null, returned: readonly SqlRow[]) => void;
 export function createIntake(options: {
   behind: Behind;
   hold(item: WorkItem): void;
-  /** Called when work that nobody has leased is or will be due. */
+  /** Called when work without a lease is or will be due. */
   onDue(): void;
 }): Intake {
   return (scope, returned) => {
     for (const row of returned) {
       const subject = String(row.subject);
       const billingAccount = scopeOf(scope?.workspaceId ?? String(row.workspace_id), subject);
-      // Decided by the lease and not by the clock, which may have been set back since.
+      // The lease decides, not the clock, which may have been set back since.
       if (Number(row.lease_until) > 0)
         options.hold({ scope: billingAccount, id: String(row.id), epoch: Number(row.epoch) });
       else {

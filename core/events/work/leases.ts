@@ -1,4 +1,4 @@
-// Leases: which process may work on a row, and until when. A new row is leased to its own process while its
+// Leases assign rows to one process for a limited time. A new row is leased to the process that creates it while its
 // subscriber has memory quota left, which saves the claim.
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
@@ -25,7 +25,7 @@ export function createLeases(options: {
   owner: string;
   quota: FairQuota;
   nowMs(): number;
-  /** While false, new rows are not leased and wait for a claim. */
+  /** Returns false while new rows must not be leased; they then wait for a claim. */
   mayWork(): boolean;
 }): Leases & { draft(): Leases } {
   const { owner, quota, nowMs, mayWork } = options;

@@ -9,7 +9,8 @@ export interface WorkOps extends Leases {
   /** Adds a row, leased if it is due and memory has capacity. */
   add(scope: Scope, subject: string, id: string, dueAtMs: number): Op;
   /**
-   * Adds many rows at a tenth of the cost of `add`. @param plan leases to use; by default only those of these rows
+   * Adds many rows at a tenth of the cost of `add`.
+   * @param plan leases to use; default: a draft that counts only these rows
    */
   addAll(
     scope: Scope,

@@ -126,7 +126,7 @@ function opsFor<U extends Unit>(
     scope,
     batch.map(({ unit }) => unit),
   );
-  // Units leave the window before their rows are claimed, which may happen at once.
+  // Units leave the window before their rows are claimed, which may happen immediately.
   const leaving = (op: Op, entries: readonly WindowEntry<U>[]): Op => ({
     ...op,
     taken(returned) {
@@ -156,7 +156,8 @@ function opsFor<U extends Unit>(
 }
 
 /**
- * Drops units that another process on the same database has already stored. @throws Error if that is not the reason
+ * Drops units that another process on the same database has already stored.
+ * @throws Error if no unit of the batch is stored
  */
 async function leaveOut<U extends Unit>(
   { rows, window, log, kind }: WriterParts<U>,

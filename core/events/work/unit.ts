@@ -5,7 +5,7 @@ import type { Leases } from './leases.ts';
 import type { WorkItem } from './workers.ts';
 
 export interface Unit {
-  /** The account of the scope is the subscriber. */
+  /** Scope whose account is the subscriber. */
   readonly scope: Scope;
   readonly subject: string;
   /** Derived from the event and the subscriber, so that planning it again gives the same id. */

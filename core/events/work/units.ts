@@ -26,7 +26,7 @@ export interface Units<U extends Unit> {
   store(units: readonly U[], onSettled: (unit: U) => void): Promise<void>;
   /** Stores units in memory so that they can be listed. Does not throw if the store refuses. */
   storeActive(scope: Scope, isMeant: (unit: U) => boolean): Promise<void>;
-  /** Units in memory that are not stored. */
+  /** Returns the units in memory that are not stored. */
   unstored(): Iterable<U>;
   isActive(id: string): boolean;
   /**
@@ -70,7 +70,7 @@ export function createUnits<U extends Unit>(
   const units: Units<U> = {
     offer: (unit, onSettled) =>
       behind.has(unit.scope, unit.subject) ? Promise.resolve(false) : window.offer(unit, onSettled),
-    // Half of the quota, so that a lagging subscriber proceeds by more than one unit at a time.
+    // Requires half of the quota, so that a lagging subscriber proceeds by more than one unit at a time.
     hasCapacity: ({ workspaceId }, subject) =>
       quota.remaining(workspaceId, subject) >= Math.max(1, quota.taken(workspaceId, subject)),
     ...storing,
@@ -80,7 +80,7 @@ export function createUnits<U extends Unit>(
     isActive: (id) => window.find(id) !== undefined,
     async whileSealed(item, commit) {
       const entry = window.find(item.id);
-      // A write in progress goes first.
+      // The commit must not overlap a write of the same unit.
       while (entry?.writing) await entry.writing.catch(() => undefined);
       if (!entry || item.epoch !== null) return commit();
       const done = commit();
@@ -88,7 +88,7 @@ export function createUnits<U extends Unit>(
       try {
         return await done;
       } finally {
-        // The store reports the result of a batch one microtask later; only then does the item leave the window.
+        // The store hands out rows one microtask after a commit resolves; only then does the item leave the window.
         await Promise.resolve();
         entry.sealed = null;
         writer.goOn();

@@ -12,7 +12,7 @@ const writtenAfterMs = 250;
 export interface WindowEntry<U extends Unit> {
   readonly unit: U;
   readonly item: WorkItem & { epoch: number | null };
-  /** Monotonic milliseconds. */
+  /** Time at which the unit was added, in monotonic milliseconds. */
   readonly sinceMs: number;
   /** True if it is running, false if it waits. */
   isUnderWay: boolean;
@@ -121,7 +121,7 @@ export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
   };
 }
 
-/** Regularly writes units that have been in the window for long, while there are any. Call when a unit is added. */
+/** Returns a function to call when a unit is added. It writes units that have been in the window for too long. */
 function createWatch<U extends Unit>(
   { clock, write, isStopped }: WindowParts<U>,
   units: ReadonlyMap<string, WindowEntry<U>>,

@@ -16,15 +16,15 @@ const failingMax = 10_000;
 export const againMs = 1_000;
 
 export interface WorkItem {
-  /** The account of the scope is the subscriber. */
+  /** Scope whose account is the subscriber. */
   readonly scope: Scope;
   readonly id: string;
-  /** Fences the row: finishing must name the epoch it was leased under. Null while the item has no row. */
+  /** Epoch of the lease, which fences the row; null while the item has no row. */
   readonly epoch: number | null;
 }
 
 interface Workers {
-  /** @param perform by default the queue's own */
+  /** @param perform default: the `perform` function of the queue */
   hold(item: WorkItem, perform?: (item: WorkItem) => Promise<void>): void;
   isActive(id: string): boolean;
   readonly isBusy: boolean;
@@ -42,8 +42,8 @@ export function createWorkers(options: {
   onFree(scope: Scope): void;
 }): Workers {
   const { clock, log, kind, quota, isStopped } = options;
-  // A lease never expires for its own process: work held here is not claimed again by it. Rows are leased only within
-  // capacity, so this set holds little more than that.
+  // A process does not claim its own leased rows again, even after the lease expires. Rows are leased only within
+  // capacity, so this set is hardly larger.
   const active = new Set<string>();
   const nextDelays = new LRUCache<string, number>({ max: failingMax });
 
@@ -54,8 +54,8 @@ export function createWorkers(options: {
   };
 
   /**
-   * Until it is postponed nobody else can claim it, so retry until that works or the process ends and with it the
-   * lease.
+   * Postpones failed work. Retries until that succeeds, because no other process can claim the work before this process
+   * ends.
    */
   const giveBack = async (item: WorkItem): Promise<void> => {
     const delayMs = delayOf(item.id);
