@@ -17,8 +17,8 @@ export function announce(
     commitAssignedOf: null,
     ...(eventId === undefined ? {} : { id: eventId }),
   };
-  // The id differs from that of the object, because a response takes its version from the change with the id of
-  // its object.
+  // The id differs from that of the object, because a response takes its version from the change with the id
+  // of its object.
   const id = `${type} ${entity.id}`;
   return {
     kind: 'announcement',

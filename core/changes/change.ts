@@ -38,7 +38,10 @@ export interface OrderVersion {
   readonly version: number;
 }
 
-/** Change of one entity. Only the model of the entity uses its concrete type; all other code uses this interface. */
+/**
+ * Change of one entity. Only the model of the entity uses its concrete type; all other code uses this
+ * interface.
+ */
 export interface Change {
   readonly kind: string;
   readonly id: string;
@@ -50,7 +53,9 @@ export interface Change {
   readonly order?: OrderVersion;
   /** True for internal rows, which emit no event. */
   readonly isSilent: boolean;
-  /** Id of the object that concurrent writers contend for, if not the changed one: the board of a card limit. */
+  /**
+   * Id of the object that concurrent writers contend for, if not the changed one: the board of a card limit.
+   */
   readonly contends?: string;
   /** Cause of the change, if a batch responds to several events; default: the cause of the batch. */
   readonly cause?: Cause;
@@ -82,18 +87,24 @@ export interface ChangeSet<T = unknown> {
   readonly changes: readonly Change[];
   /** Internal rows (runs, deliveries, plugin code) of the same batch, which emit no events. */
   readonly ops?: readonly Op[];
-  /** Effects that precede the commit, such as storing a file. Called before each attempt; skipped in a simulation. */
+  /**
+   * Effects that precede the commit, such as storing a file. Called before each attempt; skipped in a
+   * simulation.
+   */
   beforeCommit?(): Promise<void>;
   /** Effects that no op expresses. Called once the commit is durable; skipped in a simulation. */
   afterCommit?(): void;
   /**
-   * Waits for a more complete response. Called once the commit is durable, outside of every queue. The result is not
-   * stored for an idempotency key; null leaves the response unchanged.
+   * Waits for a more complete response. Called once the commit is durable, outside of every queue. The result
+   * is not stored for an idempotency key; null leaves the response unchanged.
    */
   completed?(): Promise<Pick<ChangeSet<T>, 'body' | 'status'> | null>;
   /** Response body, without commit-assigned values. Undefined responds with 204. */
   readonly body: T;
-  /** Response body of a simulation, if it differs from `body`: without the id of an object that is not created. */
+  /**
+   * Response body of a simulation, if it differs from `body`: without the id of an object that is not
+   * created.
+   */
   readonly simulated?: T;
   readonly status?: 200 | 201 | 202 | 204;
   readonly location?: string;

@@ -98,8 +98,9 @@ export function createCommitter(options: {
       const view = { directory, baseUrl, after: leftBy(changes) };
       const entityOps = [...orderOps(scope, changes), ...changes.flatMap((change) => change.ops(scope))];
       const events = eventsOf(changes, view, author, { ids, createdAt });
-      // The store hands out rows one microtask after its commit resolves, which is before the caller of this function
-      // continues. A wrapper of `store.commit` that adds an await must hand out the rows before its promise resolves.
+      // The store hands out rows one microtask after its commit resolves, which is before the caller of this
+      // function continues. A wrapper of `store.commit` that adds an await must hand out the rows before its
+      // promise resolves.
       const commitAssigned = new Map<string, CommitAssigned>();
       const appending = appendEvents(scope, events, commitAssigned);
       const lastOps = typeof last === 'function' ? last(events) : last;

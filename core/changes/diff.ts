@@ -26,8 +26,8 @@ function isDeleted(entity: (Entity & { readonly deletedAt?: number | null }) | n
 type Data = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the data of the changed object: the whole data of the event, or a part of it if the event describes another
- * object, such as the issue of a relation.
+ * Returns the data of the changed object: the whole data of the event, or a part of it if the event describes
+ * another object, such as the issue of a relation.
  */
 export function ownData({ kind, id }: Pick<Change, 'kind' | 'id'>, data: Data): Data {
   const part = data[kind] as Data | null | undefined;
@@ -70,7 +70,8 @@ const workedOut: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Returns the values for people; server-computed fields only if nothing else changes.
- * @param displayed formats a value; default: shortens it. The identity is for people who decide on full values
+ * @param displayed formats a value; default: shortens it. The identity is for people who decide on full
+ * values
  */
 export function displayChanges(kind: string, values: FieldChanges, displayed = short): FieldChanges {
   const all = Object.entries(values).filter(([, { before, after }]) => !(isEmpty(before) && isEmpty(after)));
@@ -85,7 +86,8 @@ export function displayChanges(kind: string, values: FieldChanges, displayed = s
 
 /**
  * Returns a digest of the full values.
- * @param plannedMs time range of the planning; times within it are ignored, because applying the change renews them
+ * @param plannedMs time range of the planning; times within it are ignored, because applying the change
+ * renews them
  */
 export function digestOf(
   values: FieldChanges,

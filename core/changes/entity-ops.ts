@@ -43,7 +43,10 @@ export function entityOpsOf<E extends Entity>(
   };
 }
 
-/** Updates only changed columns, so that SQLite skips the other indexes. The cache has one entry per set of columns. */
+/**
+ * Updates only changed columns, so that SQLite skips the other indexes. The cache has one entry per set of
+ * columns.
+ */
 function updatesOf(table: string): (changed: readonly string[]) => Statement {
   const statements = new Map<string, Statement>();
   return (changed) => {

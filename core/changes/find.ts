@@ -12,7 +12,10 @@ export interface Alias {
   readonly columns: readonly string[];
   /** Values of those columns; null if no object can have them; undefined if the text is not an alias. */
   values(name: string, view: Pick<View, 'directory'>): Readonly<Record<string, Value>> | null | undefined;
-  /** Table of former names, searched if no current name matches. It has the same columns; `id` is its id column. */
+  /**
+   * Table of former names, searched if no current name matches. It has the same columns; `id` is its id
+   * column.
+   */
   readonly former?: { readonly table: string; readonly id: string };
 }
 

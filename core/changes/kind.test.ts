@@ -18,7 +18,8 @@ interface Note extends Entity {
 
 const noteModel = defineModel<Note, { id: string; text: string; version: number }>({
   name: 'note',
-  // An existing table, because a startup guard checks statements in other tests; in capitals for distinct names.
+  // An existing table, because a startup guard checks statements in other tests; in capitals for distinct
+  // names.
   table: 'ENDPOINTS',
   fields: {
     text: 'url',

@@ -1,5 +1,5 @@
-// Defines how entities are stored, represented and emitted as events. Only a model creates changes, and a change
-// without an event throws here, so no entity is written without an event. Internal rows have no model.
+// Defines how entities are stored, represented and emitted as events. Only a model creates changes, and a
+// change without an event throws here, so no entity is written without an event. Internal rows have no model.
 import type { Context, View } from '../context.ts';
 import type { EventType } from '../events/catalogue.ts';
 import { assignAtCommit, type CommitAssignedRule } from '../events/commit-assigned.ts';
@@ -31,13 +31,16 @@ export interface ModelSpec<E extends Entity, W extends Wire> {
   /** Returns the id of the object whose history the events belong to. */
   subjectId?(entity: E): string | null;
   /**
-   * `of` returns the team or teams of an object; `isIn` returns the SQL condition that all of them are in a list. An
-   * object without a team is visible to everybody; writing it requires write access to every team.
+   * `of` returns the team or teams of an object; `isIn` returns the SQL condition that all of them are in a
+   * list. An object without a team is visible to everybody; writing it requires write access to every team.
    */
   readonly team?: { of(entity: E): string | readonly string[]; isIn(list: string): string };
   /** Name of an object, in addition to its id. */
   readonly alias?: Alias;
-  /** Rule for the commit-assigned value of the events, and the id of its object. The representation lacks the value. */
+  /**
+   * Rule for the commit-assigned value of the events, and the id of its object. The representation lacks the
+   * value.
+   */
   readonly commitAssigned?: { readonly what: CommitAssignedRule; of(entity: E): string | null };
   /** Returns the row at a past moment; absent if the log does not have all of it. */
   readonly asItWas?: AsItWas<E>;

@@ -25,7 +25,9 @@ export function requireVersion(entity: Entity, ifMatch: number | null): void {
     );
 }
 
-/** Returns the change set of an update, empty if the patch changes nothing; the response is the whole object. */
+/**
+ * Returns the change set of an update, empty if the patch changes nothing; the response is the whole object.
+ */
 export function updated<E extends Entity, W>(
   ctx: Context,
   model: EntityModel<E, W>,

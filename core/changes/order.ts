@@ -16,7 +16,10 @@ const advance = tenantStatement(
    ON CONFLICT (workspace_id, id) DO UPDATE SET version = version + 1 WHERE version = :version`,
 );
 
-/** Must be called before the neighbors are read. Within a run, returns the version read for its first placement. */
+/**
+ * Must be called before the neighbors are read. Within a run, returns the version read for its first
+ * placement.
+ */
 export async function readOrder({ store, scope, staged }: Context, id: string): Promise<OrderVersion> {
   const known = staged?.changes.find(({ order }) => order?.id === id)?.order;
   if (known) return known;

@@ -10,7 +10,9 @@ export interface Past {
   readonly atMs: number;
   /** Names and settings at that moment. */
   readonly directory: Directory;
-  /** Returns the past responses by id, without objects that did not exist; null if the log does not have them. */
+  /**
+   * Returns the past responses by id, without objects that did not exist; null if the log does not have them.
+   */
   responses(model: string, now: readonly Entity[]): Promise<ReadonlyMap<string, Wire> | null>;
 }
 

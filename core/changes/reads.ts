@@ -24,11 +24,15 @@ const noEvent = tenantStatement<{ changed: number }>(
      AND (entity_kind IN (SELECT value FROM json_each(:kinds)) OR (:any = 1 AND type NOT LIKE 'automation.%')))`,
 );
 
-/** Further tables that the conditions of a list may use: they change only with its rows or with the directory. */
+/**
+ * Further tables that the conditions of a list may use: they change only with its rows or with the directory.
+ */
 const tablesOfRows = new Set(['json_each', 'issue_labels', 'labels']);
 
 interface Rows {
-  /** Versions at the first read, by id; null for a missing row. A later read of another version is a conflict. */
+  /**
+   * Versions at the first read, by id; null for a missing row. A later read of another version is a conflict.
+   */
   readonly versions: Map<string, number | null>;
   readonly kind: string;
 }
@@ -42,7 +46,10 @@ interface ListRead {
 export interface ReadSetOptions {
   /** Returns the sequence of an event at or before the first read of the run. */
   begin(): number | Promise<number>;
-  /** Entities of the directory. Any change of one is a conflict, because every response contains names of some. */
+  /**
+   * Entities of the directory. Any change of one is a conflict, because every response contains names of
+   * some.
+   */
   readonly directoryModels: ReadonlySet<string>;
 }
 
@@ -143,7 +150,9 @@ export function guardOp(scope: Scope, statement: Statement<unknown>, params: Op[
   return tenantOp(scope, statement, params, { expectRows: 1 });
 }
 
-/** Checks that no object changed since the read matches now. The row guards cover objects that matched before. */
+/**
+ * Checks that no object changed since the read matches now. The row guards cover objects that matched before.
+ */
 function listGuard(scope: Scope, { kind, table, where }: ListRead, since: number): Op {
   const passes = where.map(({ sql }) => ` AND (${sql})`).join('');
   const statement = composedStatement<{ changed: number }>(

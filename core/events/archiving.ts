@@ -1,5 +1,5 @@
-// Moves the content of old events into archive files. A file is written, synced and verified before one batch records
-// it and clears the rows. After a crash before that batch, the next run writes the same file again.
+// Moves the content of old events into archive files. A file is written, synced and verified before one batch
+// records it and clears the rows. After a crash before that batch, the next run writes the same file again.
 import { tenantStatement } from '../store/statement.ts';
 import { backgroundCommitDelayMs, tenantOp, type Scope, type Store } from '../store/store.ts';
 import { partsText } from './archived.ts';

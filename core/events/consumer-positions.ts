@@ -1,6 +1,6 @@
-// Positions of a consumer in the log of each workspace. Memory has the read position and the work in progress; the
-// database has the low-water mark, up to which all work is done or stored. After a crash, events after the mark are
-// planned again.
+// Positions of a consumer in the log of each workspace. Memory has the read position and the work in
+// progress; the database has the low-water mark, up to which all work is done or stored. After a crash,
+// events after the mark are planned again.
 import { tenantStatement } from '../store/statement.ts';
 import { backgroundCommitDelayMs, tenantOp, type Scope, type Store } from '../store/store.ts';
 import { lastSequence } from './log.ts';
@@ -13,7 +13,10 @@ export const readCursor = tenantStatement<{ sequence: number }>(
   'cursors.read',
   'SELECT sequence FROM cursors WHERE workspace_id = :ws AND consumer = :consumer',
 );
-/** Moves the cursor from its known value; with `expectRows`, that value guards the batch against another process. */
+/**
+ * Moves the cursor from its known value; with `expectRows`, that value guards the batch against another
+ * process.
+ */
 export const moveCursor = tenantStatement(
   'cursors.move',
   `INSERT INTO cursors (workspace_id, consumer, sequence) VALUES (:ws, :consumer, :to)
@@ -134,8 +137,8 @@ export function createPositions(store: Store, consumer: string): ConsumerPositio
       const move = tenantOp(scope, moveCursor, { consumer, from: position.stored, to }, { expectRows: 1 });
       const ops = [move, forgetSubscriptionsOp(scope, consumer, to)];
       const moved = await store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
-      // On a conflict another process on the same database has moved the cursor; the store refuses the second row of
-      // work that both processes planned.
+      // On a conflict another process on the same database has moved the cursor; the store refuses the second
+      // row of work that both processes planned.
       position.stored = moved.ok ? to : await read(scope);
       if (!position.isBusy) position.hasWorked = false;
     },

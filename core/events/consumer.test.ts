@@ -246,8 +246,8 @@ test('a subscriber without capacity lags behind, loses no work, and does not del
   await until(() => process.performed.filter((id) => id.endsWith('quick')).length === 1_500);
   gate.resolve();
   await settle(process);
-  // The order varies: on a slow machine work of the fast subscriber is also written to the database, and stored work
-  // waits behind work in memory.
+  // The order varies: on a slow machine work of the fast subscriber is also written to the database, and
+  // stored work waits behind work in memory.
   expect(process.performed.toSorted()).toEqual(
     [...worksOf(events, 'plg_slow'), ...worksOf(events, 'plg_quick')].toSorted(),
   );

@@ -1,5 +1,5 @@
-// Reads the event feed: the events that webhooks carry, ascending, from any position. Events that the token may not
-// read are omitted, which leaves gaps in the sequences.
+// Reads the event feed: the events that webhooks carry, ascending, from any position. Events that the token
+// may not read are omitted, which leaves gaps in the sequences.
 import { cursorOf, type PageParameters } from '../changes/list.ts';
 import type { Context } from '../context.ts';
 import { decodeCursor, encodeCursor, type CursorValue } from '../lib/cursor.ts';

@@ -1,7 +1,7 @@
-// Stores earlier subscriptions, because an event is matched against the subscriptions at the time it happened, even
-// if it is read later or again after a crash. The batch that changes a subscription stores the old one with the last
-// sequence it applies to; the batch that stores the consumer's cursor deletes those it no longer needs. See
-// docs/decisions/0026.
+// Stores earlier subscriptions, because an event is matched against the subscriptions at the time it
+// happened, even if it is read later or again after a crash. The batch that changes a subscription stores the
+// old one with the last sequence it applies to; the batch that stores the consumer's cursor deletes those it
+// no longer needs. See docs/decisions/0026.
 import { tenantStatement } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
 

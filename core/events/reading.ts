@@ -9,7 +9,9 @@ import type { Lag, ConsumerPosition, ConsumerPositions } from './consumer-positi
 import type { Unit, UnitQueue } from './work.ts';
 
 const pageEvents = 200;
-/** Number of events without work after which the mark is stored: reading them again after a crash is harmless. */
+/**
+ * Number of events without work after which the mark is stored: reading them again after a crash is harmless.
+ */
 const idleEvents = 2_000;
 /** Time without progress after which the work of a lagging subscriber is stored. */
 export const stuckMs = 250;

@@ -1,5 +1,5 @@
-// Polls the wall clock so that planned times follow clock changes, and stores the observed time so that the next
-// start detects a clock that was set back in between. See docs/decisions/0026.
+// Polls the wall clock so that planned times follow clock changes, and stores the observed time so that the
+// next start detects a clock that was set back in between. See docs/decisions/0026.
 import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
 import type { Log } from '../lib/log.ts';

@@ -1,5 +1,5 @@
-// Rows of the work queue. A row is due at a time, leased to a process, over the quota of its subscriber, or waiting
-// for other work.
+// Rows of the work queue. A row is due at a time, leased to a process, over the quota of its subscriber, or
+// waiting for other work.
 import { systemStatement, tenantStatement } from '../store/statement.ts';
 
 /** Due time of work that waits for other work. */

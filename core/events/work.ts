@@ -1,8 +1,8 @@
-// Work queue for runs, deliveries and schedules. Rows are claimed by lease and fenced by epoch, so a crash loses no
-// work and a late worker cannot finish work that another worker has leased since. Work planned from events consists
-// of units, which get rows only if they have to wait. Subscribers (plugin installs, webhook endpoints) share the
-// capacity in memory. Work over the quota of a subscriber stays in the database until a fair queue selects the
-// subscriber.
+// Work queue for runs, deliveries and schedules. Rows are claimed by lease and fenced by epoch, so a crash
+// loses no work and a late worker cannot finish work that another worker has leased since. Work planned from
+// events consists of units, which get rows only if they have to wait. Subscribers (plugin installs, webhook
+// endpoints) share the capacity in memory. Work over the quota of a subscriber stays in the database until a
+// fair queue selects the subscriber.
 import type { Clock } from '../lib/clock.ts';
 import { FairQuota } from '../lib/fairness/fair-quota.ts';
 import type { Log } from '../lib/log.ts';
@@ -62,11 +62,14 @@ interface WorkQueueOptions<Q extends WorkQueue> {
   /** Must stay true once it is true; the queue is started then. Default: always true. */
   mayWork?(): boolean;
   /**
-   * Returns ops that move other times of the work back by `byMs` after the clock was set back. Absent for calendar
-   * times, which do not move.
+   * Returns ops that move other times of the work back by `byMs` after the clock was set back. Absent for
+   * calendar times, which do not move.
    */
   setBack?(byMs: number): Op[];
-  /** Called after the clock was set back if `setBack` is absent, because calendar times have to be planned again. */
+  /**
+   * Called after the clock was set back if `setBack` is absent, because calendar times have to be planned
+   * again.
+   */
   onSetBack?(): void;
   /**
    * Performs the work and commits its completion with `finish` or `defer`. If it throws, the work is retried later.

@@ -13,8 +13,8 @@ export interface StreamFrame {
 }
 
 /**
- * Returns true for frames that a reader receives. Without `memberId`: true if the reader may receive any event of the
- * type.
+ * Returns true for frames that a reader receives. Without `memberId`: true if the reader may receive any
+ * event of the type.
  */
 export type FrameFilter = (type: EventType, memberId?: string | null) => boolean;
 
@@ -44,14 +44,17 @@ export function sampleFrame(sample: EventEnvelope): string {
   return body(sample.type, JSON.stringify(sample));
 }
 
-/** Returns a frame that moves a reader's position without an event: browsers dispatch nothing without data. */
+/**
+ * Returns a frame that moves a reader's position without an event: browsers dispatch nothing without data.
+ */
 export function positionFrame(sequence: number, generation: string): string {
   return `${idOf(sequence, generation)}\n`;
 }
 
 /**
- * Returns the first lines of a stream, which make buffering proxies forward the response. The start position in them
- * lets a reader that is cut off before its first event resume there and not at a later end of the log.
+ * Returns the first lines of a stream, which make buffering proxies forward the response. The start position
+ * in them lets a reader that is cut off before its first event resume there and not at a later end of the
+ * log.
  */
 export function openingFrame(sequence: number, generation: string): string {
   return `retry: 2000\n: events follow\n${positionFrame(sequence, generation)}`;

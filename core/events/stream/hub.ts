@@ -1,6 +1,6 @@
-// Reads and renders the newest events of a workspace once for all streams at the end of its log. A stream that is
-// further behind reads the log itself, one piece at a time, so that nothing is cached for it. All reads go through
-// the fair queue.
+// Reads and renders the newest events of a workspace once for all streams at the end of its log. A stream
+// that is further behind reads the log itself, one piece at a time, so that nothing is cached for it. All
+// reads go through the fair queue.
 import type { LoopQueue } from '../../lib/fairness/loop-queue.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import type { EventRow } from '../event.ts';

@@ -1,5 +1,5 @@
-// Cache of the newest rendered events of one workspace. The size of the cache limits how far a stream may be behind
-// without reading the log.
+// Cache of the newest rendered events of one workspace. The size of the cache limits how far a stream may be
+// behind without reading the log.
 import type { StreamFrame, FrameFilter } from './frame.ts';
 
 const cachedFramesMax = 1_000;

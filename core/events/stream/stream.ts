@@ -39,8 +39,8 @@ export interface StreamReader extends Connected {
   hangUp(): void;
   readonly matches: FrameFilter;
   /**
-   * Returns the visible part of a matching event: null if nothing is visible, the same object if everything is. Absent
-   * if every event is fully visible.
+   * Returns the visible part of a matching event: null if nothing is visible, the same object if everything
+   * is. Absent if every event is fully visible.
    */
   readonly shows?: (event: EventEnvelope) => EventEnvelope | null;
   readonly samples: boolean;

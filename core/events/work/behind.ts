@@ -1,5 +1,5 @@
-// Fair queue of the subscribers that have work over their quota in the database. It caches a limited part of them; once
-// that part is empty, it reads the next part from the database, cyclically.
+// Fair queue of the subscribers that have work over their quota in the database. It caches a limited part of
+// them; once that part is empty, it reads the next part from the database, cyclically.
 import { FairQueue } from '../../lib/fairness/fair-queue.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import { subjectsOverQuota } from '../work-rows.ts';

@@ -1,5 +1,5 @@
-// Claims work that is due or over quota, if its subscriber has capacity in memory. Due work without capacity is marked
-// as over quota, so that the next claim finds other work.
+// Claims work that is due or over quota, if its subscriber has capacity in memory. Due work without capacity
+// is marked as over quota, so that the next claim finds other work.
 import type { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import { systemOp, tenantOp, type Op, type Store } from '../../store/store.ts';
 import { dueRows, markOverQuota, lease, leaseOverQuota, nextDue } from '../work-rows.ts';

@@ -1,4 +1,5 @@
-// Receives rows that became due: passes leased rows to the workers, and notes the subscribers of rows over quota.
+// Receives rows that became due: passes leased rows to the workers, and notes the subscribers of rows over
+// quota.
 import type { SqlRow } from '../../store/statement.ts';
 import { scopeOf, type Scope } from '../../store/store.ts';
 import { overQuotaMs, neverMs } from '../work-rows.ts';

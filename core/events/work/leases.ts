@@ -1,5 +1,5 @@
-// Leases assign rows to one process for a limited time. A new row is leased to the process that creates it while its
-// subscriber has memory quota left, which saves the claim.
+// Leases assign rows to one process for a limited time. A new row is leased to the process that creates it
+// while its subscriber has memory quota left, which saves the claim.
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { FairQuota } from '../../lib/fairness/fair-quota.ts';

@@ -88,7 +88,8 @@ export function createUnits<U extends Unit>(
       try {
         return await done;
       } finally {
-        // The store hands out rows one microtask after a commit resolves; only then does the item leave the window.
+        // The store hands out rows one microtask after a commit resolves; only then does the item leave the
+        // window.
         await Promise.resolve();
         entry.sealed = null;
         writer.goOn();

@@ -121,7 +121,9 @@ export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
   };
 }
 
-/** Returns a function to call when a unit is added. It writes units that have been in the window for too long. */
+/**
+ * Returns a function to call when a unit is added. It writes units that have been in the window for too long.
+ */
 function createWatch<U extends Unit>(
   { clock, write, isStopped }: WindowParts<U>,
   units: ReadonlyMap<string, WindowEntry<U>>,

@@ -42,8 +42,8 @@ export function createWorkers(options: {
   onFree(scope: Scope): void;
 }): Workers {
   const { clock, log, kind, quota, isStopped } = options;
-  // A process does not claim its own leased rows again, even after the lease expires. Rows are leased only within
-  // capacity, so this set is hardly larger.
+  // A process does not claim its own leased rows again, even after the lease expires. Rows are leased only
+  // within capacity, so this set is hardly larger.
   const active = new Set<string>();
   const nextDelays = new LRUCache<string, number>({ max: failingMax });
 
@@ -54,8 +54,8 @@ export function createWorkers(options: {
   };
 
   /**
-   * Postpones failed work. Retries until that succeeds, because no other process can claim the work before this process
-   * ends.
+   * Postpones failed work. Retries until that succeeds, because no other process can claim the work before
+   * this process ends.
    */
   const giveBack = async (item: WorkItem): Promise<void> => {
     const delayMs = delayOf(item.id);
