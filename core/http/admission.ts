@@ -18,7 +18,8 @@ function isOwn({ own }: Route, { actor }: Principal, params: Readonly<Record<str
 }
 
 /**
- * Enforces the table of effects, for effects that an operation has besides its writes. Scopes are checked separately.
+ * Rejects a caller who may not cause the effects that an operation has in addition to its writes. Scopes are
+ * checked separately.
  * @throws ApiError forbidden
  */
 function requireEffects({ name }: Pick<Route, 'name'>, principal: Principal): void {
@@ -129,7 +130,11 @@ function beyond({ scope }: Route, fields: readonly string[], what: string): ApiE
 
 const anyCaller = ['limit', 'cursor', 'createdAt', 'updatedAt'];
 
-/** Other fields are redacted, so callers may not filter or sort by them either. @throws ApiError insufficient_scope */
+/**
+ * Rejects filters and sort keys outside the narrowed scope, because their results would reveal redacted
+ * fields.
+ * @throws ApiError insufficient_scope
+ */
 function requireReadable(route: Route, fields: readonly string[], query: unknown): void {
   const requestedFields = Object.entries(query ?? {}).flatMap(([name, value]): string[] => {
     if (value === undefined) return [];
@@ -169,7 +174,10 @@ export async function requireAlso(
     );
 }
 
-/** Restricts the changes of a plan to the teams of the caller, however they came about. @throws ApiError insufficient_scope */
+/**
+ * Rejects a plan that changes objects outside the teams of the caller.
+ * @throws ApiError insufficient_scope
+ */
 export function requireRows({ scope }: Pick<Route, 'scope'>, ctx: Context, { changes }: ChangeSet): void {
   const narrowing = ctx.narrowed?.get(scope ?? '');
   if (!narrowing || narrowing.teams === null) return;

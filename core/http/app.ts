@@ -29,7 +29,6 @@ export interface Caller<T> {
   (route: Route, call: ValueCall): Promise<Outcome<T>>;
 }
 
-/** The kernel, its two adapters, and the CORS layer around HTTP. */
 export interface RequestAdapters {
   readonly kernel: Kernel;
   readonly requests: Requests;
@@ -103,7 +102,7 @@ interface RoutedRequest {
   readonly params: Record<string, string>;
 }
 
-/** Returns `serve` unchanged if there is no observer. */
+/** Reports the responses of `serve` to the observer, if there is one. */
 function watched(
   traffic: Traffic | null,
   method: string,
@@ -112,7 +111,7 @@ function watched(
 ): (taken: RoutedRequest) => Promise<Response> {
   const answered = traffic?.(method, route);
   if (!answered) return serve;
-  // The router reads the parameters of this function to find out what to prepare.
+  // Elysia inspects the parameters of this function to determine what to prepare for it.
   return async ({ request, params }) => {
     const startedMs = performance.now();
     const response = await serve({ request, params });

@@ -10,7 +10,7 @@ import { FairQuota } from '../lib/fairness/fair-quota.ts';
 import type { LoopQueue } from '../lib/fairness/loop-queue.ts';
 
 export const bodyBytesMaxDefault = 1024 * 1024;
-/** Memory for all large bodies of requests in progress. One caller may use a quarter of it. */
+/** Limit of the memory for large bodies of requests in progress. One caller may use a quarter of it. */
 const bodyMemoryBytesMax = 128 * 1024 * 1024;
 /** Smaller bodies are neither counted nor queued: either would cost more than parsing them. */
 const largeBytes = 64 * 1024;
@@ -55,7 +55,10 @@ export function announcesBody({ headers }: Request): boolean {
   return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0;
 }
 
-/** False for a request without a body, which is handled like an empty object: it succeeds, or the error names the required fields. */
+/**
+ * Returns false for a request without a body, which is handled as an empty object so that errors name its
+ * fields.
+ */
 function isSent(request: Request): boolean {
   return announcesBody(request) || request.headers.has('content-type');
 }
@@ -122,7 +125,9 @@ async function parseInQueue(
   }
 }
 
-/** Returns a function that counts a large body until its result is called. */
+/**
+ * Returns a function that counts a large body against its sender, and returns a function that releases it.
+ */
 function createHold(): (billingAccount: BillingAccount, bytes: number) => () => void {
   const memoryQuota = new FairQuota(bodyMemoryBytesMax);
   return (billingAccount, bytes) => {

@@ -11,7 +11,7 @@ export interface CachedBody {
   in(coding: Coding | null): Promise<Body>;
 }
 
-/** The body is compressed once and sent often, so it is worth more effort than other responses. */
+/** Higher levels than for other responses, because the body is compressed once and sent often. */
 const levels = { zstd: 12, gzip: 9 };
 
 /** @param read called again for each uncompressed response */

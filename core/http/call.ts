@@ -29,14 +29,14 @@ export interface Terms {
   readonly mode: WriteMode;
   /** 1 to 255 characters; null if a repetition is a new request. */
   readonly idempotencyKey: string | null;
-  /** Null if only requested proposals wait for approval. */
+  /** Decides about approval; null if only requested proposals wait for approval. */
   readonly hold: ApprovalCheck | null;
 }
 
 /** Context that a request is part of. */
 export interface Origin {
   readonly cause: Cause | null;
-  /** Buffer for the effects of a plugin run until it ends; null if they are committed at once. */
+  /** Buffer for the effects of a plugin run until it ends; null if they are committed immediately. */
   readonly staged: Staging | null;
   readonly traceparent: string | null;
   /** Ids that a staged write generated when it was first planned, and reuses. */
@@ -85,13 +85,13 @@ export interface WrittenAnswer {
   readonly status: number;
   /** Undefined for no body, and in a replay. */
   readonly body: unknown;
-  /** JSON of the body, if it was needed already; in a replay, the stored body of the first response. */
+  /** JSON of the body, if it is already known; in a replay, the stored body of the first response. */
   readonly text: string | null;
   /** Version of the written object. */
   readonly version: number | undefined;
   /** URL of the created object. */
   readonly location: string | undefined;
-  /** See `ChangeSet`. */
+  /** See `ChangeSet.completed`. */
   readonly completed?: ChangeSet['completed'];
   /** True for the response to an earlier request with the same idempotency key. */
   readonly isReplay: boolean;

@@ -16,18 +16,23 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** Codings for the bodies of requests, as `Accept-Encoding` in a response lists them (RFC 9110 §12.5.3). */
 const takenCodings = 'gzip, zstd';
 
-/** Shorter responses fit into one packet uncompressed. */
+/** Minimum length of compressed responses, in characters: shorter ones fit into one packet. */
 export const codedFrom = 1024;
-/** Below this length either coding takes half a millisecond at most; longer texts go to threads. */
+/**
+ * Minimum length of texts that threads compress, in characters: shorter ones take at most half a millisecond.
+ */
 const longFrom = 64 * 1024;
 
 /** Higher levels hardly improve the ratio and take longer: gzip takes six times as long at 6. docs/decisions/0036. */
 const zstdLevel = 3;
 const gzipLevel = 4;
-/** 8 MiB, the largest window for HTTP (RFC 9659). */
+/** Largest window for HTTP (RFC 9659): 8 MiB, as a power of two. */
 const windowLogMax = 23;
 
-/** Returns the coding that `Accept-Encoding` prefers (RFC 9110 §12.5.3), among equals the server's preference; null for none. */
+/**
+ * Returns the coding that `Accept-Encoding` prefers (RFC 9110 §12.5.3); the first of `codings` among equally
+ * preferred ones; null for none.
+ */
 export function codingFor(accepted: string | null): Coding | null {
   if (accepted === null) return null;
   const weights = weightsOf(accepted);
@@ -38,7 +43,7 @@ export function codingFor(accepted: string | null): Coding | null {
   return most > 0 && most >= (weights.get('identity') ?? 0) ? best : null;
 }
 
-/** An entry without a weight has weight 1. */
+/** Returns the weights in `Accept-Encoding` by coding. An entry without a weight has weight 1. */
 function weightsOf(accepted: string): ReadonlyMap<string, number> {
   return new Map(
     accepted
@@ -66,7 +71,7 @@ export function codingOf({ headers }: Request): Coding | null {
 
 export const isLong = (text: string): boolean => text.length >= longFrom;
 
-/** Compression by threads. */
+/** Compresses and decompresses in threads. */
 export interface Coder {
   encode(billingAccount: BillingAccount, text: string, coding: Coding): Promise<Bytes>;
   /** Returns the decompressed bytes, at most `bytesMax`. @throws ApiError payload_too_large, malformed_request */
@@ -93,7 +98,7 @@ export function encodeNow(text: string, coding: Coding): Bytes {
     : Bun.gzipSync(text, { level: gzipLevel });
 }
 
-/** Compresses in a thread. @param levels compression levels, for bodies that are not sent only once */
+/** Compresses in a thread. @param levels higher for bodies that are sent many times */
 export async function encodeAside(
   text: string | Bytes,
   coding: Coding,

@@ -1,8 +1,8 @@
-// Queues by object: writers that lost a race for an object plan again one after the other, in the order in which they lost, so that all of
-// many concurrent writers succeed.
+// Serializes writers that lost a race for an object: they plan again one after the other, in the order in
+// which they lost, so that each of many concurrent writers succeeds.
 
 export interface ContentionQueues {
-  /** Runs the work after all earlier work on the same object. Rejects as the work does. */
+  /** Runs the work after all earlier work on the same object. Rejects with the error of the work. */
   take<T>(object: string, work: () => Promise<T>): Promise<T>;
   /** True while work on the object is running or waiting. */
   isTaken(object: string): boolean;

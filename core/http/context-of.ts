@@ -1,4 +1,5 @@
-// Creates the context of an operation: the caller, the workspace and what the caller may see.
+// Creates the context of an operation: the caller, the workspace and the objects that are visible to the
+// caller.
 import type { Staging } from '../changes/staging.ts';
 import type { Context, Directory, Services } from '../context.ts';
 import { authorityOf } from '../rights/authority.ts';
@@ -13,7 +14,7 @@ export interface ContextOptions {
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }
 
-/** Overrides for a read at a past moment. */
+/** Returns the overrides for a read at a past moment. */
 const thenOf = (staged: Staging | null): Partial<Pick<Context, 'directory' | 'nowMs'>> | null => {
   const past = staged?.past;
   return past ? { directory: past.directory, nowMs: () => past.atMs } : null;

@@ -1,6 +1,7 @@
-// Cross-origin access to the API from browsers (CORS, https://fetch.spec.whatwg.org/#http-cors-protocol). The API accepts no cookies, so a
-// page can do no more than the key that it holds; the operator may still restrict the origins. This wraps the router, because browsers must
-// be able to read errors too. docs/decisions/0036.
+// Cross-origin access to the API from browsers (CORS, https://fetch.spec.whatwg.org/#http-cors-protocol). The
+// API accepts no cookies, so a page can do no more than the key that it has; the operator may still restrict
+// the origins. The layer wraps the router, because browsers must also be able to read errors.
+// docs/decisions/0036.
 import { ApiError } from '../lib/errors.ts';
 import { idPrefixes, type Ids } from '../lib/ids.ts';
 import { newExchange } from './exchange.ts';
@@ -45,7 +46,7 @@ const taken = [
   '*',
 ].join(', ');
 
-/** Response headers that a page may read, besides those that are always readable. */
+/** Response headers that a page may read, in addition to those that are always readable. */
 const exposed = [
   'Accept-Encoding',
   'Accept-Ranges',

@@ -1,15 +1,17 @@
-// `/docs`: the API reference. Swagger UI reads the OpenAPI document; page, script and style come from this server, so that it works
-// offline and the pages carry the headers of every answer.
+// Serves the API reference at `/docs`. Swagger UI reads the OpenAPI document; page, script and style come
+// from this server, so that the reference works offline.
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Type } from 'typebox';
-// Relative paths, because a file import does not resolve package names.
+// The paths are relative, because a file import does not resolve package names.
 import scriptFile from '../../node_modules/swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' };
 import styleFile from '../../node_modules/swagger-ui-dist/swagger-ui.css' with { type: 'file' };
 import { cacheBody, type CachedBody } from './cached-body.ts';
 import { defineRoute, type Route } from './route.ts';
 
-/** Readers enter tokens here to try requests, so the page must not be framed, nor send anything elsewhere. */
+/**
+ * Readers enter tokens here to try requests, so the page must not be framed or send data to other servers.
+ */
 const csp =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
@@ -93,7 +95,7 @@ function file(path: string, { name, summary, contentType, headers, read }: File)
   });
 }
 
-/** @returns a file of the package; the executable holds it compressed */
+/** Reads a file of a package, which the executable contains compressed. */
 async function packaged(path: string): Promise<string> {
   if (!path.endsWith('.gz')) return Bun.file(path).text();
   return String(await promisify(gunzip)(await Bun.file(path).bytes()));

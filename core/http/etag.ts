@@ -7,8 +7,8 @@ export function etagOf(version: number | undefined, body: string | Uint8Array<Ar
 }
 
 /**
- * Returns the tag of a compressed body: other bytes must not have the same tag (RFC 9110 §8.8.3.3). It stays strong, as `If-Match`
- * requires (§13.1.1), and keeps its form: the coding adds a letter to the hash.
+ * Returns the tag of a compressed body: other bytes must not have the same tag (RFC 9110 §8.8.3.3). The
+ * coding adds a letter to the hash, so the tag stays strong, as `If-Match` requires (§13.1.1).
  */
 export function etagAs(coding: Coding | null, etag: string): string {
   return coding === null ? etag : `${etag.slice(0, -1)}${coding[0]}"`;

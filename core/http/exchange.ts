@@ -1,4 +1,4 @@
-// State of a request while it is being served, whatever its adapter.
+// State of a request while it is being served, for every adapter.
 import type { BillingAccount } from '../lib/billing-account.ts';
 import type { WriteMode } from './call.ts';
 import { unlimited, type RateVerdict } from './rate-limit.ts';
@@ -13,11 +13,11 @@ export interface Exchange {
   /** Account that is charged, once it is known. */
   billingAccount: BillingAccount | null;
   readonly startedMs: number;
-  /** Wait time since then: for the body, the disk, queues, and reads outside of the event loop. */
+  /** Wait time since `startedMs`: for the body, the disk, queues, and reads outside of the event loop. */
   readonly waiting: { ms: number };
   bytesIn: number;
   bytesOut: number;
-  /** True if a person's browser requests a page; errors that have a page are then shown as one. */
+  /** True if a browser requests a page; an error that has a page is then sent as that page. */
   asksForPage: boolean;
   /** Releases the memory reserved for the body. */
   release?: () => void;

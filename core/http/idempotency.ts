@@ -41,7 +41,6 @@ const insert = tenantStatement(
      CASE WHEN :recall IS NOT NULL OR :learns THEN (SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws) END)`,
 );
 
-/** Stored headers of a response. */
 interface StoredHeaders {
   readonly etag?: string;
   readonly location?: string;
@@ -52,8 +51,9 @@ export interface KeyClaim {
   /** Returns the response to an earlier identical request; null if there was none. @throws ApiError idempotency_key_reused */
   replay(): Promise<WrittenAnswer | null>;
   /**
-   * Returns guards that store the response, ahead of the events in the batch. If one fails as a `duplicate`, another request was first.
-   * @param answer with its text
+   * Returns guards that store the response, ahead of the events in the batch. If one fails as a `duplicate`,
+   * another request has already used the key.
+   * @param answer response, including its JSON
    * @param emitted objects for which the batch emits events, by id
    */
   guards(answer: WrittenAnswer, emitted: ReadonlyMap<string, object>): Op[];
@@ -64,11 +64,11 @@ interface KeyedRequest {
   readonly method: string;
   readonly path: string;
   readonly key: string;
-  /** Text by which repeats are compared. */
+  /** Text that is equal for repeats of a request. */
   readonly text: string;
   /** Parsed body. */
   readonly value: unknown;
-  /** The response contains a one-time secret: it is stored whole, and encrypted. */
+  /** True if the response contains a one-time secret: the stored response is then complete, and encrypted. */
   readonly secret: boolean;
 }
 

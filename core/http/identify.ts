@@ -62,7 +62,7 @@ export function createIdentify(options: IdentifyOptions): Identify {
       exchange.verdict = limiter.hitPeer(exchange.peer, isRefused ? 'refused' : 'public', route.limit);
     }
     requireAdmitted(exchange);
-    // A route with `resource` tells clients itself how to get a token for it.
+    // Handlers of routes with `resource` themselves respond to a request with a rejected token.
     if (failure !== null && !(route.resource && failure instanceof ApiError)) throw failure;
     return principal;
   };

@@ -42,7 +42,7 @@ export function createInputReader(route: Route): InputReader {
   };
 }
 
-/** @throws ApiError not_found in place of any other */
+/** @throws ApiError not_found in place of any other ApiError */
 function orNotFound(check: () => void): void {
   try {
     check();
@@ -65,7 +65,7 @@ function checkAndNormalize(schema: TSchema): (value: unknown) => void {
 
 function createBodyReader(route: Route): InputReader['body'] {
   const checkBody = route.body ? checkAndNormalize(route.body) : null;
-  // A write without a body rejects fields that are sent, by name.
+  // A write without a body rejects a body with fields; the error names them.
   const checkNoBody = route.kind === 'write' && !route.body ? compileCheck(noInput) : null;
   const limits = {
     bytesMax: (checkBody && route.bodyBytesMax) ?? bodyBytesMaxDefault,

@@ -47,7 +47,7 @@ export function createKernel(options: WorkOptions): Kernel {
   };
 }
 
-/** Steps that all kinds of route share: authentication, authorization and input. */
+/** Returns the steps that all kinds of route share: authentication, authorization and input. */
 function createAsk(route: Route) {
   const read = createInputReader(route);
   const admit = createAdmit(route);

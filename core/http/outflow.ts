@@ -1,11 +1,15 @@
-// Sends large responses as fast as the client reads, and counts them against the caller until then: a client that does not read costs a
-// bounded amount of memory and is disconnected. docs/decisions/0008 describes how Bun pulls.
+// Sends large responses as fast as the client reads them. A response counts against the caller until it is
+// read, so a client that does not read uses a bounded amount of memory; it is disconnected.
+// docs/decisions/0008 describes how Bun pulls.
 import type { Clock } from '../lib/clock.ts';
 import { tooManyAtOnce } from '../lib/errors.ts';
 import type { BillingAccount } from '../lib/billing-account.ts';
 import { FairQuota } from '../lib/fairness/fair-quota.ts';
 
-/** Memory for all responses and stream chunks that wait to be read. One caller may use a quarter of it. */
+/**
+ * Limit of the memory for responses and stream chunks that wait to be read. One caller may use a quarter of
+ * it.
+ */
 const unsentBytesMax = 160 * 1024 * 1024;
 /** Smaller responses fit into the buffers of a socket. */
 const largeBytes = 256 * 1024;
@@ -39,7 +43,7 @@ export interface Outflow {
     body: B,
     holdOpen: () => ExemptConnection,
   ): B | ReadableStream<Uint8Array>;
-  /** Aborts the responses that are not read to the end. */
+  /** Aborts the responses that are not completely read. */
   stop(): void;
 }
 

@@ -1,5 +1,6 @@
-// The principal that a request acts for. HTTP callers authenticate with a token. In-process callers use an adapter of their own
-// (values.ts), which takes no Request, so that no request of a remote client is mistaken for one of theirs.
+// The principal that a request acts for. HTTP callers authenticate with a token. In-process callers use a
+// separate adapter (values.ts), which takes no Request, so that a request of a remote client is never
+// mistaken for theirs.
 import type { Actor } from '../events/origin.ts';
 import type { GuardedClass } from '../lib/guarded.ts';
 import type { Authority } from '../rights/authority.ts';
@@ -10,7 +11,7 @@ import type { Scope } from '../store/store.ts';
 /** Grant that a token was issued for. */
 export interface Granted {
   readonly id: string;
-  /** Resource that its tokens are valid for (RFC 8707): no other accepts them. */
+  /** Resource that its tokens are valid for (RFC 8707); other resources reject them. */
   readonly resource: 'api' | 'mcp';
   /** Guarded classes that the consenting member added to those of the workspace. */
   readonly guarded: readonly GuardedClass[];
@@ -20,20 +21,23 @@ export interface Principal extends Rights {
   readonly scope: Scope;
   /** Author of its writes. */
   readonly actor: Actor;
-  /** Approver of a write that somebody else requested; absent if the author acts with a credential of their own. */
+  /** Approver of a write that somebody else requested; absent if the author acts with its own credential. */
   readonly authority?: Authority;
   /**
-   * Rate-limit bucket and idempotency scope: a grant, a session, or the first key of a chain of rolled keys. It belongs to one member,
-   * so a renewed token neither repeats a write nor gets a fresh limit.
+   * Rate-limit bucket and idempotency scope: a grant, a session, or the first key of a chain of rolled keys.
+   * Each belongs to one member, so a renewed token neither repeats a write nor gets a fresh limit.
    */
   readonly tokenId: string;
-  /** Membership of the member that it acts for; absent for plugins. */
+  /** Membership of the member that the principal acts for; absent for plugins. */
   readonly membership?: Membership;
   /** Absent for keys, sessions and plugins. */
   readonly grant?: Granted;
 }
 
-/** Returns the member whose quota a principal uses; a principal without a member, such as a plugin, has a quota of its own. */
+/**
+ * Returns the member whose quota a principal uses; the token for a principal without a member, such as a
+ * plugin.
+ */
 export function memberOf({ actor, tokenId }: Pick<Principal, 'actor' | 'tokenId'>): string {
   return actor.memberId ?? tokenId;
 }

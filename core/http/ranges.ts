@@ -1,4 +1,4 @@
-// Sends a file with its entity tag, whole or as the one range that a request asks for (RFC 9110 §14).
+// Sends a file with its entity tag, whole or as the one range that a request names (RFC 9110 §14).
 import { ApiError } from '../lib/errors.ts';
 import { knownTag } from './etag.ts';
 import type { Exchange } from './exchange.ts';

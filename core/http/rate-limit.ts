@@ -51,7 +51,7 @@ export interface RateLimiter {
   hitPeer(peer: string, kind: 'public' | 'refused' | 'preflight', limitClass?: LimitClass): RateVerdict;
 }
 
-/** Infinity for a disabled limit. */
+/** Limits per workspace window; Infinity for a disabled limit. */
 interface SharedLimits {
   readonly total: number;
   readonly memberMax: number;
@@ -100,7 +100,7 @@ class WorkspaceWindow implements Bucket {
     );
   }
 
-  /** The limit that `left` counts down from. */
+  /** Returns the limit that `left` counts down from. */
   limit(member: MemberCount, isApp: boolean): number {
     const { total, memberMax, appsMax } = this.#limits;
     const ofMember = this.#leftOfMember(member, isApp);
@@ -130,11 +130,10 @@ class WorkspaceWindow implements Bucket {
 }
 
 class Buckets<B extends Bucket> {
-  // A removed bucket has ended its window, or was the least recently used of too many.
+  // A bucket is removed after its window, or as the least recently used of too many.
   readonly #known = new RecentMap<B>({ ageMs: windowMs, max: bucketsMax });
   readonly #open: (resetAtMs: number) => B;
 
-  /** @param open makes the bucket of a new window */
   constructor(open: (resetAtMs: number) => B) {
     this.#open = open;
   }

@@ -1,10 +1,11 @@
-// Stores a response without its long fields: fields copied from the request are sent again when it is repeated, and fields of an object
-// are in event data. A key therefore costs a few hundred bytes, however long the response is. docs/decisions/0004.
+// Stores a response without its long fields: a repeated request contains the fields that were copied from it,
+// and event data contains the fields of objects. A key therefore takes a few hundred bytes, however long the
+// response is. docs/decisions/0004.
 import { readParts } from '../events/log.ts';
 import { tenantStatement } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 
-/** Shorter responses are stored whole; in characters. */
+/** Maximum length of a response that is stored whole. */
 const wholeCharsMax = 4_096;
 const longCharsMin = 512;
 
@@ -107,7 +108,7 @@ export async function recall(
   request: unknown,
 ): Promise<string> {
   const body = JSON.parse(text) as Record<string, unknown> & { data: Record<string, unknown>[] };
-  // Lives for one response and holds at most the objects in it.
+  // Bounded by the objects in one response.
   const objects = new Map<string, ResponseObject>();
   const objectOf = async (id: string, from: Recalled['from']): Promise<ResponseObject> => {
     const known = objects.get(id);

@@ -25,7 +25,6 @@ export function refusalOf(log: Log, { requestId, method, path }: RequestIdentity
   );
 }
 
-/** Returns the error for a failed store operation. */
 function storeRefusal({ fault }: StoreError): ApiError {
   if (fault === 'full')
     return new ApiError(

@@ -1,5 +1,6 @@
-// Interface between the kernel and its adapters, `requests.ts` for HTTP and `values.ts` for in-process callers: how a request is read and
-// how its answer is sent. The kernel asks for each part only when it needs it, so that nothing is read for a caller who is not admitted.
+// Interface between the kernel and its adapters, `requests.ts` for HTTP and `values.ts` for in-process
+// callers. An adapter reads each part of a request only when the kernel needs it, so that nothing is read for
+// a caller who is not admitted.
 import type { ApiError } from '../lib/errors.ts';
 import type { BillingAccount } from '../lib/billing-account.ts';
 import type { BodyLimits, ReadBody } from './body.ts';
@@ -21,7 +22,7 @@ export interface RequestAdapter<In extends Incoming, Out> {
   proposes(incoming: In): boolean;
   /** @throws ApiError malformed_request for a path that cannot be decoded */
   requirePath(incoming: In): void;
-  /** Query parameters as texts, which the schema of the route converts to their types. */
+  /** Returns the query parameters as texts, which the schema of the route converts to their types. */
   queryOf(incoming: In): Iterable<readonly [name: string, text: string]>;
   bringsBody(incoming: In): boolean;
   /** @throws ApiError payload_too_large, malformed_request, rate_limited, and what `check` throws */

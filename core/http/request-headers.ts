@@ -2,7 +2,7 @@
 import { ApiError } from '../lib/errors.ts';
 import { writeModes, type WriteMode } from './call.ts';
 
-/** `Tatami-Mode`. @throws ApiError validation_failed */
+/** Returns the mode in `Tatami-Mode`; `commit` without the header. @throws ApiError validation_failed */
 export function modeOf(header: string | null): WriteMode {
   const requested = header ?? 'commit';
   const mode = writeModes.find((one) => one === requested);
@@ -13,7 +13,11 @@ export function modeOf(header: string | null): WriteMode {
   });
 }
 
-/** `Idempotency-Key`, bare or quoted (as a structured string of the IETF draft), which are equal. @throws ApiError validation_failed */
+/**
+ * Returns the key in `Idempotency-Key`. The IETF draft quotes it, as a structured string; both forms are
+ * equal.
+ * @throws ApiError validation_failed
+ */
 export function checkedKey(header: string): string {
   const key = /^"(.*)"$/.exec(header)?.[1] ?? header;
   if (key.length >= 1 && key.length <= 255) return key;
@@ -23,7 +27,10 @@ export function checkedKey(header: string): string {
   });
 }
 
-/** `traceparent` of W3C Trace Context, which is propagated to events, runs and deliveries; null if malformed. */
+/**
+ * Returns `traceparent` (W3C Trace Context), which is propagated to events, runs and deliveries; null if
+ * malformed.
+ */
 export function traceparentOf(header: string | null): string | null {
   return header !== null && /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(header) ? header : null;
 }

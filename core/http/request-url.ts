@@ -1,4 +1,5 @@
-// Path of a request, cut from its URL: creating a URL object for each request would cost more than reading everything else.
+// Extracts the path of a request without a URL object, which would cost more than reading the rest of the
+// request.
 
 /** Returns the path as sent, with its percent escapes and without the query. */
 export function pathOf(url: string): string {

@@ -45,7 +45,6 @@ export function createRequests(options: RequestsOptions): Requests {
     async admit({ request }, exchange, route) {
       if (route.contentType === 'text/html') exchange.asksForPage = asksForPage(request);
       const principal = await admit(request, exchange, route);
-      // Checks the quota before data is read for a potentially large response.
       if (principal && route.kind === 'read') outflow.requireCapacity(principal.scope);
       return principal;
     },
@@ -57,7 +56,7 @@ export function createRequests(options: RequestsOptions): Requests {
     },
     bringsBody: ({ request }) => announcesBody(request),
     readBody({ request }, exchange, billingAccount, limits, check) {
-      // The announced size, in case the body is rejected.
+      // Set to the announced size, in case the body is rejected before it is measured.
       exchange.bytesIn = Number(request.headers.get('content-length') ?? 0);
       return bodies.read(billingAccount, request, limits, check);
     },
@@ -100,7 +99,7 @@ export function createRequests(options: RequestsOptions): Requests {
 }
 
 function createRefuse({ services, errorPage }: RequestsOptions): Requests['refuse'] {
-  // Tells clients without a token where to get one (RFC 9728 §5.1).
+  // The challenge names the metadata by which clients find out how to get a token (RFC 9728 §5.1).
   const challenge = `Bearer realm="tatami", resource_metadata="${services.baseUrl}/.well-known/oauth-protected-resource/api/v1"`;
   return (exchange, error) => {
     const page = exchange.asksForPage ? errorPage(error) : null;

@@ -51,7 +51,7 @@ export function respondJson(
   return respond(exchange, status, text, headers);
 }
 
-/** @param challenge tells clients how to get a token (RFC 6750 §3) */
+/** @param challenge `WWW-Authenticate` of a 401, which describes how to get a token (RFC 6750 §3) */
 export function respondError(
   exchange: Exchange,
   error: ApiError,

@@ -58,28 +58,32 @@ interface RouteFacts<
   readonly example?: B extends TSchema ? Static<B> : never;
   /** Error codes in addition to those that every route can return. */
   readonly errors?: readonly ErrorCode[];
-  /** Responds with a `CachedBody`, so with an entity tag, and with 304 if the client has the body already. */
+  /**
+   * True if the response is a `CachedBody`: it has an entity tag, and is 304 if the client already has the
+   * body.
+   */
   readonly cached?: true;
   /** Media type of the success body; default JSON. */
   readonly contentType?: string;
-  /** Called only by scripts of this server's pages: not part of the API, whatever the media type. */
+  /** True for routes that only scripts of this server's pages call: they are not part of the API. */
   readonly ofPages?: boolean;
   /** Body limit in bytes, where the default is too small. */
   readonly bodyBytesMax?: number;
   /** Limit of objects, lists and properties in the body, where the default is too small. */
   readonly bodyPartsMax?: number;
-  /** The response contains a one-time secret: it is stored encrypted for idempotent replays. */
+  /** True if the response contains a one-time secret: it is stored encrypted for idempotent replays. */
   readonly secret?: boolean;
   /**
-   * How the rows of a narrowed scope are restricted. `team`: everything that the route reads and writes belongs to a team, and is
-   * restricted to the caller's teams. `member`: everything belongs to a member, and is restricted to the caller's own.
+   * Restriction of rows for a narrowed scope. `team`: everything that the route reads and writes belongs to a
+   * team, and is restricted to the caller's teams. `member`: everything belongs to a member, and is
+   * restricted to the caller's own.
    */
   readonly rows?: 'team' | 'member';
   /** Fields that the route writes in addition to those of its body. */
   readonly writes?: readonly string[];
   /** Path parameter that names an install. A plugin that names its own install needs no grant. */
   readonly own?: string;
-  /** Upload admission, checked before the file is read. @param announcedBytes null without a Content-Length */
+  /** Rejects an upload before the file is read. @param announcedBytes null without a Content-Length */
   readonly admitsFile?: (ctx: Context, input: CheckedInput, announcedBytes: number | null) => Promise<void>;
   /** Scopes required in addition to `scope`, where they depend on the object. */
   readonly also?: AlsoNeeded;
@@ -112,7 +116,9 @@ export interface RawAnswer {
 export interface HttpConnection extends Connected {
   /** `Last-Event-ID` (WHATWG HTML § 9.2.4). */
   readonly lastEventId: string | null;
-  /** True while the token of the request is valid with the same rights; a client whose rights changed must reconnect to read by them. */
+  /**
+   * Returns true while the token is valid with the same rights. A client whose rights changed must reconnect.
+   */
   isAdmitted(): Promise<boolean>;
   /** Closes the connection, even if the client does not read. */
   hangUp(): void;
@@ -210,7 +216,10 @@ export function successStatusOf({ responses }: Pick<Route, 'responses'>): number
   return Number(Object.keys(responses)[0]);
 }
 
-/** True if the route accepts `If-Match`: a new object, or a response without a version, has none to compare. A PUT may find its object. */
+/**
+ * Returns true if the route accepts `If-Match`. A new object, or a response without a version, has no version
+ * to compare; a PUT may change an existing object.
+ */
 export function takesIfMatch(route: Route): boolean {
   if (route.kind !== 'write' || (makes(route) && route.method !== 'PUT')) return false;
   const response = route.responses[200];
@@ -233,7 +242,6 @@ export function makes(route: Route): boolean {
   return 201 in route.responses || 202 in route.responses;
 }
 
-/** Returns the path of a request to the route. */
 export function pathOf({ path }: Route, params: Readonly<Record<string, string>>): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }

@@ -59,7 +59,7 @@ function sendRaw(
   return sendCached(request, exchange, status, body, own);
 }
 
-/** Caches may store this response, so it has a `Vary` header. */
+/** Sends a response with `Vary`, because caches may store it. */
 async function sendCached(
   request: Request,
   exchange: Exchange,

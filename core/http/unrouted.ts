@@ -1,5 +1,5 @@
-// 404 for a path without a route. The message names the route as missing, to distinguish it from a missing object, and suggests the
-// most similar route.
+// Creates the 404 error for a path without a route. The message says that the route is missing, to
+// distinguish it from a missing object, and suggests the most similar route.
 import { ApiError } from '../lib/errors.ts';
 import { nearest } from '../lib/nearest.ts';
 import { pathOf } from './request-url.ts';
@@ -9,7 +9,6 @@ import type { Route } from './route.ts';
 const pathCharsMax = 200;
 const partCharsMax = 36;
 
-/** Returns a 404 error that suggests a similar route. */
 export type Unrouted = (request: Request) => ApiError;
 
 interface KnownRoute {
@@ -64,7 +63,7 @@ function meantBy(requestedSegments: readonly string[], known: readonly KnownRout
     );
     return group.filter(({ segments }) => match !== undefined && fixedOf(segments) === match).slice(0, 1);
   });
-  // A route that matches more of the path literally precedes one that takes part of it for a parameter.
+  // A route that matches more of the path literally precedes one that matches part of it by a parameter.
   return candidates.sort((a, b) => fixedOf(b.segments).length - fixedOf(a.segments).length)[0];
 }
 

@@ -54,7 +54,10 @@ interface Reading {
   readonly takeSlot: () => () => void;
 }
 
-/** Starts only when the first chunk is requested. @throws ApiError rate_limited, request_timeout, malformed_request */
+/**
+ * Reads the body. The upload slot is taken when the first chunk is requested.
+ * @throws ApiError rate_limited, request_timeout, malformed_request
+ */
 async function* read(request: Request, { clock, holdOpen, takeSlot }: Reading): AsyncGenerator<Uint8Array> {
   if (!request.body) return;
   const releaseSlot = takeSlot();
@@ -83,7 +86,10 @@ interface Pace {
   isTooSlow(): boolean;
 }
 
-/** Counts only the time in which the server waits for the sender: a slow disk is not the sender's fault. */
+/**
+ * Counts only the time in which the server waits for the sender, because a slow disk must not count against
+ * it.
+ */
 function createPace(clock: Clock): Pace {
   let bytes = 0;
   let waitedMs = 0;
@@ -118,7 +124,7 @@ function createPace(clock: Clock): Pace {
   };
 }
 
-/** Closes the connection, which cannot be reused because the rest of the body may still arrive (RFC 9110 §15.5.9). */
+/** The connection cannot be reused, because the rest of the body may still arrive (RFC 9110 §15.5.9). */
 function slowSender(): ApiError {
   return new ApiError(
     'request_timeout',

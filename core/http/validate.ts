@@ -62,7 +62,7 @@ function compiled(schema: TSchema): (value: unknown) => void {
   };
 }
 
-/** Positions of bounded lists in a value: below a property by its name, below each item of a list. */
+/** Limits of the lists in a value: `below` for its properties, `items` for the items of a list. */
 interface Lists {
   readonly itemsMax: number | null;
   readonly below: readonly (readonly [name: string, lists: Lists])[];
@@ -84,7 +84,9 @@ function listsOf(schema: TSchema): Lists | null {
   return { itemsMax: maxItems ?? null, below, items: inItems };
 }
 
-/** Runs before the schema check, which would take long to report what is wrong with each of a million items. */
+/**
+ * Rejects long lists before the schema check, which would take long to report the errors of a million items.
+ */
 function requireShortLists(lists: Lists, value: unknown, path: string): void {
   if (value === null || typeof value !== 'object') return;
   if (Array.isArray(value)) {
@@ -99,7 +101,7 @@ function requireShortLists(lists: Lists, value: unknown, path: string): void {
       requireShortLists(below, (value as Record<string, unknown>)[name], path ? `${path}.${name}` : name);
 }
 
-/** @param areAll false if more than the details may be wrong */
+/** @param areAll false if there may be more errors */
 function refusalOf(all: readonly ErrorDetail[], areAll: boolean): ApiError {
   const [first] = all;
   if (!first) return new ApiError('validation_failed', 'The request is not valid.');
@@ -121,7 +123,8 @@ function detailsOf(errors: Iterable<SchemaError>, schema: TSchema): ErrorDetail[
     const union = unionOf(error, schema);
     const path = pathOf((union ?? error).instancePath);
     if (union) {
-      // The branches report before the union itself. An error of a branch that names a part of the value is the more useful one.
+      // Errors of the branches precede the error of the union. One that concerns a part of the value is more
+      // useful.
       if (!details.some((detail) => isWithin(detail.path, path)))
         details.push({ path, issue: 'invalid_type', ...fixOf(union, schema) });
       continue;
@@ -226,7 +229,6 @@ function fixOf({ keyword, params, schemaPath }: SchemaError, schema: TSchema): {
   return wanted === null ? {} : { fix: sendWords(wanted) };
 }
 
-/** Returns the fix for a missing value. */
 function fixOfMissing(schema: unknown): string {
   const wanted = wantedOf(schema);
   if (wanted !== null) return sendWords(wanted);
@@ -255,7 +257,7 @@ function missingAt({ schemaPath }: SchemaError, name: string, schema: TSchema): 
   return at?.properties?.[name];
 }
 
-/** Suggests one of the sibling properties. */
+/** Returns the fix for an unknown property, which suggests a similar sibling. */
 function unknownFix({ instancePath, schemaPath }: SchemaError, schema: TSchema): string {
   const around = schemaAt(schema, schemaPath.slice(0, schemaPath.lastIndexOf('/')));
   const { properties = {} } = (around ?? {}) as Partial<TObject>;

@@ -1,5 +1,4 @@
-// In-process adapter of the kernel, used for the calls of plugins: takes and returns values. These calls count against limits of their
-// own.
+// In-process adapter of the kernel, such as for the calls of plugins: takes and returns values.
 import type { Cause } from '../events/origin.ts';
 import type { Staging } from '../changes/staging.ts';
 import { ApiError } from '../lib/errors.ts';
@@ -23,7 +22,10 @@ const noQuery: [] = [];
 
 export interface ValueCall extends Incoming {
   readonly principal: Principal;
-  /** True if the call counts against the rate limits of the principal's token; otherwise its caller has limits of its own. */
+  /**
+   * True if the call counts against the rate limits of the principal's token; false if its caller limits
+   * calls itself.
+   */
   readonly isCounted: boolean;
   /** Lists and filters as values, or as the texts of a URL. A null or undefined parameter counts as absent. */
   readonly query?: Readonly<Record<string, unknown>>;

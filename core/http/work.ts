@@ -95,7 +95,8 @@ function writeWork(route: WriteRoute, options: WorkOptions): RouteHandler {
 }
 
 /**
- * Redacts the response to a write for a caller with narrowed scopes. The text stored under an idempotency key is the whole response.
+ * Redacts the response to a write for a caller with narrowed scopes. The text stored under an idempotency key
+ * is not redacted.
  * @throws ApiError not_found if a replayed response belongs to a team that the caller can no longer see
  */
 function writtenTo(ctx: Context, route: Route, answer: WrittenAnswer): WrittenAnswer {
@@ -125,7 +126,10 @@ function fileWork(route: FileRoute, options: WorkOptions): RouteHandler {
   };
 }
 
-/** Receives the whole file before the write is planned, and releases it: unless a committed row refers to the file, it is discarded. */
+/**
+ * Receives the whole file before the write is planned. A file that no committed row refers to is then
+ * discarded.
+ */
 function uploadWork(route: UploadRoute, options: WorkOptions): RouteHandler {
   const contextOf = createContextOf(route, options);
   const { blobs } = options.services;
@@ -147,7 +151,7 @@ function uploadWork(route: UploadRoute, options: WorkOptions): RouteHandler {
         { ...route, kind: 'write', write: (now, uploadInput) => route.upload(now, uploadInput, sent) },
         options,
       );
-      // Compared by idempotency keys.
+      // Idempotency keys compare this text in place of the body.
       const bodyText = JSON.stringify([sent.contentType, blob.sha256]);
       return writtenTo(ctx, route, await write({ ...request, bodyText }, ctx));
     } finally {

@@ -111,7 +111,10 @@ function textOf({ terms, bodyText, input }: Call): string {
 
 const alwaysPending: ApprovalCheck = () => Promise.resolve({ waits: true });
 
-/** Returns a plan that stores a proposal where `judge` decides that the write waits, and is the plan of the write otherwise. */
+/**
+ * Returns a plan that stores a proposal if `judge` decides that the write waits, and executes the write
+ * otherwise.
+ */
 function proposing(
   name: string,
   { propose }: WriteOptions,
@@ -153,7 +156,10 @@ function createCommit(
     return set.completed ? { ...answer, completed: set.completed } : answer;
   };
 
-  /** Writes to one order are planned one after the other: a request that arrives while others wait queues behind them. */
+  /**
+   * Returns true if other writers of the same order wait: writes to one order are planned one after the
+   * other.
+   */
   const mustWait = ({ workspaceId }: Context, { changes }: ChangeSet): boolean =>
     changes.some(
       ({ order }) => order !== undefined && contentionQueues.isTaken(`${workspaceId} ${order.id}`),
@@ -203,7 +209,7 @@ function createCommit(
   };
 }
 
-/** Waiting uses no CPU time. */
+/** Counts the wait as wait time, because it uses no CPU time. */
 async function completedOf(answer: WrittenAnswer, { waiting }: Exchange): Promise<WrittenAnswer> {
   const startedMs = performance.now();
   const better = await answer.completed?.();
@@ -213,10 +219,16 @@ async function completedOf(answer: WrittenAnswer, { waiting }: Exchange): Promis
 }
 
 type Lost = Exclude<Committed, { ok: true }>;
-/** `answer`: of this commit, or of an earlier one under the same key; `lost`: why the commit failed. */
+/**
+ * `answer`: response of this commit, or of an earlier one with the same key; `lost`: outcome of a failed
+ * commit.
+ */
 type Tried = { readonly answer: WrittenAnswer } | { readonly lost: Lost };
 
-/** Returns what concurrent writers most likely contend for: an order, a declared id, or the first object that existed before. */
+/**
+ * Returns the id that concurrent writers most likely contend for: an order, a declared id, or an existing
+ * object.
+ */
 function contendedOf({ changes }: ChangeSet): string | undefined {
   const order = changes.find((change) => change.order)?.order;
   const { contends } = changes.find((change) => change.contends !== undefined) ?? {};
@@ -241,7 +253,9 @@ function isNothing({ changes, ops }: ChangeSet): boolean {
   return changes.length === 0 && !ops;
 }
 
-/** For a caller with narrowed scopes, the plan must stay within the rows that the caller may write. */
+/**
+ * Returns the plan of a write. For a caller with narrowed scopes, it rejects changes of rows outside of them.
+ */
 function planOf(route: WriteRoute, { narrowed }: Context, input: CheckedInput, proposes: boolean): Plan {
   if (narrowed === null) return (now) => route.write(now, input);
   return async (now) => {

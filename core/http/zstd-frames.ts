@@ -2,7 +2,7 @@
 // ends too early, and bytes after the last one.
 
 const frameMagic = 0xfd2fb528;
-/** The last four bits may have any value. */
+/** Magic number of skippable frames, whose last four bits may have any value. */
 const skippableMagic = 0x184d2a50;
 const headerBytes = { magic: 4, descriptor: 1, block: 3, skippable: 8, checksum: 4 } as const;
 /** Sizes in bytes of the dictionary id and of the content size, by the value of their flags. */

@@ -1,6 +1,7 @@
-// Components that the OpenAPI document defines once and refers to: named schemas, enums and responses. Requests are closed, because the
-// server rejects unknown fields. Responses are open, because a later version may add fields. Bounds of texts and lists apply to requests
-// only: a response exceeds them if a text was deleted or a list is redacted.
+// Components that the OpenAPI document defines once and refers to: named schemas, enums and responses.
+// Requests are closed, because the server rejects unknown fields. Responses are open, because a later version
+// may add fields. Bounds of texts and lists apply to requests only: deleted texts and redacted lists in
+// responses violate them.
 
 export type JsonObject = Record<string, unknown>;
 
@@ -76,7 +77,7 @@ function refTo(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Description of the named schema in this place. */
+/** Returns the description of a reference, which is specific to its place. */
 function docOf(doc: unknown): JsonObject {
   return doc === undefined ? {} : { description: doc };
 }
@@ -96,7 +97,7 @@ function standard(schema: JsonObject, side: Side): JsonObject {
 }
 
 function unbounded(schema: JsonObject): JsonObject {
-  // Without a type this is a map of properties, whose names may equal those of bounds.
+  // A schema without a type is a map of properties, whose names may equal those of bounds.
   if (typeof schema.type !== 'string' && !Array.isArray(schema.type)) return schema;
   const isBound = ([key, value]: [string, unknown]): boolean =>
     bounds.has(key) || (key === 'pattern' && value === '\\S');

@@ -1,4 +1,4 @@
-// The error envelope and an example of each error.
+// Schema of the error envelope, and an example of each error.
 import { Type } from 'typebox';
 import { errorCodes, fieldIssues, type ErrorCode } from '../../lib/errors.ts';
 import { Closed, enumeration, namedSchema } from '../../lib/schema.ts';

@@ -6,7 +6,10 @@ import recorded from './generated/examples.json' with { type: 'json' };
 
 const examples: Readonly<Record<string, unknown>> = recorded;
 
-/** Returns the example of the schema, for operations that cannot be recorded; otherwise the recorded response. */
+/**
+ * Returns the example of the schema, if it has one because the operation cannot be recorded, or the recorded
+ * response.
+ */
 export function exampleOf(operation: string, schema: TSchema): JsonObject {
   const { examples: [own] = [] } = schema as { examples?: readonly unknown[] };
   return own === undefined ? exampleByName(operation) : { example: own };

@@ -1,4 +1,4 @@
-// Introduction of the OpenAPI document. The guides that it links to have the details.
+// Introduction of the OpenAPI document. Details belong to the guides that it links to.
 import { errorCodes } from '../../lib/errors.ts';
 
 export function introduction(baseUrl: string): string {

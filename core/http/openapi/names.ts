@@ -12,7 +12,7 @@ export function nameOf(words: string): string {
     .join('');
 }
 
-/** Returns a body under its own name, or under that of its operation: every body in the document has a name. */
+/** Names a body after its operation if it has no name, because every body in the document needs one. */
 export function bodyNameOf(route: Route, schema: TSchema, suffix: 'Body' | 'Answer'): TSchema {
   return 'x-name' in schema ? schema : namedSchema(`${nameOf(route.name)}${suffix}`, { ...schema });
 }

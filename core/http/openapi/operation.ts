@@ -137,7 +137,10 @@ function successes(route: Route, components: Components): JsonObject {
   };
 }
 
-/** Describes the proposal in place of the write, combined with the 202 that some operations have of their own. */
+/**
+ * Describes the 202 response to a write with `Tatami-Mode: propose`, combined with the 202 response that some
+ * operations also have otherwise.
+ */
 function proposed(route: Route, components: Components, proposal: TSchema): JsonObject {
   if (route.kind !== 'write' || whyNotProposed(route) !== null) return {};
   const ref = components.ref(proposal, 'shown');
@@ -180,7 +183,7 @@ function successHeaders(route: Route, status: string, schema: TSchema | null): s
   return route.kind === 'read' || (route.kind === 'raw' && route.cached) ? ['ETag'] : [];
 }
 
-/** A 202 has no version yet. A 201 has one, even if its body omits part of the object. */
+/** Returns the headers for an object. A 202 has no version yet. A 201 has one, even if its body omits it. */
 function createdHeaders(route: Route, status: string, schema: TSchema | null): string[] {
   if (!isObject(schema)) return [];
   const isOfOneVersion = status === '201' || (status === '200' && hasVersion(schema));

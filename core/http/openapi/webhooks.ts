@@ -1,4 +1,5 @@
-// The webhooks section: each event type as the request that a receiver gets. docs/spec/api.md › OpenAPI document.
+// Generates the `webhooks` section: each event type as the request that a receiver gets. docs/spec/api.md ›
+// OpenAPI document.
 import { Type, type TSchema } from 'typebox';
 import { Closed, namedSchema } from '../../lib/schema.ts';
 import type { Components, JsonObject } from './components.ts';
@@ -6,7 +7,6 @@ import { exampleByName } from './examples.ts';
 import { deliveryParameters } from './headers.ts';
 import { nameOf } from './names.ts';
 
-/** Event type that is published today, with the schema of its envelope. */
 export interface SentEvent {
   readonly type: string;
   readonly envelope: TSchema;
