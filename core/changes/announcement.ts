@@ -1,4 +1,4 @@
-// Builds changes that write no row: the only record of one is its event in the log.
+// Builds changes that write no row and are recorded only as an event in the log.
 import type { EventType } from '../events/catalogue.ts';
 import type { Change } from './change.ts';
 

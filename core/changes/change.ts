@@ -11,7 +11,7 @@ export interface CommitView extends View {
   after(kind: string, id: string): Entity | undefined;
 }
 
-/** View of changes that are shown one by one and not committed. */
+/** Returns a view for changes that are rendered individually and not committed. */
 export const withoutCommit = ({ directory, baseUrl }: View): CommitView => ({
   directory,
   baseUrl,

@@ -68,7 +68,7 @@ export class ReadSet {
     this.#options = options;
   }
 
-  /** Must be called before anything is read. */
+  /** Determines the start of the reads; must be called before the first one. */
   async begin(): Promise<void> {
     this.#since ??= await this.#options.begin();
   }
@@ -151,7 +151,8 @@ export function guardOp(scope: Scope, statement: Statement<unknown>, params: Op[
 }
 
 /**
- * Checks that no object changed since the read matches now. The row guards cover objects that matched before.
+ * Checks that no object that changed since the read now matches the conditions. The row guards cover objects
+ * that matched before.
  */
 function listGuard(scope: Scope, { kind, table, where }: ListRead, since: number): Op {
   const passes = where.map(({ sql }) => ` AND (${sql})`).join('');

@@ -20,7 +20,7 @@ interface Cached<T> {
 
 export interface WorkspaceCache {
   section<T extends object>(section: Section<T>): Cached<T>;
-  /** Must be called with every committed batch. */
+  /** Updates the cached sections. Must be called with every committed batch. */
   moveAlong(workspaceId: string, changes: readonly Change[]): void;
 }
 

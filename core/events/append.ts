@@ -8,8 +8,8 @@ import { commitAssignedRule, type Appended, type CommitAssigned } from './commit
 import { causeText, pack, sameAs, type Parts } from './packing.ts';
 
 /**
- * The columns `issue_id` and `number` hold the subject and the commit-assigned value of any entity; their names date
- * from the time when only issues had them.
+ * The columns `issue_id` and `number` contain the subject and the commit-assigned value of any entity; their
+ * names date from the time when only issues had them.
  * @param commitAssigned SQL expression of the commit-assigned value, over `:ws` and `:learnsOf`
  */
 export function appendStatement(name: string, commitAssigned: string): Statement<Appended> {

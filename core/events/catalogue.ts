@@ -4,7 +4,7 @@ import { scopeOfContract, type Contract } from '../contract/contract.ts';
 import { contracts, eventsOf, type ContractEvent } from '../contracts.ts';
 import { didYouMean } from '../lib/nearest.ts';
 
-/** Event types without a stored object of their own. */
+/** Event types that no contract declares. */
 const announced = [
   'board.card_moved',
   'inbox.preferences_updated',

@@ -1,7 +1,7 @@
-// A consumer turns the event log into work. It reads from its position, plans the work of each event and offers it to
-// its work queue, which starts it at once and does not store work that ends soon. A subscriber (a plugin install or a
-// webhook endpoint) whose queue is full lags behind; its work is planned from the log once there is capacity, so it
-// does not block other subscribers. See docs/decisions/0020.
+// A consumer turns the event log into work. It reads from its position, plans the work of each event and
+// offers it to its work queue, which starts it immediately and does not store work that ends soon. A
+// subscriber (a plugin install or a webhook endpoint) whose queue is full lags behind; its work is planned
+// from the log once there is capacity, so it does not block other subscribers. See docs/decisions/0020.
 import type { Log } from '../lib/log.ts';
 import { systemStatement } from '../store/statement.ts';
 import type { Scope } from '../store/store.ts';

@@ -41,7 +41,7 @@ export function createFreshEvents(): FreshEvents {
       added++;
       const tail = tails.get(workspaceId) ?? { events: [], characters: 0 };
       extend(tail, events);
-      // Set again, so that the cache recomputes its size.
+      // The tail is set again, so that the cache recomputes its size.
       tails.delete(workspaceId);
       tails.set(workspaceId, tail);
       for (const listener of listeners) listener(workspaceId);

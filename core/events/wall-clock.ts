@@ -25,7 +25,7 @@ const write = systemStatement(
 );
 /** Types of work whose due times are intervals. */
 const kinds = ['run', 'delivery', 'catch-up', 'replay'];
-/** Finds work with a future due time, which would come too late after a clock that is set back. */
+/** Finds work with a future due time, which a clock that is set back would delay. */
 const waiting = systemStatement<{ waits: number }>(
   'due_work.waiting',
   why,

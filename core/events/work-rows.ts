@@ -4,7 +4,9 @@ import { systemStatement, tenantStatement } from '../store/statement.ts';
 
 /** Due time of work that waits for other work. */
 export const neverMs = 8_640_000_000_000_000;
-/** Due time of due work over the quota of its subscriber. The work is claimed once the quota has capacity. */
+/**
+ * Due time that marks work over the quota of its subscriber, which is claimed once the quota has capacity.
+ */
 export const overQuotaMs = neverMs + 1;
 
 /** Columns that every statement that makes work due returns. */

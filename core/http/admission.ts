@@ -1,5 +1,5 @@
 // Authorizes a request by its scope and, if the scope is narrowed, by the fields that it writes and the objects that it reads and changes.
-// This is the only place that enforces the table of core/rights.
+// No other code enforces the table of core/rights.
 import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../lib/errors.ts';

@@ -1,4 +1,4 @@
-// In-process adapter of the kernel, such as for the calls of plugins: takes and returns values.
+// In-process adapter of the kernel, used for calls of plugins. Requests and responses are values.
 import type { Cause } from '../events/origin.ts';
 import type { Staging } from '../changes/staging.ts';
 import { ApiError } from '../lib/errors.ts';

@@ -30,7 +30,7 @@ export interface WriteOptions {
 
 /**
  * Creates the change set that stores a planned write for approval.
- * @param sinceMs start of the planning: later times in the plan stand for the time at which it is applied
+ * @param sinceMs start of the planning; later times in the plan are ignored when two plans are compared
  * @throws ApiError if the write changes nothing visible
  */
 export interface Propose {

@@ -7,7 +7,7 @@ const cachedCharactersMax = 4 * 1024 * 1024;
 /** A piece ends after the event that exceeds this size (characters). */
 export const pieceCharacters = 64 * 1024;
 
-/** Frames that a stream sends at once. */
+/** Frames that a stream sends together. */
 export interface Piece {
   readonly frames: readonly StreamFrame[];
   /** Last sequence the piece covers; unwanted frames up to it are omitted. */

@@ -224,7 +224,7 @@ export class EventStream {
       const forget = hub.onMore(() => done(false));
       const cancelHeartbeat = this.#setting.clock.after(heartbeatMs, () => done(true));
       this.#stopWaiting = () => done(false);
-      // Events from before the registration have not called the callback.
+      // Events committed before the registration did not trigger the callback.
       if (this.#ended || this.#samples.length > 0 || hub.hasAfter(this.#position)) done(false);
     });
   }

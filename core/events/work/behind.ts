@@ -18,7 +18,7 @@ export class Behind {
   readonly #kind: string;
   readonly #turns = new FairQueue<BehindSubject>();
   readonly #remembered = new Set<string>();
-  /** True if the database may have subscribers that are not cached. `note` then adds none. */
+  /** True if the database may have subscribers that are not cached; only `look` then adds subscribers. */
   #isPartial = false;
   #lookedUpTo = beginning;
 
@@ -65,7 +65,7 @@ export class Behind {
     const last = rows.length === rememberedMax ? rows.at(-1) : undefined;
     if (last) this.#isPartial = true;
     this.#lookedUpTo = last ?? beginning;
-    // The cycle is complete: subscribers that exceeded their quota since then may precede the last one.
+    // No subscriber follows the last one: the next cycle starts, because earlier ones may have work again.
     if (rows.length === 0 && subject !== '') await this.look();
   }
 

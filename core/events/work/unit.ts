@@ -26,8 +26,8 @@ export interface UnitRows<U extends Unit> {
   /** Inserts the rows of open units of one workspace. The rows of their work follow in the same batch. */
   insertOp(scope: Scope, units: readonly U[]): Op;
   /**
-   * Inserts the work row of an ordered unit: due at once if no open unit precedes it, otherwise after that unit has
-   * ended.
+   * Inserts the work row of an ordered unit: due immediately if no open unit precedes it, otherwise after
+   * that unit has ended.
    */
   addInOrderOp(unit: U, leases: Leases, nowMs: number): Op;
   /** Called for units that are stored and will run from their rows, before they run. */

@@ -14,13 +14,13 @@ export interface WindowEntry<U extends Unit> {
   readonly item: WorkItem & { epoch: number | null };
   /** Time at which the unit was added, in monotonic milliseconds. */
   readonly sinceMs: number;
-  /** True if it is running, false if it waits. */
+  /** True if the unit is running, false if it waits. */
   isUnderWay: boolean;
-  /** True if it counts against the capacity. */
+  /** True if the unit counts against the capacity. */
   readonly hasQuota: boolean;
-  /** Set while its completion is being committed; nobody else may write it then. */
+  /** Set while the completion of the unit is being committed; its rows must not be written then. */
   sealed: Promise<unknown> | null;
-  /** Set while its rows are being written. */
+  /** Set while the rows of the unit are being written. */
   writing: Promise<void> | null;
   readonly onSettled: () => void;
 }

@@ -7,7 +7,7 @@ import recorded from './generated/examples.json' with { type: 'json' };
 const examples: Readonly<Record<string, unknown>> = recorded;
 
 /**
- * Returns the example of the schema, if it has one because the operation cannot be recorded, or the recorded
+ * Returns the example in the schema, which operations that cannot be recorded have; otherwise the recorded
  * response.
  */
 export function exampleOf(operation: string, schema: TSchema): JsonObject {

@@ -139,7 +139,7 @@ function successes(route: Route, components: Components): JsonObject {
 
 /**
  * Describes the 202 response to a write with `Tatami-Mode: propose`, combined with the 202 response that some
- * operations also have otherwise.
+ * operations have without it.
  */
 function proposed(route: Route, components: Components, proposal: TSchema): JsonObject {
   if (route.kind !== 'write' || whyNotProposed(route) !== null) return {};
