@@ -2,7 +2,7 @@
 import { sha256Hex, type PluginPackage } from '../sdk/plugin/manifest.ts';
 import { packSource } from '../test/plugins/pack.ts';
 
-/** Reads each new issue and updates it. */
+/** Returns a plugin that reads each new issue and updates it. */
 export function touch(partitions = 4): Promise<PluginPackage> {
   return packSource(`{
     id: 'touch', version: '1.0.0', engines: { tatami: '*' }, partitions: ${partitions},
@@ -14,7 +14,7 @@ export function touch(partitions = 4): Promise<PluginPackage> {
   }`);
 }
 
-/** Reads each new issue and a list of others before it updates it. */
+/** Returns a plugin that reads each new issue and a list of others before it updates the issue. */
 export function careful(isolation: 'serializable' | 'none'): Promise<PluginPackage> {
   return packSource(`{
     id: 'careful', version: '1.0.0', engines: { tatami: '*' }, partitions: 4, isolation: '${isolation}',
@@ -27,7 +27,7 @@ export function careful(isolation: 'serializable' | 'none'): Promise<PluginPacka
   }`);
 }
 
-/** The same small plugin under many names, with a slightly different source each. */
+/** Returns copies of a small plugin under different names, each with a slightly different source. */
 export async function crowd(size: number): Promise<PluginPackage[]> {
   const { manifest, code, ...rest } = await touch(1);
   return Promise.all(
@@ -54,7 +54,7 @@ const attacks: Readonly<Record<string, string>> = {
   'spam-log': "for (;;) log.info('spam '.repeat(200));",
 };
 
-/** Plugins that loop, allocate and spam on every new issue. */
+/** Returns plugins that loop, allocate and spam on every new issue. */
 export function hostile(): Promise<PluginPackage[]> {
   return Promise.all(
     Object.entries(attacks).map(([name, body]) =>

@@ -13,7 +13,10 @@ import { packageFolder } from './packages.ts';
 import { cacheDir, root, writeCached } from './paths.ts';
 import type { Target } from './targets.ts';
 
-/** Returns the folder of the artifacts: always the same path, because names in the bundle derive from it. @param level of zstd */
+/**
+ * Returns the folder of the artifacts. The path is always the same, because names in the bundle derive from
+ * it. @param level level of zstd
+ */
 export async function makeArtifacts(target: Target, level: number): Promise<string> {
   const folder = join(cacheDir, `artifacts-${target.name}-${level}`);
   const write = (name: string, content: string | Uint8Array): void =>

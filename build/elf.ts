@@ -1,5 +1,5 @@
-// Strips an ELF executable of any architecture; the system's `strip` handles only its own. The bytes after the last segment are
-// symbols and debugger notes, a seventh of Node.
+// Strips an ELF executable of any architecture; the system's `strip` handles only its own. The bytes after
+// the last segment are symbols and debug information, a seventh of the size of Node.
 
 const [magic, wide, littleEndian] = [0x7f454c46, 2, 1];
 /** Offsets in the header of a 64-bit file (System V ABI, ELF header). */

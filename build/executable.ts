@@ -13,7 +13,7 @@ export async function buildExecutable(target: Target, outfile: string, level: nu
     entrypoints: ['executable/main.ts', 'store/writer/thread-main.ts'].map((path) =>
       join(root, 'core', path),
     ),
-    // Puts all outputs into one folder, where the writer thread is looked for.
+    // Puts all outputs into one folder, because the program looks for the writer thread there.
     naming: { entry: '[name].[ext]' },
     target: 'bun',
     format: 'esm',
@@ -38,12 +38,15 @@ export async function buildExecutable(target: Target, outfile: string, level: nu
   if (!result.success) throw new Error(result.logs.map(String).join('\n'));
 }
 
-/** Bun's installer moves the binary for this machine out of its package; the running one is the same. */
+/**
+ * Returns the path of Bun for a target. For this machine it is the running one, because Bun's installer moves
+ * that binary out of its package.
+ */
 function bunOf({ arch, packages }: Target): string {
   return arch === process.arch ? process.execPath : join(packageFolder(packages.bun), 'bin/bun');
 }
 
-/** Replaces files and packages on disk by their embedded counterparts. */
+/** Replaces files and packages on disk with their embedded counterparts. */
 function parts(artifacts: string): BunPlugin {
   return {
     name: 'tatami-parts',

@@ -1,5 +1,5 @@
-// Finds the folder of a package for any architecture: installed if it suits this machine, otherwise fetched with npm and verified
-// against bun.lock.
+// Finds the folder of a package for any architecture: the installed one if it suits this machine, otherwise a
+// package fetched with npm and verified against bun.lock.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

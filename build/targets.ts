@@ -1,4 +1,5 @@
-// Platforms that executables are built for. Since Bun 1.4 its x64 build is the baseline: one file runs on every x64 processor.
+// Platforms that executables are built for. The x64 build of Bun 1.4 and later is the baseline build, so one
+// file runs on every x64 processor.
 
 export interface Target {
   readonly name: string;

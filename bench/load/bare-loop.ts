@@ -1,5 +1,6 @@
-// Baseline of `webhooks`: the same POSTs from a bare loop, with the same signatures and number of connections, but no log, lease or
-// record. It sends with `fetch` or with the egress client that deliveries use.
+// Baseline of `webhooks`: the same POSTs from a bare loop, with the same signatures and number of
+// connections, but without log, leases and records. It sends with `fetch` or with the egress client that
+// deliveries use.
 import { createEgress, resolveWithSystem } from '../../core/lib/egress/egress.ts';
 import { attemptHeaders, attemptLimits } from '../../core/webhooks/attempt.ts';
 import type { WebhookMessage } from '../../core/webhooks/payload.ts';
@@ -72,7 +73,7 @@ const headersOf = (message: WebhookMessage): Record<string, string> =>
     version,
   );
 
-/** A baseline that sends fewer headers than Tatami would make the comparison unfair. */
+/** Fails unless the baseline sends the same headers as Tatami; with fewer, the comparison would be unfair. */
 function checkHeaders({ head }: Captured, message: WebhookMessage): void {
   for (const name of Object.keys(headersOf(message)))
     if (!head.toLowerCase().includes(`\r\n${name.toLowerCase()}:`))

@@ -7,7 +7,7 @@ export interface Answer {
 }
 
 export interface Connection {
-  /** Sends one request at a time. */
+  /** Must not be called before the previous request is answered. */
   send(request: Uint8Array): Promise<Answer>;
   close(): void;
 }

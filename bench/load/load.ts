@@ -1,5 +1,5 @@
-// Load process: closed loops over keep-alive connections, or a steady rate, planned over IPC. It is a process of its own so that no
-// server under load shares a process with the measurement.
+// Load generator: closed loops over keep-alive connections, or a steady rate, planned over IPC. It runs in a
+// separate process so that no server under load shares a process with the measurement.
 import { answerParent } from '../children.ts';
 import { cpuMs } from '../processes.ts';
 import { connect, requestBytes, type Connection } from './connection.ts';
@@ -73,7 +73,10 @@ async function run(plan: LoadPlan): Promise<LoadResult> {
   };
 }
 
-/** Requests fall due at even intervals. A request that finds no idle connection waits, and the wait counts. */
+/**
+ * Sends requests at even intervals. A request that finds no idle connection waits, and the latency includes
+ * the wait.
+ */
 function steady(
   connections: readonly Connection[],
   perSecond: number,

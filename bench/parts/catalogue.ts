@@ -11,10 +11,10 @@ import { dueAtOnce } from './sla-burst.ts';
 const large = { issues: 100_000, projects: 200, cycles: 500, boards: 50 };
 const small = { issues: 10_000, projects: 20, cycles: 50, boards: 5 };
 const policies = 20;
-/** Number of events between now and the time read with `asOf`. */
+/** Number of events after the time that is read with `asOf`. */
 const ago = 1_000;
 const searchMostMs = 30;
-/** Queries by word rank: rank 25 occurs in a fifth of all texts, rank 600 in one of a hundred. */
+/** Queries of words by rank: rank 25 occurs in a fifth of all texts, rank 600 in one of a hundred. */
 const searches = {
   'a common word': (n: number) => `${wordOf(300 + n)} `,
   'two common words': (n: number) => `${wordOf(40 + n)} ${wordOf(90 + n)} `,
@@ -173,8 +173,8 @@ function fullText({ match, limit }: RecordedStatement['values']) {
 }
 
 /**
- * Compares creation beside boards and policies that do not match against creation without any, and creation that causes one more
- * event, `sla.started`, against the same without a policy.
+ * Compares creation with boards and policies that do not match against creation without any, and creation
+ * that emits one more event, `sla.started`, against creation without a policy.
  */
 async function creations(bench: Bench, effort: Effort): Promise<Ratio[]> {
   const bare = await bench.tatami();

@@ -28,7 +28,6 @@ export function footprint(effort: Effort): Promise<Findings> {
   });
 }
 
-/** Starts the server, waits until it is ready and idle, measures it, and stops it. */
 async function startMain(
   dataDir: string,
   flags: readonly string[],

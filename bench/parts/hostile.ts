@@ -1,6 +1,7 @@
-// Latency of reads at a steady rate while eight plugins loop, allocate and spam on a few new issues a second, against the same
-// server with those plugins paused. Also the latency of the runs of a well-behaved plugin in both cases. Plugins that the server
-// disables are enabled again each second, which is harsher than production, where three kills end it.
+// Latency of reads at a steady rate, and of the runs of a well-behaved plugin, while eight plugins loop,
+// allocate and spam on a few new issues a second, against the same server with those plugins paused. Plugins
+// that the server disables are enabled again each second, which is harsher than production, where a plugin
+// stays disabled after three kills.
 import type { LoadPlan, LoadResult } from '../load/load.ts';
 import { percentilesOf } from '../latencies.ts';
 import { hostile as hostilePlugins, touch } from '../plugins.ts';

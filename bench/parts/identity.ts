@@ -31,7 +31,7 @@ export function identity(effort: Effort): Promise<Findings> {
   });
 }
 
-/** A browser session of a person who accepted an invitation as admin. */
+/** Returns a browser session of a person who accepted an invitation as admin. */
 async function joined(ours: TatamiChild): Promise<Browser> {
   const call = callOf(ours);
   const member = await call<{ id: string }>('POST', '/members', { name: 'Bench', role: 'admin' });
@@ -50,7 +50,7 @@ async function registered(ours: TatamiChild): Promise<Client> {
   return { id, secret: null, redirectUri };
 }
 
-/** Gets an access token through the consent page, as an app does. @param path of the resource */
+/** Gets an access token through the consent page, as an app does. @param path path of the resource */
 async function tokenOf(ours: TatamiChild, app: Client, browser: Browser, path: string): Promise<string> {
   const proof = pkce();
   const params = { scope: 'issues:read', resource: ours.url + path };
@@ -73,7 +73,7 @@ async function got({ load }: Bench, effort: Effort, ours: TatamiChild, token: st
   return speedOf('get one issue with an OAuth access token', sides.ours, sides.key, 0.95);
 }
 
-/** As the official client of MCP 2026-07-28 sends the call. */
+/** Version of MCP; the official client of this version sends the call in the same form. */
 const protocol = '2026-07-28';
 function searchCall(q: string, id: number): { path: string; body: string } {
   const about = 'io.modelcontextprotocol';
@@ -158,7 +158,7 @@ async function besideCrowd({ load }: Bench, effort: Effort, ours: TatamiChild): 
   });
 }
 
-/** Signs in a hundred people at once, again and again, until `other` settles. */
+/** Signs in a hundred people at once, repeatedly, until `other` settles. */
 async function whileSigningIn<T>(ours: TatamiChild, other: Promise<T>): Promise<T> {
   let isOver = false;
   const done = other.finally(() => (isOver = true));

@@ -69,7 +69,7 @@ export function listFilters(effort: Effort): Promise<Findings> {
   });
 }
 
-/** Restarts the server after seeding, so that the two differ only in their issues. */
+/** Restarts the server after seeding, so that the two servers differ only in their issues. */
 async function seeded(bench: Bench, count: number): Promise<Seeded> {
   const first = await bench.tatami();
   const call: Call = (method, path, body) => first.child.ask('call', { method, path, body });
@@ -135,7 +135,7 @@ async function deepPath(call: Call): Promise<string> {
   return `limit=2${query}`;
 }
 
-/** Creation times of the fiftieth issue from either end. */
+/** Returns the creation times of the fiftieth issue from either end. */
 async function timesOf(call: Call): Promise<{ late: string; early: string }> {
   const at = async (sort: string): Promise<string> =>
     (await call<Listed>('GET', `/issues?limit=50&sort=${sort}`)).data.at(-1)!.createdAt;

@@ -1,5 +1,6 @@
-// First 50 of 100,000 issues, against the same prepared read and `JSON.stringify`, and against Tatami at 1,000 issues. Servers
-// restart after seeding, because a process that has just written 100,000 issues differs in its cache and heap as well.
+// First 50 of 100,000 issues, against the same prepared read and `JSON.stringify`, and against Tatami at
+// 1,000 issues. Servers restart after seeding, because cache and heap differ in a process that has just
+// written 100,000 issues.
 import { judged, type Findings } from '../report.ts';
 import { interleave, type Effort } from '../rounds.ts';
 import { withServers } from '../servers/start.ts';

@@ -69,12 +69,15 @@ function planOf(server: TatamiChild, count: number): LoadPlan {
   return { url, method: 'POST', requests: creations, headers, connections: 64, count, pid: child.pid };
 }
 
-/** A sidecar that is replaced during a round would take its CPU time along; no round should replace one. */
+/**
+ * Returns the CPU time of the sidecars in milliseconds. Assumes that no sidecar is replaced during a round:
+ * the time of an exited process is lost.
+ */
 function cpuOfSidecars({ child }: TatamiChild): number {
   return descendantsOf(child.pid).reduce((sum, pid) => sum + cpuMs(pid), 0);
 }
 
-/** The result is meaningless unless the plugin did its work. */
+/** Checks that the plugin updated every issue; the measurement is meaningless otherwise. */
 async function everyIssueWasTouched(server: TatamiChild, count: number): Promise<void> {
   const path = `/issues?priority=none&limit=1`;
   const { data } = await server.child.ask<{ data: unknown[] }>('call', { method: 'GET', path });

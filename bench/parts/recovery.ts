@@ -1,5 +1,6 @@
-// Time from `kill -9` with 10,000 runs open until the next process is ready and until all runs are done, against creating and
-// running as many in a process that stays up. Both have a webhook whose receiver is down.
+// Time from `kill -9` with 10,000 open runs until the next process is ready and until all runs are done,
+// against the time to create and run as many in a process that stays up. Both have a webhook whose receiver
+// is down.
 import { touch } from '../plugins.ts';
 import { freePort, untilReady } from '../processes.ts';
 import { judged, type Findings } from '../report.ts';
@@ -82,7 +83,7 @@ async function create({ child }: TatamiChild, count: number): Promise<void> {
 
 const doneOf = ({ child }: TatamiChild): Promise<number> => child.ask<number>('runsDone');
 
-/** The receiver stays down, so deliveries stay open; only runs can complete. */
+/** Waits for the runs only: deliveries stay open, because the receiver is down. */
 async function untilDone(server: TatamiChild, count: number): Promise<void> {
   while ((await doneOf(server)) < count) await Bun.sleep(100);
 }

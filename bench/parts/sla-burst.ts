@@ -10,7 +10,7 @@ const minuteMs = 60_000;
 const many = 10_000;
 const few = 1_000;
 const bulk = 100;
-/** Time in which the clocks are started. */
+/** Minimum time to start the clocks before the calendar's day begins. */
 const leadMs = 45_000;
 const roundMs = 1_000;
 const quietRounds = 7;

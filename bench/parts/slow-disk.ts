@@ -1,5 +1,6 @@
-// Effect of a disk whose syncs take 10 ms longer on reads at a steady rate beside 64 writers, and on creation, each against the
-// same server without the delay. Also the effect of the 64 writers on reads without the delay, against reads alone.
+// Effect of syncs that take 10 ms longer, on creation and on reads at a steady rate during 64 concurrent
+// writes, against the same server without the delay. Also measures the effect of the 64 writers on reads
+// without the delay.
 import type { LoadPlan, LoadResult } from '../load/load.ts';
 import { judged, type Findings, type Side } from '../report.ts';
 import { interleave, sideOf, type Effort } from '../rounds.ts';

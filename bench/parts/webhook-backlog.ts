@@ -11,7 +11,10 @@ import { register } from './webhooks.ts';
 const endpoints = 10;
 const bulk = 100;
 const bulksAtOnce = 5;
-/** Enough issues to fill the database's page cache, as on a server in use, so that its growth is not counted as growth of the backlog. */
+/**
+ * Enough issues to fill the database's page cache, as on a server in use, so that the growth of the cache is
+ * not counted as growth of the backlog.
+ */
 const issues = 30_000;
 const sampleEveryMs = 100;
 /** Minimum drain rate. */
@@ -98,8 +101,8 @@ export function backlog(effort: Effort): Promise<Findings> {
 }
 
 /**
- * Creates events in bulk, pausing until their deliveries are stored: those of a hanging endpoint are stored after a quarter of a
- * second.
+ * Creates events in bulk, and waits after each step until their deliveries are stored; those of a hanging
+ * endpoint are stored after a quarter of a second.
  */
 async function pile({ child }: TatamiChild, deliveries: number): Promise<Sample[]> {
   const body = { issues: creations.slice(0, bulk).map((creation) => JSON.parse(creation.body)) };
@@ -114,7 +117,7 @@ async function pile({ child }: TatamiChild, deliveries: number): Promise<Sample[
   return samples;
 }
 
-/** Slope by least squares. */
+/** Returns the growth of resident memory in MiB per 10,000 deliveries, by least squares. */
 function slope(samples: readonly Sample[], deliveries: number): number {
   const used = samples.filter((at) => at.deliveries >= deliveries / 5);
   const mean = (of: (sample: Sample) => number): number =>

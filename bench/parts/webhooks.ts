@@ -51,7 +51,10 @@ const numbers = (count: number): number[] => Array.from({ length: count }, (_, n
 
 const eventsOf = (effort: Effort): number => Math.ceil((effort.roundMs * 0.3) / bulk) * bulk;
 
-/** A burst of events, from the first request until every delivery of the counted endpoints is received and recorded. */
+/**
+ * Measures a burst of events, from the first request until every delivery of the counted endpoints is
+ * received and recorded.
+ */
 async function burst(
   { load, receiver, events }: { load: Child; receiver: Child; events: number },
   { server, counted }: Ours,
@@ -141,7 +144,10 @@ function throughput(effort: Effort): Promise<Findings> {
   });
 }
 
-/** CPU time of creating events without subscribers, per delivery that they would cause. The first pass warms up; the second counts. */
+/**
+ * Returns the CPU time of creating events without subscribers, per delivery that subscribers would cause. The
+ * first pass warms up; the second counts.
+ */
 async function creating(load: Child, { url, headers, child }: TatamiChild, events: number): Promise<number> {
   const plan = { url, headers, method: 'POST', requests: bulks, connections: 1, pid: child.pid };
   await load.ask('run', { ...plan, count: (events / bulk) * 2 });
@@ -192,7 +198,9 @@ async function unloaded(
   };
 }
 
-/** Compares nine endpoints next to a tenth that accepts requests and never responds with the same nine alone. */
+/**
+ * Compares nine endpoints and a tenth that accepts requests without responding with the nine endpoints alone.
+ */
 function hanging(effort: Effort): Promise<Findings> {
   return withServers(async ({ load, start, tatami }) => {
     const receiver = start('servers/webhook-receiver.ts');

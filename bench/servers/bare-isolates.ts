@@ -46,7 +46,10 @@ async function open(ivm: typeof IsolatedVm): Promise<EntryReference> {
   return (await context.global.get('enter', { reference: true })) as EntryReference;
 }
 
-/** The isolate writes its output to this object once its promises have settled; the copy is taken after that. */
+/**
+ * The isolate writes its output to this object once its promises have settled; the object is copied after
+ * that.
+ */
 const copied = { result: { copy: true } } as const;
 
 async function oneRun(enter: EntryReference, { input, answers }: Exchange): Promise<void> {

@@ -38,7 +38,7 @@ export function wordOf(rank: number): string {
     .join('');
 }
 
-/** Deterministic. */
+/** Returns a function that makes texts of a number of words, in the same sequence in every run. */
 function createText(): (words: number) => string {
   let state = 20_261_122;
   const next = (): string => {
@@ -111,7 +111,7 @@ interface State {
   readonly type: string;
 }
 
-/** Eight states of the team, none of which removes an issue from the board. */
+/** Returns eight states of the team. Issues in any of them stay on the board. */
 async function statesOf(call: Call): Promise<string[]> {
   const { data } = await call<{ data: State[] }>('GET', '/workflows?team=ENG');
   const usable = data.filter(({ type }) => type !== 'triage' && type !== 'duplicate').slice(0, columns);

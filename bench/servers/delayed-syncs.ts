@@ -26,8 +26,8 @@ int fdatasync(int file) {
 `;
 
 /**
- * @param folder where the library is written
- * @returns the environment of a process whose syncs take that much longer; null without a C compiler
+ * @param folder folder in which the library is written
+ * @returns the environment of a process whose syncs take `delayMs` longer; null without a C compiler
  * @throws Error if the compilation fails
  */
 export async function delayedSyncs(folder: string, delayMs: number): Promise<Record<string, string> | null> {

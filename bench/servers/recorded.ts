@@ -12,7 +12,7 @@ export interface RecordedStatement {
   readonly returnsRows: boolean;
 }
 
-/** Records the statements that the store runs while `work` is in progress. */
+/** Returns the statements that the store runs during `work`. */
 export async function record(
   store: Store,
   work: () => Promise<unknown>,

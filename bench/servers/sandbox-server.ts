@@ -1,4 +1,5 @@
-// The sandbox alone, in a process of its own: the real supervisor, sidecars and jail, with a stub that answers every host call at once.
+// The sandbox alone, in a separate process: the real supervisor, sidecars and jail, with a stub that answers
+// every host call at once.
 import { findNode } from '../../core/sandbox/locate.ts';
 import { startSandbox, type Sandbox, type SandboxJob } from '../../core/sandbox/supervisor.ts';
 import { limitsOf } from '../../core/plugins/limits.ts';

@@ -3,7 +3,7 @@
 const words =
   'the save dialog crashes when a file is open in another window and the disk is nearly full'.split(' ');
 
-/** Deterministic, so that two servers have the same data. */
+/** Returns the same input for the same number, so that two servers have the same data. */
 export function issueInput(n: number): Record<string, unknown> {
   const text = (length: number): string =>
     Array.from({ length }, (_, i) => words[(n * 7 + i * (1 + (n % 5))) % words.length]).join(' ');

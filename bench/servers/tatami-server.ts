@@ -1,4 +1,5 @@
-// A Tatami server in a process of its own, controlled over IPC. Rate limits are on, but set so high that they never refuse.
+// A Tatami server in a separate process, controlled over IPC. Rate limits are on, but too high to reject a
+// request.
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 import { readConfig } from '../../core/config.ts';
 import { createWorkspace, hasWorkspace } from '../../core/setup/first-workspace.ts';
@@ -122,7 +123,7 @@ async function call<T>(method: string, path: string, body?: unknown): Promise<T>
   return (await response.json()) as T;
 }
 
-/** Records the statements of a get, a list of 50 and a creation. */
+/** Returns the statements of a get, a list of 50 and a creation. */
 async function recordRequests(): Promise<Recorded> {
   const { store } = tatami.services;
   const { id } = await call<{ id: string }>('POST', '/issues', issueInput(0));
@@ -138,7 +139,6 @@ async function recordRequests(): Promise<Recorded> {
   };
 }
 
-/** Records the statements of a read. */
 async function recordRead(path: string): Promise<RecordedStatement[]> {
   return (await record(tatami.services.store, () => call('GET', path))).reads;
 }

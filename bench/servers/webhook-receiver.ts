@@ -1,5 +1,5 @@
-// Webhook receiver in a process of its own: one port per endpoint, raw sockets, a two-byte answer. It counts requests, measures
-// their latency, captures some for the bare loop, and hangs on demand.
+// Webhook receiver in a separate process: one port per endpoint, raw sockets, a two-byte answer. It counts
+// requests, measures their latency, captures some for the bare loop, and hangs on demand.
 import type { Socket } from 'bun';
 import { answerParent } from '../children.ts';
 
@@ -104,7 +104,7 @@ function round(): ReceiverRound {
   return { counts, lastAtMs, p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
-/** Resolves once the endpoints have received so many requests since `begin`. */
+/** Resolves once the endpoints together have received `count` requests since `begin`. */
 async function reached(goal: { endpoints: readonly number[]; count: number }): Promise<ReceiverRound> {
   if (!isReached(goal)) await new Promise<void>((resolve) => (waiting = { ...goal, resolve }));
   return round();

@@ -57,7 +57,9 @@ function openForWrites(path: string): InstanceType<typeof Database> {
   return db;
 }
 
-/** One transaction per event loop iteration, a savepoint for each job, one sync for all of them. */
+/**
+ * Commits all jobs of one event loop iteration in one transaction with one sync, with a savepoint per job.
+ */
 function groupCommit(db: InstanceType<typeof Database>, recorded: readonly RecordedStatement[]) {
   const statements = recorded.map((statement) => ({ run: prepare(db, statement), values: statement.values }));
   const names = recorded.map(({ name }) => name).join();

@@ -42,7 +42,10 @@ export function finish<T>(steps: Generator<number, T>): T {
   }
 }
 
-/** Assigns a fold to each example: shuffles every kind and distributes it over the folds in turn. */
+/**
+ * Assigns a fold to each example: shuffles the examples of every kind and distributes them over the folds in
+ * turn.
+ */
 function stratify(examples: readonly Example[], folds: number, seed: number): number[] {
   const random = mulberry32(seed);
   const foldOf = examples.map(() => 0);

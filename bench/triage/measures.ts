@@ -1,7 +1,7 @@
 /** Metrics of a classifier: macro-F1, accuracy of the most confident share, expected calibration error. */
 import type { Outcome } from './cross-validate.ts';
 
-/** Mean over the kinds of F1 = 2 · true positives / (actual + answered). */
+/** Returns the mean over the kinds of F1 = 2 · true positives / (actual + answered). */
 export function macroF1(outcomes: readonly Outcome[], kinds: readonly string[]): number {
   let sum = 0;
   for (const kind of kinds) {
@@ -13,7 +13,9 @@ export function macroF1(outcomes: readonly Outcome[], kinds: readonly string[]):
   return sum / kinds.length;
 }
 
-/** Accuracy of the given share of most confident answers, with the lowest confidence in that share. */
+/**
+ * Returns the accuracy of the given share of most confident answers, and the lowest confidence in that share.
+ */
 export function accuracyOfSurest(
   outcomes: readonly Outcome[],
   share: number,
@@ -25,7 +27,7 @@ export function accuracyOfSurest(
   return { accuracy: hits / (surest.length || 1), from: surest.at(-1)?.confidence ?? 0 };
 }
 
-/** Share of issues labelled at a threshold, and the accuracy of those labels. */
+/** Returns the share of issues labelled at a threshold, and the accuracy of those labels. */
 export function atThreshold(
   outcomes: readonly Outcome[],
   threshold: number,
@@ -35,7 +37,7 @@ export function atThreshold(
   return { labelled: labelled.length / (outcomes.length || 1), accuracy: hits / (labelled.length || 1) };
 }
 
-/** Mean gap between confidence and accuracy over ten bins of confidence. */
+/** Returns the mean difference between confidence and accuracy over ten bins of confidence. */
 export function calibrationError(outcomes: readonly Outcome[]): number {
   let error = 0;
   for (let bin = 0; bin < 10; bin++) {

@@ -75,7 +75,7 @@ interface Decided {
   };
 }
 
-/** A decision may take any time; each request waits at most a minute. */
+/** Waits for the decision, which may take any time; each request waits at most a minute. */
 async function decisionOn(client: Client, id: string): Promise<Decided['proposal']> {
   for (;;) {
     const { proposal } = await call<Decided>(client, 'proposals_get', { id, wait: 50 });

@@ -1,6 +1,6 @@
-// OAuth provider for the MCP client: a person grants access in the browser, and a listener on this machine receives
-// the response. Everything is kept in memory; an agent that stores its tokens in a file needs no consent on the next
-// start.
+// OAuth provider for the MCP client: a person grants access in the browser, and a listener on this machine
+// receives the response. All data is in memory; an agent that stores its tokens in a file needs no consent on
+// the next start.
 import type {
   OAuthClientMetadata,
   OAuthClientProvider,
@@ -50,7 +50,7 @@ export class SignIn implements OAuthClientProvider {
       client_name: 'Tidy',
       redirect_uris: [this.redirectUrl],
       grant_types: ['authorization_code', 'refresh_token'],
-      // A public client: a secret on a person's device cannot be kept.
+      // A public client, because an app on a person's device cannot protect a secret.
       token_endpoint_auth_method: 'none',
     };
   }

@@ -26,7 +26,10 @@ export type Api = <T>(
   headers?: Record<string, string>,
 ) => Promise<T>;
 
-/** Paths are relative to `/api/v1`. Waits when rate-limited, and throws on other errors. */
+/**
+ * Returns a function that calls the API with a path relative to `/api/v1`. It waits when rate-limited, and
+ * throws on other errors.
+ */
 export function apiOf(url: string, apiKey: string): Api {
   return async <T>(method: string, path: string, body?: unknown, headers = {}): Promise<T> => {
     for (;;) {

@@ -10,7 +10,7 @@ export interface CommandResult {
   readonly err: string;
 }
 
-/** Runs one command with `--json`, successful or not. */
+/** Runs one command with `--json`, and returns its result even if it fails. */
 export async function tried(...args: string[]): Promise<CommandResult> {
   const child = Bun.spawn([command, ...args, '--json'], { stdout: 'pipe', stderr: 'pipe' });
   const [out, err, code] = await Promise.all([

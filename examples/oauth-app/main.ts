@@ -11,7 +11,7 @@ const redirectUri = `${origin}/callback`;
 const proof = oauth.ClientSecretBasic(CLIENT_SECRET);
 const config = await oauth.discovery(new URL(tatami), CLIENT_ID, {}, proof, {
   algorithm: 'oauth2',
-  // Without TLS only on this machine.
+  // Allows plain HTTP only on this machine.
   execute: tatami.startsWith('http://127.0.0.1:') ? [oauth.allowInsecureRequests] : [],
 });
 
@@ -34,7 +34,10 @@ const sessionIn = (request: Request): Session | undefined =>
     ? sessions.get(cookieOf(request))
     : undefined;
 
-/** Every step sets a new cookie, so that nobody signs in to a session that someone else started. */
+/**
+ * Returns a redirect. Every step sets a new cookie, so that nobody signs in to a session that someone else
+ * started.
+ */
 function leadTo(location: string, cookie?: string): Response {
   const cookieHeader =
     cookie === undefined ? {} : { 'set-cookie': `app=${cookie}; Path=/; HttpOnly; SameSite=Lax` };

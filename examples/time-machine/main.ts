@@ -81,7 +81,7 @@ try {
   const known = issues.filter(({ title }) => labelNames.includes(truth.get(title) ?? ''));
   const byHand = known.filter((_, at) => at % 2 === 0);
   const [first, ...others] = byHand;
-  // One label differs from the file, so that people and plugin disagree with any file.
+  // One label differs from the file, so that people and the plugin disagree whatever the file contains.
   const seen = labelNames.find((kind) => kind !== truth.get(first!.title))!;
   truth.set(first!.title, seen);
   await api('PATCH', `/issues/${first!.id}`, { addLabels: [seen] });

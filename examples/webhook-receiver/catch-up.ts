@@ -1,5 +1,5 @@
-// Reads missed events from the feed. An outage longer than the retries of deliveries loses no event, because the feed
-// has the same events with the same ids.
+// Reads missed events from the feed. The feed has the same events with the same ids, so no event is lost in
+// an outage longer than the retries of deliveries.
 import { createClient } from '@tatami/sdk/client';
 import type { WebhookEvent } from '@tatami/sdk/webhooks';
 import type { Journal } from './journal.ts';

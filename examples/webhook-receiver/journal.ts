@@ -1,5 +1,5 @@
-// Journal of received events, one per line, synced to disk before the sender gets a response. An event in the journal
-// was received, once; process events from here and not in the request.
+// Journal of received events, one per line, synced to disk before the sender gets a response. The journal
+// contains each event once; process events from the journal and not in the request.
 import {
   closeSync,
   existsSync,
@@ -16,8 +16,8 @@ export interface Journal {
   /** Last sequence read from the feed; 0 if it was never read. */
   readonly readUpTo: number;
   /**
-   * Returns false if the event is already stored (retried, replayed, or read from the feed). @throws if the disk
-   * rejects the write
+   * Returns false if the event is already stored (retried, replayed, or read from the feed).
+   * @throws Error if the disk rejects the write
    */
   add(event: WebhookEvent): boolean;
   markReadUpTo(sequence: number): void;

@@ -1,5 +1,5 @@
-// Request handling: raw body, signature, journal, response. Nothing slow, because a sender waits at most 15 s and
-// then retries.
+// Request handling: raw body, signature, journal, response. The handler does nothing slow, because a sender
+// waits at most 15 s and then retries.
 import { verify, WebhookVerificationError, type WebhookEvent } from '@tatami/sdk/webhooks';
 import type { Journal } from './journal.ts';
 
@@ -12,7 +12,7 @@ export interface ReceiverOptions {
   onEvent(event: WebhookEvent): void;
 }
 
-/** A payload is at most 256 KiB. */
+/** Twice the limit of a payload, 256 KiB. */
 const bodyBytesMax = 512 * 1024;
 
 export function startReceiver({ port, secrets, journal, onEvent }: ReceiverOptions) {

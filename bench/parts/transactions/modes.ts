@@ -1,4 +1,5 @@
-// Cost of a plugin in propose mode and of one with serializable isolation, against the same runs without.
+// Cost of a plugin in propose mode and of one with serializable isolation, against the same runs with
+// neither.
 import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { careful, touch } from '../../plugins.ts';
 import { judged, type Findings } from '../../report.ts';

@@ -1,5 +1,5 @@
-// Cost of the flight recorder: runs of a plugin that reads and updates each new issue, recorded and not; bytes stored per run and
-// latency of a replay.
+// Cost of the flight recorder: runs of a plugin that reads and updates each new issue, with and without
+// recording; bytes stored per run and latency of a replay.
 import { touch } from '../../plugins.ts';
 import { judged, median, type Findings } from '../../report.ts';
 import type { Effort } from '../../rounds.ts';
@@ -47,7 +47,7 @@ interface StoredRecording {
   readonly bytes: number;
 }
 
-/** Recordings of the latest 100 runs. */
+/** Returns the recordings of the latest 100 runs. */
 async function recordings({ child }: TatamiChild): Promise<StoredRecording[]> {
   const path = '/plugins/touch/runs?limit=100';
   const { data } = await child.ask<{ data: { id: string; recording: { bytes: number } | null }[] }>('call', {

@@ -7,7 +7,10 @@ import { sideOf, type Effort } from '../../rounds.ts';
 import type { TatamiChild } from '../../servers/start.ts';
 import { creations } from '../create.ts';
 
-/** @returns the sides; their rate counts until all runs are settled, and CPU time is that of the core per creation */
+/**
+ * @returns the sides; the rate includes the time until all runs are settled, and the CPU time is that of the
+ * core per creation
+ */
 export async function settledRuns<Name extends string>(
   load: Child,
   effort: Effort,
