@@ -1,6 +1,6 @@
 // Building blocks of the generated filter types (sdk/generated/filters.ts).
 
-/** A value, a list of values any of which matches, or tests that must all hold. */
+/** A value, a list of alternative values, or tests that must all pass. */
 export type Test<Value, Tests extends string> =
   Value | readonly Value[] | { readonly [Name in Tests]?: Operand<Value, Name> | undefined };
 

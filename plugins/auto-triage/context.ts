@@ -6,9 +6,9 @@ export type Scopes = 'issues:read' | 'issues:write' | 'comments:write' | 'labels
 export type Settings = {
   /** Confidence from which issues are labelled. */
   readonly threshold: number;
-  /** Below the threshold, suggest a kind in a comment. */
+  /** True to suggest a kind in a comment below the threshold. */
   readonly suggest: boolean;
-  /** Use the built-in rule while a team has too few labelled issues. */
+  /** True to use the built-in rule while a team has too few labelled issues. */
   readonly rule: boolean;
 };
 

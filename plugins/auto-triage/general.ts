@@ -1,5 +1,5 @@
-// Public triage for `POST /triage`: not installed in any workspace, and without scopes. The server passes issues and
-// reads answers through `kv`.
+// Plugin of `POST /triage`, the public triage. It is not installed in any workspace and has no scopes; the
+// server passes issues and reads answers through `kv`.
 import { definePlugin } from '@tatami/sdk/plugin';
 import { explain } from './model/explain.ts';
 import { asModel } from './model/model.ts';

@@ -11,7 +11,10 @@ import { findTeam, perTypeMax, readExamples } from './reading.ts';
 /** With fewer issues a model is worse than the rule. */
 const perTypeMin = 5;
 const typesMin = 2;
-/** Limit within the 100 host calls of a run; a team takes up to about 20. */
+/**
+ * Number of host calls after which no further team is started. A run may make 100, and a team takes up to
+ * about 20.
+ */
 const callsBeforeLastTeam = 75;
 /** Estimated; between slices the host reports the CPU time left. */
 const sliceUs = 100_000;
@@ -83,9 +86,10 @@ async function inSlices(ctx: LearnContext, steps: Generator<number, Model>): Pro
 }
 
 /**
- * Halves the number of issues of a team whose training exceeds the time of a whole run, on a processor many times
- * slower than usual.
- * @returns the part of the team that counts as done: more each time, 1 when it is given up
+ * Halves the number of issues of a team whose training exceeds the CPU time of a whole run, as on a processor
+ * many times slower than usual.
+ * @returns the part of the team that counts as done; it increases with each call, and is 1 when the team is
+ * given up
  */
 function makeSmaller(
   ctx: LearnContext,

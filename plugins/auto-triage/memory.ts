@@ -4,7 +4,7 @@ import type { Stored } from './context.ts';
 import { issueTypes, type IssueType } from './model/kind.ts';
 import { asModel, type Model } from './model/model.ts';
 
-/** More than are read per team, so that no issue read has been evicted. */
+/** Exceeds the number of issues read per team, so that none of the issues read has been evicted. */
 const ownMax = 800;
 
 export type TeamEntry = {

@@ -61,7 +61,7 @@ async function* labelled(
     try {
       page = await ctx.issues.list(after === undefined ? query : { ...query, after });
     } catch (error) {
-      // Long descriptions: the result exceeded the limit of a host call.
+      // The result exceeded the limit of a host call, because descriptions are long.
       if (!(error instanceof PluginError) || limit === 1) throw error;
       limit = Math.max(1, Math.floor(limit / 4));
       continue;

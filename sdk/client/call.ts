@@ -14,7 +14,7 @@ export interface ClientOptions {
   readonly attemptsMax?: number;
   /** Timeout of one attempt; default 60 s. */
   readonly timeoutMs?: number;
-  /** For tests. */
+  /** Replaces waiting in tests. */
   sleep?(ms: number, signal?: Signal): Promise<void>;
   /** Called before each wait, for example to show the reason to a person. */
   onWait?(waitMs: number, reason: ApiCallError): void;
@@ -22,7 +22,7 @@ export interface ClientOptions {
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Calls any path after `/api/v1`, for endpoints without a method of their own. @throws ApiCallError */
+/** Calls any path after `/api/v1`, for endpoints without a dedicated method. @throws ApiCallError */
 export interface Call {
   <T>(method: Method, path: string, body?: unknown, options?: ChangeOptions): Promise<T>;
 }
@@ -31,7 +31,10 @@ export interface Call {
 const retryAfterMsMax = 120_000;
 const retryableStatus = new Set([0, 429, 500, 502, 503, 504]);
 
-/** Writes carry an Idempotency-Key that stays the same across their retries, so none takes effect twice. */
+/**
+ * Returns a function that calls the API. Writes have an Idempotency-Key that stays the same across their
+ * retries, so none takes effect twice.
+ */
 export function createCall(options: ClientOptions): Call {
   const { attemptsMax = 5, sleep = pause, onWait } = options;
   const exchange = createExchange(options);
@@ -58,8 +61,9 @@ export function createCall(options: ClientOptions): Call {
 }
 
 /**
- * Sets the token of the request. @returns null, or the failed answer if no token is available now. @throws errors of
- * the token function
+ * Sets the token of the request.
+ * @returns null, or the failed answer if no token is available now
+ * @throws errors of the token function
  */
 async function withoutToken({ headers }: Request, token: Token): Promise<Answer<never> | null> {
   try {

@@ -21,8 +21,8 @@ export interface ConnectionOptions {
 const silenceMsMax = 60_000;
 
 /**
- * @param position position after which the stream starts, as in frame ids; null for new events only. @throws
- * ApiCallError
+ * @param position position after which the stream starts, as in frame ids; null for new events only
+ * @throws ApiCallError
  */
 export async function* connection(
   options: ConnectionOptions,

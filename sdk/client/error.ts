@@ -14,7 +14,7 @@ export interface CallErrorDetail {
   readonly path: string;
   readonly issue: FieldIssue | Newer;
   readonly fix?: string;
-  /** Value to use instead. */
+  /** Value that the server suggests instead. */
   readonly value?: string;
 }
 

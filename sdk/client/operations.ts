@@ -13,7 +13,7 @@ type Query = Readonly<Record<string, unknown>>;
 type Perform = (...args: unknown[]) => Promise<unknown>;
 
 export function operationsOf(call: Call): Operations {
-  // Types and table are generated from the same routes, which the compiler cannot know.
+  // Types and table are generated from the same routes, but the compiler cannot check that.
   return namespaceOf(operations, call) as object as Operations;
 }
 
@@ -50,7 +50,9 @@ function segmentOf(row: string, name: string, value: unknown): string {
   return encodeURIComponent(value);
 }
 
-/** Lists are joined with commas, objects are JSON, and undefined is not sent. */
+/**
+ * Returns the query string: lists are joined with commas, objects are JSON, and undefined values are omitted.
+ */
 function queryText(query: Query): string {
   const texts = Object.entries(query)
     .filter(([, value]) => value !== undefined)

@@ -15,8 +15,8 @@ export interface CallOptions {
 
 export interface WriteOptions extends CallOptions {
   /**
-   * Identifies the write, so that it takes effect once however often it is sent. By default each call has its own
-   * key.
+   * Identifies the write, so that it takes effect once even if it is sent several times. By default each call
+   * has a new key.
    */
   readonly idempotencyKey?: string | undefined;
   /** `simulate` returns the result of the write without writing; default `commit`. */

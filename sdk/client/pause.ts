@@ -1,4 +1,3 @@
-/** Waits for a time, or until the signal aborts. */
 import type { Signal } from './options.ts';
 
 export function pause(ms: number, signal?: Signal): Promise<void> {

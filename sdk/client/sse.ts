@@ -4,7 +4,7 @@ export interface SseMessage {
   /** Null if the message has no id. */
   readonly id: string | null;
   readonly event: string;
-  /** Null if the message has no data: it then only gives the position of the stream. */
+  /** Null if the message has no data; such a message only gives the position of the stream. */
   readonly data: string | null;
 }
 

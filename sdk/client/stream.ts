@@ -39,7 +39,7 @@ export interface StreamedEvent {
   readonly event: TatamiEvent;
 }
 
-/** State kept between connections. */
+/** State that persists across connections. */
 interface Progress {
   /** Position of the last event that was read. */
   position: StreamPosition | null;
@@ -81,7 +81,7 @@ export async function* streamEvents(options: StreamOptions): AsyncGenerator<Stre
 }
 
 /**
- * Reads one connection to its end.
+ * Yields the events of one connection.
  * @returns the reason to reconnect; null if the signal has ended the stream
  */
 async function* readConnection(
@@ -113,7 +113,10 @@ async function* readConnection(
   }
 }
 
-/** Moves the position to a message. @returns its event; null if it has none or an earlier connection delivered it */
+/**
+ * Advances the position to that of a message. @returns its event; null if it has none or an earlier
+ * connection delivered it
+ */
 function take(progress: Progress, { id, event, data }: SseMessage): StreamedEvent | null {
   const position = id === null ? null : parsePosition(id);
   const isKnown =
@@ -132,7 +135,10 @@ function take(progress: Progress, { id, event, data }: SseMessage): StreamedEven
   };
 }
 
-/** Moves to the point where the current log generation departs from the one read, if a handler is set. */
+/**
+ * Moves the position to the last event before the log generation changed, after calling the handler. @returns
+ * false without a handler, or if the error names no position
+ */
 async function movesOn(options: StreamOptions, progress: Progress, error: ApiCallError): Promise<boolean> {
   if (error.code !== 'history_changed' || !options.onHistoryChanged) return false;
   const valueOf = (path: string): string | undefined =>
@@ -144,12 +150,18 @@ async function movesOn(options: StreamOptions, progress: Progress, error: ApiCal
   return true;
 }
 
-/** A function, because the compiler does not expect `aborted` to change while a generator waits. */
+/**
+ * Reads `aborted` in a function, because the compiler assumes that it does not change while a generator
+ * waits.
+ */
 function isOver(signal: Signal | undefined): boolean {
   return signal?.aborted === true;
 }
 
-/** Before the first response a refused connection means a wrong address and not a restart. */
+/**
+ * Returns true for errors that a retry can resolve. Before the first response a refused connection means a
+ * wrong address and not a restart.
+ */
 function isPassing({ status }: ApiCallError, opened: boolean): boolean {
   return status === 0 ? opened : status === 429 || status >= 500;
 }

@@ -7,7 +7,7 @@ export interface RunInfo {
   readonly id: string;
   readonly attempt: number;
   readonly mode: 'apply' | 'propose' | 'simulate' | 'replay';
-  /** Number of plugin runs that led to this one. */
+  /** Number of plugin runs in the chain of causes before this one. */
   readonly depth: number;
   readonly rootEventId: string | null;
   /** Unix time in milliseconds at which the run is stopped, even if it only waits. */
@@ -60,8 +60,9 @@ export interface Secrets {
   /** Returns true if the manifest declares the secret and an administrator has set it. */
   has(name: string): boolean;
   /**
-   * Returns a placeholder. The host replaces it with the secret in the declared header of a request to a declared
-   * host; anywhere else the request is rejected. @throws InvalidInput if the manifest does not declare the secret
+   * Returns a placeholder. The host replaces it with the secret in the declared header of a request to a
+   * declared host; anywhere else the request is rejected.
+   * @throws InvalidInput if the manifest does not declare the secret
    */
   ref(name: string): SecretRef;
 }
@@ -110,8 +111,8 @@ export interface BaseContext<Settings> {
   readonly secrets: Secrets;
   /**
    * Sends a request that the manifest's `net` allows, with a timeout of 5 s. A retried run gets the recorded
-   * response, and nothing is sent again. @throws EgressDenied, DeadlineExceeded, Unreachable, QuotaExceeded,
-   * InvalidInput
+   * response, and nothing is sent again.
+   * @throws EgressDenied, DeadlineExceeded, Unreachable, QuotaExceeded, InvalidInput
    */
   fetch(url: string | { readonly href: string }, init?: FetchInit): Promise<FetchResponse>;
   /** Returns the run's clock, which advances only during host calls. */

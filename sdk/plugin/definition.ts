@@ -89,14 +89,14 @@ type Answer = unknown;
 
 export interface ActionEvent<Target extends 'issue' | 'project' | 'none' = 'issue' | 'project' | 'none'> {
   readonly action: string;
-  /** The object, as far as both the caller and the plugin may see it. */
+  /** The object, with the fields that both the caller and the plugin may read. */
   readonly target: {
     issue: Received<Issue>;
     project: Received<Project>;
     none: null;
   }[Target];
   readonly input: Readonly<Record<string, unknown>>;
-  /** Caller of the action. The run may do only what both this caller and the plugin may do. */
+  /** Caller of the action. The run may do only what both the caller and the plugin may do. */
   readonly caller: Actor;
 }
 
@@ -179,8 +179,8 @@ export interface NetRequest {
 }
 
 /**
- * A value that an administrator sets. The plugin never sees it: the host inserts it into a header of outgoing
- * requests.
+ * A value that an administrator sets. The plugin cannot read it: the host inserts it into a header of
+ * outgoing requests.
  */
 export interface SecretRequest {
   /** Origins of `net`; the secret is sent to no other. */

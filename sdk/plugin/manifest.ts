@@ -307,11 +307,14 @@ function checkHandlers(manifest: PluginManifest, at = ''): void {
   }
 }
 
-/** Settings may contain line breaks and tabs, because their texts may have several lines. */
+/**
+ * Control characters that a manifest must not contain. Settings may contain line breaks and tabs, because
+ * their texts may have several lines.
+ */
 const control = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 const controlInSettings = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 
-/** People read a manifest in a terminal before they install it, so it must not contain control characters. */
+/** Rejects control characters, because people read a manifest in a terminal before they install it. */
 function checkText(value: unknown, at = '', forbidden = control): void {
   if (typeof value === 'string') {
     const match = forbidden.exec(value)?.[0];
@@ -330,7 +333,10 @@ function checkText(value: unknown, at = '', forbidden = control): void {
   }
 }
 
-/** The `boolean` error duplicates `additionalProperties` without the name of the field. */
+/**
+ * Returns the first useful error: a `boolean` error duplicates `additionalProperties` without the name of the
+ * field.
+ */
 function firstError(errors: Iterable<SchemaError>): PackageError {
   const all = [...errors];
   const error = all.find(({ keyword }) => keyword !== 'boolean') ?? all[0];
@@ -348,7 +354,7 @@ function firstError(errors: Iterable<SchemaError>): PackageError {
 
 const ruled: ReadonlySet<string> = new Set(['pattern', 'minItems', 'additionalProperties']);
 
-/** For these keywords the schema's description explains the rule, which a pattern does not. */
+/** Returns the schema's description for keywords whose error does not explain the rule, such as `pattern`. */
 function ruleOf({ keyword, schemaPath }: SchemaError): string | undefined {
   return ruled.has(keyword) ? describedAt(PluginPackage, schemaPath) : undefined;
 }

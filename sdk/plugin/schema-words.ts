@@ -1,5 +1,5 @@
-// Words TypeBox errors so that they name the allowed values or the missing properties, which TypeBox's own messages
-// do not.
+// Rewords TypeBox errors so that they name the allowed values or the missing properties, which TypeBox's own
+// messages do not.
 
 export interface SchemaError {
   readonly keyword: string;
@@ -10,8 +10,8 @@ export interface SchemaError {
 }
 
 /**
- * Returns a predicate without a full stop: `must be one of issue, project, none`. @param schema root schema, to
- * describe missing properties
+ * Returns a predicate without a full stop: `must be one of issue, project, none`.
+ * @param schema root schema, to describe missing properties
  */
 export function schemaWords({ keyword, schemaPath, message, params }: SchemaError, schema?: unknown): string {
   const { allowedValues, allowedValue, requiredProperties, limit } = params as {

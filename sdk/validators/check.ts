@@ -34,7 +34,7 @@ export function check(schema: Schema, value: unknown, path = ''): FieldFault[] {
   const inner = value === null ? null : orNull(schema);
   if (inner) return check(inner, value, path);
   const issue = wholeIssue(schema, value);
-  // The range is checked also if an integer is expected.
+  // A number that is not an integer is reported, and its range is checked as well.
   const beside = typeof value === 'number' && !schema.anyOf ? at(path, inRange(schema, value)) : [];
   if (issue) return [{ path, issue }, ...beside];
   if (typeof value === 'string') return at(path, inText(schema, value));
@@ -78,7 +78,6 @@ function isOfType(value: unknown, type: string): boolean {
   }
 }
 
-/** Returns the issues whose conditions hold. */
 function issues(...broken: readonly (readonly [boolean, FieldIssue])[]): FieldIssue[] {
   return broken.filter(([isBroken]) => isBroken).map(([, issue]) => issue);
 }

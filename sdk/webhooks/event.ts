@@ -8,7 +8,10 @@ export interface Envelope<Type extends EventType, Data> {
   /** ISO 8601, UTC. */
   readonly created_at: string;
   readonly workspace_id: string;
-  /** Gap-free per workspace: after a gap, events are still to arrive or can be read from the feed. */
+  /**
+   * Gap-free per workspace. Events missing before a higher sequence may still arrive, or can be read from the
+   * feed.
+   */
   readonly sequence: number;
   readonly actor: Actor;
   readonly cause: Cause;

@@ -84,7 +84,7 @@ function readHeader(header: string): { timestamp: string; signatures: Uint8Array
     const at = part.indexOf('=');
     const [name, value] = [part.slice(0, at), part.slice(at + 1)];
     if (name === 't') timestamps.push(value);
-    // Unknown entries are ignored, because other schemes may be added beside v1.
+    // Unknown entries are ignored, because other schemes may be added in addition to v1.
     if (name === 'v1' && SIGNATURE.test(value)) signatures.push(fromHex(value));
   }
   const [timestamp = ''] = timestamps;

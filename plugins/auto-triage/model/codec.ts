@@ -28,7 +28,7 @@ function toCode(level: number): number {
 
 const middleLevel = 45;
 
-/** Signed, in -1…1, with finer steps near zero, because most weights are small. */
+/** Encodes a value in -1…1 as a level, with finer steps near zero, because most weights are small. */
 export function toSignedLevel(value: number): number {
   return middleLevel + Math.sign(value) * Math.sqrt(Math.min(1, Math.abs(value))) * middleLevel;
 }
@@ -39,7 +39,7 @@ export const signedValues: Float64Array = Float64Array.from({ length: levelCount
   return Math.sign(root) * root * root;
 });
 
-/** Exact up to a frequency of about 6, within 3 % beyond. */
+/** Encodes a frequency as a level: exact up to about 6, within 3 % beyond. */
 export function toFrequencyLevel(frequency: number): number {
   return frequency === 0 ? 0 : 1 + Math.log2(frequency) * 8;
 }

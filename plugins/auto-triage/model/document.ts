@@ -28,7 +28,7 @@ const fenceLine = /^[ \t]*(?:```|~~~)/;
 const headingLine = /^(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]{2,80})\*\*:?|<summary>(.{2,80}?)<\/summary>)\s*$/;
 const fieldLine = /^(?:[-*]\s+)?\*{0,2}([A-Za-z][^:*]{1,60}?)\*{0,2}\s*:(?!\/\/)\*{0,2}\s*(\S.{0,80})?$/;
 
-/** Never throws: any two strings are a valid document. */
+/** Splits an issue into its parts. Never throws, because any two strings are a valid document. */
 export function parseDocument(issue: IssueText): Document {
   const body = issue.description.slice(0, bodyCharsMax).replaceAll('\r', '');
   const comments: string[] = [];
@@ -92,7 +92,7 @@ function readLine(line: string, into: Reading): void {
   into.prose.push(plainText(line, into.code));
 }
 
-/** The line after a template heading is its answer. */
+/** Uses the line after a template heading as its answer. */
 function answerHeading(into: Reading, line: string): void {
   if (into.heading !== '') into.sections.push({ heading: into.heading, value: normaliseLine(line) });
   into.heading = '';

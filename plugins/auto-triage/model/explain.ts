@@ -39,7 +39,7 @@ function wordReasons(predictor: Predictor, document: Document, at: 0 | 1 | 2): R
     const text = describe(block, feature, forms);
     if (text === undefined) return;
     const pull = predictor.weightOf(at, bucket) * (valueOf.get(bucket) ?? 0);
-    // The same words in several blocks are one reason; the same bucket counted twice is one feature.
+    // The same words in several blocks are one reason, and a bucket counted twice is one feature.
     pulls.set(text, Math.max(pulls.get(text) ?? 0, pull));
   });
   return Array.from(pulls, ([text, pull]) => ({ text, pull })).filter(({ pull }) => pull > 0);

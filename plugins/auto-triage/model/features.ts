@@ -21,12 +21,14 @@ export const blockWeights = {
 } as const;
 
 export type BlockName = keyof typeof blockWeights;
-/** Counts per bucket. Typed arrays, because training holds hundreds of them in little memory. */
+/** Counts per bucket. Typed arrays limit the memory of training, which needs hundreds of blocks at once. */
 export type Block = { readonly name: BlockName; readonly buckets: Int32Array; readonly counts: Uint16Array };
 /** Receives every named feature as it is counted. */
 export type Witness = (bucket: number, block: BlockName, text: string) => void;
 
-/** The kind of an issue is usually clear early; further detail only dilutes it. */
+/**
+ * Limits of the counted text. The kind of an issue is usually clear early; further detail only dilutes it.
+ */
 const proseWordsMax = 120;
 const characterWordsMax = 150;
 const proseCharsMax = 3000;

@@ -25,7 +25,10 @@ export function predictByRule(issue: IssueText): Prediction {
   return toPrediction({ learned: [0, 0, 0], rule: ruleScores(document, findCues(document)) }, ruleAlone);
 }
 
-/** A stored model with precomputed data; worth caching between issues. */
+/**
+ * A stored model with precomputed data. Reuse it for several issues, because the constructor decodes all rows
+ * of the model.
+ */
 export class Predictor {
   readonly model: Model;
   readonly #rows: readonly Float64Array[];

@@ -1,5 +1,5 @@
-// Thirty-six short issues of an invented team for the tests. Its own vocabulary (amber, ledger, tray) is more
-// informative than general English.
+// Thirty-six short issues of an invented team for the tests. The team's own vocabulary (amber, ledger, tray)
+// is more informative than general English.
 import type { Example } from './train.ts';
 
 const bugs: [string, string][] = [

@@ -1,4 +1,3 @@
-// Word streams of prose and code, and their sequences.
 import { stem } from './stem.ts';
 
 const wordPattern = /[a-z][a-z0-9_]*(?:['’][a-z]+)?|\d+(?:\.\d+)*|[?!]|[.;]\s/g;
