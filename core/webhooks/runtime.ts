@@ -33,7 +33,6 @@ export interface Webhooks {
   /** Moves due times after the clock was set. */
   followClock(): Promise<void>;
   settled(): Promise<void>;
-  /** Returns the progress of the consumer. */
   progress(): Progress;
   stop(): Promise<void>;
 }

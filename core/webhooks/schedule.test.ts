@@ -1,4 +1,4 @@
-/** The retry schedule keeps its guarantees under any jitter, latency, outage and receiver. */
+/** The retry schedule meets its guarantees under any jitter, latency, outage and receiver. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { ATTEMPT_OFFSETS_MS, nextAttempt, parseRetryAfterMs, RETRY_HORIZON_MS } from './schedule.ts';
@@ -93,8 +93,8 @@ test('with outages and Retry-After there are at most 8 attempts, none planned pa
       const lastMs = startedAt.at(-1) ?? 0;
       const lateMs = events[startedAt.length - 1]?.lateMs ?? 0;
       const lastTookMs = events[startedAt.length - 1]?.tookMs ?? 0;
-      // Parked only because the horizon has passed, computed from the last attempt's planned time, delay and
-      // duration.
+      // A delivery is parked only after the horizon has passed, computed from the last attempt's planned
+      // time, delay and duration.
       expect(lastMs + lastTookMs).toBeGreaterThanOrEqual(RETRY_HORIZON_MS);
       expect(lastMs - lateMs).toBeLessThanOrEqual(RETRY_HORIZON_MS);
       for (let index = 1; index < startedAt.length; index += 1) {

@@ -1,13 +1,13 @@
 /**
- * Retry schedule of failed deliveries: fixed offsets from the first attempt, so that the final attempt never moves
- * (docs/spec/webhooks.md › Retries). Pure: clock and random source are arguments.
+ * Retry schedule of failed deliveries: fixed offsets from the first attempt, so that the time of the final
+ * attempt never moves (docs/spec/webhooks.md › Retries). Pure: clock and random source are arguments.
  */
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Delays of the attempts after the first one. */
+/** Offsets of all attempts from the first one. */
 export const ATTEMPT_OFFSETS_MS: readonly number[] = [
   0,
   5 * SECOND_MS,
@@ -45,8 +45,8 @@ export function nextAttempt(failed: FailedAttempt): { atMs: number } | 'parked' 
   const firstAttemptAtMs = Math.min(failed.firstAttemptAtMs, nowMs);
   const finalAtMs = firstAttemptAtMs + RETRY_HORIZON_MS;
   if (nowMs >= finalAtMs) return 'parked';
-  // Other missed offsets (server down, endpoint being probed) are skipped, because catching up would cause a burst of
-  // attempts.
+  // Other missed offsets (server down, endpoint being probed) are skipped, because making up for them would
+  // cause a burst of attempts.
   const overdueMaxMs = attempt === 1 ? FIRST_RETRY_OVERDUE_MAX_MS : 0;
   const elapsedMs = nowMs - firstAttemptAtMs;
   const offsetMs = ATTEMPT_OFFSETS_MS.slice(attempt).find(

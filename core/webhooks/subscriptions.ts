@@ -26,14 +26,17 @@ type Wanting = EndpointSubscription & { readonly id: string };
 
 interface Subscriber {
   readonly endpoint: Wanting;
-  /** Null if it wants all events. */
+  /** Null if the endpoint receives all events of the type. */
   readonly filter: Passes | null;
 }
 
 export interface Subscriptions {
   /** Returns true if any endpoint subscribes or subscribed to events after a sequence. */
   listens(scope: Scope, after: number): Promise<boolean>;
-  /** Returns the endpoints, among those accepted by `isMeant`, that wanted an event when it happened. */
+  /**
+   * Returns the endpoints, among those accepted by `isMeant`, that were subscribed to an event when it
+   * happened.
+   */
   wanting(
     scope: Scope,
     event: EventRow,

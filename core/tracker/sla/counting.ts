@@ -4,7 +4,6 @@ import { addBusinessMs, businessMsBetween, type BusinessWeek } from '../../lib/b
 import { dayMs } from '../../lib/time.ts';
 import type { ClockState } from './contract.ts';
 
-/** Terms of a policy. */
 export interface SlaTerms {
   readonly targetMs: number;
   /** Warning time before the due time; null for none. */

@@ -32,9 +32,12 @@ import {
 
 export interface DeliveryWork {
   noteCanceled(id: string, queue: WorkQueue): void;
-  /** Deliveries with a running attempt; only the worker knows them. */
+  /** Deliveries with a running attempt. Only the worker tracks them. */
   active(): ReadonlySet<string>;
-  /** Enabled endpoints. Open deliveries of other endpoints are canceled, even if their rows do not say so yet. */
+  /**
+   * Enabled endpoints. Open deliveries of other endpoints count as canceled, even if their rows are not
+   * updated yet.
+   */
   enabled(scope: Scope): Promise<ReadonlySet<string>>;
   /** Stores deliveries that have no row yet: all of a workspace, or those of one endpoint. */
   storeWork(scope: Scope, endpointId?: string): Promise<void>;
@@ -136,7 +139,8 @@ export function makeSampleDelivery(
 }
 
 /**
- * Returns the change set of one delivery that is due at once. @throws ApiError conflict if the endpoint is disabled
+ * Returns the change set of one delivery that is due at once. @throws ApiError conflict if the endpoint is
+ * disabled
  */
 export function makeDelivery(
   ctx: Context,
@@ -158,8 +162,8 @@ export function makeDelivery(
 }
 
 /**
- * Cancels further attempts. A running attempt is not interrupted, and is recorded. @throws ApiError not_found,
- * conflict
+ * Cancels further attempts. A running attempt is not interrupted, and is recorded.
+ * @throws ApiError not_found, conflict
  */
 export async function cancelDelivery(ctx: Context, id: string, work: DeliveryWork): Promise<ChangeSet> {
   const row = await findRow(ctx, id, work);

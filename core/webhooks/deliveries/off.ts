@@ -1,6 +1,6 @@
-// Cancels the open deliveries of an endpoint that is disabled or deleted. The first ones are canceled in the batch of
-// the change, the others in steps; until then their status follows from the endpoint. An endpoint can only be enabled
-// again once no open deliveries are left. Spec: docs/spec/webhooks.md › States.
+// Cancels the open deliveries of an endpoint that is disabled or deleted. The first ones are canceled in the
+// batch of the change, the others in steps; until then their status derives from the endpoint. An endpoint
+// can only be enabled again once no open deliveries are left. Spec: docs/spec/webhooks.md › States.
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 
@@ -8,7 +8,7 @@ import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 export const canceledAtOnce = 500;
 
 const isOpen = `workspace_id = :ws AND endpoint_id = :endpointId AND status IN ('pending', 'retrying')`;
-/** Selects nothing once the endpoint is enabled again. */
+/** Open deliveries of an endpoint; none once the endpoint is enabled again. */
 const openOnes = `SELECT id FROM deliveries INDEXED BY deliveries_open WHERE ${isOpen} AND NOT EXISTS
     (SELECT 1 FROM endpoints AS e WHERE e.workspace_id = :ws AND e.id = :endpointId AND e.enabled = 1 AND e.deleted_at IS NULL)
   ORDER BY sequence, id LIMIT :limit`;

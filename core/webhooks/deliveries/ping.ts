@@ -1,5 +1,5 @@
-// Ping: an event that only tests an endpoint. It is stored in the log like any other event, and is delivered to its
-// endpoint regardless of the endpoint's subscription.
+// Creates a ping, an event that only tests an endpoint. A ping is stored in the log like any other event, and
+// is delivered to its endpoint regardless of the endpoint's subscription.
 import { announce } from '../../changes/announcement.ts';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';

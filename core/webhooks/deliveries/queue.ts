@@ -38,7 +38,8 @@ export function queueDeliveriesOps(
   if (!first) return [];
   const now = first.created_at;
   const leases = queue.draft();
-  // Computes the leases that `addAll` will assign. Its op starts the work at once, so they have to be known before.
+  // Computes the leases that `addAll` will assign. Its op starts the work at once, so the leases must be
+  // computed before.
   const plain = deliveries
     .filter((delivery) => !isOrdered(delivery))
     .map((delivery) => ({ delivery, lease: leases.lease(scope, delivery.endpoint_id, now) }));
@@ -54,7 +55,10 @@ export function queueDeliveriesOps(
   ];
 }
 
-/** Only the returned row tells if an ordered delivery is leased, because it may be chained. */
+/**
+ * Calls `stored` from the op of an ordered delivery: only the returned row shows if it is leased, because it
+ * may be chained.
+ */
 function storedFirst(op: Op, delivery: DeliveryRow, stored: Stored): Op {
   return {
     ...op,

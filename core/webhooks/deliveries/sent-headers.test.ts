@@ -1,4 +1,4 @@
-// Stored headers are restored exactly, in their order, whatever is omitted from storage.
+// Stored headers are restored exactly and in their order, including values that are omitted from storage.
 import { expect, test } from 'bun:test';
 import { attemptHeaders } from '../attempt.ts';
 import { packHeaders, unpackHeaders } from './sent-headers.ts';

@@ -1,5 +1,5 @@
-// Deliveries of current events, as units: most end with their first attempt and are written once, together with it. A
-// delivery that has to wait gets its row and a work row first.
+// Units of work for deliveries of current events. Most deliveries end with their first attempt and are
+// written once, together with the attempt. A delivery that has to wait gets its row and a work row first.
 import type { Unit, UnitRows, WorkItem, WorkQueue } from '../../events/work.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
 import type { WebhookMessage } from '../payload.ts';

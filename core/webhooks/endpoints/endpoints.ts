@@ -146,7 +146,7 @@ function addressAfter(ctx: Context, endpoint: Endpoint, url: string | undefined)
 }
 
 /**
- * Subscribers need the read scope of each event type's namespace, as in the feed. Returns the namespaces.
+ * Checks the read scope of each event type's namespace, as in the feed. Returns the namespaces.
  * @param before patterns subscribed to so far
  */
 function checkEvents(ctx: Context, patterns: readonly string[], before: readonly string[] = []): string[] {
@@ -169,8 +169,8 @@ function checkEvents(ctx: Context, patterns: readonly string[], before: readonly
 }
 
 /**
- * A filter must fit every subscribed type, and objects in a new filter must exist. An unchanged filter may reference
- * deleted objects.
+ * Rejects a filter that does not fit every subscribed type. Objects in a new filter must exist; an unchanged
+ * filter may reference deleted objects.
  * @param before current filter of the endpoint
  */
 async function checkFilters(

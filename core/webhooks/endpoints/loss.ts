@@ -16,7 +16,7 @@ const readByMaker = tenantStatement<SqlRow>(
   'endpoints.of_maker',
   `SELECT ${endpointModel.select} FROM endpoints WHERE ${isOn}`,
 );
-/** Returns a row only if no other endpoint was created meanwhile. */
+/** Returns a row only if no other endpoint was created concurrently. */
 const asManyLeft = tenantStatement(
   'endpoints.left_of_maker',
   `SELECT count(*) FROM endpoints WHERE ${isOn} HAVING count(*) = :left`,

@@ -90,7 +90,7 @@ async function find(ctx: Context, id: string): Promise<ReplayRow> {
   return row;
 }
 
-/** A replay requires the same read scopes as a subscription. */
+/** Checks the read scopes. A replay requires the same ones as a subscription. */
 function requireReadScopes(ctx: Context, endpoint: Endpoint): void {
   const needed = endpoint.namespaces.map((namespace) => namespaceScopes[namespace]!);
   const missing = new Set(needed.filter((scope) => !ctx.scopes.has(scope)));

@@ -15,11 +15,13 @@ export interface ReplayWorkerOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly subscriptions: Subscriptions;
-  /** Queue of deliveries. */
+  /** Queue to which the replay adds its deliveries. */
   readonly deliveries: WorkQueue;
-  /** Stores running deliveries of an endpoint, so that a replay of undelivered events omits them. */
+  /**
+   * Stores rows for the running deliveries of an endpoint, so that a replay of undelivered events omits them.
+   */
   storeWork(scope: Scope, endpointId: string): Promise<void>;
-  /** Once true, the next process continues the replay. */
+  /** Returns true once this process is stopping; the next process continues the replay. */
   stopped(): boolean;
 }
 

@@ -6,7 +6,7 @@ import { idOf, type SampleMoment, type SampleFields } from './fixtures.ts';
 
 export const cycleReference = { id: idOf('cyc'), number: 7, name: 'Cycle 7' };
 
-/** Two weeks, one of which has passed. */
+/** Returns a period of two weeks with today in the middle. */
 const spanOf = (nowMs: number): { startsAt: string; endsAt: string } => {
   const midnight = Math.floor(nowMs / dayMs) * dayMs;
   const at = (days: number): string => new Date(midnight + days * dayMs).toISOString();

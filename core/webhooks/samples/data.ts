@@ -23,14 +23,14 @@ export function sampleData(
   return fitting({ ...object, ...now, ...changed }, properties);
 }
 
-/** Returns an update made from the contract's examples. */
+/** Returns an update made from the contract's examples; empty for other event types. */
 function plainMoment(contract: Contract | undefined, type: string, object: SampleFields): SampleMoment {
   if (!contract || type !== contract.events.updated) return {};
   const now: SampleFields = { ...contract.examples?.update };
   return { now, previous: Object.fromEntries(Object.keys(now).map((name) => [name, object[name]])) };
 }
 
-/** Version and creation time of an object that was changed once, two days after its creation. */
+/** Returns the version and creation time of an object that was changed once, two days after its creation. */
 function agesOf({ nowMs }: SampleSetting): SampleFields {
   return { version: 2, createdAt: new Date(nowMs - 2 * dayMs).toISOString() };
 }

@@ -1,5 +1,5 @@
-// Sample data of plugins: a plugin runs and makes a proposal for the issue; Ben approves or rejects it, and undoes
-// it.
+// Sample data of plugins: a plugin runs and makes a proposal for the issue; Ben approves, rejects or undoes
+// the proposal.
 import type { EntityResponse } from '../../contract/contract.ts';
 import type { plugin } from '../../plugins/installs/contract.ts';
 import type { proposal } from '../../proposals/contract.ts';

@@ -1,4 +1,5 @@
-// Sample data of projects and releases: the editor's next version slips, is fixed, released and rolled back.
+// Sample data of projects and releases: the editor's next version is delayed, is fixed, released and rolled
+// back.
 import type { EntityResponse } from '../../contract/contract.ts';
 import type { milestone } from '../../tracker/milestones/contract.ts';
 import type { pipeline } from '../../tracker/pipelines/contract.ts';

@@ -1,5 +1,5 @@
-// Generates a deterministic value that satisfies a schema. Samples use it for fields and resources without fixtures
-// (story.ts).
+// Generates a deterministic value that satisfies a schema. Samples use it for fields and resources without
+// fixtures (scenario.ts).
 import type { TSchema } from 'typebox';
 import { idOf, type SampleSetting } from './fixtures.ts';
 
@@ -45,7 +45,7 @@ type ValueOf = (schema: JsonSchema, name: string, setting: SampleSetting) => unk
 
 const numberOf: ValueOf = ({ minimum = 1 }, name) => (name === 'number' ? 42 : minimum);
 
-/** All other types are strings. */
+/** Generators by JSON type. All other types are strings. */
 const byType: Readonly<Record<string, ValueOf>> = {
   object: ({ properties = {}, required = [] }, _name, setting) =>
     Object.fromEntries(required.map((key) => [key, valueOf(properties[key]!, key, setting)])),

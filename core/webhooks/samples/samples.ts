@@ -1,5 +1,6 @@
-// Samples: made-up events of any type for testing a receiver. A sample has the schema and the signature of a real
-// event, but is not in the log: its sequence is 0, and neither plugins nor histories see it.
+// Samples: made-up events of any type for testing a receiver. A sample has the schema and the signature of a
+// real event, but is not in the log: its sequence is 0, plugins do not receive it, and histories do not
+// contain it.
 import type { Static, TSchema } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';
@@ -86,8 +87,8 @@ export async function deliverSample(
 }
 
 /**
- * Sends a sample to the open streams of the workspace that want it. @throws ApiError insufficient_scope,
- * validation_failed
+ * Sends a sample to the open streams of the workspace that subscribe to its type.
+ * @throws ApiError insufficient_scope, validation_failed
  */
 export async function sendSample(
   ctx: Context,

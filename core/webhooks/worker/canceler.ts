@@ -19,7 +19,7 @@ const offWithOpen = systemStatement<{ workspace_id: string; id: string }>(
 const againMs = 1_000;
 
 export interface Canceler {
-  /** Continues the work of an earlier process. */
+  /** Continues the cancellations of an earlier process. */
   start(): Promise<void>;
   /**
    * Handles a disabled endpoint: deliveries waiting in memory are not attempted, and open ones are canceled in the

@@ -1,5 +1,6 @@
-// Decides if the record of an attempt waits to share a commit with others. It waits only while other attempts are
-// running that started recently: waiting for hanging receivers, or for nothing, would delay the next attempts.
+// Decides if the record of an attempt waits to share a commit with others. The record waits only while other
+// attempts are running that started recently: waiting for hanging receivers, or for nothing, would delay the
+// next attempts.
 
 /** Most receivers answer within this time; slower ones are not waited for. */
 const soonMs = 20;
@@ -12,7 +13,7 @@ export interface CommitBatch {
 }
 
 export function createCommitBatch(nowMs: () => number = () => performance.now()): CommitBatch {
-  /** Attempts not known to be old, in start order; at most those running. */
+  /** Running attempts in start order, except those found to be older than `soonMs`. */
   const young = new Set<{ readonly sinceMs: number }>();
   return {
     join() {

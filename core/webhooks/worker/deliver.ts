@@ -149,7 +149,7 @@ async function record(parts: Delivering, taken: TakenDelivery, attempted: Attemp
   await recordLate(parts, scope, delivery, attempted);
 }
 
-/** No retry is scheduled for an endpoint that is disabled in the same batch. */
+/** Returns the move without a retry, for an endpoint that is disabled in the same batch. */
 function canceledInstead(to: DeliveryMove, nowMs: number): DeliveryMove {
   if (to.nextAttemptAt === null) return to;
   return { ...to, status: 'canceled', nextAttemptAt: null, finishedAt: nowMs };
@@ -174,13 +174,16 @@ function moveOps(
   ];
 }
 
-/** The next delivery of the same order key waits for the end of this one. */
+/**
+ * Returns the ops that make the next delivery with the same order key due; none for an unordered delivery.
+ */
 function freeNext(scope: Scope, delivery: DeliveryRow, queue: WorkQueue, nowMs: number): Op[] {
   return isOrdered(delivery) ? [freeNextOp(queue, scope, delivery, nowMs)] : [];
 }
 
 /**
- * Handles a delivery that was ended elsewhere during the attempt. If it was canceled, the attempt is still recorded.
+ * Handles a delivery that was ended elsewhere during the attempt. The attempt is still recorded if the
+ * delivery was canceled.
  */
 async function recordLate(
   { store, log }: Delivering,

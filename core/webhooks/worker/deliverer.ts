@@ -1,5 +1,5 @@
-// Worker of deliveries: takes each from the queue, waits for a slot of its endpoint and makes the attempt. It tracks
-// in memory which deliveries are being attempted and which were canceled meanwhile.
+// Worker of deliveries: takes each from the queue, waits for a slot of its endpoint and makes the attempt.
+// The worker tracks in memory which deliveries are being attempted and which were canceled meanwhile.
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import { findDelivery, type DeliveryRow } from '../deliveries/rows.ts';
 import { createMessages } from '../deliveries/message.ts';

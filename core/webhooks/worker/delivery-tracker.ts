@@ -1,5 +1,5 @@
-// Tracks which deliveries in memory wait for their attempt, are being attempted, or must not be attempted. It
-// contains only deliveries that the queue holds, and is bounded by it.
+// Tracks which deliveries in memory wait for their attempt, are being attempted, or must not be attempted.
+// The size is bounded by the queue, because only its deliveries are tracked.
 
 export interface DeliveryTracker {
   /** Registers a delivery in memory until `forget`. */

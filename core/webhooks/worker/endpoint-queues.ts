@@ -1,7 +1,7 @@
 // Concurrency limit per endpoint: further attempts wait for a slot. The work queue bounds how many deliveries of an
 // endpoint are in memory.
 
-/** Attempts in flight per endpoint; one while it is probed. */
+/** Maximum number of attempts in flight per endpoint; 1 while the endpoint is probed. */
 const concurrentMax = 8;
 
 interface EndpointQueue {
@@ -10,7 +10,10 @@ interface EndpointQueue {
 }
 
 export interface EndpointQueues {
-  /** Waits for a slot, to be returned with `leave`. Resolves to false, without a slot, once the lanes are closed. */
+  /**
+   * Waits for a slot, to be returned with `leave`. Resolves to false, without a slot, once the queues are
+   * closed.
+   */
   enter(endpointId: string): Promise<boolean>;
   leave(endpointId: string): void;
   /** Admits waiting attempts to newly available slots. Call when an endpoint is no longer probed. */
@@ -21,7 +24,7 @@ export interface EndpointQueues {
 
 /** @param isProbing returns true if an endpoint failed so often that it gets one delivery at a time */
 export function createEndpointQueues(isProbing: (endpointId: string) => boolean): EndpointQueues {
-  /** One lane per endpoint with an attempt in flight, so at most as many as the work queue holds deliveries. */
+  /** Queues of endpoints with an attempt in flight, so at most as many as the work queue holds deliveries. */
   const queues = new Map<string, EndpointQueue>();
   let closed = false;
   const queueOf = (endpointId: string): EndpointQueue => {

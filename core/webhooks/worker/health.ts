@@ -25,7 +25,7 @@ export interface Healths {
   isLoaded(endpointId: string): boolean;
   /** Call before `note` if the health is not loaded. */
   load(scope: Scope, endpointId: string): Promise<void>;
-  /** Counts an attempt. @returns the op that stores it; none while an endpoint keeps working */
+  /** Counts an attempt. @returns the op that stores the health; none while an endpoint keeps working */
   note(scope: Scope, endpointId: string, worked: boolean, nowMs: number): Op[];
   /** Returns true if an endpoint failed so often that it gets one delivery at a time. */
   isProbing(endpointId: string): boolean;
@@ -44,7 +44,7 @@ export function createHealths(store: Store): Healths {
     isLoaded: (endpointId) => known.has(endpointId),
     async load(scope, endpointId) {
       const row = await store.readOne(scope, readHealth, { id: endpointId });
-      // Others may have counted during the read.
+      // A concurrent attempt may have loaded and changed the health during the read.
       if (!known.has(endpointId)) known.set(endpointId, { health: row ? fromRow(row) : healthy, notedMs: 0 });
     },
     note(scope, endpointId, worked, nowMs) {
@@ -54,7 +54,7 @@ export function createHealths(store: Store): Healths {
         : {
             ...before,
             consecutiveFailures: before.consecutiveFailures + 1,
-            // A time in the future was taken before the clock was set back.
+            // A time in the future was recorded before the clock was set back.
             failingSince: Math.min(before.failingSince ?? nowMs, nowMs),
           };
       const isNoted =

@@ -19,7 +19,7 @@ import type { Healths } from './health.ts';
 import type { EndpointQueues } from './endpoint-queues.ts';
 import { createPlanner } from './planner.ts';
 
-/** Deliveries in memory. Concurrent attempts are limited per endpoint. */
+/** Maximum number of deliveries in memory. Concurrent attempts are limited per endpoint. */
 const deliveriesInMemory = 2_000;
 
 export interface Pipeline {

@@ -9,7 +9,10 @@ import { messageOf } from '../payload.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 import type { Deliverer } from './deliverer.ts';
 
-/** Limit per page, so that many endpoints do not produce more deliveries than the queue has capacity for. */
+/**
+ * Number of deliveries after which a page ends, so that many endpoints do not exceed the capacity of the
+ * queue.
+ */
 const deliveriesAtOnce = 1_000;
 
 export function createPlanner(options: {
