@@ -1,4 +1,5 @@
-// An invalid value of any setting is refused before anything starts, by the name under which it was given.
+// An invalid value of any setting is rejected before anything starts. The error names the flag or variable
+// that contains the value.
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { configReference, readConfig } from './config.ts';

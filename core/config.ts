@@ -43,7 +43,7 @@ export interface Config {
   };
   /** Maximum CPU time of one list or search, in milliseconds; 0 for unlimited. */
   readonly readBudgetMs: number;
-  /** Retention in days; null keeps forever. */
+  /** Retention in days; null for unlimited retention. */
   readonly retention: {
     readonly runs: number | null;
     readonly recordings: number | null;
@@ -57,7 +57,7 @@ export interface Config {
   readonly files: { readonly fileBytesMax: number; readonly workspaceBytesMax: number };
   /** Metrics are off if null. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
-  /** 0: no check. */
+  /** Minimum of free disk space, in megabytes; 0 disables the check. */
   readonly diskReserveMb: number;
   readonly sandboxJail: 'auto' | 'strict' | 'off';
   readonly sandboxSplit: 'none' | 'workspace' | 'install';
@@ -330,8 +330,8 @@ export function readCacheDir(env: Readonly<Record<string, string | undefined>> =
 }
 
 /**
- * Returns the environment of this process without the variables that Bun added from .env files in `folder`; null if they cannot be
- * told apart.
+ * Returns the environment of this process without the variables that Bun added from .env files in `folder`;
+ * null if these cannot be distinguished.
  */
 export function readStartEnvironment(folder: string): Record<string, string> | null {
   try {

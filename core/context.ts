@@ -46,7 +46,10 @@ export interface Services {
   nowMs(): number;
 }
 
-/** `scopes` lists the scopes held without restrictions; operations such as creating a key compare them. */
+/**
+ * Context of one operation. `scopes` lists only scopes without restrictions, for operations that compare
+ * scopes, such as creating a key.
+ */
 export interface Context extends Services, Rights {
   readonly scope: Scope;
   readonly workspaceId: string;
@@ -57,7 +60,7 @@ export interface Context extends Services, Rights {
   readonly authority: Authority;
   /** Membership of the member behind the authority; absent for plugins and for work of the server itself. */
   readonly membership?: Membership | undefined;
-  /** Ids of the teams whose objects are visible; null: all. Entities apply it. */
+  /** Ids of the teams whose objects are visible; null for all teams. Entities apply the restriction. */
   readonly visibleTeams: ReadonlySet<string> | null;
   readonly cause: Cause | null;
   readonly requestId: string;

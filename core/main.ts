@@ -1,5 +1,5 @@
-// Entry of `bin/tatami`. `cleanStart` runs first and restarts the process without configuration from the working directory. Only
-// then is the command itself loaded.
+// Entry of `bin/tatami`. `cleanStart` runs before the command is loaded, because it may restart the process
+// without configuration from the working directory.
 import { cleanStart } from './commands/clean-start.ts';
 
 const start = await cleanStart();

@@ -1,5 +1,5 @@
-// Registry of resources and their behavior. Resources with rules or operations of their own are listed here; a contract in no list
-// gets the default behavior. Routes, OpenAPI, filters and the directory derive from it.
+// Registry of resources and their behavior. Resources with special rules or operations are listed here; every
+// other contract gets the default behavior. Routes, OpenAPI, filters and the directory derive from it.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { Contract } from './contract/contract.ts';
 import { responseProperties, schemasOf } from './contract/schemas.ts';
@@ -105,7 +105,6 @@ const special: readonly Resource[] = [
 /** Contracts whose operations need the running service, which provides their routes. */
 const ofRunningService: readonly Contract[] = [webhook, plugin, proposal];
 
-/** Contracts without objects. */
 const withoutObjects: readonly Contract[] = [search];
 
 const plain = contracts
@@ -123,7 +122,6 @@ export const models: ReadonlyMap<string, Resource['model']> = new Map(
   resources.map(({ model }) => [model.name, model]),
 );
 
-/** Reactions to events, and timers of the service. */
 export const reactions: readonly Reaction[] = [milestoneCompletion, slaReaction, notifying, proposalsOfEnded];
 export const timers: readonly DueTimer[] = [snooze, cycleTimer, slaTimer, snoozeTimer, expiryTimer];
 
@@ -138,7 +136,7 @@ export const resourceRoutes: readonly Route[] = [
   ...usageRoutes,
 ];
 
-/** Events without a stored object of their own. */
+/** Shapes of events that have no stored object. */
 const announced = {
   'board.card_moved': CardMoved,
   'inbox.preferences_updated': InboxPreferencesEvent,
@@ -150,7 +148,7 @@ const announced = {
 } satisfies Partial<Record<EventType, TObject>>;
 
 const filterings = new Map(resources.map(({ contract, filtering }) => [contract.name, filtering]));
-/** Each resource finds its own objects. */
+/** Finds an object that a filter mentions, through the resource of that object. */
 const find: FindMentioned = async (ctx, mention) =>
   filterings.get(mention.field.to.name)?.find?.(ctx, mention);
 
@@ -164,20 +162,24 @@ const filteringByType: ReadonlyMap<string, EventFiltering> = new Map([
   ),
 ]);
 
-/** Event types that only earlier versions sent. */
+/** Filtering of event types that only earlier versions emitted: no fields. */
 const unsent = createEventFiltering({ fields: {} });
 const filteringOf = (eventType: string): EventFiltering => filteringByType.get(eventType) ?? unsent;
 
 /**
- * Returns the fields that subscriptions to an event type can filter by; the same object for types that share them.
- * @param directory of the workspace, which may add custom fields; absent: the fields of every workspace
+ * Returns the fields that subscriptions to an event type can filter by; the same object for types that share
+ * them.
+ * @param directory directory of a workspace, to include its custom fields
  */
 export function filterFieldsOf(eventType: string, directory?: Directory): FilterFields {
   const { fields, fieldsIn } = filteringOf(eventType);
   return directory ? fieldsIn(directory) : fields;
 }
 
-/** Returns the field under which a workspace adds filterable parts to the objects of an event type; null if there is none. */
+/**
+ * Returns the field that contains the custom fields of a workspace in objects of an event type; null if there
+ * is none.
+ */
 export function addedFieldsOf(eventType: string): string | null {
   return filteringOf(eventType).under;
 }
@@ -186,7 +188,9 @@ export function addedFieldsOf(eventType: string): string | null {
 export const checkFilter: CheckFilter = (ctx, eventType, filter, at) =>
   filteringOf(eventType).check(ctx, filter, at, eventType);
 
-/** Returns the envelope of every event type: `data` is the object as in the API; for a change, with `previous`. */
+/**
+ * Returns the envelope of every event type. `data` is the object as in the API, plus `previous` for a change.
+ */
 export function sentEvents(): { type: EventType; envelope: TSchema }[] {
   const own = contracts.flatMap((contract) => {
     const { created, updated, deleted, restored, announced: extra = [], other = [] } = contract.events;
@@ -213,14 +217,17 @@ function sentEvent(type: string, data: TSchema): { type: EventType; envelope: TS
   };
 }
 
-/** Events about another object whose contract refers to the object of the event. */
+/** Contracts whose object is included in an event about another object. */
 const others: Readonly<Record<string, Contract>> = {
   'issue.attachment_added': attachment,
   'issue.attachment_removed': attachment,
 };
 const shapesBeside = new Map<string, TObject>();
 
-/** Returns the object plus the other data in the event; undefined if there is none. */
+/**
+ * Returns the object of the contract plus the other data in the event; undefined if the event has no other
+ * data.
+ */
 function besideOf(contract: Contract, type: string): TObject | undefined {
   const other = others[type];
   const extra = other

@@ -73,7 +73,7 @@ export interface ServeOptions {
 
 export interface Tatami {
   readonly url: string;
-  /** URL of the metrics; null if there are none. */
+  /** URL of the metrics; null if metrics are off. */
   readonly metricsUrl: string | null;
   /** True if this start created the data directory. */
   readonly newDataDir: boolean;
@@ -120,7 +120,10 @@ export async function serve(options: ServeOptions): Promise<Tatami> {
   }
 }
 
-/** Events and deliveries contain links but have no request to take the address from. */
+/**
+ * Warns that links lack a public address. Events and deliveries contain links but have no request to take the
+ * address from.
+ */
 function warnOfProxy({ trustedProxy, baseUrl }: Config, log: Log): void {
   if (trustedProxy.length > 0 && baseUrl === null)
     log('warn', 'a trusted proxy is configured, but no public address', {
@@ -128,7 +131,7 @@ function warnOfProxy({ trustedProxy, baseUrl }: Config, log: Log): void {
     });
 }
 
-/** Parts that the rest is built on. */
+/** Parts that all other parts depend on. */
 interface Ground extends ServeOptions {
   readonly clock: Clock;
   readonly ledger: Ledger;

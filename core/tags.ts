@@ -81,7 +81,7 @@ const others: Readonly<Record<string, readonly Tag[]>> = {
   ],
 };
 
-/** Groups of the resources that are outside the tracker. */
+/** Paths of the resources that are not in the tag group `Tracker`, by group. */
 const elsewhere: Readonly<Record<string, readonly string[]>> = {
   'People and access': ['workspace', 'members', 'api-keys', 'oauth-apps', 'grants'],
   Events: ['webhooks'],

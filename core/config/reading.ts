@@ -51,7 +51,7 @@ export function createReading(flags: Flags, env: Environment, folder: string) {
 
 export type ConfigReading = ReturnType<typeof createReading>;
 
-/** Returns false if the path does not exist or this user may not see it. */
+/** Returns false if the path does not exist or this user may not access it. */
 export function isKnown(path: string, is: (stats: Stats) => boolean): boolean {
   try {
     return is(statSync(path));
@@ -60,6 +60,9 @@ export function isKnown(path: string, is: (stats: Stats) => boolean): boolean {
   }
 }
 
-/** A text of digits and dots alone is an IPv4 address or a mistake, never a host name. */
+/**
+ * Returns true for IP addresses and host names. A text of digits and dots alone is an IPv4 address or a
+ * mistake, never a host name.
+ */
 const isHost = (text: string): boolean =>
   isIP(text) !== 0 || (/^[a-z\d_]([\w.-]*[a-z\d_])?$/i.test(text) && !/^[\d.]+$/.test(text));

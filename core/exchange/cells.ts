@@ -1,4 +1,5 @@
-// Checks of single values of an exported row. A check returns what the value must be, as the end of a sentence; null if it is valid.
+// Checks of single values of an exported row. A check returns the expected form of the value, as the end of a
+// sentence; null if the value is valid.
 import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import { digestIn } from '../store/blobs.ts';
@@ -72,7 +73,10 @@ export const digest: ExchangeCell = matching(
   (value) => typeof value === 'string' && digestIn(value) !== null,
 );
 
-/** Accepts only JSON as `JSON.stringify` writes it, so that all parsers read the same value. @param schemas the value must match one */
+/**
+ * Accepts only JSON as `JSON.stringify` writes it, so that all parsers read the same value.
+ * @param schemas the value must match one of them
+ */
 export function json(...schemas: readonly TSchema[]): ExchangeCell {
   return (value) => {
     const parsed = parse(value);

@@ -61,8 +61,8 @@ async function* piecesOf(path: string): AsyncGenerator<Buffer> {
 export type Contents = ReturnType<typeof createContents>;
 
 /**
- * Imports contents: each is on disk, complete and under its name, before a row that names it is accepted.
- * @param blobs null: contents are compared with their names, and nothing is written
+ * Imports contents. Each is completely on disk, under its SHA-256, before a row that names it is accepted.
+ * @param blobs null to compare the contents with their names without writing them
  */
 export function createContents(blobs: Pick<Blobs, 'take'> | null) {
   const arrived = new Map<string, number>();
@@ -94,7 +94,10 @@ export function createContents(blobs: Pick<Blobs, 'take'> | null) {
         content.release();
       }
     },
-    /** Rejects content that is not in the same file: such a row would disclose contents of other workspaces. @returns the fault */
+    /**
+     * Returns the fault of a row that names content outside the file; null for other rows. An import of the
+     * row would disclose contents of other workspaces.
+     */
     faultOf({ table, row }: RowLine): string | null {
       if (table !== naming || row.sha256 === null || row.deleted_at !== null) return null;
       const bytes = arrived.get(String(row.sha256));

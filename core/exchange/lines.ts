@@ -1,5 +1,5 @@
-// Lines of an exported workspace, in JSON: a head, the rows table by table, the contents of files, and an end line, without which the file
-// was truncated.
+// Lines of an exported workspace, in JSON: a head, the rows table by table, the contents of files, and an end
+// line, which is missing if the file was truncated.
 import { Type } from 'typebox';
 import { Check } from 'typebox/value';
 import { ApiError } from '../lib/errors.ts';

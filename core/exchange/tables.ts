@@ -1,4 +1,5 @@
-// Tables that are exported with a workspace, and tables that are not. Lists every table with rows of workspaces. docs/operations/export.md.
+// Lists every table with rows of workspaces: the tables that are exported with a workspace, and those that
+// are not. docs/operations/export.md.
 import { Type } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import { eventTypes } from '../events/catalogue.ts';
@@ -58,7 +59,10 @@ export interface Table {
   readonly arrives?: Readonly<Record<string, string>>;
 }
 
-/** Timers of `due_work` that are exported. All other work belongs to the server; importing it would start work. */
+/**
+ * Timers of `due_work` that are exported. All other work belongs to the exporting server; an import would
+ * start it on the new one.
+ */
 const timers = ['cycles', 'inbox', 'sla', 'snooze'];
 const reactionCursor = '^reaction [a-z][a-z0-9-]*$';
 

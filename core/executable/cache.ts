@@ -81,7 +81,10 @@ function contentOf({ name, file, sha256 }: Packed): Uint8Array {
   throw new Error(`${process.execPath} is damaged: ${name} has a wrong hash. Install it again.`);
 }
 
-/** Safe if another process does the same: both write the same content, and the rename is atomic. */
+/**
+ * Installs a file. Two processes may do so at the same time, because both write the same content and the
+ * rename is atomic.
+ */
 function installFile(path: string, content: Uint8Array, mode: number, prove?: (path: string) => void): void {
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {

@@ -6,7 +6,8 @@ if (process.argv[2] === jailEntryWord) await import('../sandbox/jail/entry.ts');
 else {
   const { cleanStart } = await import('../commands/clean-start.ts');
   const start = await cleanStart();
-  // As when run from source: an accidentally relative path does not resolve to the caller's working directory.
+  // Changes to `/`, as when run from source, so that an accidentally relative path does not resolve to the
+  // caller's working directory.
   process.chdir('/');
   const { tatami } = await import('../commands/tatami.ts');
   await tatami(start);

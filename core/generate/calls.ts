@@ -113,7 +113,10 @@ function methodsText(call: Call, library: Library): string {
   ].join('\n');
 }
 
-/** A call that can select fields has two signatures: without a selection it returns whole objects. */
+/**
+ * Returns the signatures of a call. A call that can select fields has two: without a selection it returns
+ * whole objects.
+ */
 function signaturesOf(call: Call, library: Library): string[] {
   const choosing = choosingOf(call.route);
   const query = queryName(call.contract.title, call.operation);

@@ -26,9 +26,9 @@ import { sampleRoutes } from '../webhooks/samples/routes.ts';
 
 const nothing = <T>(): T => ({}) as T;
 
-/** Files are uploaded and downloaded with plain `fetch`; a client method would add nothing. */
+/** Routes that upload or download files use plain `fetch`; a client method would add nothing. */
 const isOfFile = ({ kind }: Route): boolean => kind === 'upload' || kind === 'file';
-/** Inbound requests to plugins have no schema of the API. */
+/** Inbound requests to plugins have no schema in the API. */
 const isOfOthers = ({ kind }: Route): boolean => kind === 'inbound';
 
 const all: readonly Route[] = [

@@ -40,7 +40,7 @@ export function writeEvents(library: Library, file: string, sent: readonly SentE
   );
 }
 
-/** A change has the shape of its object, plus `previous`. */
+/** Returns the type of event data. A change has the type of its object, plus `previous`. */
 function dataText(library: Library, type: string, data: JsonSchema): string {
   const name = data['x-name'] ?? '';
   const isChange = data.properties !== undefined && 'previous' in data.properties;

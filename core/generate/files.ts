@@ -1,4 +1,5 @@
-// Lists all generated files: the resources as the SDK and the guest see them, from the contracts and the routes.
+// Lists all generated files. They describe the resources to the SDK and the guest, and derive from the
+// contracts and the routes.
 import { join } from 'node:path';
 import { errorCodes, fieldIssues } from '../lib/errors.ts';
 import { sentEvents, resourceRoutes } from '../resources.ts';

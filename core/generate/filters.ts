@@ -22,7 +22,10 @@ const tests: Readonly<Record<string, (value: unknown) => unknown>> = {
   null: () => true,
 };
 
-/** Named after the contract of the event's object, or after the shape of the data if there is no contract. */
+/**
+ * Returns a name from the contract of the event's object, or from the shape of the data if there is no
+ * contract.
+ */
 function filterName(type: string, data: TObject): string {
   const contract = contracts.find(({ events }) => eventsOf(events).includes(type));
   const { 'x-name': shape } = data as { 'x-name'?: string };
@@ -72,7 +75,10 @@ function filterText(name: string, type: string, sets: Map<string, string>): stri
     export interface ${name} {\n${[...joints, ...members, ...addedText(type, sets)].join('\n')}\n}`;
 }
 
-/** Custom fields of a workspace have any name below this field, and any test, because only the workspace knows their types. */
+/**
+ * Adds the custom fields of a workspace: any name below one field, with any test, because only the workspace
+ * defines their types.
+ */
 function addedText(type: string, sets: Map<string, string>): string[] {
   const under = addedFieldsOf(type);
   if (under === null) return [];
@@ -96,7 +102,7 @@ function fieldText(
   return `Test<${valueText(field)}${orNull}, ${setName(possible, sets)}>`;
 }
 
-/** Sample values of several shapes, because some fields accept only their own possible values. */
+/** Returns sample values of several shapes, because some fields accept only their own possible values. */
 function valuesOf(field: FilterField): readonly unknown[] {
   if (field.type === 'reference')
     return field.ways.map(({ by, pattern, words = {} }) => {
@@ -135,7 +141,10 @@ function isTaken(filter: unknown, fields: FilterFields): boolean {
   }
 }
 
-/** Names a set of tests by its distinguishing members. */
+/**
+ * Adds a set of tests under a name made from its distinguishing members. @returns the name @throws Error if
+ * another set has it
+ */
 function setName(possible: readonly string[], sets: Map<string, string>): string {
   const set = possible.map((test) => JSON.stringify(test)).join(' | ');
   const ordered = possible.includes('gt') ? 'Ordered' : '';

@@ -10,12 +10,10 @@ export function fileOf({ path }: Contract): string {
   return `${path}.ts`;
 }
 
-/** Returns the type name of an operation's body. */
 export function bodyName(title: string, operation: string): string {
   return `${title}${operation === 'update' ? 'Patch' : capital(operation)}`;
 }
 
-/** Returns the type name of an operation's query. */
 export function queryName(title: string, operation: string): string {
   return `${title}${operation === 'list' ? '' : capital(operation)}Query`;
 }

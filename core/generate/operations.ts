@@ -103,13 +103,13 @@ function argumentsText(one: Operation, query: string, needsQuery: boolean): stri
   return [...params, ...body, ...queryParam, `options?: ${optionsOf(route)}`].join(', ');
 }
 
-/** An update needs a body, although all its fields are optional. */
+/** Returns true if a call must have a body. An update needs one, although all its fields are optional. */
 function isBodyNeeded({ route, operation }: Operation): boolean {
   const { required = [] } = (route.body ?? {}) as JsonSchema;
   return operation === 'update' || required.length > 0;
 }
 
-/** In the order of the path. */
+/** Returns the names of the path parameters, in the order of the path. */
 function paramsOf({ route, contract }: Operation): string[] {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   return contract ? names.map((name) => (name === 'id' ? idNameOf(contract, route) : name)) : names;

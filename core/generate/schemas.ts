@@ -2,7 +2,7 @@
 import type { Route } from '../http/route.ts';
 import type { Library } from './library.ts';
 
-/** Keywords that the validators check; `said` lists the annotations. */
+/** Keywords that the validators check. Annotations, matched by `said`, are removed. */
 const checked = new Set([
   'type',
   'enum',

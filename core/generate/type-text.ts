@@ -49,7 +49,7 @@ export function membersOf(schema: JsonSchema, printing: Printing): ReadonlyMap<s
   const members = Object.entries(schema.properties ?? {}).map(([name, property]) => {
     const mark = schema.required?.includes(name) ? '' : '?';
     const readonly = printing.isResponse ? 'readonly ' : '';
-    // Undefined values are not sent, so callers may pass them.
+    // Callers may pass undefined, because undefined values are not sent.
     const type = unionText([
       typeText(property, printing),
       ...(mark && !printing.isResponse ? ['undefined'] : []),

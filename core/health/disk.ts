@@ -3,7 +3,10 @@ import { statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const megabyte = 1024 * 1024;
-/** Hysteresis: a shortage ends only when free space exceeds the reserve by this factor, so that it does not flap with each file. */
+/**
+ * Hysteresis: a shortage ends only when free space exceeds the reserve by this factor, so that the state does
+ * not change with each file.
+ */
 const enoughFactor = 1.1;
 
 export interface DiskSpace {

@@ -1,4 +1,4 @@
-// Health for operators: readiness, the watch that feeds it, alerts, and optional metrics.
+// Health for operators: readiness, the watch that updates it, alerts, and optional metrics.
 import type { Committer } from '../changes/commit.ts';
 import type { Config } from '../config.ts';
 import type { Directory, Services } from '../context.ts';

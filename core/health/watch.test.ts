@@ -59,7 +59,7 @@ test('a failing store, a stalled consumer and a stopped sandbox are reported unt
   expect(said[1]).toContain('plugins (3 events behind)');
   expect(said[1]).not.toContain('webhooks');
 
-  // Without other writes the watch itself detects that the database can be written again, at its second attempt.
+  // Without other writes, the watch detects that the database can be written again at its second attempt.
   Object.assign(state, { stalledMs: 299_999, sandbox: 'ready' });
   fire();
   await Bun.sleep(0);

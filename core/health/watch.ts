@@ -50,7 +50,7 @@ export function createHealthWatch(options: WatchOptions): HealthWatch {
 
   const look = (): void => {
     const { writable, reason } = store.status();
-    // The first detector has the better explanation, which must not be replaced.
+    // A problem that explains the cause may be raised already, and its message is more precise.
     if (writable) problems.clear('read_only');
     else if (!explaining.some(isRaised)) problems.raise('read_only', refusal(reason));
     say('disk', shortageOf(options, isRaised('disk')));
@@ -58,7 +58,10 @@ export function createHealthWatch(options: WatchOptions): HealthWatch {
     say('plugins', options.sandboxState() === 'down' ? noSandbox : null);
   };
 
-  /** Without writes nothing would detect that the database can be written again. */
+  /**
+   * Writes a row while the store is not writable. Without writes nothing detects that the database can be
+   * written again.
+   */
   const probe = async (): Promise<void> => {
     if (store.status().writable) return;
     await store.commit([systemOp(touch, {})]).catch(() => undefined);

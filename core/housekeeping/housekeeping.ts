@@ -15,13 +15,13 @@ import { sweeps } from './sweeps.ts';
 import { tombstones } from './tombstones.ts';
 import { dayMs } from '../lib/time.ts';
 
-/** Delay of the first pass, so that other start-up work goes first. */
+/** Delay of the first pass, so that other start-up work runs first. */
 const firstAfterMs = 15_000;
 const everyMs = 600_000;
 
 export interface Housekeeping {
   start(): void;
-  /** Runs one pass over everything, until nothing is left to remove. */
+  /** Runs all removals until nothing is left to remove. */
   sweep(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,4 +1,5 @@
-// Removes stored data about a purged issue: soon after the purge, and again once all work that was in progress then has ended.
+// Removes stored data about a purged issue: soon after the purge, and again after work that was in progress
+// at the purge has ended.
 import type { ForgetIssues } from '../plugins/purged/forget.ts';
 import { forgetInProposals } from '../proposals/purged.ts';
 import { timerOp, type DueTimer } from '../reactions/due-timer.ts';

@@ -1,10 +1,11 @@
-// Returns free pages to the disk if there are many. Retains a few for the next writes, which would otherwise allocate them again.
+// Returns free pages to the disk if there are many. Some remain for the next writes, which would otherwise
+// allocate them again.
 import type { Store } from '../store/store.ts';
 import { rest } from './sweeper.ts';
 
-/** Shares of free pages in the file above which it starts, and at which it stops. */
+/** Shares of free pages in the file: returning starts above `begin` and stops at `end`. */
 const freeShare = { begin: 0.05, end: 0.02 };
-/** Files with fewer free pages are not worth it. */
+/** Fewer free pages than this are not returned. */
 const freePagesMin = 256;
 /** Pages per step; each freed page costs a read and a write. */
 const stepPages = 128;

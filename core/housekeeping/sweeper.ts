@@ -15,7 +15,10 @@ import type { RetentionSettings } from './retention.ts';
 import type { Sweep } from './sweeps.ts';
 import { dayMs } from '../lib/time.ts';
 
-/** Pause as a multiple of the duration of a step, within bounds: on a slow disk the step itself waited for others. */
+/**
+ * Pause as a multiple of the duration of a step. `restMs` bounds the pause, because a step on a slow disk has
+ * already waited for other work.
+ */
 const pauseFactor = 3;
 const restMs = { least: 5, most: 50 };
 

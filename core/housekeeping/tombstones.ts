@@ -1,5 +1,5 @@
-// Purges deleted objects after the retention period; until then they can be restored. An object stays while a retained row refers to it.
-// The event log does not need the rows.
+// Purges deleted objects after the retention period; until then they can be restored. An object remains while
+// a retained row refers to it. The event log does not need the rows.
 import { systemStatement } from '../store/statement.ts';
 import { purgedTimerName } from '../tracker/issues/purged.ts';
 import { remove, type Sweep, why } from './sweeps.ts';

@@ -1,5 +1,5 @@
-// Cookies with the prefix `__Host-` (RFC 6265bis §4.1.3.2): bound to the host, hidden from scripts, sent only over secure connections, to
-// which browsers count loopback addresses.
+// Cookies with the prefix `__Host-` (RFC 6265bis §4.1.3.2): bound to the host, hidden from scripts, and sent
+// only over secure connections, which in browsers include connections to loopback addresses.
 
 const prefix = '__Host-';
 

@@ -1,4 +1,4 @@
-// HTML as a type: inserted values are escaped unless they are `Html`, so that no page can forget to.
+// HTML as a type: inserted values are escaped unless they are `Html`, so that no page can omit escaping.
 
 export class Html {
   readonly text: string;

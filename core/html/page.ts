@@ -16,7 +16,10 @@ export interface PageOptions {
   readonly status?: number;
   /** Path of a script on this server. */
   readonly script?: string;
-  /** CSP sources to which the forms may redirect, besides this server; browsers block other redirects of a form. */
+  /**
+   * CSP sources in addition to this server to which the forms may redirect; browsers block other redirects of
+   * a form.
+   */
   readonly formsLeadTo?: readonly string[];
   readonly headers?: RawAnswer['headers'];
 }

@@ -6,7 +6,10 @@ import { requireOwnPage } from './form.ts';
 
 const bytesMax = 65_536;
 
-/** @throws ApiError forbidden, unsupported_media_type, payload_too_large, malformed_request; validation_failed if it is no object */
+/**
+ * @throws ApiError forbidden, unsupported_media_type, payload_too_large, malformed_request; validation_failed
+ * if the body is not an object
+ */
 export async function readScriptCall(
   request: RawRequest,
   baseUrl: string,

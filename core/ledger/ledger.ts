@@ -1,5 +1,6 @@
-// Usage ledger: cost of each account, charged where it arises. An account is a token, a plugin installation or a webhook endpoint,
-// by id; work without an account is charged to the workspace. Amounts of the last hour are stored in memory.
+// Usage ledger: cost of each account, charged where it arises. An account is a token, a plugin installation
+// or a webhook endpoint, by id; work without an account is charged to the workspace. The amounts of the last
+// hour are in memory only.
 import { LRUCache } from 'lru-cache';
 import type { BillingAccount } from '../lib/billing-account.ts';
 
@@ -36,7 +37,7 @@ const accountsMax = 20_000;
 interface Account {
   readonly workspaceId: string;
   readonly billingAccount: string | null;
-  /** Ring buffer: slot `n` is at index `n % slotsKept`. */
+  /** Ring buffer: slot `n` is at index `n % slotsRetained`. */
   readonly slots: { at: number; amounts: Record<Quantity, number> }[];
 }
 

@@ -16,7 +16,7 @@ export function htmlOf(markdown: string, path: string, isServed: (path: string) 
   });
 }
 
-/** Uses the anchors of GitHub, so that a link to a heading works in both places. */
+/** Returns the same anchor as GitHub, so that a link to a heading works in both places. */
 function anchorOf(words: string): string {
   const text = words.replaceAll(/<[^>]*>|&\w+;/g, '').toLowerCase();
   return text.replaceAll(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-');

@@ -23,7 +23,7 @@ export interface Connections {
   hold(server: Server, request: Request): ExemptConnection;
   /** Closes every connection after its next response. */
   closeAnswered(): void;
-  /** Resolves once no request arrives any more. */
+  /** Resolves once no request is pending and none was answered for `quietMs`, or after `quietByMs`. */
   grownQuiet(server: Server, patience: Patience): Promise<void>;
 }
 
@@ -42,7 +42,8 @@ export function createConnections(idleSeconds: number): Connections {
         // An aborted upload closes its connection itself.
         if (response.headers.get('connection') !== 'close') response.headers.set('keep-alive', keepAlive);
       } else if (request.bodyUsed || !announcesBody(request)) {
-        // An unread rest of the body may still be in transit; the request timeout applies to it.
+        // The request timeout applies to a body that was not read, because part of it may still be in
+        // transit.
         response.headers.set('keep-alive', keepAlive);
         // Applies until the next request on the connection, which starts the server's own timeout.
         server.timeout(request, idleSeconds);

@@ -23,7 +23,7 @@ import { createPropose } from '../proposals/propose.ts';
 import type { Scope } from '../store/store.ts';
 import type { Socket } from './socket.ts';
 
-/** Number of bodies that threads compress or decompress at a time. */
+/** Number of bodies that threads compress or decompress concurrently. */
 const codingConcurrency = 2;
 
 export interface HttpAdapters extends RequestAdapters {

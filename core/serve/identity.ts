@@ -15,7 +15,7 @@ import { createOAuthClients, type OAuthClients } from './oauth-clients.ts';
 export interface ServedIdentity extends Pick<OAuthClients, 'clients' | 'registration'> {
   readonly authentication: Authentication;
   readonly sessions: Sessions;
-  /** Starts its background writes. */
+  /** Starts the background writes. */
   start(): void;
   /** Resolves once no writes are pending. */
   settled(): Promise<void>;

@@ -26,7 +26,8 @@ export function openOperatorServer(dataDir: string, rpc: OperatorRpc, log: Log):
   const path = operatorSocketOf(dataDir);
   const work = workOf(rpc);
   try {
-    // Left by a killed process; this process holds the lock of the directory.
+    // A killed process may have left the socket file. No other process uses it, because this process holds
+    // the lock of the directory.
     rmSync(path, { force: true });
     const server = Bun.serve({
       unix: path,

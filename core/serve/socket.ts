@@ -7,7 +7,7 @@ import type { Log } from '../lib/log.ts';
 import { createConnections, type Patience } from './connections.ts';
 import { takeNoMore } from './listener.ts';
 
-/** Timeout for receiving a request. Bun counts in steps of 4 s and does not restart per byte. */
+/** Timeout for receiving a request. Bun counts in steps of 4 s and does not restart the timeout per byte. */
 const requestSeconds = 10;
 /** Bun's own limit, above all limits of Tatami, so that oversized bodies get Tatami's error response. */
 const socketBodyBytesMax = 24 * 1024 * 1024;

@@ -23,7 +23,7 @@ export interface FirstWorkspace {
   readonly teamId: string;
   readonly teamKey: string;
   readonly userId: string;
-  /** Shown once. */
+  /** Complete API key. Shown once. */
   readonly apiKey: string;
   /** Invitation with which the owner creates an account. Shown once. */
   readonly setUpUrl: string;
@@ -91,7 +91,6 @@ export async function createWorkspace(
 
 type Times = Readonly<Record<'createdAt' | 'updatedAt', number>>;
 
-/** Without public triage, and with all guarded action classes. */
 function newWorkspace(id: string, name: string, times: Times) {
   return workspaceModel.create({ id, name, publicTriage: null, guarded: [...guardedClasses], ...times });
 }

@@ -46,7 +46,10 @@ const anew =
   (sealed) =>
     to.seal(from.open(sealed, purpose), purpose);
 
-/** Re-encrypt a stored value, by its format. A value without an encrypted part is returned unchanged. */
+/**
+ * Functions that re-encrypt a stored value, by its format. They return a value without an encrypted part
+ * unchanged.
+ */
 const inForm: Readonly<Record<SealedColumn['form'], (held: Value, reseal: Reseal) => Value>> = {
   bytes: (held, reseal) => reseal(new Uint8Array(held as Uint8Array)),
   base64: (held, reseal) => JSON.stringify(inBase64(JSON.parse(String(held)) as string, reseal)),

@@ -10,5 +10,5 @@ export type RpcMethod = keyof typeof operatorRpcSchemas;
 export type RpcRequest<N extends RpcMethod> = Static<(typeof operatorRpcSchemas)[N]>;
 export type RpcResponses = KeyRpcResponses & MemberRpcResponses;
 
-/** Implements the operations. Rejects with ApiError or StoreError. */
+/** Implementation of the operations. Rejects with ApiError or StoreError. */
 export type OperatorRpc = { readonly [N in RpcMethod]: (order: RpcRequest<N>) => Promise<RpcResponses[N]> };

@@ -9,7 +9,9 @@ import type { Store } from '../../store/store.ts';
 import { databaseBytes, diskSpaceOf } from '../disk.ts';
 import type { LoopLag } from './loop-lag.ts';
 
-/** Upper limit of the count, so that a long backlog costs the event loop no more than a short one. */
+/**
+ * Upper limit of the count, so that counting a long backlog costs the event loop no more than a short one.
+ */
 const countedMax = 20_000;
 
 const openWork = systemStatement<{ waiting: number }>(
@@ -152,7 +154,6 @@ function gauges(registry: Registry): Define {
   };
 }
 
-/** Defines counters. */
 function counters(registry: Registry): Define {
   return (name, help, label, read) => {
     const counter: Counter = new Counter({
@@ -167,7 +168,7 @@ function counters(registry: Registry): Define {
   };
 }
 
-/** Returns 0 if the system does not report it. */
+/** Returns the number of open files; 0 if the system does not report it. */
 function openFiles(): number {
   try {
     return readdirSync('/proc/self/fd').length;

@@ -1,5 +1,3 @@
-// Measures delays of the event loop.
-
 const everyMs = 500;
 
 export interface LoopLag {

@@ -116,7 +116,10 @@ export async function findKey(store: Store, reference: string): Promise<{ scope:
   return { scope, key: apiKeyModel.fromRow(row) };
 }
 
-/** Names are free text and can equal the id, prefix or address of another object, so a name counts only if none of these matches. */
+/**
+ * Returns the objects that match exactly, or all if none does. Names are free text and can equal the id,
+ * prefix or address of another object, so a name counts only without an exact match.
+ */
 function exactOrAll<T extends { readonly exact: boolean | 0 | 1 }>(matched: readonly T[]): readonly T[] {
   const exact = matched.filter((one) => Boolean(one.exact));
   return exact.length > 0 ? exact : matched;

@@ -15,7 +15,7 @@ import '../../webhooks/endpoints/loss.ts';
 import { findKey, findMember, findWorkspace, workspacesOf } from './find.ts';
 import type { KeyRpc, ListedKey } from './rpc-schemas.ts';
 
-/** Limit of a list, which is held in memory. */
+/** Maximum number of listed keys, because a list is built in memory. */
 const listedMax = 1_000;
 
 const newestKeys = tenantStatement<SqlRow>(

@@ -65,7 +65,7 @@ export interface KeyRpcResponses {
   readonly roll: CreatedKey & { readonly previous: ListedKey };
 }
 
-/** Implements the operations. Rejects with ApiError or StoreError. */
+/** Implementation of the operations. Rejects with ApiError or StoreError. */
 export type KeyRpc = {
   readonly [N in KeyRpcMethod]: (order: KeyRpcRequest<N>) => Promise<KeyRpcResponses[N]>;
 };
