@@ -60,7 +60,7 @@ export function startChild(file: string, env: Readonly<Record<string, string>> =
   };
 }
 
-/** Answers the parent's requests by name, and exits with the parent. Runs in the child. */
+/** Answers requests in the child by name, and exits with the parent. */
 export function answerParent(answers: Readonly<Record<string, (input: never) => unknown>>): void {
   process.on('message', async (message: IpcRequest) => {
     const { id } = message;

@@ -73,7 +73,7 @@ export interface Config {
   readonly backups: {
     readonly folder: string;
     readonly cron: string;
-    /** In the format of `parseRetentionRule`. */
+    /** Rule in the format of `parseRetentionRule`. */
     readonly retentionRule: string;
   } | null;
   /** Mail is off if null. */

@@ -22,7 +22,7 @@ export type { Directory } from './contracts.ts';
 /** Input for converting an entity to its API representation. */
 export interface View {
   readonly directory: Directory;
-  /** Without a trailing slash. */
+  /** Base URL without a trailing slash. */
   readonly baseUrl: string;
 }
 

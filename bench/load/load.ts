@@ -7,7 +7,7 @@ import { connect, requestBytes, type Connection } from './connection.ts';
 export interface LoadPlan {
   readonly url: string;
   readonly method: 'GET' | 'POST';
-  /** Sent round-robin. */
+  /** Requests that are sent round-robin. */
   readonly requests: readonly { readonly path: string; readonly body?: string }[];
   readonly headers: Readonly<Record<string, string>>;
   readonly connections: number;

@@ -7,7 +7,7 @@ import type { RecordedStatement } from './recorded.ts';
 
 export interface PagesStart {
   readonly database: string;
-  /** By path with query. */
+  /** Statements of each page, by path with query. */
   readonly pages: Readonly<Record<string, readonly RecordedStatement[]>>;
 }
 

@@ -4,11 +4,11 @@ import type { Socket } from 'bun';
 import { answerParent } from '../children.ts';
 
 export interface ReceiverRound {
-  /** By endpoint. */
+  /** Number of requests, by endpoint. */
   readonly counts: readonly number[];
   /** Time of the last request, on the clock of `epochMs`. */
   readonly lastAtMs: number;
-  /** From the event's `created_at`, which is in whole milliseconds, to its receipt. */
+  /** Latency from the event's `created_at`, which is in whole milliseconds, to the receipt. */
   readonly p50Ms: number;
   readonly p99Ms: number;
 }
@@ -110,7 +110,7 @@ async function reached(goal: { endpoints: readonly number[]; count: number }): P
   return round();
 }
 
-/** Makes these endpoints accept requests without answering. Endpoints that no longer hang answer their pending requests. */
+/** Makes these endpoints accept requests without answering. Other endpoints answer their pending requests. */
 function hang(endpoints: readonly number[]): void {
   hanging.clear();
   for (const endpoint of endpoints) hanging.add(endpoint);

@@ -9,7 +9,7 @@ export type Run = {
   readonly outcomes: readonly Outcome[];
   readonly trainMs: readonly number[];
   readonly predictMs: readonly number[];
-  /** Largest model of all folds, bytes of JSON. */
+  /** Size of the largest model of all folds, in bytes of JSON. */
   readonly modelBytes: number;
 };
 

@@ -1,5 +1,5 @@
-// Reads the file of external OpenID providers, a JSON list. Client secrets are in files of their own or in the environment, so that
-// the list can be stored with other configuration.
+// Reads the file of external OpenID providers, a JSON list. Client secrets are in separate files or in the
+// environment, so that the list can be stored with other configuration.
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Type, type Static } from 'typebox';

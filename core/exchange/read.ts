@@ -111,7 +111,7 @@ export async function takeIn(
   const wrongIn = rowChecks(head.schema);
   const rows = await eachRow(parsed(reading), createContents(blobs), async (line, at, { number, fault }) => {
     if (number <= (before ?? 0)) return true;
-    // Checked again, because the file may have changed since the first pass.
+    // The row is checked again, because the file may have changed since the first pass.
     const wrong = [...wrongIn(line), ...(fault === null ? [] : [fault])];
     if (wrong.length > 0) throw new BadRows([`Line ${at}: ${wrong.join(' ')}`]);
     if (await batches.add(line, at)) onRows(number);

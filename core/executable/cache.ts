@@ -34,7 +34,10 @@ export interface Cache {
    * @param prove checks a file that was just unpacked, and throws if it does not run
    */
   unpack(packed: Packed, prove?: (path: string) => void): string;
-  /** Like `unpack`, but checks the hash. @throws Error if the file was changed since it was unpacked */
+  /**
+   * Returns the path as `unpack` does, and checks the hash. @throws Error if the file was changed since it
+   * was unpacked
+   */
   verify(packed: Packed, prove?: (path: string) => void): string;
 }
 
@@ -46,7 +49,7 @@ const leftOverMs = 3_600_000;
 /** @throws Error if the directory cannot be created or another user may write to it */
 export function openCache(dir: string): Cache {
   const user = process.geteuid?.() ?? 0;
-  // The sidecars of root run as users of their own, who must be able to read the files.
+  // A server that runs as root starts each sidecar as another user, who must be able to read the files.
   const readable = user === 0 ? 0o055 : 0;
   makeDir(dir, 0o700 | readable);
   checkDir(dir, user);

@@ -8,7 +8,7 @@ export interface Library {
   add(file: string, name: string, text: string): void;
   /** Returns the type of a schema as used in `file`. Named parts are declared in that file unless they are declared already. */
   typeIn(file: string, schema: JsonSchema, isResponse: boolean): string;
-  /** Returns the text of each file. */
+  /** Returns the text of each file, by path. */
   texts(): ReadonlyMap<string, string>;
 }
 
@@ -31,7 +31,7 @@ const leftOutMost = 2;
 /**
  * @param known handwritten types, with their files
  * @param renamed schema names whose type has another name
- * @param lists word lists that have a type of their own
+ * @param lists word lists that have a separate type
  */
 export function createLibrary(
   known: Readonly<Record<string, string>>,

@@ -74,7 +74,8 @@ export function createAlerts(options: AlertsOptions): Alerts {
   const notifyQueue = async (): Promise<void> => {
     for (let problem = queue[0]; problem && !stopped; problem = queue[0]) {
       if (!(await notifyAll(options, problem, () => stopped))) return;
-      // Recorded after the notifications: a duplicate after a crash is better than a lost notification.
+      // The state is written after the notifications: a duplicate after a crash is better than a lost
+      // notification.
       if (queue.length === 1)
         await store.commit([systemOp(writeReported, { told: JSON.stringify([...reported]) })]);
       queue.shift();

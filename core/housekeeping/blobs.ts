@@ -1,4 +1,5 @@
-// Removes file contents without an attachment: those of deleted attachments, and uploads that crashed before their row was committed.
+// Removes file contents without an attachment: those of deleted attachments, and uploads whose row was never
+// committed because of a crash.
 import type { Blobs } from '../store/blobs.ts';
 import { systemStatement } from '../store/statement.ts';
 import type { Store } from '../store/store.ts';

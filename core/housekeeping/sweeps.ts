@@ -12,7 +12,7 @@ export interface Sweep {
   /** If set, rows are searched one workspace at a time, by ids that begin with their creation time. */
   readonly byId?: {
     readonly prefix: string;
-    /** Finds the first workspace after `:after` with such a row. */
+    /** Finds the first workspace after `:after` with a row to remove. */
     readonly next: Statement<{ workspace_id: string }>;
   };
   /** Statements that record facts about the removed rows, run before the removals in the same batch. */

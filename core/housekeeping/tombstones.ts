@@ -62,7 +62,7 @@ const noteGone = [
   ),
 ];
 
-/** An endpoint is retained as long as its deliveries and replays. */
+/** Deleted endpoints without deliveries and replays. */
 const goneEndpoints = `SELECT e.workspace_id, e.id FROM endpoints AS e WHERE e.deleted_at <= :before
   AND NOT EXISTS (SELECT 1 FROM deliveries AS d WHERE d.workspace_id = e.workspace_id AND d.endpoint_id = e.id)
   AND NOT EXISTS (SELECT 1 FROM replays AS r WHERE r.workspace_id = e.workspace_id AND r.endpoint_id = e.id)`;

@@ -77,7 +77,9 @@ export async function getUsage(ctx: Context) {
   };
 }
 
-/** Names only callers that the reader may also read through their own routes. */
+/**
+ * Returns the names of callers. Includes only callers that the reader may also read through their own routes.
+ */
 async function namesOf(
   { store, scope, scopes }: Context,
   ids: readonly string[],

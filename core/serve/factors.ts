@@ -1,4 +1,5 @@
-// Assembles the sign-in factors besides passwords: passkeys, one-time codes, and accounts at external providers.
+// Assembles the sign-in factors other than passwords: passkeys, one-time codes, and accounts at external
+// providers.
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
 import type { Route } from '../http/route.ts';

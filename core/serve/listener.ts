@@ -60,7 +60,7 @@ function listensOn(libc: ReturnType<typeof openLibC>, fd: number): number | null
   if (libc.getsockname(fd, address, new Uint32Array([address.length])) !== 0) return null;
   const view = new DataView(address.buffer);
   if (view.getUint16(0, true) === AF_UNIX) return null;
-  // In IPv4 and IPv6 addresses alike, the port follows the family, in network byte order.
+  // The port follows the family in both IPv4 and IPv6 addresses, in network byte order.
   return view.getUint16(2);
 }
 

@@ -13,7 +13,7 @@ const requestSeconds = 10;
 const socketBodyBytesMax = 24 * 1024 * 1024;
 export interface Socket {
   readonly port: number;
-  /** Without a trailing slash. */
+  /** Base URL without a trailing slash. */
   readonly url: string;
   /** Passes requests to the handler from now on. */
   serve(handle: Handle): void;

@@ -1,5 +1,5 @@
-// Creates a workspace with its owner, its first team, the kind labels and a key with all scopes. Not an API operation: requires access
-// to the data directory.
+// Creates a workspace with its owner, its first team, the kind labels and a key with all scopes. Access to
+// the data directory is required; the API has no such operation.
 import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Services } from '../context.ts';
 import { newKey } from '../identity/api-keys/kind.ts';

@@ -1,6 +1,6 @@
 /**
- * Assigns each new issue without an assignee to the next member of `settings.assignees` (member ids). Formatted to
- * fit ten lines.
+ * Assigns each new issue without an assignee to the next member of `settings.assignees` (member ids). The
+ * code is formatted to fit ten lines.
  */
 import { definePlugin } from '@tatami/sdk/plugin';
 // prettier-ignore

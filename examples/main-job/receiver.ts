@@ -4,7 +4,7 @@ import { verify, type WebhookEvent } from '@tatami/sdk/webhooks';
 
 export interface Receiver {
   readonly url: string;
-  /** By event id: a retried or replayed delivery is the same event. */
+  /** Received events by event id. A retried or replayed delivery is the same event. */
   readonly events: ReadonlyMap<string, WebhookEvent>;
   readonly refused: number;
   trust(secret: string): void;

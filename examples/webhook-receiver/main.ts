@@ -12,7 +12,7 @@ const { values } = parseArgs({
     /** Comma-separated: two secrets during a rotation. */
     secret: { type: 'string', default: env.TATAMI_WEBHOOK_SECRET ?? '' },
     journal: { type: 'string', default: env.JOURNAL ?? 'events.jsonl' },
-    /** With a token, missed events are read from the feed at startup. */
+    /** Server whose missed events are read from the feed at startup, if a token is set. */
     server: { type: 'string', default: env.TATAMI_SERVER ?? 'http://127.0.0.1:4700' },
     token: { type: 'string', default: env.TATAMI_TOKEN ?? '' },
     events: { type: 'string', default: 'issue.*' },

@@ -22,7 +22,7 @@ export function startReceiver({ port, secrets, journal, onEvent }: ReceiverOptio
     maxRequestBodySize: bodyBytesMax,
     async fetch(request) {
       if (request.method !== 'POST') return new Response('POST deliveries here.', { status: 405 });
-      // Read before any parsing, because the signature covers these bytes.
+      // The body is read before any parsing, because the signature covers these bytes.
       const body = await request.bytes();
       let event: WebhookEvent;
       try {

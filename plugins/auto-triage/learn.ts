@@ -8,7 +8,7 @@ import type { Model } from './model/model.ts';
 import { train, type Example } from './model/train.ts';
 import { findTeam, perTypeMax, readExamples } from './reading.ts';
 
-/** With fewer issues a model is worse than the rule. */
+/** Minimum number of issues per kind; with fewer a model is worse than the rule. */
 const perTypeMin = 5;
 const typesMin = 2;
 /**
@@ -16,7 +16,7 @@ const typesMin = 2;
  * about 20.
  */
 const callsBeforeLastTeam = 75;
-/** Estimated; between slices the host reports the CPU time left. */
+/** Estimated cost of one slice of training. Between slices the host reports the CPU time left. */
 const sliceUs = 100_000;
 /** CPU time reserved for storing a model and ending the run. */
 const reserveMs = 500;

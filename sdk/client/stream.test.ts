@@ -44,7 +44,7 @@ const events =
         const chunk = left.shift();
         if (chunk === undefined) return stream.close();
         stream.enqueue(chunk);
-        // Sent as separate chunks.
+        // Waits, so that the chunks are sent separately.
         await new Promise((resolve) => void setImmediate(resolve));
       },
     });

@@ -21,7 +21,7 @@ export interface StreamOptions extends ConnectionOptions {
    */
   onHistoryChanged?(position: { readonly after: number; readonly generation: string }): void | Promise<void>;
   sleep?(ms: number): Promise<void>;
-  /** Called when connected, first or again: new events are read from now on. */
+  /** Called after every connection, the first and later ones. No event is missed after the call. */
   onOpen?(): void;
   /** Called before each wait, for example to show the reason to a person. */
   onWait?(waitMs: number, reason: ApiCallError): void;
@@ -128,7 +128,7 @@ function take(progress: Progress, { id, event, data }: SseMessage): StreamedEven
   if (isKnown) return null;
   return {
     ...{ sequence, generation, type: event, payload: data },
-    // Parsed on access: callers that only forward the bytes do not need it.
+    // The event is parsed on access, because callers that only forward the bytes do not need it.
     get event() {
       return JSON.parse(data) as TatamiEvent;
     },

@@ -1,6 +1,7 @@
 /**
- * Credential of the caller: an API key, or a function called before each request that returns a current access token.
- * Its errors reach the caller; after a transient `ApiCallError`, such as `unreachable`, it is called again.
+ * Credential of the caller: an API key, or a function called before each request that returns a current
+ * access token. Errors of the function reach the caller; after a transient `ApiCallError`, such as
+ * `unreachable`, the function is called again.
  */
 export type Token = string | (() => string | Promise<string>);
 

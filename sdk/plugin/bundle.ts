@@ -59,8 +59,8 @@ export async function bundlePlugin(entrypoint: string, sdk?: SdkFiles | null): P
     macros: false,
     env: 'disable',
     sourcemap: 'external',
-    // Also removes comments that contain the author's folder names, so that the same source has the same hash
-    // everywhere.
+    // Removal of whitespace also removes comments that contain the author's folder names, so that the same
+    // source has the same hash everywhere.
     minify: { whitespace: true, identifiers: false, syntax: false },
     splitting: false,
     define: { 'process.env.NODE_ENV': '"production"' },

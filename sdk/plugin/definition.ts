@@ -203,7 +203,7 @@ export interface PluginDefinition<Scopes extends string, Settings> {
   apiDate?: string;
   scopes?: { [Scope in Scopes]: ScopeRequest };
   net?: readonly NetRequest[];
-  /** Keyed by names such as `ACME_KEY`. */
+  /** Secrets by name, such as `ACME_KEY`. */
   secrets?: Readonly<Record<string, SecretRequest>>;
   /** JSON schema of an object, shown as the settings form; `default`s fill in missing properties. */
   settings?: Readonly<Record<string, unknown>>;

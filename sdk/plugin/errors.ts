@@ -1,5 +1,6 @@
-// Errors between a plugin and its host. A handler throws `RetryLater` and `Drop` to control its run; the others come
-// from host calls. They are distinguished by `code`, so `instanceof` also holds for errors created by the host.
+// Errors between a plugin and its host. A handler throws `RetryLater` and `Drop` to control its run; the
+// others come from host calls. Errors are distinguished by `code`, so `instanceof` also holds for errors
+// created by the host.
 
 export class PluginError extends Error {
   static readonly code: string = 'error';

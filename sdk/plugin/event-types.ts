@@ -1,5 +1,5 @@
-// Event types that plugins can subscribe to: all except those about plugin runs, with which a plugin would trigger
-// itself.
+// Event types that plugins can subscribe to: all except those about plugin runs, because a plugin would
+// trigger itself with these.
 import { EVENT_TYPES, type EventType } from '../generated/events.ts';
 
 const ofRuns = ['automation.run', 'automation.failed'] as const satisfies readonly EventType[];

@@ -1,4 +1,3 @@
-// HTML of a proposal.
 import { html, type Html } from '../../html/html.ts';
 import { page } from '../../html/page.ts';
 import type { RawAnswer } from '../../http/route.ts';

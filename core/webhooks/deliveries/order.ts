@@ -51,7 +51,8 @@ export function orderKeyOf(
 type Ordered = Pick<DeliveryRow, 'id' | 'endpoint_id'> & { readonly order_key: string };
 
 /**
- * Like `WorkQueue.add`, but chained behind an open delivery with the same key. The delivery must already be inserted.
+ * Queues a delivery like `WorkQueue.add`, but chained behind an open delivery with the same key. The delivery
+ * must already be inserted.
  * @param leases the queue, or its draft for planning many rows
  */
 export function addInOrderOp(

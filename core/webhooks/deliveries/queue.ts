@@ -21,7 +21,8 @@ export function queueDeliveryOps(
 }
 
 /**
- * Called for a stored delivery before its work starts. `soon` is true if the work starts now, leased to this process.
+ * Callback for a stored delivery, called before its work starts. `soon` is true if the work starts now,
+ * leased to this process.
  */
 interface Stored {
   (delivery: DeliveryRow, soon: boolean): void;

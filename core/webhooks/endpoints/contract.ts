@@ -4,8 +4,8 @@ import { choice, flag, json, string, text, time } from '../../contract/field.ts'
 import { inputForm } from '../../lib/schema.ts';
 
 /**
- * Payload versions. A change that could break receivers gets a new version; endpoints keep theirs. Spec:
- * docs/spec/api.md › Changes within v1.
+ * Payload versions. A change that could break receivers gets a new version, and existing endpoints stay on
+ * theirs. Spec: docs/spec/api.md › Changes within v1.
  */
 const payloadVersions = ['v1'] as const;
 const url = Type.String({

@@ -18,7 +18,7 @@ import { openAddress, sealAddress } from './address.ts';
 import { webhook } from './contract.ts';
 import { endpointModel, isForgiven, type Endpoint } from './kind.ts';
 
-/** Limited because each event is matched against every enabled endpoint. */
+/** Maximum number of enabled endpoints, because each event is matched against all of them. */
 const enabledMax = 100;
 
 const countEnabled = tenantStatement<{ count: number }>(

@@ -26,7 +26,7 @@ export const SecretRotate = namedSchema(
   }),
 );
 
-/** Limited because every secret adds a signature to the headers of every delivery. */
+/** Maximum number of earlier secrets, because each adds a signature to the headers of every delivery. */
 const overlappingMax = 4;
 
 /** @param lastSucceededAt returns the time of the last successful delivery to an endpoint, with any secret */

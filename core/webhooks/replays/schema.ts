@@ -1,4 +1,3 @@
-// Public schemas of replays.
 import { idPrefixes } from '../../lib/ids.ts';
 import { Type } from 'typebox';
 import { Closed, described, enumeration, idOf, namedSchema, nullable, time } from '../../lib/schema.ts';

@@ -16,9 +16,9 @@ export interface SampleMoment {
 }
 
 export interface SampleScenario {
-  /** By contract name or event type. */
+  /** Fields of the sample object, by contract name or event type. */
   readonly objects: Readonly<Record<string, SampleFields>>;
-  /** By event type. */
+  /** State of the object at the event, by event type. */
   readonly moments: Readonly<Record<string, SampleMoment>>;
 }
 

@@ -1,5 +1,5 @@
-// Cancels the open deliveries of disabled endpoints in steps, including running ones without a row. After a crash the
-// next start continues; the shown status does not depend on it.
+// Cancels the open deliveries of disabled endpoints in steps, including running ones without a row. After a
+// crash the next start continues. The shown status does not depend on this work.
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';

@@ -1,4 +1,4 @@
-// Slots of endpoints: a waiting attempt is admitted as soon as a slot is available, for whatever reason.
+// Slots of endpoints: a waiting attempt is admitted as soon as a slot becomes available, for any reason.
 import { expect, test } from 'bun:test';
 import { createEndpointQueues } from './endpoint-queues.ts';
 

@@ -13,7 +13,7 @@ export type Measure = {
   readonly value?: number;
 };
 
-/** Measured as ln(1 + occurrences). */
+/** Measures with the value ln(1 + occurrences). */
 export const countMeasures: readonly Measure[] = [
   { name: 'code blocks', part: 'body', pattern: /^[ \t]*```/gm },
   {
@@ -58,7 +58,7 @@ export const countMeasures: readonly Measure[] = [
   },
 ];
 
-/** Measured as `value` or 0. */
+/** Measures with the value `value` or 0. */
 export const flagMeasures: readonly Measure[] = [
   { name: 'a question in the title', part: 'title', pattern: /\?/, value: 1.5, shown: true },
   { name: 'a tag in the title', part: 'title', pattern: /^ *\[|^\w+ ?:/ },
@@ -108,7 +108,7 @@ export const flagMeasures: readonly Measure[] = [
   { name: 'an end that asks or thanks', part: 'proseEnd', pattern: /\?|thank|help|appreciat/, shown: true },
 ];
 
-/** Tested on the answers below template headings; measured as `value` or 0. */
+/** Measures of the answers below template headings, with the value `value` or 0. */
 export const answerMeasures: readonly Omit<Measure, 'part'>[] = [
   { name: 'a template answer “bug”', pattern: /^bugs?\b/, value: 1.5, shown: true },
   {
@@ -132,7 +132,7 @@ export const answerMeasures: readonly Omit<Measure, 'part'>[] = [
   { name: 'a no in the template', pattern: /^(?:no|false|none|n\/a|na)\b/ },
 ];
 
-/** Measured as the square root of their rate. */
+/** Words whose measure is the square root of their rate. */
 export const functionWordList: readonly string[] = (
   'i me my we our you your it its this that these those there here he they them a an the and or but if then so because ' +
   'when while where what which who how why not no can could would should will may might must do does did is are was were be been ' +
