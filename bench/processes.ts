@@ -31,7 +31,6 @@ export function childrenOf(pid: number): number[] {
     .filter((other) => parentOf(other) === pid);
 }
 
-/** Children, their children, and so on. */
 export function descendantsOf(pid: number): number[] {
   return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
 }

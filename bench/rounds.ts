@@ -7,7 +7,7 @@ import { median, type Side } from './report.ts';
 export interface Effort {
   readonly rounds: number;
   readonly roundMs: number;
-  /** Also runs the largest size of `growth`, which takes a quarter of an hour. */
+  /** True to run the largest size of `growth` as well, which takes a quarter of an hour. */
   readonly isLarge?: boolean;
 }
 

@@ -15,7 +15,8 @@ import type { Target } from './targets.ts';
 
 /**
  * Returns the folder of the artifacts. The path is always the same, because names in the bundle derive from
- * it. @param level level of zstd
+ * it.
+ * @param level level of zstd
  */
 export async function makeArtifacts(target: Target, level: number): Promise<string> {
   const folder = join(cacheDir, `artifacts-${target.name}-${level}`);

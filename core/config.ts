@@ -65,7 +65,6 @@ export interface Config {
   /** True if plugin runs are recorded for replay. */
   readonly recordRuns: boolean;
   readonly pluginTrust: PluginTrust;
-  /** External OpenID providers for sign-in. */
   readonly identityProviders: readonly ProviderSettings[];
   /** The continuous copy is off if null. */
   readonly copy: CopyConfig | null;

@@ -117,7 +117,6 @@ const plain = contracts
 
 const resources: readonly Resource[] = [...special, ...plain];
 
-/** Entities by name. */
 export const models: ReadonlyMap<string, Resource['model']> = new Map(
   resources.map(({ model }) => [model.name, model]),
 );

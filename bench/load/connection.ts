@@ -7,7 +7,7 @@ export interface Answer {
 }
 
 export interface Connection {
-  /** Must not be called before the previous request is answered. */
+  /** Sends a request. The previous one must be answered. */
   send(request: Uint8Array): Promise<Answer>;
   close(): void;
 }

@@ -17,14 +17,12 @@ const bulksAtOnce = 5;
  */
 const issues = 30_000;
 const sampleEveryMs = 100;
-/** Minimum drain rate. */
 const drainedPerSecondMin = 500;
 const firstDrained = 10_000;
 /** Maximum ratio of resident memory with the whole backlog to that with a fifth of it. */
 const growthMax = 1.15;
 
 interface Sample {
-  /** Deliveries in the backlog. */
   readonly deliveries: number;
   readonly rss: number;
 }

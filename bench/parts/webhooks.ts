@@ -199,7 +199,7 @@ async function unloaded(
 }
 
 /**
- * Compares nine endpoints and a tenth that accepts requests without responding with the nine endpoints alone.
+ * Compares nine endpoints alone with the same nine and a tenth, which accepts requests and never responds.
  */
 function hanging(effort: Effort): Promise<Findings> {
   return withServers(async ({ load, start, tatami }) => {

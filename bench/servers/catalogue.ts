@@ -127,7 +127,6 @@ export function boardOf(n: number, states: readonly string[]): object {
   return { name: `Board ${n}`, team: 'ENG', groupBy: 'state', columns: states.map((value) => ({ value })) };
 }
 
-/** Moves some cards of each column. */
 async function moveCards(call: Call, board: string): Promise<void> {
   const { columns: cardColumns } = await call<{ columns: { key: string; cards: { id: string }[] }[] }>(
     'GET',

@@ -12,7 +12,6 @@ import { leftBehind, taken } from './tables.ts';
 /** Maximum number of bad lines that an error lists, each with all its faults. */
 const faultyLinesMax = 20;
 
-/** Error for a file with invalid rows. */
 export class BadRows extends ApiError {
   /** One or more sentences per bad line. */
   readonly lines: readonly string[];

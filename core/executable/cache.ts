@@ -35,8 +35,8 @@ export interface Cache {
    */
   unpack(packed: Packed, prove?: (path: string) => void): string;
   /**
-   * Returns the path as `unpack` does, and checks the hash. @throws Error if the file was changed since it
-   * was unpacked
+   * Returns the path as `unpack` does, and checks the hash.
+   * @throws Error if the file was changed since it was unpacked
    */
   verify(packed: Packed, prove?: (path: string) => void): string;
 }

@@ -14,7 +14,6 @@ import type { Embedded } from '../lib/embedded.ts';
 import { proveNodeRuns } from './prove-node.ts';
 import { openCache, type Packed } from './cache.ts';
 
-/** Size and hash of each unpacked part, by name. */
 type Sizes = Readonly<Record<'node' | 'isolated-vm' | 'libsql', Pick<Packed, 'bytes' | 'sha256'>>>;
 
 const readText = (path: string): string => readFileSync(path, 'utf8');

@@ -142,8 +142,9 @@ function isTaken(filter: unknown, fields: FilterFields): boolean {
 }
 
 /**
- * Adds a set of tests under a name made from its distinguishing members. @returns the name @throws Error if
- * another set has it
+ * Adds a set of tests under a name made from its distinguishing members.
+ * @returns the name
+ * @throws Error if another set has the name
  */
 function setName(possible: readonly string[], sets: Map<string, string>): string {
   const set = possible.map((test) => JSON.stringify(test)).join(' | ');

@@ -20,7 +20,6 @@ interface Declaration {
   readonly file: string;
   /** Empty for handwritten types. */
   text: string;
-  /** Members of a response object. */
   members?: ReadonlyMap<string, string>;
 }
 

@@ -18,7 +18,6 @@ export function queryName(title: string, operation: string): string {
   return `${title}${operation === 'list' ? '' : capital(operation)}Query`;
 }
 
-/** Declares the response objects of all contracts. */
 export function writeObjects(library: Library): void {
   // Declares all objects before anything references them, so that each is declared in its own file.
   for (const contract of contracts) {

@@ -7,7 +7,7 @@ import { tenantStatement } from '../store/statement.ts';
 import { tenantOp } from '../store/store.ts';
 import { purgedTimerName } from '../tracker/issues/purged.ts';
 
-/** Longer than any attempt of a run. */
+/** Time until the second removal, longer than any attempt of a run. */
 const againMs = 15 * 60_000;
 
 /** Maximum number of issues handled at once. */

@@ -13,7 +13,7 @@ interface AgentsOptions extends Omit<McpOptions, 'corsOrigins' | 'version'> {
 
 export interface Agents {
   readonly routes: readonly Route[];
-  /** Ends their streams and pending waits. */
+  /** Ends the streams and pending waits of agents. */
   stop(): void;
 }
 

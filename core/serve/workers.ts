@@ -143,7 +143,6 @@ async function follow(workers: readonly { followClock(): Promise<void> }[]): Pro
   for (const worker of workers) await worker.followClock();
 }
 
-/** Shared options of plugins, webhooks and the other workers. */
 function sharedOf(options: WorkersOptions) {
   const { clock, services } = options;
   return {

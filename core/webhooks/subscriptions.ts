@@ -51,7 +51,7 @@ export interface Subscriptions {
 }
 
 interface Listeners {
-  /** Enabled endpoints. */
+  /** Enabled endpoints by id. */
   readonly endpoints: ReadonlyMap<string, Endpoint>;
   readonly byType: Eras<ByType>;
 }

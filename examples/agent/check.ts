@@ -17,7 +17,7 @@ const api = apiOf(server.url, first.apiKey);
 const [ana, ben] = [newPerson(), newPerson()];
 
 interface Agent {
-  /** All lines read from its output. */
+  /** Lines of the agent's output so far. */
   readonly said: readonly string[];
   next(): Promise<string>;
   /** Returns the next line, and the URL printed below it. */

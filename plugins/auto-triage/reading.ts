@@ -9,7 +9,7 @@ import { bodyCharsMax } from './model/document.ts';
 /** More issues add little, while training time grows with their square and cube. */
 export const perTypeMax = 80;
 const pageIssues = 40;
-/** Pages per kind, including smaller pages after a rejected one. */
+/** Maximum number of pages per kind, including smaller pages after a rejected one. */
 const pagesMax = 12;
 
 const requestedFields = ['title', 'description', 'labels', 'version'] as const;

@@ -22,7 +22,7 @@ export interface CallErrorDetail {
 export class ApiCallError extends Error {
   readonly status: number;
   readonly code: CallErrorCode;
-  /** Include it in a report to the operator of the server. */
+  /** Id of the request, for a report to the operator of the server. */
   readonly requestId: string | null;
   readonly details: readonly CallErrorDetail[];
   /** URL of the page that explains the code and the remedy; null if the server named none. */

@@ -1,5 +1,3 @@
-/** Options of a single call. */
-
 /** An `AbortSignal`, described structurally so that no library types are needed. */
 export interface Signal {
   readonly aborted: boolean;

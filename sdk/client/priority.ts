@@ -1,7 +1,7 @@
 /** Priorities as numbers, which issue creation also accepts: the larger, the more urgent. */
 import type { IssueCreate } from '../generated/issues.ts';
 
-/** Indexed by number. */
+/** Names of the priorities, indexed by number. */
 const priorities = ['none', 'low', 'medium', 'high', 'urgent'] as const;
 
 /** An issue to create. `priority` may be a number: 0 none, 1 low, 2 medium, 3 high, 4 urgent. */

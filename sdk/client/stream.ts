@@ -11,7 +11,7 @@ import { pause } from './pause.ts';
 import type { SseMessage } from './sse.ts';
 
 export interface StreamOptions extends ConnectionOptions {
-  /** Start after this sequence; by default with new events. */
+  /** Sequence after which the stream starts; by default it starts with new events. */
   readonly after?: number | undefined;
   /** Log generation that `after` was read in. */
   readonly generation?: string | undefined;
@@ -54,7 +54,7 @@ interface StreamPosition {
   readonly generation: string | null;
 }
 
-/** Format of frame ids. */
+/** Returns a position in the format of frame ids. */
 const textOf = ({ sequence, generation }: StreamPosition): string =>
   generation === null ? String(sequence) : `${sequence}:${generation}`;
 
@@ -114,8 +114,8 @@ async function* readConnection(
 }
 
 /**
- * Advances the position to that of a message. @returns its event; null if it has none or an earlier
- * connection delivered it
+ * Advances the position to that of a message.
+ * @returns its event; null if it has none or an earlier connection delivered it
  */
 function take(progress: Progress, { id, event, data }: SseMessage): StreamedEvent | null {
   const position = id === null ? null : parsePosition(id);
@@ -136,8 +136,8 @@ function take(progress: Progress, { id, event, data }: SseMessage): StreamedEven
 }
 
 /**
- * Moves the position to the last event before the log generation changed, after calling the handler. @returns
- * false without a handler, or if the error names no position
+ * Moves the position to the last event before the log generation changed, after calling the handler.
+ * @returns false without a handler, or if the error names no position
  */
 async function movesOn(options: StreamOptions, progress: Progress, error: ApiCallError): Promise<boolean> {
   if (error.code !== 'history_changed' || !options.onHistoryChanged) return false;

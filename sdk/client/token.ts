@@ -5,7 +5,6 @@
  */
 export type Token = string | (() => string | Promise<string>);
 
-/** Returns the current token. */
 export function tokenNow(token: Token): string | Promise<string> {
   return typeof token === 'string' ? token : token();
 }

@@ -51,7 +51,7 @@ export interface Subscription<Type extends PluginEventType, Scopes, Settings> {
 export interface Progress {
   readonly done: number;
   readonly of: number;
-  /** Counted unit, for people: "teams". */
+  /** Counted unit, shown to people, such as "teams". */
   readonly unit?: string;
 }
 

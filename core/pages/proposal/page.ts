@@ -19,7 +19,6 @@ interface ProposalPageOptions {
   readonly baseUrl: string;
 }
 
-/** A proposal as visible to a signed-in person. */
 interface VisibleProposal {
   readonly seat: Seat;
   readonly principal: Principal;

@@ -8,7 +8,6 @@ import { allScopes } from '../../rights/scopes.ts';
 
 /** Maximum grace period of a rolled key. */
 export const graceMsMax = graceHoursMax * hourMs;
-/** Error message for an installation without workspaces. */
 export const noWorkspace =
   'There is no workspace yet. Stop the server if it is running, and create a workspace with `tatami init`.';
 

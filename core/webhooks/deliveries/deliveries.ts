@@ -139,8 +139,8 @@ export function makeSampleDelivery(
 }
 
 /**
- * Returns the change set of one delivery that is due at once. @throws ApiError conflict if the endpoint is
- * disabled
+ * Returns the change set of one delivery that is due at once.
+ * @throws ApiError conflict if the endpoint is disabled
  */
 export function makeDelivery(
   ctx: Context,

@@ -42,7 +42,7 @@ export interface EndpointRules {
   forgiveOp(scope: Scope, endpointId: string): Op;
   /** Resolves once a disabled endpoint has no open deliveries. */
   cancelOpen(scope: Scope, endpointId: string): Promise<void>;
-  /** Returns the time of the last successful delivery to an endpoint. */
+  /** Returns the time of the last successful delivery in Unix milliseconds; null if there is none. */
   lastSucceededAt(scope: Scope, endpointId: string): Promise<number | null>;
 }
 

@@ -3,7 +3,6 @@ import type { EntityResponse } from '../../contract/contract.ts';
 import type { attachment } from '../../tracker/attachments/contract.ts';
 import { ana, idOf, type SampleMoment, type SampleSetting } from './fixtures.ts';
 
-/** Returns the moments by event type. */
 export function attachmentMoments({ nowMs }: SampleSetting): Readonly<Record<string, SampleMoment>> {
   const at = new Date(nowMs).toISOString();
   const file: EntityResponse<typeof attachment> = {

@@ -1,4 +1,4 @@
-// Sample data of projects and releases: the editor's next version is delayed, is fixed, released and rolled
+// Sample data of projects and releases: the editor's next version is delayed, fixed, released and rolled
 // back.
 import type { EntityResponse } from '../../contract/contract.ts';
 import type { milestone } from '../../tracker/milestones/contract.ts';

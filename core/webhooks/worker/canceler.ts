@@ -15,7 +15,7 @@ const offWithOpen = systemStatement<{ workspace_id: string; id: string }>(
         AND d.status IN ('pending', 'retrying'))`,
 );
 
-/** Delay after a failure. */
+/** Retry delay after a failure. */
 const againMs = 1_000;
 
 export interface Canceler {

@@ -54,7 +54,7 @@ export interface TakenDelivery {
   readonly item: WorkItem;
   readonly queue: WorkQueue;
   readonly delivery: DeliveryRow;
-  /** Undefined if it has to be read. */
+  /** Undefined if the message has to be read. */
   readonly message: WebhookMessage | undefined;
 }
 

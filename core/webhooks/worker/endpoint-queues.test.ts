@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { createEndpointQueues } from './endpoint-queues.ts';
 
-/** Names of the admitted attempts. */
+/** Returns queues of one endpoint, and the names of the admitted attempts. */
 function begin(isProbing: () => boolean) {
   const queues = createEndpointQueues(isProbing);
   const admitted: string[] = [];

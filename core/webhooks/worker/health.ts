@@ -31,7 +31,7 @@ export interface Healths {
   isProbing(endpointId: string): boolean;
   /** Returns true if an endpoint failed for so long that it must be disabled. */
   isHopeless(endpointId: string, nowMs: number): boolean;
-  /** Returns the time of the last successful delivery to an endpoint. */
+  /** Returns the time of the last successful delivery in Unix milliseconds; null if there is none. */
   lastSucceededAt(scope: Scope, endpointId: string): Promise<number | null>;
   forgive(endpointId: string): void;
   forgiveOp(scope: Scope, endpointId: string): Op;
