@@ -1,9 +1,10 @@
-// Normalizes e-mail addresses to the key by which accounts, members and invitations are compared. Addresses that Unicode writes or
-// displays like another one are refused (Unicode TR 36 §3, TS 39 §5; RFC 6531 leaves this to the server). docs/decisions/0074.
+// Normalizes e-mail addresses to the key by which accounts, members and invitations are compared. Refuses
+// addresses that can be confused with others (Unicode TR 36 §3, TS 39 §5; RFC 6531 leaves this to the
+// server). docs/decisions/0074.
 import { domainToASCII, domainToUnicode } from 'node:url';
 
 const charsMax = 254;
-/** RFC 5322 §3.2.3 `atext` and dots, and letters of other scripts (RFC 6532 §3.2). */
+/** Matches RFC 5322 §3.2.3 `atext`, dots, and non-ASCII characters (RFC 6532 §3.2). */
 const localPart = /^[\w.!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+$/u;
 const asciiDomain = /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
 // oxlint-disable-next-line no-control-regex
@@ -11,10 +12,10 @@ const isAscii = /^[\0-\x7f]*$/;
 
 const invisible = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
 const latin = /\p{Script=Latin}/u;
-/** Matches scripts that are not combined with Latin (Unicode TS 39, "highly restrictive"). */
+/** Matches a character of a script that may not be mixed with Latin (Unicode TS 39, "highly restrictive"). */
 const besidesLatin =
   /[^\p{Script=Latin}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Common}\p{Script=Inherited}]/u;
-/** Scripts with letters that look alike. */
+/** Scripts with letters that look alike; a text without Latin letters may contain only one of them. */
 const lookAlikes = [
   /\p{Script=Cyrillic}/u,
   /\p{Script=Greek}/u,
@@ -57,7 +58,6 @@ function misleads(local: string, ascii: string): boolean {
   );
 }
 
-/** Returns the domain of a key. */
 export function domainOf(key: string): string {
   return key.slice(key.lastIndexOf('@') + 1);
 }
@@ -67,6 +67,6 @@ function mixesScripts(text: string): boolean {
   return lookAlikes.filter((script) => script.test(text)).length > 1;
 }
 
-/** Fix text for an address without a key. */
+/** Instruction for an address that `addressKey` refuses. */
 export const addressAdvice =
   'Give an e-mail address such as ana@acme.example, in letters of one script and without invisible characters.';

@@ -9,11 +9,11 @@ export interface BackoffPolicy {
   firstDelayMs: number;
   /** Delay before the last attempt. */
   lastDelayMs: number;
-  /** Largest share of a delay that is added to it. */
+  /** Upper bound of the random share of a delay that is added to it, such as 0.1. */
   jitterMax: number;
 }
 
-/** Plugin runs: 8 attempts from 10 s to 4 h apart, about 6 h in total. */
+/** Policy of plugin runs: the attempts span about 6 h. */
 export const PLUGIN_RUN_BACKOFF: BackoffPolicy = {
   attemptsMax: 8,
   firstDelayMs: 10_000,

@@ -1,15 +1,24 @@
-/** Billing account of work; fair queues and quotas apply per account. A `Scope` of the store is one. */
+/**
+ * Billing account of a request or job, to which fair queues and quotas apply. A `Scope` of the store extends
+ * it.
+ */
 export interface BillingAccount {
   readonly workspaceId: string;
   /** `key_…`, `grt_…`, `ses_…`, `plg_…` or `whe_…`; null for the workspace as a whole. */
   readonly billingAccount: string | null;
-  /** Principal whose queue slots and quotas are used, if wider than the account: the member of a key, or the apps of a member. */
+  /**
+   * Principal whose queue slots and quotas are used, if not the account itself: the member of a key, or the
+   * apps of a member.
+   */
   readonly party?: string;
-  /** For a request: time spent waiting in queues or for work off the event loop. */
+  /** Present for requests: time spent in queues and on work off the event loop. */
   readonly waiting?: { ms: number };
 }
 
-/** Returns the member of a group in fair queues and quotas, so that more keys give no larger share. */
+/**
+ * Returns the member name for fair queues and quotas. All keys of a member share it, so more keys give no
+ * larger share.
+ */
 export function partyOf({ party, billingAccount }: BillingAccount): string {
   return party ?? billingAccount ?? '';
 }
@@ -19,7 +28,7 @@ export function strangerOf(peer: string | null): BillingAccount {
   return { workspaceId: `peer ${peer ?? ''}`, billingAccount: null };
 }
 
-/** Adds wait time to a request before it continues. @param sinceMs of `performance.now` */
+/** Adds the time since `sinceMs` (of `performance.now`) to the wait time of a request. */
 export function addWaitTime({ waiting }: BillingAccount, sinceMs: number): void {
   if (waiting) waiting.ms += performance.now() - sinceMs;
 }

@@ -6,7 +6,6 @@ import { utcToWall } from './zone.ts';
 
 const minuteMs = 60_000;
 
-/** Counts how often the zone's clock is formatted. */
 function countFormats(run: () => void): number {
   const format = Object.getOwnPropertyDescriptor(Intl.DateTimeFormat.prototype, 'format')!;
   let formats = 0;
@@ -103,7 +102,7 @@ describe('business time', () => {
   });
 });
 
-/** Returns the time at which that many working minutes have passed; null if later than `end`. */
+/** Slow model of `addBusinessMs`: counts minute by minute. Returns null if the result is later than `end`. */
 function modelOf(week: BusinessWeek, from: number, end: number, minutes: number): number | null {
   let left = minutes;
   for (let now = from; now < end; now += minuteMs) {
@@ -118,7 +117,10 @@ function modelOf(week: BusinessWeek, from: number, end: number, minutes: number)
   return null;
 }
 
-/** Hours whose ends never fall into a repeated wall-clock time, which the model could not tell apart. */
+/**
+ * Ends of working hours. Times that a clock change repeats are excluded, because the model cannot distinguish
+ * their occurrences.
+ */
 const edge = fc.constantFrom(0, 4, 5, 8, 9.5, 12, 13, 17, 18.25, 24).map((hour) => hour * 60);
 const hoursOf = fc.uniqueArray(edge, { minLength: 0, maxLength: 4 }).map((edges) => {
   const ascending = edges.toSorted((a, b) => a - b);

@@ -1,5 +1,6 @@
-// Business time: passes only during working hours, so that minutes counted from Friday evening end on Monday. Exact across clock
-// changes, where eight hours on the wall clock may be seven or nine.
+// Computes business time, which passes only during working hours: an hour that starts on Friday evening ends
+// on Monday. The result is exact across clock changes, where eight hours on the wall clock may be seven or
+// nine.
 import { dayMs } from './time.ts';
 import { utcToWall, wallOf } from './zone.ts';
 
@@ -26,7 +27,7 @@ export interface BusinessWeek {
   readonly holidays: ReadonlySet<string>;
 }
 
-/** Durations that do not end within this many days never end. */
+/** Maximum number of days searched for the end of a duration. */
 const daysMax = 5 * 366;
 
 interface Span {
@@ -35,9 +36,9 @@ interface Span {
 }
 
 /**
- * Returns the time at which `ms` of business time have passed: `at` itself if `ms` is 0 or less, and the end of a working day
- * rather than the start of the next.
- * @returns null if that is more than five years ahead
+ * Returns the time at which `ms` of business time have passed: `at` itself if `ms` is 0 or less, and the end
+ * of a working day rather than the start of the next.
+ * @returns null if the result is more than five years ahead
  */
 export function addBusinessMs(week: BusinessWeek, at: number, ms: number): number | null {
   if (ms <= 0) return at;

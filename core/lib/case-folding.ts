@@ -1,12 +1,13 @@
-// Case folding for comparisons of names and texts.
-
-/** Folds names: all letters of all scripts, in composed form. */
+/** Folds the letters of all scripts, in composed form (NFC); for names. */
 export function foldName(text: string): string {
   const lower = text.toLowerCase();
   return isAscii.test(lower) ? lower : text.normalize('NFC').toLowerCase();
 }
 
-/** Folds texts: ASCII only, like SQLite's lower(), so that lists and subscriptions agree. */
+/**
+ * Folds ASCII letters only, like SQLite's `lower()`, so that a filter matches the same texts in lists and
+ * subscriptions.
+ */
 export function foldCase(text: string): string {
   // For ASCII text, toLowerCase gives the same result many times faster.
   if (isAscii.test(text)) return text.toLowerCase();

@@ -3,8 +3,10 @@
 // keys before any line of Tatami runs.
 import { join } from 'node:path';
 
-/** Root folder of Tatami. */
 export const packageRoot = join(import.meta.dir, '../..');
 
-/** In addition, the process must start in `packageRoot` or `/`: no flag keeps Bun from reading tsconfig.json in the working directory. */
+/**
+ * Flags that require a process started in `packageRoot` or `/`, because no flag stops Bun from reading
+ * tsconfig.json in the working directory.
+ */
 export const cleanBunFlags = ['--config=/dev/null', '--no-env-file', '--no-install'] as const;

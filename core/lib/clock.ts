@@ -1,11 +1,11 @@
-// Time as a parameter, so that tests can run a day of retries in a moment.
+// Abstracts time, so that tests can run a day of retries within milliseconds.
 
 export interface Clock {
   /** Milliseconds since the epoch. */
   nowMs(): number;
   /** Monotonic milliseconds, unaffected by changes of the wall clock. */
   monotonicMs(): number;
-  /** Runs once after the monotonic delay; the returned function cancels it. */
+  /** Calls `run` once after a monotonic delay; the returned function cancels the call. */
   after(delayMs: number, run: () => void): () => void;
 }
 

@@ -11,7 +11,7 @@ test.each([
   ['0,30,34 9 * * *', undefined],
   ['59,1 0,23 * * *', undefined],
   ['0-59/4 5 * * 1', undefined],
-  // The first run is isolated; those of later hours are not.
+  // The first interval is long enough; later ones are not.
   ['*/30,41,44 0,7 1 1 *', 'Europe/Berlin'],
 ])('%s in %p is rejected', (expression, tz) => {
   expect(checkCron(expression, tz)).toBe(tooOften);

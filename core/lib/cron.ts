@@ -3,10 +3,10 @@ import { Cron } from 'croner';
 import { checkZone } from './zone.ts';
 
 const everyMinutesMin = 5;
-/** Start of a year, from which all months and weekdays occur. */
+/** Start of a leap year, in which every date occurs. */
 const lookedAtFrom = new Date('2028-01-01T00:00:00Z');
 
-/** Returns a sentence about what is wrong with an expression, or null. */
+/** Returns the problem of an expression as a sentence; null if the expression is valid. */
 export function checkCron(expression: string, tz: string | undefined): string | null {
   const [minutes = '', hours = '', ...days] = expression.trim().split(/\s+/);
   if (days.length !== 3) return 'A schedule needs five cron fields, such as "0 3 * * *".';
@@ -36,7 +36,9 @@ function shortestMinutes(minutesField: string, hoursField: string): number {
   return Math.min(...intervals, 60);
 }
 
-/** Returns the values of a field in order; the expression runs on one day of the year. */
+/**
+ * Returns the values of a field in ascending order. The expression must be limited to one day of the year.
+ */
 function timesOf(expression: string, read: (time: Date) => number): number[] {
   const stopAt = new Date(Date.UTC(lookedAtFrom.getUTCFullYear() + 1, 0));
   return new Cron(expression, { timezone: 'UTC', stopAt })

@@ -5,7 +5,7 @@ export const unseen =
 
 export const displayNameMax = 80;
 
-/** Returns the fault of a name, as the end of a sentence that begins with it; null if it is valid. */
+/** Returns the problem of a name as a predicate, such as `is empty`; null if the name is valid. */
 export function displayNameFault(name: string): string | null {
   if (name.trim() === '') return 'is empty';
   if (name.trim() !== name) return 'begins or ends with white space';
@@ -65,7 +65,10 @@ function letterOfSymbol(symbol: string): string {
 
 const ours = lookOf('Tatami');
 
-/** Returns true if the name could be mistaken for a part of Tatami, that is, if it begins with its name. `Acme for Tatami` is allowed. */
+/**
+ * Returns true if a name that begins like `Tatami` could be mistaken for a part of it. `Acme for Tatami` is
+ * allowed.
+ */
 export function isLikeOurs(name: string): boolean {
   return lookOf(name).startsWith(ours);
 }

@@ -1,11 +1,14 @@
-// Parts that are on disk when Tatami runs from source, and embedded when it runs as one executable. From source this is null, and
-// users find or build the parts. The build replaces this file by `core/executable/embedded.ts`.
+// Parts that are on disk when Tatami runs from source, and embedded in the executable. From source,
+// `embedded` is null, and callers find or build the parts. The build replaces this file by
+// `core/executable/embedded.ts`.
 
 export interface Embedded {
-  /** Paths of files that must exist on disk to run; unpacked on demand. @throws Error saying what to do */
+  /**
+   * Returns the path of a file that must exist on disk to run; unpacks the file on demand. @throws Error
+   * saying what to do
+   */
   nodePath(): string;
   isolatedVmPath(): string;
-  /** Bundled programs of a sidecar. */
   sidecarPrograms(): { sidecar: string; guest: string };
   /** Packages of the first-party plugins, by name. */
   plugins(): Readonly<Record<string, unknown>>;

@@ -74,7 +74,7 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** Issues of a field (docs/spec/errors.md › Issues of a field). */
+/** Values of `issue` in error details (docs/spec/errors.md › Issues of a field). */
 export const fieldIssues = [
   'required',
   'invalid_type',
@@ -151,7 +151,7 @@ export function wordsOfField(
   return details.length === 1 && message.startsWith(start) ? message.slice(start.length) : fix;
 }
 
-/** Returns a 429 that admits the request again after some seconds, as stated in `Retry-After`. */
+/** Returns a 429 with `Retry-After`, rounded up to a whole second. */
 export function rateLimited(message: string, retryAfterSeconds: number): ApiError {
   return new ApiError('rate_limited', message, { headers: retryAfterOf(retryAfterSeconds) });
 }

@@ -3,7 +3,7 @@ import type { Log } from './log.ts';
 
 /** Length of the chain of causes, including the first error. */
 const causesMax = 6;
-/** Errors shown of an `AggregateError`. */
+/** Maximum number of errors shown of an `AggregateError`. */
 const errorsMax = 4;
 const framesMax = 12;
 const messageCharsMax = 2_000;
@@ -58,7 +58,7 @@ function headOf(error: Error): string {
   return `${error.name}${code}: ${clip(error.message, messageCharsMax)}`;
 }
 
-/** Only the frames; the text before them repeats the message as it was at creation. */
+/** Returns only the frames: the text before them repeats the message as of the creation of the error. */
 function framesOf({ stack }: Error): string[] {
   return (stack ?? '')
     .split('\n')

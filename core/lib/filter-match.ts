@@ -16,7 +16,10 @@ import { foldCase, foldName } from './case-folding.ts';
 /** @param nowMs base of relative times */
 export type Passes = (entity: unknown, searched: Searched, nowMs: number) => boolean;
 
-/** Texts of one object for text search: each is folded once and searched once per part, however many filters ask. */
+/**
+ * Cache of the texts of one object for text search. Each text is folded once and searched once per part,
+ * regardless of the number of filters.
+ */
 export interface Searched {
   of(text: string): { readonly folded: string; contains(part: string): boolean };
 }
@@ -104,7 +107,7 @@ function listedIn({ groups }: Listing, path: string): Passes {
     const anyAt = valuesOf(way ?? { path });
     const relative = values.filter((value) => typeof value === 'object');
     const known = new Set<unknown>(values);
-    // Values are usually stored in folded form.
+    // Saves the fold for values that are stored in folded form.
     const isListed =
       way?.by === 'name'
         ? (value: FilterValue) => known.has(value) || known.has(foldName(String(value)))

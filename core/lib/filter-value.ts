@@ -8,7 +8,7 @@ import { didYouMean } from './nearest.ts';
 import { looksRelative, relativeDay, relativeTime } from './relative.ts';
 import { isDay, isTime } from './time.ts';
 
-/** Id of the caller, and that of the member behind it. */
+/** Id of the caller, and the member that the caller acts for; null for a plugin. */
 export interface Me {
   readonly id: string;
   readonly memberId: string | null;
@@ -121,7 +121,9 @@ function foldOf(field: FilterField): ((text: string) => string) | undefined {
   return (field.type === 'text' && !field.values) || field.type === 'day' ? foldCase : undefined;
 }
 
-/** Returns the names that `contains` and `startsWith` search. */
+/**
+ * Returns the way whose texts `contains` and `startsWith` search; undefined if the field is not searchable.
+ */
 export function searchedWay({ ways }: ReferenceField): FilterWay | undefined {
   return ways.some(({ by }) => by === 'word')
     ? undefined
@@ -157,7 +159,10 @@ export function readReference(
   throw invalidField(path, 'invalid_format', `Give ${waysText(field)}.`);
 }
 
-/** A plugin can be the author of an object but never its assignee, so for a plugin a nullable field has no match. */
+/**
+ * A plugin can be the author of an object but never its assignee, so `me` is refused for a plugin and a
+ * nullable field.
+ */
 function meOf(field: ReferenceField, me: Me | undefined, path: string): string {
   if (me) return requireMe(me.memberId ?? (field.nullable ? null : me.id), path);
   throw invalidField(path, 'invalid_format', {
@@ -199,13 +204,13 @@ const wayWords: Readonly<Record<FilterWay['by'], string>> = {
   name: 'name',
 };
 
-/** "a label by its id or name". */
+/** Returns a phrase such as "a label by its id or name". */
 function waysText({ to, ways, nullable }: ReferenceField): string {
   const words = ways.map(({ by }) => wayWords[by]);
   return `${/^[aeiou]/.test(to.name) ? 'an' : 'a'} ${to.name} by its ${words.join(' or ')}${nullable ? ', or `none`' : ''}`;
 }
 
-/** Cached patterns; there are few. */
+/** Compiled patterns. The number of distinct patterns is small, so the map is not bounded. */
 const matchers = new Map<string, RegExp>();
 
 function matcherOf(pattern: string): RegExp {

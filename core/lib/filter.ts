@@ -38,7 +38,7 @@ export interface FilterWay {
   readonly pattern?: string;
   /** Words by accepted spelling. */
   readonly words?: Readonly<Record<string, string>>;
-  /** Property in the directory. */
+  /** Property of the directory entry that a name is compared with. */
   readonly property: string;
   /** Separator: the value is the text before it, such as the team key in an identifier. */
   readonly upTo?: string;
@@ -57,7 +57,9 @@ export interface ReferenceField {
   readonly nullable?: true;
   /** Present for persons; `me` is the caller. */
   readonly isPerson?: true;
-  /** Present if the field is the object itself, which need not exist. */
+  /**
+   * Present if the field identifies the filtered object itself; a value that no object has is then accepted.
+   */
   readonly isSelf?: true;
 }
 
@@ -102,7 +104,7 @@ export interface Listing {
 
 const depthMax = 8;
 const conditionsMax = 100;
-/** Bounds objects and operators, which may have no values. */
+/** Maximum number of objects and operators, because some have no values for `conditionsMax` to count. */
 const termsMax = 200;
 /** A text search in descriptions costs more than all other conditions together. */
 const textsMax = 10;
@@ -117,7 +119,7 @@ export interface ReadingOptions {
    * field has no values.
    */
   readonly wasTaken?: boolean;
-  /** Field whose parts are named by a workspace, if the workspace is unknown: any part is accepted. */
+  /** Field with custom parts, if the workspace that names them is unknown: any part is then accepted. */
   readonly under?: string | null;
   /** Event type, for error messages. */
   readonly of?: string;
@@ -233,7 +235,7 @@ function isUnseen({ wasTaken, under }: Reading, name: string): boolean {
 const always: Filter = { all: [] };
 const never: Filter = { any: [] };
 
-/** Returns a condition on a field without values. */
+/** Returns the result of a condition on a field that has no values. */
 function withoutValue(condition: unknown): Filter {
   const isNull = (value: unknown): boolean =>
     value === null || (Array.isArray(value) && value.includes(null));

@@ -51,8 +51,8 @@ export function recordingIds(
 const orderChars = 13;
 
 /**
- * Returns a deterministic id for a pair, such as an event and a plugin installation, so that every computation gives the same id.
- * It sorts like `from`.
+ * Returns a deterministic id for a pair, such as an event and a plugin installation. The id sorts like
+ * `from`.
  */
 export function derivedId(prefix: string, from: string, by: string): string {
   const order = from.slice(from.indexOf('_') + 1).slice(0, orderChars);
@@ -112,14 +112,14 @@ export function createIds(
   };
 }
 
-/** One letter per byte, of its low five bits. */
+/** Encodes the low five bits of each byte as one letter. */
 function letters(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) text += alphabet[byte & 31];
   return text;
 }
 
-/** UUID version 7 (RFC 9562 §5.7). */
+/** Returns a version-7 UUID (RFC 9562 §5.7). @param bytes 16 random bytes, modified in place */
 function uuidOf(bytes: Uint8Array<ArrayBuffer>, nowMs: number): string {
   new DataView(bytes.buffer).setUint32(0, Math.floor(nowMs / 0x10000));
   new DataView(bytes.buffer).setUint16(4, nowMs % 0x10000);

@@ -86,7 +86,7 @@ function passText(search: Search, code: string): JsonFault | null {
   return null;
 }
 
-/** Tokens that may follow a value. */
+/** Returns the tokens that may follow a value, as the object of a sentence. */
 function behind(inner: '{' | '[' | undefined): string {
   return inner === undefined ? end : inner === '{' ? 'a comma or }' : 'a comma or ]';
 }

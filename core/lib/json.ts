@@ -7,7 +7,10 @@ export const jsonDepthMax = 64;
 /** Maximum number of objects, lists and properties; scalar values in lists are bounded only by the length of the text. */
 export const jsonPartsMax = 20_000;
 
-/** @throws ApiError malformed_request on bad syntax, depth over 64, too many parts, duplicate or `__proto__` names, numbers out of range, lone surrogates, U+0000. */
+/**
+ * @throws ApiError malformed_request on bad syntax, depth over 64, too many parts, duplicate or `__proto__`
+ * names, numbers out of range, lone surrogates, U+0000
+ */
 export function parseJson(text: string, partsMax: number = jsonPartsMax): unknown {
   // The scan runs first, because parsing can allocate a hundred times the length of the text.
   scan(text, partsMax);
@@ -18,7 +21,10 @@ export function parseJson(text: string, partsMax: number = jsonPartsMax): unknow
   }
 }
 
-/** The message names the position and the expected token, and never the input, which may contain a secret. */
+/**
+ * Returns an error with the position and the expected token, but without the input, which may contain a
+ * secret.
+ */
 function notJson(text: string): ApiError {
   const fault = findJsonFault(text);
   const where = fault ? `: expected ${fault.expected} at ${positionText(text, fault.at)}.` : '.';
@@ -143,7 +149,10 @@ function note(object: Open, name: string): void {
   else (object.others ??= new Set()).add(name);
 }
 
-/** Finds the ends of strings through the next quote and backslash, each of which is searched once. */
+/**
+ * Finds the ends of strings. Positions of the next quote and backslash are cached, so the text is searched
+ * once for each.
+ */
 function stringSkipper(
   text: string,
 ): (start: number) => { end: number; isEscaped: boolean; isCoded: boolean } {

@@ -12,7 +12,7 @@ export interface Log {
 export interface LogOptions {
   write(line: string): void;
   nowMs(): number;
-  /** Runs once after the delay. */
+  /** Calls `run` once after the delay. */
   after(delayMs: number, run: () => void): void;
   pretty: boolean;
   level: LogLevel;

@@ -23,7 +23,10 @@ const timeoutMs = 20_000;
 /** Time that a stopping process waits for messages in progress. */
 const stopWithinMs = 2_000;
 
-/** @param url `smtp://` (STARTTLS) or `smtps://`, with user and password if the server requires them. @param from sender of all messages */
+/**
+ * @param url `smtp://` (STARTTLS) or `smtps://`, with user and password if the server requires them
+ * @param from sender of all messages
+ */
 export function createMail({ url, from }: { url: string; from: string }, log: Log): Mail {
   const underWay = new Set<Promise<void>>();
   const send = async (message: Message): Promise<void> => {
@@ -32,7 +35,7 @@ export function createMail({ url, from }: { url: string; from: string }, log: Lo
       const { createTransport } = await import('nodemailer');
       const transport = createTransport(transportOptions(url));
       try {
-        // As an object it is one address; a string would be parsed as a list.
+        // An object is a single address; a string would be parsed as a list.
         const to = { name: '', address: message.to };
         await transport.sendMail({ ...message, to, from, disableFileAccess: true, disableUrlAccess: true });
       } finally {
@@ -53,7 +56,7 @@ export function createMail({ url, from }: { url: string; from: string }, log: Lo
   };
 }
 
-/** A server on another machine receives nothing before the connection is encrypted. */
+/** Requires encryption before anything is sent to a server on another machine. */
 function transportOptions(url: string) {
   const { protocol, hostname, port, username, password } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');

@@ -12,7 +12,6 @@ export function maskedUrl(url: string): string {
   return `${base}?${masked.join('&')}${fragment}`;
 }
 
-/** Returns true if the URL was masked for display. */
 export function isMasked(url: string): boolean {
   return url.includes(mask) || url.toUpperCase().includes(encodeURIComponent(mask));
 }

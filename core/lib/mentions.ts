@@ -1,4 +1,4 @@
-// Tests whether a text contains one of some ids.
+// Tests whether a text contains any id of a set.
 const anyId = /[a-z]{3}_[0-9a-hjkmnp-tv-z]{26}/g;
 
 export type Mentions = (text: string) => boolean;

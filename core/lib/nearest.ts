@@ -3,7 +3,10 @@ import { distance } from 'fastest-levenshtein';
 
 /** Longer names are not compared, because the cost is quadratic in their length. */
 const lengthMax = 100;
-/** A name of three to five letters may have one typo, one of six two: `not` is no suggestion for `nope`. */
+/**
+ * Letters per allowed typo: a name of three to five letters may have one, so `not` is no suggestion for
+ * `nope`.
+ */
 const lettersPerTypo = 3;
 
 /** @returns the closest of `known`, ignoring case; undefined if none is close enough */

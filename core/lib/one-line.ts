@@ -25,7 +25,7 @@ export function inOneLine(text: string): string {
   return (result + cleaned(line.slice(after))).trim();
 }
 
-/** Paths of such texts in a value. */
+/** Paths of one-line texts in a value. */
 interface LinePaths {
   readonly isLine: boolean;
   readonly below: readonly (readonly [name: string, places: LinePaths])[];
@@ -35,8 +35,8 @@ interface LinePaths {
 }
 
 /**
- * Returns a function that normalizes such texts of a valid value in place; null if the schema has none. The function throws
- * ApiError validation_failed for a text without visible characters.
+ * Returns a function that normalizes the one-line texts of a valid value in place; null if the schema has
+ * none. The function throws ApiError validation_failed for a text without visible characters.
  */
 export function normalizerOf(schema: TSchema): ((value: unknown) => void) | null {
   const linePaths = linePathsOf(schema);

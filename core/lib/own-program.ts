@@ -3,7 +3,6 @@
 import { join } from 'node:path';
 import { cleanBunFlags, packageRoot } from './clean-bun.ts';
 
-/** True if Tatami runs as one executable. */
 export const isExecutable = import.meta.dir.startsWith('/$bunfs/');
 
 /** Name of the command in help and messages. */

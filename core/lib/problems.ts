@@ -40,9 +40,9 @@ export interface Problems {
   /** Adds a problem, or replaces the message of an existing one and leaves its start time. */
   raise(kind: ProblemKind, message: string): void;
   clear(kind: ProblemKind): void;
-  /** In the order in which they were raised. */
+  /** Returns the problems in the order in which they were raised. */
   list(): readonly Problem[];
-  /** Called when a problem is raised (with it) or cleared (with null). */
+  /** Calls the listener when a problem is raised (with the problem) or cleared (with null). */
   onChange(listener: (kind: ProblemKind, problem: Problem | null) => void): void;
 }
 

@@ -2,7 +2,7 @@
 
 const hidden = Symbol('version');
 
-/** Attaches the version to an object whose response omits it. @returns the object */
+/** Attaches the version to an object whose response omits it. */
 export function withVersion<T extends object>(response: T, version: unknown): T {
   return Object.assign(response, { [hidden]: version });
 }

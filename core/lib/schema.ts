@@ -39,7 +39,7 @@ export function described<S extends TSchema>(schema: S, doc: string | undefined)
   return { ...schema, description: `${doc} ${description}`, [rule]: description };
 }
 
-/** A list of words with a name in the OpenAPI document, to which every use refers. */
+/** Returns the schema of a list of words with a name in the OpenAPI document, to which every use refers. */
 export function enumeration<const V extends readonly string[]>(
   name: string,
   values: V,
@@ -66,7 +66,6 @@ export function idOf(prefix: string | null, description?: string): ReturnType<ty
 
 const uuidPattern = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$';
 
-/** Returns the pattern of ids with that prefix. */
 export function idPattern(prefix: string | null): string {
   return prefix === null ? uuidPattern : patternOf(prefix);
 }
@@ -152,8 +151,8 @@ export type InputForm =
   'fields' | 'list' | 'eventPatterns' | 'json' | 'issueFilter' | 'eventFilter' | 'eventPattern';
 
 /**
- * Key of the fields that a body property writes, if not the field of its name; `inside` if the properties of its value are fields.
- * Rights narrowed to fields use it.
+ * Key of the fields that a body property writes, if they are not the field of its name; `inside` if the
+ * properties of its value are fields. Rights that are limited to fields are checked by it.
  */
 export const writes: unique symbol = Symbol('writes');
 export type WrittenFields = readonly string[] | 'inside';

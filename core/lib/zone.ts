@@ -1,4 +1,5 @@
-// Converts between UTC and local times of IANA time zones: a cycle begins at local midnight, whatever that is in UTC on that day.
+// Converts between UTC and local times of IANA time zones. For example, a cycle begins at local midnight,
+// whose UTC time differs between zones and days.
 import { didYouMean } from './nearest.ts';
 
 const longestNameChars = 64;
@@ -24,8 +25,8 @@ export interface WallMoment extends WallTime {
 }
 
 /**
- * Returns a sentence about what is wrong with a time zone name, or null. Offsets such as +01:00 are refused, because they have no
- * daylight saving time.
+ * Returns the problem of a time zone name as a sentence; null if the name is valid. Offsets such as +01:00
+ * are refused, because they have no daylight saving time.
  */
 export function checkZone(name: string): string | null {
   if (isZone(name)) return null;
@@ -99,9 +100,10 @@ export function wallToUtc(zone: string, { year, month, day, hour, minute }: Wall
 }
 
 /**
- * `wallToUtc` optimized for many ascending days: without a clock change near a day, the zone is queried once for all times of the
- * day.
- * @returns the moment that many minutes after the midnight of a day, which is given as if it were UTC
+ * `wallToUtc` optimized for many ascending days: without a clock change near a day, the zone is queried once
+ * for all times of the day.
+ * @returns a function of a midnight, given as if it were UTC, and the minutes after it; its result is
+ * milliseconds since the epoch
  */
 export function wallOf(zone: string): (midnight: number, minutes: number) => number {
   let offsets = new Map<number, number>();
@@ -114,7 +116,7 @@ export function wallOf(zone: string): (midnight: number, minutes: number) => num
   return (midnight, minutes) => {
     const local = new Date(midnight + minutes * 60_000);
     const before = known(midnight - farthestMs);
-    // The end of a day is the start of the next.
+    // `minutes` may reach the end of the day, so the range extends to the day after it.
     if (before === known(midnight + 2 * farthestMs)) return local.getTime() - before;
     return wallToUtc(zone, {
       year: local.getUTCFullYear(),

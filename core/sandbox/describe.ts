@@ -19,10 +19,13 @@ const describeLimits: RunLimits = {
   // Same as for a run, so that a bundle that can be described also loads.
   startupMs: 250,
 };
-/** The other limits count CPU time; this one ends the wait on a machine that is too busy. */
+/** Maximum wall time, for a machine that is too busy to reach the CPU limits. */
 const describeWallMs = 90_000;
 
-/** The plugin's definition cannot be evaluated; the message includes the message of the module's error. */
+/**
+ * Thrown if a plugin's definition cannot be evaluated; the message includes the message of the module's
+ * error.
+ */
 export class DefinitionError extends Error {
   /** V8 stack of the thrown error; positions are in the bundle, named `plugin.js`. */
   readonly thrownStack: string | undefined;

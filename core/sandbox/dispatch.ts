@@ -1,5 +1,6 @@
-// Assigns queued jobs to sidecars. Quarantined installs run one at a time in their own sidecar: those killed for their CPU time or
-// memory do not disturb others there, and for suspects of a crash without a clear culprit the next crash has one.
+// Assigns queued jobs to sidecars. Quarantined installs run one at a time in a separate sidecar: installs
+// killed for their CPU time or memory do not disturb others there, and the next crash identifies the culprit
+// among the suspects.
 import type { Fleet } from './fleet/fleet.ts';
 import type { SidecarProcess } from './fleet/process.ts';
 import { nonceSource } from './frames.ts';

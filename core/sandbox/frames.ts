@@ -26,7 +26,7 @@ import { resultUnitsMax } from '../../sdk/plugin/handlers.ts';
 import { plainText } from '../lib/printable.ts';
 import { bytesPerUnit, type Frame, type FrameBounds } from './framing.ts';
 
-/** The sidecar sent a message that a genuine one never sends. */
+/** Thrown for a message that a genuine sidecar never sends. */
 export class ProtocolBreach extends Error {}
 
 const headBytesMax = 64 * 1024;

@@ -6,7 +6,7 @@ import type { FromSidecar, ToSidecar } from './protocol.ts';
 /** A larger frame is a protocol violation; the largest frame of the core is a bundle of 4 Mi characters. */
 export const frameBytesMax = 16 * 1024 * 1024;
 const sizesBytes = 8;
-/** Most UTF-8 bytes of one UTF-16 unit. */
+/** Maximum number of UTF-8 bytes per UTF-16 unit. */
 export const bytesPerUnit = 3;
 /** Up to this length the buffer is sized for the worst case, which is cheaper than counting bytes. */
 const guessedUnitsMax = 16 * 1024;
@@ -40,11 +40,11 @@ export interface FrameReader {
 
 /** Splits a byte stream into frames. `bounds` is called for each frame when its sizes are read. */
 export function createFrameReader(bounds: () => FrameBounds): FrameReader {
-  /** Between two chunks this is less than one frame. */
+  /** Received bytes of incomplete frames; between two chunks, less than one frame. */
   let pending: Buffer[] = [];
   let pendingBytes = 0;
 
-  /** Returns the pending bytes, the first `bytes` of them contiguous. */
+  /** Returns a buffer that begins with the pending bytes, at least `bytes` of them if as many are pending. */
   const join = (bytes: number): Buffer => {
     const [first] = pending;
     if (first && (pending.length === 1 || first.byteLength >= bytes)) return first;

@@ -54,7 +54,7 @@ export interface SandboxJob {
 
 /** Records the messages of a run in order. Arguments are immutable and may be stored. */
 export interface Tape {
-  /** The run starts; called again if the run is restarted. */
+  /** Called when the run starts, and again if the run is restarted. */
   begin(): void;
   /** Called for each message to the guest. */
   recordReply(message: CallReply): void;
@@ -66,9 +66,12 @@ export interface Tape {
 export type GuestCall = readonly [call: number, op: string, args: string];
 
 export interface Pace {
-  /** The guest made a call or set a timer. @returns false to end the run here */
+  /** Called when the guest makes a call or sets a timer. @returns false to end the run here */
   take(call: GuestCall): boolean;
-  /** The guest has consumed everything, and waits or has ended. @returns the answers to deliver together next; null to end the run here */
+  /**
+   * Called when the guest has consumed everything, and waits or has ended.
+   * @returns the answers to deliver together next; null to end the run here
+   */
   next(): readonly Paced[] | null;
 }
 
@@ -79,7 +82,7 @@ export interface Paced {
   readonly elapsedMs: number;
 }
 
-/** `value` is JSON text; the guest sees an error as a thrown error with `.code`. */
+/** `value` is JSON text; an error is thrown in the guest, with its code as `.code`. */
 export type CallAnswer =
   { ok: true; value: string } | { ok: false; error: { code: string; message: string } };
 
@@ -120,7 +123,7 @@ export type SandboxOutcome = RunUsage &
         /** V8 stack of the thrown error; positions are in the bundle, named `plugin.js`. */
         stack?: string;
       }
-    /** Lost without a proven fault of this plugin: run it again, no violation. */
+    /** The run was lost without a proven fault of the plugin: run it again, and record no violation. */
     | { status: 'interrupted'; message: string }
   );
 
@@ -136,8 +139,8 @@ export interface SandboxOptions {
   split?: 'none' | 'workspace' | 'install';
   /** Replaces the programs of the sidecar; tests use a hostile one. */
   programs?: SidecarPrograms;
-  /** Most warm isolates per sidecar; the least recently used is dropped first. */
+  /** Maximum number of warm isolates per sidecar; the least recently used is dropped first. */
   isolatesMax?: number;
-  /** Most runs in flight in the active sidecar, runs that wait for an answer included. */
+  /** Maximum number of runs in flight in the active sidecar, including runs that wait for an answer. */
   concurrentRunsMax?: number;
 }

@@ -1,5 +1,6 @@
-// Fair queue with partitions ("lanes"): items of one lane run one at a time and in order. Slots rotate between workspaces, then between the
-// installs of a workspace, then between the lanes of an install; quotas leave slots free for the others.
+// Fair queue with partitions: items of one partition run one at a time and in order. Slots rotate between
+// workspaces, then between the installs of a workspace, then between the partitions of an install; quotas
+// leave slots free for the others.
 import { FairQuota } from '../lib/fairness/fair-quota.ts';
 import { FairQueue } from '../lib/fairness/fair-queue.ts';
 
@@ -17,18 +18,18 @@ interface PartitionQueue<Item> {
 
 export interface PartitionQueues<Item> {
   push(name: string, owner: Owner, item: Item): void;
-  /** Returns the next item that `accept` admits; its lane is busy until `release`. */
+  /** Returns the next item that `accept` admits; its partition is busy until `release`. */
   take(accept: (item: Item) => boolean): Item | undefined;
   release(name: string): void;
-  /** Empties every queue. */
+  /** Removes and returns all waiting items. */
   clear(): Item[];
 }
 
-/** @param slots maximum number of items taken and not yet released, across all lanes */
+/** @param slots maximum number of items taken and not yet released, across all partitions */
 export function createPartitionQueues<Item>(slots: number): PartitionQueues<Item> {
-  /** Lanes that are busy or have waiting items. Callers of `push` bound the number of items. */
+  /** Partitions that are busy or have waiting items. Callers of `push` bound the number of items. */
   const queues = new Map<string, PartitionQueue<Item>>();
-  /** Lanes that are free and have waiting items. */
+  /** Partitions that are free and have waiting items. */
   const fairQueue = new FairQueue<PartitionQueue<Item>>();
   const quota = new FairQuota(slots);
 

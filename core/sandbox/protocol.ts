@@ -1,20 +1,23 @@
-// Messages between the core and the sidecar over the inherited descriptor 3; `framing.ts` encodes them. These two files are the only
-// ones that both sides import. The core validates every message: see `frames.ts` and `run/`.
+// Messages between the core and the sidecar over the inherited descriptor 3; `framing.ts` encodes them. The
+// core validates every message: see `frames.ts` and `run/`.
 
-/** Most UTF-16 units of the arguments or the result of a call; only KV values, up to 2 MiB, and fetches may be longer. */
+/**
+ * Maximum UTF-16 units of the arguments or the result of a call; only KV values, up to 2 MiB, and fetches may
+ * be longer.
+ */
 const textMax = 256 * 1024;
 export const kvTextMax = 2_200_000;
 export const inputMax = 160 * 1024;
 export const codeMax = 4 * 1024 * 1024;
 export const manifestMax = 256 * 1024;
-/** Most characters of one log line. */
+/** Maximum number of characters of one log line. */
 export const logTextMax = 64 * 1024;
-/** Most characters of an error message or a stack. */
+/** Maximum number of characters of an error message or a stack. */
 export const messageMax = 4000;
 export const opMax = 60;
-/** Most host calls and timers that a handler may start between two answers. */
+/** Maximum number of host calls and timers that a handler may start between two answers. */
 export const callsPerFrameMax = 1000;
-/** Maximum number of a call; the calls of a run are numbered from 1. */
+/** Highest number of a call; the calls of a run are numbered from 1. */
 export const callMax = 2 ** 31;
 /** One day; a sanity bound far above every real duration. */
 export const msMax = 86_400_000;
@@ -151,7 +154,7 @@ export type FromSidecar =
    * guest code may be running.
    */
   | { t: 'drained'; run: RunNonce; acked: number; said: GuestOutput }
-  /** `acked` as in `drained`; the run never saw later messages. */
+  /** `acked` as in `drained`; the run never received later messages. */
   | {
       t: 'end';
       run: RunNonce;

@@ -1,5 +1,5 @@
-// Routes the messages of sidecars to their runs, and the death of a sidecar to the runs that were in flight in it. This is the only
-// module that decides to kill a sidecar for its behavior.
+// Routes the messages of sidecars to their runs, and the death of a sidecar to the runs that were in flight
+// in it.
 import { systemClock } from '../lib/clock.ts';
 import { blame, type Death } from './blame.ts';
 import { createFleet, type Fleet } from './fleet/fleet.ts';

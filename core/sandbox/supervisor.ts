@@ -25,7 +25,9 @@ export type {
   SandboxOptions,
 } from './job.ts';
 
-/** @throws Error if the first sidecar does not start, or the system does not support a strict jail that was asked for */
+/**
+ * @throws Error if the first sidecar does not start, or the system does not support a required strict jail
+ */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (!existsSync(options.nodePath))
     throw new Error(`Plugins need Node 24, but ${options.nodePath} does not exist.`);

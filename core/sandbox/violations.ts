@@ -5,7 +5,10 @@ import { LRUCache } from 'lru-cache';
 
 const crashMemoryMs = 3_600_000;
 const burnMemoryMs = 600_000;
-/** Per category. An install that is evicted because this many others crashed later may share a sidecar again. */
+/**
+ * Maximum number of installs per category. An install that is evicted for later ones may share a sidecar
+ * again.
+ */
 const installsTrackedMax = 10_000;
 
 export interface Violations {
@@ -17,11 +20,11 @@ export interface Violations {
   /** Records that a run ended without crashing its process. */
   survived(installId: string): void;
   quarantined(installId: string, sha256: string): boolean;
-  /** Clears the crashes and suspicions of an install, not what `burned` recorded. */
+  /** Clears the crashes and suspicions of an install, but not the records of `burned`. */
   forget(installId: string): void;
 }
 
-/** @param trackedMax most installs stored per category */
+/** @param trackedMax maximum number of installs stored per category */
 export function createViolations(clock: () => number, trackedMax: number = installsTrackedMax): Violations {
   const isWithin = (atMs: number | undefined, ms: number): boolean =>
     atMs !== undefined && atMs > clock() - ms;

@@ -8,7 +8,7 @@ import { parseAddress, parseCidr, type IpAddress, type Cidr } from '../cidr.ts';
 
 export interface AddressPolicy {
   allow: readonly Cidr[];
-  /** Port of this server, once it is known. */
+  /** Port of this server; undefined until the server listens. */
   ownPort: () => number | undefined;
   /** Addresses of this machine's interfaces. */
   localAddresses: () => readonly string[];
@@ -17,14 +17,14 @@ export interface AddressPolicy {
 export interface Permitted {
   /** Canonical notation, used to connect. */
   address: string;
-  /** True if the allow-list contains it; plain http is then allowed. */
+  /** True if the allow-list contains the address; plain http is then allowed. */
   opened: boolean;
 }
 
 /** `refused` completes the sentence "leads to …". */
 export type Verdict = Permitted | { refused: string };
 
-/** Cloud services that return credentials of the machine; some have addresses that look public. */
+/** Addresses of cloud services that return credentials of the machine; some look public. */
 const METADATA_ADDRESSES: ReadonlySet<string> = new Set([
   '169.254.169.254', // AWS, Azure, GCP, DigitalOcean, Hetzner …
   '169.254.170.2', // AWS ECS task credentials
@@ -76,7 +76,10 @@ function isPublic(address: IpAddress): boolean {
   return address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST);
 }
 
-/** An address that embeds an IPv4 address must be allowed itself, and the embedded one too. */
+/**
+ * Returns true if the allow-list contains the address. An embedded IPv4 address must also be public or
+ * allowed.
+ */
 function isOpened(address: IpAddress, allow: readonly Cidr[]): boolean {
   const inner = embeddedIpv4(address);
   if (inner !== undefined && !isPublic(inner) && !isOpened(inner, allow)) return false;

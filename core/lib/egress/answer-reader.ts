@@ -22,11 +22,11 @@ const HEADER_BYTES_MAX = 16 * 1024;
 /** Maximum number of interim responses (1xx) before the final one. */
 const INTERIM_ANSWERS_MAX = 20;
 const STRICT = 0;
-/** Return values of the parser's callback after the headers. */
+/** Return values of the `kOnHeadersComplete` callback. */
 const READ_BODY = 0;
 const NO_BODY = 1;
 const NOT_HTTP_ANY_MORE = 2;
-/** A server that closes idle connections after so few seconds may be closing one during the next write. */
+/** Matches a timeout of 0 or 1 s, after which the server may close the connection during the next write. */
 const IDLE_TOO_SHORT = /\btimeout=[01]\b/i;
 
 export class SwitchedProtocols extends Error {}

@@ -37,7 +37,7 @@ export class EgressConnection {
     socket.once(ready, () => this.#onConnected());
     socket.on('data', (chunk: Buffer) => this.#receive(() => this.#reader.read(chunk)));
     socket.once('end', () => this.#receive(() => this.#reader.end()));
-    // Stays attached, because a destroyed socket may emit one more error.
+    // The listener stays attached, because a destroyed socket may emit one more error.
     socket.on('error', (error) => this.#fail(error));
     socket.once('close', () => this.#fail(new Error('it was closed')));
   }
@@ -53,7 +53,7 @@ export class EgressConnection {
     else this.#unsent = request;
   }
 
-  /** Closes the connection without a callback. */
+  /** Closes the connection without failing the pending request. */
   destroy(): void {
     this.#waiting = null;
     this.#close();

@@ -14,7 +14,7 @@ import type { Target } from './target.ts';
 export type Connect = (address: string, port: number) => net.Socket;
 
 export interface Pool {
-  /** Returns an idle or new connection. It returns to the pool itself after a complete response. */
+  /** Returns an idle or new connection, which returns itself to the pool after a complete response. */
   take: (target: Target, address: string) => EgressConnection;
   /** Closes all connections, idle or not. */
   close: () => void;
@@ -22,7 +22,7 @@ export interface Pool {
 
 export function createPool(options: { connect: Connect; extraRoots: readonly string[] }): Pool {
   const secureOptions: tls.ConnectionOptions = {
-    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would change the default.
+    // Set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment changes the default.
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
     ALPNProtocols: ['http/1.1'],

@@ -1,6 +1,6 @@
 /**
- * Every exchange is one request, bounded in time and bytes. Real sockets on loopback; timers are fired manually, so that the test
- * decides about timeouts.
+ * Every exchange is one request, bounded in time and bytes. The tests use real sockets on loopback and fire
+ * timers manually, to control timeouts.
  */
 import { afterEach, expect, test } from 'bun:test';
 import net from 'node:net';
@@ -71,7 +71,7 @@ async function fail(work: Promise<unknown>): Promise<EgressError> {
   throw error;
 }
 
-/** Timers that fire only on demand, by their length. */
+/** Creates timers that fire only on demand, identified by their length. */
 function manualTimers() {
   const running = new Map<number, () => void>();
   const startTimer: EgressOptions['startTimer'] = (fire, afterMs) => {
@@ -210,7 +210,6 @@ test('a receiver that never responds, or responds endlessly slowly, is cut off a
     const timers = manualTimers();
     const server = await serve((socket) => {
       socket.write(first);
-      // The request has arrived; now the timeout fires.
       setImmediate(() => timers.fire(15_000));
     });
     const error = await fail(build({ startTimer: timers.startTimer }).send(ask(server.url)));

@@ -19,12 +19,12 @@ import { parseTarget, type Target } from './target.ts';
 export type Resolve = (host: string) => Promise<readonly { address: string; family: number }[]>;
 
 export interface EgressOptions {
-  /** CIDRs allowed beyond public addresses; plain http is possible only there. */
+  /** CIDRs allowed in addition to public addresses; plain http is possible only to these. */
   allow: readonly string[];
   /** Port of this server, refused on every address of this machine even if the allow-list contains it. */
   ownPort: () => number | undefined;
   resolve: Resolve;
-  /** Additional trusted roots (PEM), besides those of the runtime. */
+  /** Trusted root certificates (PEM) in addition to those of the runtime. */
   extraRoots?: readonly string[];
   connect?: Connect;
   localAddresses?: () => readonly string[];
@@ -53,7 +53,7 @@ export interface EgressResponse extends RawResponse {
 }
 
 export interface Egress {
-  /** Any status is a response, including 3xx. @throws EgressError */
+  /** Resolves for any status, including 3xx. @throws EgressError */
   send: (request: EgressRequest) => Promise<EgressResponse>;
   /**
    * Checks a URL at registration: refuses an ambiguous URL, an address that `send` would refuse, and http outside the allow-list.

@@ -1,4 +1,4 @@
-// Ends a request or its host lookup early, by timeout or by the caller. It has one listener at a time, which costs a tenth of
+// Ends a request or its host lookup early, by timeout or by the caller. A single listener costs a tenth of
 // composed AbortSignals.
 import { EgressError } from './error.ts';
 import type { StartTimer } from './exchange.ts';

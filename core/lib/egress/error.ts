@@ -22,7 +22,7 @@ export type EgressErrorCode =
 
 export class EgressError extends Error {
   readonly code: EgressErrorCode;
-  /** True if bytes of the request may have reached the peer, so that a retry may be seen twice. */
+  /** True if bytes of the request may have reached the peer, so that a retry may duplicate the request. */
   readonly sent: boolean;
 
   constructor(code: EgressErrorCode, message: string, options: { sent?: boolean; cause?: unknown } = {}) {

@@ -5,7 +5,7 @@
 
 export interface Resting {
   idleSinceMs: number;
-  /** The owner then calls `remove`. */
+  /** Closes the connection; the owner then calls `remove`. */
   destroy(): void;
 }
 
@@ -23,13 +23,16 @@ interface Idle<C extends Resting> {
 const IDLE_TIMEOUT_MS = 1_000;
 /** Large, because many endpoints may share one host. */
 export const IDLE_PER_KEY_MAX = 256;
-/** Limit of file descriptors. Without it, hosts with one request each would keep as many connections as requests per second. */
+/**
+ * Bounds file descriptors: with one request per host, idle connections would be as many as requests per
+ * second.
+ */
 export const IDLE_MAX = 1_024;
 
 export function createIdle<C extends Resting>(): Idle<C> {
-  /** In the order in which they became idle. */
+  /** Idle connections in the order in which they became idle. */
   const all = new Set<C>();
-  /** Newest last. */
+  /** Idle connections by key, newest last. */
   const byKey = new Map<string, C[]>();
   let sweep: NodeJS.Timeout | null = null;
 

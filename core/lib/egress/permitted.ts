@@ -5,7 +5,10 @@ import type { Resolve } from './egress.ts';
 import { EgressError } from './error.ts';
 import type { Target } from './target.ts';
 
-/** In DNS order; synchronous for a literal address. @throws EgressError, also by rejection */
+/**
+ * Returns the addresses in DNS order, synchronously for a literal address. @throws EgressError, also by
+ * rejection
+ */
 export type FindPermitted = (target: Target) => Permitted[] | Promise<Permitted[]>;
 
 type Judge = (address: string, port: number) => Verdict;

@@ -1,6 +1,6 @@
 /**
- * Serializes a request and ensures that it is exactly one: header names and values are checked (RFC 9110 §5.5), and headers that
- * frame or route a message cannot be set by callers, because they could smuggle a second request.
+ * Serializes a request so that it cannot contain a second one: header names and values are checked (RFC 9110
+ * §5.5), and headers that frame or route a message cannot be set by callers.
  */
 import { LRUCache } from 'lru-cache';
 import { EgressError } from './error.ts';
@@ -52,7 +52,7 @@ export function requestBytes(request: {
   return bytes;
 }
 
-/** Valid header names in lower case. Callers send the same few. */
+/** Cache of valid header names: name → lower case. Callers send the same few. */
 const passed = new LRUCache<string, string>({ max: 200 });
 
 /** @throws EgressError bad_request */

@@ -14,7 +14,7 @@ export interface Target {
   port: number;
   /** Path and query, percent-encoded, as in the request line. */
   path: string;
-  /** The Host header. */
+  /** Value of the Host header. */
   authority: string;
 }
 
@@ -23,7 +23,9 @@ const SHAPE = /^(https?):\/\/([^/?#]*)([/?#].*)?$/i;
 const PORT = /^[1-9]\d{0,4}$/;
 /** RFC 1123 does not allow underscores in host names, but container networks use them. */
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
-/** The URL parser reads a host with such a last label as IPv4 address (WHATWG URL § ends-in-a-number). */
+/**
+ * The URL parser reads a host whose last label matches as an IPv4 address (WHATWG URL § ends-in-a-number).
+ */
 const NUMBER_LABEL = /^(?:\d+|0x[0-9a-f]*)$/;
 
 /** @throws EgressError bad_url, saying what to write instead */
@@ -80,7 +82,7 @@ function readPort(text: string | undefined, defaultPort: number): number {
   return Number(text);
 }
 
-/** Returns true for an IPv4 literal. */
+/** Returns true for an IPv4 literal, false for a DNS name. @throws EgressError bad_url */
 function readName(host: string): boolean {
   if (host === '') throw bad('has no host');
   if (host.endsWith('.')) throw bad('has a host with a trailing dot');

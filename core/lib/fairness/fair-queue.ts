@@ -56,7 +56,6 @@ export class FairQueue<Item> {
     return undefined;
   }
 
-  /** Returns the number of queued items of a group. */
   waitingOf(group: string): number {
     const members = this.#groupsByName.get(group)?.members ?? [];
     return members.reduce((sum, { waiting }) => sum + waiting.length, 0);

@@ -9,7 +9,10 @@ import { partyOf, type BillingAccount } from '../billing-account.ts';
 export class FairQuota {
   readonly #total: number;
   readonly #under: FairQuota | null;
-  /** By group and by member. An entry is removed when it reaches 0, so the capacity bounds the number of entries. */
+  /**
+   * Usage by group and by member. An entry is removed when it reaches 0, so the capacity bounds the number of
+   * entries.
+   */
   readonly #taken = new Map<string, number>();
   #takenByAll = 0;
 
@@ -81,7 +84,10 @@ export class FairQuota {
   }
 }
 
-/** Returns how much more may be taken: until the usage equals what is left free. */
+/**
+ * Returns the amount that may still be taken: half of the difference between free capacity and usage, rounded
+ * up.
+ */
 function allowance(free: number, taken: number): number {
   return Math.max(0, Math.ceil((free - taken) / 2));
 }

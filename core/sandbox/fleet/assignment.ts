@@ -2,7 +2,9 @@
 import type { SidecarProcess } from './process.ts';
 import { promote, type FleetMember, type SidecarRole, type Roster } from './roster.ts';
 
-/** Most groups that have a process at the same time; the least recently used idle one is evicted. */
+/**
+ * Maximum number of groups that have a process at the same time; an idle one is evicted for another group.
+ */
 const groupsMax = 8;
 
 export interface AssignmentOptions {

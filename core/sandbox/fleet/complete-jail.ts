@@ -8,7 +8,7 @@ import type { ProcessStatus } from './vitals.ts';
 
 export interface Jailed {
   readonly report: JailReport;
-  /** The created group, even if the process could not be moved into it. */
+  /** Control group of the sidecar, present even if the process could not be moved into it. */
   readonly group: ControlGroup | undefined;
 }
 

@@ -18,7 +18,7 @@ export interface FleetOptions {
   load(sidecar: SidecarProcess): number;
   /** @throws ProtocolBreach */
   onMessage(sidecar: SidecarProcess, message: Spoken): void;
-  /** Called when a process exits unexpectedly, after its replacement was started. */
+  /** Called when a process exits unexpectedly, after its replacement was started or scheduled. */
   onGone(sidecar: SidecarProcess, why: string): void;
   /** Called when a sidecar became ready, or when `find` may start one again. */
   onChange(jail?: JailReport): void;
@@ -28,8 +28,9 @@ export interface FleetOptions {
 /** An idle sidecar ends after this time, except for the active one of a sandbox that is not split. */
 const idleMs = 30_000;
 /**
- * Delay of the first standby of a sandbox that is not split: the first runs get the CPU to themselves, and a process that lives for
- * seconds starts one sidecar instead of two. A crash before then waits for a new sidecar, about 0.2 s.
+ * Delay of the first standby of a sandbox that is not split: the first runs get the CPU to themselves, and a
+ * process that runs for seconds starts one sidecar instead of two. A crash before then waits for a new
+ * sidecar, about 0.2 s.
  */
 const standbyDelayMs = 10_000;
 
@@ -117,7 +118,10 @@ export function createFleet(options: FleetOptions): Fleet {
   };
 }
 
-/** Starts missing sidecars, one process at a time, and the first standby after a delay. */
+/**
+ * Creates a function that starts missing sidecars, one process at a time, and the first standby after a
+ * delay.
+ */
 function createFilling(
   missing: () => Pick<FleetMember, 'role' | 'group'> | undefined,
   spawn: (role: SidecarRole, group?: string) => FleetMember,

@@ -33,7 +33,9 @@ export interface Link {
    * reading, the sidecar counts as alive.
    */
   readonly lastActiveAt: number;
-  /** Amount of output that the sidecar has not read, in bytes, plus UTF-16 units of what is not encoded yet. */
+  /**
+   * Amount of output that the sidecar has not read: bytes of encoded output plus UTF-16 units of the rest.
+   */
   readonly backlog: number;
   /** Pauses or resumes reading. */
   pause(paused: boolean): void;

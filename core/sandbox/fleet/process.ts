@@ -1,5 +1,5 @@
-// Runs one sidecar process: starts it in its jail, exchanges messages over descriptor 3, and reports its start, messages and exit.
-// Kills the process by its own decision only for a protocol violation.
+// Runs one sidecar process: starts it in its jail, exchanges messages over descriptor 3, and reports its
+// start, messages and exit. Kills the process if its start fails, if it breaks the protocol, or on request.
 import { plainText } from '../../lib/printable.ts';
 import { ProtocolBreach, type SidecarMessage } from '../frames.ts';
 import { groupBytesMax, type ControlGroup, type CgroupHierarchies } from '../jail/cgroup.ts';
@@ -190,7 +190,7 @@ function begin(options: SpawnOptions): Life {
   };
 }
 
-/** Starts the process. If the system refuses it, that is reported like any other exit. */
+/** Starts the process. A refusal by the system is reported like an exit. */
 function start(life: Life, exited: (died: string) => Promise<void>, link: Link): void {
   const { options, user } = life;
   try {

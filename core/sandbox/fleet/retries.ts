@@ -9,7 +9,7 @@ export interface Retries {
   readonly isWaiting: boolean;
   failed(): void;
   succeeded(): void;
-  /** Cancels all retries. */
+  /** Cancels the pending retry and prevents further ones. */
   stop(): void;
 }
 

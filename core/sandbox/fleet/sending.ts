@@ -2,7 +2,10 @@
 import { encodeFrames, unitsOf } from '../framing.ts';
 import type { ToSidecar } from '../protocol.ts';
 
-/** Normal traffic stays far below: bundles, inputs, and the answers to the calls that `Room` admits. */
+/**
+ * Maximum amount of unread output. Bundles, inputs and the answers that `CallCapacity` admits stay far below
+ * it.
+ */
 const waitingBytesMax = 128 * 1024 * 1024;
 
 export interface SendingOptions {
@@ -14,11 +17,13 @@ export interface SendingOptions {
 }
 
 export interface Sending {
-  /** Amount of output that the sidecar has not read, in bytes, plus UTF-16 units of what is not encoded yet. */
+  /**
+   * Amount of output that the sidecar has not read: bytes of encoded output plus UTF-16 units of the rest.
+   */
   readonly backlog: number;
   /** Time when the sidecar last read something; undefined if no output waits. */
   readonly waitsSince: number | undefined;
-  /** Starts writing, with this message before those that were sent already. */
+  /** Starts writing, with `first` before the messages that wait already. */
   begin(first: ToSidecar): void;
   send(message: ToSidecar): void;
   /** Call when the socket is writable again. */

@@ -13,12 +13,12 @@ const silentStarvingMsMax = 30_000;
 interface Silence {
   /** Time of the last ping. */
   pingedAt: number | undefined;
-  /** Time since then in which the sidecar waited for the CPU. */
+  /** Time since the last ping in which the sidecar waited for the CPU. */
   starvedMs: number;
   readonly starving: Starving;
 }
 
-/** One pass over all sidecars. */
+/** Timing of one pass over all sidecars, monotonic milliseconds. */
 export interface Look {
   readonly now: number;
   readonly sinceMs: number;

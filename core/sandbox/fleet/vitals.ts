@@ -19,7 +19,7 @@ export interface ProcessStatus {
   close(): void;
 }
 
-/** @param pid process id of a live process; except on Linux all results are zero or false */
+/** @param pid process id of a live process; on other systems than Linux, all results are zero or false */
 export function openProcessStatus(pid: number): ProcessStatus {
   const buffer = Buffer.alloc(textBytesMax);
   let fd = openedOrNone(`/proc/${pid}/status`);

@@ -11,7 +11,7 @@ const securebits = 0b1111n;
 const capabilityCount = 64;
 const version3 = 0x20080522;
 
-/** Ignores errors: the kernel refuses a step only if there is nothing to drop. The core checks the remaining capabilities. */
+/** Ignores errors, because the core checks the remaining capabilities. */
 export function dropCapabilities(libc: LibC): void {
   libc.prctl(PR_SET_SECUREBITS, securebits, 0n, 0n, 0n);
   for (let one = 0; one < capabilityCount; one++) libc.prctl(PR_CAPBSET_DROP, BigInt(one), 0n, 0n, 0n);

@@ -21,7 +21,7 @@ export const groupBytesMax = 768 * 1024 * 1024;
 const removalTries = 20;
 const removalMs = 10;
 
-/** The name of a group goes on with the process ids of the core and of the sidecar. */
+/** Prefix of group names; the process ids of the core and of the sidecar follow. */
 const namePrefix = 'tatami-sidecar-';
 
 /** A directory of a hierarchy, the limits to write by file, and the file that counts out-of-memory kills. */

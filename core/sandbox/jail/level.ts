@@ -22,7 +22,7 @@ export const noJail: JailReport = {
 /** `full`: every restriction that `missingOf` checks is in place; `partial`: some are; `off`: Node's permission flags only. */
 export type JailLevel = 'full' | 'partial' | 'off';
 
-/** First version that also restricts signals and abstract sockets. */
+/** First Landlock ABI version that also restricts signals and abstract sockets. */
 const landlockAbiMin = 6;
 const namespacesWanted = ['pid', 'net', 'ipc', 'uts'];
 
@@ -31,7 +31,7 @@ export function levelOf(report: JailReport): JailLevel {
   return report.landlock > 0 || report.seccomp || report.rlimits ? 'partial' : 'off';
 }
 
-/** Returns the log message that tells the administrator which plugins are safe to install at this level. */
+/** Returns a log message for the administrator: the level, and which plugins are safe to install. */
 export function describeLevel(report: JailReport): string {
   switch (levelOf(report)) {
     case 'full':

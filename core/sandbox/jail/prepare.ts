@@ -1,4 +1,4 @@
-// Detects what this machine offers for a jail, once before the first sidecar starts.
+// Detects the jail mechanisms of this machine before sidecars are started.
 import { jailEntry } from '../fleet/bundle.ts';
 import { findHierarchies, sweep, type CgroupHierarchies } from './cgroup.ts';
 import { findConfinement, noConfinement } from './confinement.ts';
@@ -10,7 +10,6 @@ export interface JailMeans {
   entry: readonly string[];
 }
 
-/** @param files files that a sidecar executes or loads */
 export async function prepareJail(files: {
   readonly nodePath: string;
   readonly addonPath: string;

@@ -16,7 +16,10 @@ const refuseWith = (errno: number): number => 0x00050000 | errno;
 const offsetNumber = 0;
 const offsetArch = 4;
 const offsetArguments = 16;
-/** Calls from this number on were added after 2019, have the same number on all architectures, and libraries fall back on ENOSYS. */
+/**
+ * First of the call numbers that all architectures share (Linux 5.1, 2019). On ENOSYS, libraries fall back to
+ * older calls.
+ */
 const youngNumbers = 424;
 
 type Instruction = [code: number, whenTrue: number, whenFalse: number, value: number];

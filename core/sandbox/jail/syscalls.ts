@@ -53,7 +53,7 @@ const always: Alternatives = [[]];
 /** `[x86-64, arm64]`, null where the architecture has no such call. */
 type Numbers = readonly [number | null, number | null];
 
-/** Allowed with any arguments. Landlock restricts files; the only sockets are inherited ones. */
+/** Calls allowed with any arguments. Landlock restricts files; the only sockets are inherited ones. */
 const plainCalls: Record<string, Numbers> = {
   futex: [202, 98],
   read: [0, 63],
@@ -149,7 +149,7 @@ function guarded(pid: number): [numbers: Numbers, when: Alternatives, otherwise?
     [[56, 220], [[{ argument: 0, oneOf: threadFlags }]]], // clone
     [[62, 129], [[{ argument: 0, oneOf: [pid] }]]], // kill
     [[234, 131], [[{ argument: 0, oneOf: [pid] }]]], // tgkill
-    // Only the process's own limits, and only to read them.
+    // Allows the process to read its own limits, but not to change limits.
     [
       [302, 261],
       [
@@ -159,7 +159,7 @@ function guarded(pid: number): [numbers: Numbers, when: Alternatives, otherwise?
         ],
       ],
     ], // prlimit64
-    // glibc asks for the affinity of a thread by its id, and works without the call.
+    // glibc passes the id of a thread, which is refused, and works without the call.
     [[204, 123], [[{ argument: 0, oneOf: [0] }]], ENOSYS], // sched_getaffinity
     [
       [72, 25], // fcntl

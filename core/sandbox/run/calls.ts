@@ -7,7 +7,7 @@ import { failed, type SandboxEnding } from './ending.ts';
 import type { RunClock, RunTimers } from './time.ts';
 
 const operationPattern = /^[a-z][a-z-]{0,29}\.[a-zA-Z]{1,30}$/;
-/** Most timers of one run. */
+/** Maximum number of timers of one run. */
 export const timersMax = 5000;
 const sleepMsMax = 120_000;
 
@@ -68,7 +68,7 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
       clock.advanceTo(clock.ageMs());
       give(call, op, answered);
     } catch {
-      // The guest must not learn details of host errors.
+      // Details of host errors must not reach the guest.
       refuse(call, 'internal_error', 'The host call failed.');
     } finally {
       sidecar.callCapacity.leave(units);

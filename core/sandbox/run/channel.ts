@@ -7,7 +7,7 @@ import type { SandboxEnding } from './ending.ts';
 import { createSpeech } from './speech.ts';
 import type { RunTimers } from './time.ts';
 
-/** A sidecar stops a run at once, so this is only transfer time. */
+/** Time for a stop request and the end that answers it; a sidecar stops a run at once. */
 const stopMs = 1500;
 const stopLooksMax = 10;
 
@@ -19,7 +19,7 @@ export interface RunChannel {
   send(message: CallReply): void;
   /** @throws ProtocolBreach */
   hear(frame: Drained): void;
-  /** Asks the sidecar to dispose of the isolate; the run then ends as `ending`. */
+  /** Requests that the sidecar dispose of the isolate; the run then ends as `ending`. */
   stop(ending: SandboxEnding): void;
   isClosed(): boolean;
   /** Drops all further messages to the sidecar. */

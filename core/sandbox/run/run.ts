@@ -36,7 +36,10 @@ export interface ActiveRun extends Pick<RunOrder, 'nonce' | 'job' | 'queueName' 
   readonly channel: Pick<RunChannel, 'active' | 'stopping' | 'stop'>;
   /** @throws ProtocolBreach */
   drained(message: Drained): void;
-  /** The sidecar reports the end of the run. Waits for calls that the handler did not await, because they belong to the run. */
+  /**
+   * Handles the sidecar's report of the end of the run. Waits for calls that the handler did not await,
+   * because they belong to the run.
+   */
   ended(message: Extract<FromSidecar, { t: 'end' }>): Promise<void>;
   finish(ending: SandboxEnding): void;
 }
@@ -98,7 +101,7 @@ export function startRun(order: RunOrder): ActiveRun {
   return run;
 }
 
-/** Returns why a handler of this kind cannot end in this way; null if it can. */
+/** Returns the protocol violation of an end that this type of handler cannot have; null if there is none. */
 function breachOf(end: RunEnd, kind: SandboxJob['handler']['kind']): string | null {
   if (end.status !== 'succeeded') return null;
   if (end.progress && kind !== 'schedule') return 'Only a schedule returns progress.';

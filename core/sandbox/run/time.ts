@@ -3,7 +3,7 @@
 export interface RunClock {
   /** Age of the run as last sent to the guest. */
   readonly elapsedMs: number;
-  /** The same as a Unix time. */
+  /** Time on the guest's clock, milliseconds since the epoch. */
   readonly nowMs: number;
   /** Returns the age of the run now, plus `aheadMs`; does not advance the guest's clock. */
   ageMs(aheadMs?: number): number;

@@ -1,4 +1,4 @@
-/** Most characters of a message or stack that a guest threw. */
+/** Maximum number of characters of a message or stack that a guest threw. */
 const textMax = 2000;
 
 /** Thrown for everything that ends a guest; `reason` decides whether the plugin is at fault. */

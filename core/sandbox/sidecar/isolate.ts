@@ -1,5 +1,6 @@
-// One guest: an isolate with the guest program and one plugin module. `enter` is the only way in: it calls the guest program's
-// `step`. isolated-vm settles all promises before it copies the return value, so the returned outbox is complete.
+// One guest: an isolate with the guest program and one plugin module. Each message for the plugin passes
+// through `enter`, which calls the guest program's `step`. isolated-vm settles all promises before it copies
+// the return value, so the returned outbox is complete.
 import type IsolatedVm from 'isolated-vm';
 import type { RunLimits, RunNonce } from '../protocol.ts';
 import { cpuFault, GuestFault, startupFault } from './fault.ts';
@@ -10,7 +11,7 @@ import { createTimedIsolate, type GuestHost, type TimedIsolate } from './timed-i
 type Step = IsolatedVm.Reference<(...args: (string | number)[]) => GuestOutbox>;
 type Register = IsolatedVm.Reference<(definition: unknown) => string>;
 
-/** Shared, because isolated-vm reads the options on every entry. */
+/** Options of every entry, shared because isolated-vm reads them each time. */
 const copied = { result: { copy: true } } as const;
 
 export interface Guest {
@@ -81,7 +82,7 @@ async function openGuest(
   entryPoint: 'register' | 'describe',
 ): Promise<OpenedGuest> {
   const isolate = createTimedIsolate(host, limits.memoryMb, run);
-  /** See `guest/recorder.ts`; a thread that does not stop may still write to it. */
+  /** Memory of `guest/recorder.ts`; a thread that does not stop may still write to it. */
   const recorder = new Uint16Array(new SharedArrayBuffer(recorderUnits * 2));
   try {
     const context = await isolate.vm.createContext();

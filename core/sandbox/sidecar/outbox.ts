@@ -104,7 +104,7 @@ export function readRecorded(text: string): GuestOutput | undefined {
   }
 }
 
-/** Returns the end of the run, or undefined if the run goes on. @throws Error if the outbox is invalid */
+/** Returns the end of the run; undefined if the run continues. @throws Error if the outbox is invalid */
 export function readEnd({ end }: GuestOutbox): RunEnd | undefined {
   if (end === '') return undefined;
   const [reason, first, afterMs, stack] = JSON.parse(end) as unknown[];

@@ -123,7 +123,10 @@ function read(outbox: GuestOutbox): { parts: readonly GuestOutput[]; how: RunEnd
   }
 }
 
-/** Arguments of the next entry: the remaining CPU time in ms, then flat quadruples of kind, id, text and age of the run in ms. */
+/**
+ * Collects the arguments of the next entry: the remaining CPU time in ms, then flat quadruples of kind, id,
+ * text and age of the run in ms.
+ */
 function createInbox() {
   let ops: (string | number)[] = [0];
   let received = 0;

@@ -8,7 +8,7 @@ import type { Watchdog } from './watchdog.ts';
 
 export type Ivm = typeof IsolatedVm;
 
-/** One uninterrupted stretch of guest code. Times are values of `ProcessorMeter.hadMs`. */
+/** One uninterrupted stretch of guest code. Times are values of `CpuMeter.hadMs`. */
 export interface TimedEntry {
   readonly isolate: TimedIsolate;
   readonly hadAtStartMs: number;

@@ -1,5 +1,6 @@
-// Ends entries that exceed their CPU limit by disposing of their isolate. That stops JavaScript at once, but neither a long built-in
-// nor the copying of a hostile rejection: an entry that still does not settle occupies a thread until this process dies.
+// Ends entries that exceed their CPU limit by disposing of their isolate. Disposal stops JavaScript at once,
+// but neither a long built-in nor the copying of a hostile rejection: an entry that still does not settle
+// occupies a thread until this process dies.
 import type { CpuMeter } from './meter.ts';
 import type { TimedEntry } from './timed-isolate.ts';
 

@@ -38,7 +38,7 @@ export interface GuestOutbox {
   heads: string;
   /** Concatenated arguments and log lines; each head holds the length of its text. */
   texts: string;
-  /** End of the run as JSON; empty while the run goes on. */
+  /** End of the run as JSON; empty while the run continues. */
   end: string;
 }
 
@@ -182,7 +182,10 @@ export function writeLog(level: GuestLogLevel, message: string): void {
   recordEntry('["' + level + '",' + stringify(text) + ']');
 }
 
-/** @param progress JSON text of a schedule's progress, or empty @param result JSON text of the result of an action or a route, or empty */
+/**
+ * @param progress JSON text of a schedule's progress, or empty
+ * @param result JSON text of the result of an action or a route, or empty
+ */
 export function endWell(progress: string, result = ''): void {
   if (result !== '') end('["done",null,' + stringify(result) + ']');
   else end(progress === '' ? '["done"]' : '["done",' + progress + ']');

@@ -64,7 +64,7 @@ function mixSeed(): void {
   for (let i = 0; i < 12; i++) next32();
 }
 
-/** sfc32 (Chris Doty-Humphrey, PractRand). */
+/** Returns the next 32 random bits: sfc32 (Chris Doty-Humphrey, PractRand). */
 function next32(): number {
   if (seed !== undefined) mixSeed();
   const t = (((a + b) | 0) + d) | 0;

@@ -104,7 +104,7 @@ export function makeContext(
     fetch: (input: unknown, init?: unknown): Promise<unknown> => fetchIn(run, input, init),
     secrets: secretsOf(input.secrets),
   };
-  // Indexed loops: iterators are slow in interpreted code, and the plugin can replace them.
+  // Uses indexed loops, because iterators are slow in interpreted code, and the plugin can replace them.
   for (let i = 0; i < namespaces.length; i++) {
     const { name, calls, refused } = namespaces[i] as Namespace;
     const members = create(refused) as Record<string, unknown>;
@@ -142,7 +142,7 @@ function ownText(of: Record<string, string>, name: unknown): string | undefined 
   return undefined;
 }
 
-/** Write implies read. */
+/** Returns true if the scopes include a scope; write includes read. */
 function allows(scopes: readonly string[], scope: string): boolean {
   for (let i = 0; i < scopes.length; i++) {
     const one = scopes[i] as string;

@@ -83,7 +83,10 @@ function resultText(result: unknown): string | null {
   return text.length > resultUnitsMax ? null : text;
 }
 
-/** Reads values of the guest, whose getters may throw or loop; `try` and the limit of the entry bound that. */
+/**
+ * Ends the run with a value that the handler threw. Getters of the value may throw or loop; `try` and the
+ * limit of the entry bound that.
+ */
 function reportFailure(error: unknown): void {
   try {
     const { code, afterMs, name, message, stack } = Object(error ?? {}) as Record<string, unknown>;

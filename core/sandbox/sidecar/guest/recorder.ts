@@ -16,7 +16,7 @@ export function recordEntry(text: string): void {
   if (!units) return;
   const used = units[0] as number;
   const comma = used === 0 ? 0 : 1;
-  // Not `units.length`: plugins can change the prototype that has its accessor.
+  // Uses a constant, because plugins can change the prototype that has the accessor of `units.length`.
   if (1 + used + comma + text.length > recorderUnits) return;
   if (comma === 1) units[1 + used] = commaCode;
   for (let i = 0; i < text.length; i++) units[1 + used + comma + i] = charCodeAt(text, i);
@@ -28,5 +28,8 @@ export function forgetEntries(): void {
 }
 
 const commaCode = 44;
-/** Fits 16 KB of log with the JSON overhead; entries that do not fit are dropped. */
+/**
+ * Length of the memory in UTF-16 units: 16 KB of log with the JSON overhead. Entries that do not fit are
+ * dropped.
+ */
 export const recorderUnits = 24 * 1024;

@@ -113,7 +113,7 @@ function leadOf(byte: number): Lead | undefined {
   return undefined;
 }
 
-/** Returns the code point, -1 for a maximal ill-formed subpart, and the number of bytes read. */
+/** Returns the code point (-1 for a maximal ill-formed subpart) and the number of bytes read. */
 function readCodePoint(bytes: Uint8Array, at: number): [code: number, size: number] {
   const first = bytes[at] as number;
   if (first < 0x80) return [first, 1];
