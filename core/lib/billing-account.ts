@@ -1,7 +1,4 @@
-/**
- * Billing account of a request or job, to which fair queues and quotas apply. A `Scope` of the store extends
- * it.
- */
+/** Billing account of a request or job, for fair queues and quotas. A `Scope` of the store extends it. */
 export interface BillingAccount {
   readonly workspaceId: string;
   /** `key_…`, `grt_…`, `ses_…`, `plg_…` or `whe_…`; null for the workspace as a whole. */
@@ -15,10 +12,7 @@ export interface BillingAccount {
   readonly waiting?: { ms: number };
 }
 
-/**
- * Returns the member name for fair queues and quotas. All keys of a member share it, so more keys give no
- * larger share.
- */
+/** Returns the member name for fair queues and quotas: one for all keys of a member, so more keys give no larger share. */
 export function partyOf({ party, billingAccount }: BillingAccount): string {
   return party ?? billingAccount ?? '';
 }

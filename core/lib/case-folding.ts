@@ -4,10 +4,7 @@ export function foldName(text: string): string {
   return isAscii.test(lower) ? lower : text.normalize('NFC').toLowerCase();
 }
 
-/**
- * Folds ASCII letters only, like SQLite's `lower()`, so that a filter matches the same texts in lists and
- * subscriptions.
- */
+/** Folds ASCII letters only, like SQLite's `lower()`, so that lists and subscriptions match the same texts. */
 export function foldCase(text: string): string {
   // For ASCII text, toLowerCase gives the same result many times faster.
   if (isAscii.test(text)) return text.toLowerCase();

@@ -65,10 +65,7 @@ function letterOfSymbol(symbol: string): string {
 
 const ours = lookOf('Tatami');
 
-/**
- * Returns true if a name that begins like `Tatami` could be mistaken for a part of it. `Acme for Tatami` is
- * allowed.
- */
+/** Returns true for names that begin like `Tatami`, as a part of it would. `Acme for Tatami` is allowed. */
 export function isLikeOurs(name: string): boolean {
   return lookOf(name).startsWith(ours);
 }

@@ -3,10 +3,7 @@
 // `core/executable/embedded.ts`.
 
 export interface Embedded {
-  /**
-   * Returns the path of a file that must exist on disk to run; unpacks the file on demand. @throws Error
-   * saying what to do
-   */
+  /** Returns the path of a file that must exist on disk; unpacks it on demand. @throws Error saying what to do */
   nodePath(): string;
   isolatedVmPath(): string;
   sidecarPrograms(): { sidecar: string; guest: string };

@@ -159,10 +159,7 @@ export function readReference(
   throw invalidField(path, 'invalid_format', `Give ${waysText(field)}.`);
 }
 
-/**
- * A plugin can be the author of an object but never its assignee, so `me` is refused for a plugin and a
- * nullable field.
- */
+/** A plugin can be the author of an object but never its assignee, so nullable fields refuse `me` from a plugin. */
 function meOf(field: ReferenceField, me: Me | undefined, path: string): string {
   if (me) return requireMe(me.memberId ?? (field.nullable ? null : me.id), path);
   throw invalidField(path, 'invalid_format', {

@@ -50,10 +50,7 @@ export function recordingIds(
 /** Characters of a suffix that encode the time and the counter. */
 const orderChars = 13;
 
-/**
- * Returns a deterministic id for a pair, such as an event and a plugin installation. The id sorts like
- * `from`.
- */
+/** Returns a deterministic id for a pair, such as an event and an installation. The id sorts like `from`. */
 export function derivedId(prefix: string, from: string, by: string): string {
   const order = from.slice(from.indexOf('_') + 1).slice(0, orderChars);
   const digest = createHash('sha256').update(`${from} ${by}`).digest();

@@ -21,10 +21,7 @@ export function parseJson(text: string, partsMax: number = jsonPartsMax): unknow
   }
 }
 
-/**
- * Returns an error with the position and the expected token, but without the input, which may contain a
- * secret.
- */
+/** Returns an error with the position of the fault but without the input, which may contain a secret. */
 function notJson(text: string): ApiError {
   const fault = findJsonFault(text);
   const where = fault ? `: expected ${fault.expected} at ${positionText(text, fault.at)}.` : '.';
@@ -149,10 +146,7 @@ function note(object: Open, name: string): void {
   else (object.others ??= new Set()).add(name);
 }
 
-/**
- * Finds the ends of strings. Positions of the next quote and backslash are cached, so the text is searched
- * once for each.
- */
+/** Finds the ends of strings. Cached positions of quotes and backslashes make the search linear. */
 function stringSkipper(
   text: string,
 ): (start: number) => { end: number; isEscaped: boolean; isCoded: boolean } {

@@ -3,10 +3,7 @@ import { distance } from 'fastest-levenshtein';
 
 /** Longer names are not compared, because the cost is quadratic in their length. */
 const lengthMax = 100;
-/**
- * Letters per allowed typo: a name of three to five letters may have one, so `not` is no suggestion for
- * `nope`.
- */
+/** Letters per allowed typo: names of three to five letters may have one, so `not` is not suggested for `nope`. */
 const lettersPerTypo = 3;
 
 /** @returns the closest of `known`, ignoring case; undefined if none is close enough */

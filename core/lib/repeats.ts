@@ -5,10 +5,7 @@ import type { Log, LogLevel } from './log.ts';
 /** Number of entries written individually within the time window. */
 const writtenMax = 3;
 const countedMs = 60_000;
-/**
- * Maximum number of request ids in a summary. The ids let an operator find the failed request of a client in
- * the log.
- */
+/** Maximum number of request ids in a summary, by which an operator finds the failed request of a client. */
 const requestIdsMax = 50;
 /** Maximum number of distinct entries counted at a time; entries beyond it are written. */
 const countedMax = 200;

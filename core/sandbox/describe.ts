@@ -22,10 +22,7 @@ const describeLimits: RunLimits = {
 /** Maximum wall time, for a machine that is too busy to reach the CPU limits. */
 const describeWallMs = 90_000;
 
-/**
- * Thrown if a plugin's definition cannot be evaluated; the message includes the message of the module's
- * error.
- */
+/** Thrown if a plugin's definition cannot be evaluated. The message includes that of the module's error. */
 export class DefinitionError extends Error {
   /** V8 stack of the thrown error; positions are in the bundle, named `plugin.js`. */
   readonly thrownStack: string | undefined;

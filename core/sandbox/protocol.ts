@@ -1,10 +1,7 @@
 // Messages between the core and the sidecar over the inherited descriptor 3; `framing.ts` encodes them. The
 // core validates every message: see `frames.ts` and `run/`.
 
-/**
- * Maximum UTF-16 units of the arguments or the result of a call; only KV values, up to 2 MiB, and fetches may
- * be longer.
- */
+/** Maximum UTF-16 units of the arguments or the result of a call; KV values (2 MiB) and fetches may be longer. */
 const textMax = 256 * 1024;
 export const kvTextMax = 2_200_000;
 export const inputMax = 160 * 1024;

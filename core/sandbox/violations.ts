@@ -5,10 +5,7 @@ import { LRUCache } from 'lru-cache';
 
 const crashMemoryMs = 3_600_000;
 const burnMemoryMs = 600_000;
-/**
- * Maximum number of installs per category. An install that is evicted for later ones may share a sidecar
- * again.
- */
+/** Maximum number of installs per category. An evicted install may share a sidecar again. */
 const installsTrackedMax = 10_000;
 
 export interface Violations {

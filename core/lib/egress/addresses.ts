@@ -76,10 +76,7 @@ function isPublic(address: IpAddress): boolean {
   return address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST);
 }
 
-/**
- * Returns true if the allow-list contains the address. An embedded IPv4 address must also be public or
- * allowed.
- */
+/** Returns true if the allow-list contains the address; an embedded IPv4 address must be public or allowed too. */
 function isOpened(address: IpAddress, allow: readonly Cidr[]): boolean {
   const inner = embeddedIpv4(address);
   if (inner !== undefined && !isPublic(inner) && !isOpened(inner, allow)) return false;

@@ -23,10 +23,7 @@ interface Idle<C extends Resting> {
 const IDLE_TIMEOUT_MS = 1_000;
 /** Large, because many endpoints may share one host. */
 export const IDLE_PER_KEY_MAX = 256;
-/**
- * Bounds file descriptors: with one request per host, idle connections would be as many as requests per
- * second.
- */
+/** Bounds file descriptors when most hosts get a single request, so that connections stay idle until they expire. */
 export const IDLE_MAX = 1_024;
 
 export function createIdle<C extends Resting>(): Idle<C> {

@@ -5,10 +5,7 @@ import type { Resolve } from './egress.ts';
 import { EgressError } from './error.ts';
 import type { Target } from './target.ts';
 
-/**
- * Returns the addresses in DNS order, synchronously for a literal address. @throws EgressError, also by
- * rejection
- */
+/** Returns addresses in DNS order, synchronously for a literal address. @throws EgressError, also by rejection */
 export type FindPermitted = (target: Target) => Permitted[] | Promise<Permitted[]>;
 
 type Judge = (address: string, port: number) => Verdict;

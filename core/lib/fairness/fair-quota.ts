@@ -9,10 +9,7 @@ import { partyOf, type BillingAccount } from '../billing-account.ts';
 export class FairQuota {
   readonly #total: number;
   readonly #under: FairQuota | null;
-  /**
-   * Usage by group and by member. An entry is removed when it reaches 0, so the capacity bounds the number of
-   * entries.
-   */
+  /** Usage by group and by member. Entries of 0 are removed, so the capacity bounds the number of entries. */
   readonly #taken = new Map<string, number>();
   #takenByAll = 0;
 
@@ -84,10 +81,7 @@ export class FairQuota {
   }
 }
 
-/**
- * Returns the amount that may still be taken: half of the difference between free capacity and usage, rounded
- * up.
- */
+/** Returns the amount that may still be taken: half of the difference between free and taken, rounded up. */
 function allowance(free: number, taken: number): number {
   return Math.max(0, Math.ceil((free - taken) / 2));
 }

@@ -118,10 +118,7 @@ export function createFleet(options: FleetOptions): Fleet {
   };
 }
 
-/**
- * Creates a function that starts missing sidecars, one process at a time, and the first standby after a
- * delay.
- */
+/** Creates a function that starts missing sidecars one at a time, and the first standby after a delay. */
 function createFilling(
   missing: () => Pick<FleetMember, 'role' | 'group'> | undefined,
   spawn: (role: SidecarRole, group?: string) => FleetMember,

@@ -2,10 +2,7 @@
 import { encodeFrames, unitsOf } from '../framing.ts';
 import type { ToSidecar } from '../protocol.ts';
 
-/**
- * Maximum amount of unread output. Bundles, inputs and the answers that `CallCapacity` admits stay far below
- * it.
- */
+/** Maximum unread output. Bundles, inputs and the answers that `CallCapacity` admits stay far below it. */
 const waitingBytesMax = 128 * 1024 * 1024;
 
 export interface SendingOptions {

@@ -16,10 +16,7 @@ const refuseWith = (errno: number): number => 0x00050000 | errno;
 const offsetNumber = 0;
 const offsetArch = 4;
 const offsetArguments = 16;
-/**
- * First of the call numbers that all architectures share (Linux 5.1, 2019). On ENOSYS, libraries fall back to
- * older calls.
- */
+/** First call number that all architectures share (Linux 5.1, 2019). Libraries use older calls on ENOSYS. */
 const youngNumbers = 424;
 
 type Instruction = [code: number, whenTrue: number, whenFalse: number, value: number];

@@ -15,10 +15,7 @@ export interface Isolates {
   setLimits(limits: { readonly isolatesMax: number; readonly idleMs: number }): void;
   know(sha256: string, source: string): void;
   forget(codes: readonly string[]): void;
-  /**
-   * Removes the warm isolate of this name from the cache, and returns it if its code and memory limit match;
-   * `retain` puts it back.
-   */
+  /** Removes the warm isolate of this name from the cache; returns it if its code and memory limit match. */
   takeWarm(order: RunOrder): Guest | undefined;
   /** Loads a new isolate. @throws GuestFault */
   load(order: RunOrder): Promise<Guest>;
@@ -29,10 +26,7 @@ export interface Isolates {
 export function createIsolates(host: GuestHost): Isolates {
   /** Source per SHA-256. The core bounds the total size with `forget`. */
   const codes = new Map<string, string>();
-  /**
-   * Warm isolates in order of last use, because every run takes its isolate out and puts it back. Bounded by
-   * `isolatesMax`.
-   */
+  /** Warm isolates, least recently used first: every run removes its isolate and adds it again. */
   const warm = new Map<string, Guest>();
   let isolatesMax = 200;
   let idleMs = 300_000;

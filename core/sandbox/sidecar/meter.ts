@@ -6,15 +6,9 @@
 /** Returns the CPU time of this process in milliseconds, without the calling thread. */
 export type UsedMs = () => number;
 
-/**
- * Minimum length of a window: in a shorter one, the kernel's accounting, which lags by a tick, would
- * dominate.
- */
+/** Minimum length of a window; in a shorter one, the kernel's accounting lag of a tick would dominate. */
 const windowMsMin = 10;
-/**
- * Maximum CPU time that is carried into the next window for the kernel's lag; bounded, because helper threads
- * use CPU time too.
- */
+/** Maximum CPU time carried into the next window for the kernel's lag; helper threads use CPU time too. */
 const carriedOverMsMax = 20;
 
 export interface CpuMeter {

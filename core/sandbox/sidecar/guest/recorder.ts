@@ -28,8 +28,5 @@ export function forgetEntries(): void {
 }
 
 const commaCode = 44;
-/**
- * Length of the memory in UTF-16 units: 16 KB of log with the JSON overhead. Entries that do not fit are
- * dropped.
- */
+/** Length in UTF-16 units: 16 KB of log with the JSON overhead. Entries that do not fit are dropped. */
 export const recorderUnits = 24 * 1024;
