@@ -117,7 +117,7 @@ function modelOf(week: BusinessWeek, from: number, end: number, minutes: number)
   return null;
 }
 
-/** Ends of working hours, without times that a clock change repeats: the model cannot distinguish their occurrences. */
+/** Ends of working hours, without times that a clock change repeats, which the model cannot tell apart. */
 const edge = fc.constantFrom(0, 4, 5, 8, 9.5, 12, 13, 17, 18.25, 24).map((hour) => hour * 60);
 const hoursOf = fc.uniqueArray(edge, { minLength: 0, maxLength: 4 }).map((edges) => {
   const ascending = edges.toSorted((a, b) => a - b);

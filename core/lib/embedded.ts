@@ -3,7 +3,7 @@
 // `core/executable/embedded.ts`.
 
 export interface Embedded {
-  /** Returns the path of a file that must exist on disk; unpacks it on demand. @throws Error saying what to do */
+  /** Returns the path of a file on disk, which is unpacked on demand. @throws Error saying what to do */
   nodePath(): string;
   isolatedVmPath(): string;
   sidecarPrograms(): { sidecar: string; guest: string };

@@ -165,7 +165,9 @@ export function tooManyAtOnce(message: string): ApiError {
   return rateLimited(message, 1);
 }
 
-/** Returns the same error for missing and for invisible objects. */
+/**
+ * Returns the same error for missing and for invisible objects, so that it does not reveal which one applies.
+ */
 export function notFound(): ApiError {
   return new ApiError('not_found');
 }

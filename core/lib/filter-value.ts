@@ -159,7 +159,7 @@ export function readReference(
   throw invalidField(path, 'invalid_format', `Give ${waysText(field)}.`);
 }
 
-/** A plugin can be the author of an object but never its assignee, so nullable fields refuse `me` from a plugin. */
+/** Nullable fields refuse `me` from a plugin, which can be an author but never an assignee. */
 function meOf(field: ReferenceField, me: Me | undefined, path: string): string {
   if (me) return requireMe(me.memberId ?? (field.nullable ? null : me.id), path);
   throw invalidField(path, 'invalid_format', {

@@ -44,7 +44,6 @@ export interface FilterWay {
   readonly upTo?: string;
 }
 
-/** A field that refers to objects. */
 export interface ReferenceField {
   readonly type: 'reference';
   /** Path of the ids. */
@@ -66,7 +65,7 @@ export interface ReferenceField {
 /** Properties of the contract of the referenced entity that a filter needs. */
 interface Referred {
   readonly name: string;
-  /** Prefix of its ids; null for UUIDs. */
+  /** Prefix of the ids; null for UUIDs. */
   readonly id: string | null;
   readonly path?: string;
   readonly scope?: string;
@@ -110,7 +109,7 @@ const termsMax = 200;
 const textsMax = 10;
 
 export interface ReadingOptions {
-  /** The caller of a list; subscriptions have none. */
+  /** Caller of the list; absent for subscriptions. */
   readonly me?: Me;
   /** Receives each object that the filter names. */
   readonly mentions?: Mention[];
@@ -162,7 +161,6 @@ interface Reading extends ReadingOptions {
   texts: number;
 }
 
-/** The field of a condition, with its name in the filter. */
 interface ConditionField {
   readonly name: string;
   readonly field: FilterField;

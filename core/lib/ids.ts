@@ -24,7 +24,9 @@ export function patternOf(prefix: string): string {
 }
 
 export interface Ids {
-  /** Returns a new id with that prefix, or a UUID if it is null; ids of one prefix are strictly increasing within a process. */
+  /**
+   * Returns a new id, a UUID if `prefix` is null. Ids of one prefix are strictly increasing within a process.
+   */
   next(prefix: string | null): string;
   /** Returns a version-7 UUID, for workspaces and teams (docs/spec/api.md › Ids). */
   uuid(): string;
@@ -57,7 +59,7 @@ export function derivedId(prefix: string, from: string, by: string): string {
   return `${prefix}_${order}${letters(digest.subarray(0, randomChars))}`;
 }
 
-/** Returns a lower bound of the ids with that prefix created at that time or later. */
+/** Returns a lower bound of the ids of a prefix that are created at `timeMs` or later. */
 export function firstIdOf(prefix: string, timeMs: number): string {
   return `${prefix}_${encode(Math.max(0, timeMs), timeChars)}`;
 }

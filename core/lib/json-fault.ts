@@ -4,7 +4,7 @@
 export interface JsonFault {
   /** Index of the first character that does not fit; the length of the text where it ends too early. */
   readonly at: number;
-  /** Tokens that JSON allows there, as the object of a sentence. */
+  /** Tokens that JSON allows at this index, as the object of a sentence. */
   readonly expected: string;
 }
 

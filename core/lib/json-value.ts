@@ -65,7 +65,7 @@ function takenWhole(copying: Copying, whole: object, depth: number): unknown {
     if (name === '__proto__') throw malformed('A property may not be named __proto__.');
     countPart(copying);
     requireText(copying, name);
-    // The colon, and the comma or opening brace.
+    // Counts the colon, and the comma or opening brace.
     count(copying, 2);
     copy[name] = taken(copying, value, depth);
     properties++;

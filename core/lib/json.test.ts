@@ -68,7 +68,7 @@ test('objects, lists and properties are counted before anything is allocated; it
     list('[]', jsonPartsMax),
     list('{"a":1}', jsonPartsMax / 2),
     `{${Array.from({ length: jsonPartsMax }, (_, n) => `"k${n}":1`).join()}}`,
-    // Invalid JSON: the limit applies before that is known.
+    // Invalid JSON, but the limit applies before the parser detects that.
     '{'.repeat(50) + '[],'.repeat(jsonPartsMax),
   ])
     expect(() => parseJson(text)).toThrow(`more than ${jsonPartsMax} objects`);

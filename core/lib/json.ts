@@ -28,7 +28,7 @@ function notJson(text: string): ApiError {
   return malformed(`The body is not valid JSON${where}`);
 }
 
-/** An open list or object, with the names seen so far. Most have one or none, which need no set. */
+/** An open list or object, with the names read so far. Most have at most one name, which needs no set. */
 interface Open {
   readonly isObject: boolean;
   first: string | null;

@@ -1,4 +1,3 @@
-// Log output under a fault that affects every request.
 import { expect, test } from 'bun:test';
 import { createLog } from './log.ts';
 

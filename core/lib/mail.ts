@@ -20,7 +20,6 @@ export interface Mail {
 }
 
 const timeoutMs = 20_000;
-/** Time that a stopping process waits for messages in progress. */
 const stopWithinMs = 2_000;
 
 /**

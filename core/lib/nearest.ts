@@ -3,7 +3,7 @@ import { distance } from 'fastest-levenshtein';
 
 /** Longer names are not compared, because the cost is quadratic in their length. */
 const lengthMax = 100;
-/** Letters per allowed typo: names of three to five letters may have one, so `not` is not suggested for `nope`. */
+/** Letters per allowed typo. Names of three to five letters may have one: `not` does not match `nope`. */
 const lettersPerTypo = 3;
 
 /** @returns the closest of `known`, ignoring case; undefined if none is close enough */
@@ -21,7 +21,7 @@ export function nearest(input: string, known: Iterable<string>): string | undefi
   return best;
 }
 
-/** Counts two swapped neighbors as one typo, because it is the most frequent one. */
+/** Counts two swapped neighbors as one typo, because that typo is the most frequent. */
 function typosBetween(one: string, other: string): number {
   const apart = distance(one, other);
   if (apart !== 2 || one.length !== other.length) return apart;

@@ -11,7 +11,7 @@ export const programName = isExecutable ? 'tatami' : 'bin/tatami';
 /** First argument that makes the executable the entry of a sidecar's jail; the job follows. */
 export const jailEntryWord = '--enter-jail';
 
-/** Argument of a cleanly restarted process: the original working directory follows. */
+/** Prefix of the argument that passes the original working directory to a restarted process. */
 export const typedIn = '--typed-in=';
 
 /**

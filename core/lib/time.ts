@@ -9,7 +9,7 @@ export const dayMs = 24 * hourMs;
 const firstTimeMs = Date.UTC(-1, 12, 1);
 export const lastTimeMs = Date.UTC(10_000, 0, 1) - 1;
 
-/** Returns true for an ISO 8601 date or date-time. */
+/** Returns true for an ISO 8601 date or date-time that exists, in the years 0000 to 9999. */
 export function isTime(text: string): boolean {
   return (
     /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text) &&

@@ -24,7 +24,6 @@ export interface DispatchOptions extends Pick<SandboxOptions, 'clock' | 'split' 
   readonly violations: Violations;
   /** A function, because the fleet is created after this object. */
   fleet(): Fleet;
-  /** Called when a run starts. */
   onStart(): void;
 }
 

@@ -40,7 +40,10 @@ export interface SandboxJob {
   /** JSON `{event, run, settings, nowMs, seed, scopes?}`; `scopes` are the granted scopes, for `ctx.has`. */
   input: string;
   limits: RunLimits;
-  /** `op` such as `issues.get`; `args` should be the JSON text of an array, but is untrusted; at most `textMaxOf(op)` characters. */
+  /**
+   * Answers a call such as `issues.get`. `args` should be a JSON array of at most `textMaxOf(op)` characters,
+   * but is untrusted.
+   */
   call(op: string, args: string): Promise<CallAnswer>;
   /** True to run in a new isolate, outside the queue of the partition; for schedules and replays. */
   fresh?: boolean;

@@ -1,7 +1,7 @@
 // Messages between the core and the sidecar over the inherited descriptor 3; `framing.ts` encodes them. The
 // core validates every message: see `frames.ts` and `run/`.
 
-/** Maximum UTF-16 units of the arguments or the result of a call; KV values (2 MiB) and fetches may be longer. */
+/** Maximum UTF-16 units of the arguments or the result of a call, except KV values (2 MiB) and fetches. */
 const textMax = 256 * 1024;
 export const kvTextMax = 2_200_000;
 export const inputMax = 160 * 1024;
@@ -108,7 +108,7 @@ export interface GuestProgress {
   unit?: string;
 }
 
-/** Returns the value as a progress, or undefined if it is not a valid one. */
+/** Returns a copy of a valid progress; undefined for any other value. */
 export function readProgress(value: unknown): GuestProgress | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { done, of, unit } = value as Record<string, unknown>;

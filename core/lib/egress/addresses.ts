@@ -76,7 +76,7 @@ function isPublic(address: IpAddress): boolean {
   return address instanceof ipaddr.IPv4 || address.match(GLOBAL_UNICAST);
 }
 
-/** Returns true if the allow-list contains the address; an embedded IPv4 address must be public or allowed too. */
+/** Returns true if the address is allowed, and an embedded IPv4 address is public or allowed. */
 function isOpened(address: IpAddress, allow: readonly Cidr[]): boolean {
   const inner = embeddedIpv4(address);
   if (inner !== undefined && !isPublic(inner) && !isOpened(inner, allow)) return false;

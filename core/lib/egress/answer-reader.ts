@@ -67,7 +67,7 @@ export class AnswerReader {
     return this.#reusable;
   }
 
-  /** Prepares for the response to a request that is being sent. */
+  /** Must be called before the first byte of each response is read. */
   expect(expected: Expected): void {
     this.#expected = expected;
     this.#status = 0;

@@ -16,7 +16,7 @@ export type Connect = (address: string, port: number) => net.Socket;
 export interface Pool {
   /** Returns an idle or new connection, which returns itself to the pool after a complete response. */
   take: (target: Target, address: string) => EgressConnection;
-  /** Closes all connections, idle or not. */
+  /** Closes all connections and fails pending requests. */
   close: () => void;
 }
 

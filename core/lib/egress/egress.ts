@@ -28,7 +28,7 @@ export interface EgressOptions {
   extraRoots?: readonly string[];
   connect?: Connect;
   localAddresses?: () => readonly string[];
-  /** A monotonic clock. */
+  /** Monotonic milliseconds; default `performance.now`. */
   nowMs?: () => number;
   startTimer?: StartTimer;
 }
@@ -48,7 +48,7 @@ export interface EgressRequest {
 
 export interface EgressResponse extends RawResponse {
   latencyMs: number;
-  /** Address connected to. */
+  /** IP address of the peer. */
   address: string;
 }
 

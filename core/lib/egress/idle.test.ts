@@ -1,4 +1,3 @@
-// Idle connections are limited per key and in total.
 import { expect, test } from 'bun:test';
 import { createIdle, IDLE_MAX, IDLE_PER_KEY_MAX, type Resting } from './idle.ts';
 

@@ -23,7 +23,7 @@ interface Idle<C extends Resting> {
 const IDLE_TIMEOUT_MS = 1_000;
 /** Large, because many endpoints may share one host. */
 export const IDLE_PER_KEY_MAX = 256;
-/** Bounds file descriptors when most hosts get a single request, so that connections stay idle until they expire. */
+/** Bounds file descriptors: with one request per host, every connection stays idle until it expires. */
 export const IDLE_MAX = 1_024;
 
 export function createIdle<C extends Resting>(): Idle<C> {

@@ -1,11 +1,13 @@
-/** Finds the addresses that a request may connect to: those that its host resolves to now, all of them checked. */
+/**
+ * Finds the addresses that a request may connect to: those of its current DNS answer, all of them checked.
+ */
 import { LRUCache } from 'lru-cache';
 import { judgeAddress, type AddressPolicy, type Permitted, type Verdict } from './addresses.ts';
 import type { Resolve } from './egress.ts';
 import { EgressError } from './error.ts';
 import type { Target } from './target.ts';
 
-/** Returns addresses in DNS order, synchronously for a literal address. @throws EgressError, also by rejection */
+/** Synchronous for a literal address; results are in DNS order. @throws EgressError, also by rejection */
 export type FindPermitted = (target: Target) => Permitted[] | Promise<Permitted[]>;
 
 type Judge = (address: string, port: number) => Verdict;

@@ -1,4 +1,3 @@
-/** A URL is read in exactly one way, and a refusal says what to write instead. */
 import { expect, test } from 'bun:test';
 import { EgressError } from './error.ts';
 import { parseTarget } from './target.ts';

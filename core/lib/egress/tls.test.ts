@@ -1,6 +1,7 @@
 /**
- * Over TLS the receiver must prove the name in the URL, although the address is connected to directly, and it sees no byte of the
- * request before. Certificates are created with openssl; without openssl these tests are skipped.
+ * Over TLS, the receiver must prove the name in the URL before it gets any byte of the request, although the
+ * connection goes directly to an address. Certificates are created with openssl; without openssl these tests
+ * are skipped.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { execFileSync } from 'node:child_process';

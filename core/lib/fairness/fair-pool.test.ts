@@ -1,4 +1,3 @@
-// Limited concurrency with a fair queue; a failure affects only its own account.
 import { expect, test } from 'bun:test';
 import type { BillingAccount } from '../billing-account.ts';
 import { createFairPool } from './fair-pool.ts';

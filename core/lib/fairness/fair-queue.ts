@@ -65,7 +65,6 @@ export class FairQueue<Item> {
     return this.#membersByName.get(`${group} ${member}`)?.waiting.length ?? 0;
   }
 
-  /** Removes and returns all items. */
   clear(): Item[] {
     const all = this.#groups.flatMap(({ members }) => members.flatMap(({ waiting }) => waiting));
     this.#groups.length = 0;

@@ -55,7 +55,7 @@ export class FairQuota {
     return this.remaining(billingAccount.workspaceId, partyOf(billingAccount)) >= amount;
   }
 
-  /** Takes an amount until the returned function is called; calling it again is harmless. */
+  /** Takes an amount until the returned function is called; further calls have no effect. */
   reserve(billingAccount: BillingAccount, amount: number): () => void {
     const [workspaceId, party] = [billingAccount.workspaceId, partyOf(billingAccount)];
     this.take(workspaceId, party, amount);

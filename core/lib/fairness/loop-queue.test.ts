@@ -1,4 +1,3 @@
-// The fair queue on the event loop charges work and yields to the loop in between.
 import { expect, test } from 'bun:test';
 import { createLoopQueue } from './loop-queue.ts';
 

@@ -15,10 +15,12 @@ interface Entrant {
 }
 
 export interface CallCapacity {
-  /** Reserves capacity. Returns undefined if there is enough at once. */
+  /** Reserves capacity: at once (returns undefined), or by the time that the promise resolves. */
   enter(owner: Owner, units: number): Promise<void> | undefined;
   leave(units: number): void;
-  /** Returns how long an answer of this length must wait, so that the core gets a pause after earlier long answers. */
+  /**
+   * Returns the time that an answer of this length must wait, so that the core gets a pause after long ones.
+   */
   pauseMs(units: number): number;
   /** Admits waiting calls that fit now, strictly in queue order, so that small calls do not starve a large one. */
   admit(): void;

@@ -42,7 +42,7 @@ export interface Fleet {
   find(role: 'active' | 'quarantine', group: string): SidecarProcess | undefined;
   /** Returns the end of the sidecar's stderr, where V8 writes why it aborts. */
   lastWords(sidecar: SidecarProcess): string;
-  /** Kills the sidecar; the standby replaces it before this returns. */
+  /** Kills the sidecar and fills its role at once, by the standby or a new process. */
   retire(sidecar: SidecarProcess, why: string): void;
   /** Marks the sidecar as idle; it ends if it stays idle. */
   rest(sidecar: SidecarProcess): void;

@@ -263,7 +263,7 @@ function killOnce(life: Life, reason: string): void {
   else child?.kill('SIGKILL');
 }
 
-/** @returns why the process exited */
+/** @returns the reason of the exit */
 function noteDeath(life: Life, died: string): string {
   life.outOfMemory = life.killReason === undefined && life.group?.outOfMemory() === true;
   life.status?.close();

@@ -11,7 +11,7 @@ const silentMsMax = 600;
 const silentStarvingMsMax = 30_000;
 
 interface Silence {
-  /** Time of the last ping. */
+  /** Undefined before the first ping. */
   pingedAt: number | undefined;
   /** Time since the last ping in which the sidecar waited for the CPU. */
   starvedMs: number;

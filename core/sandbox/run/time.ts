@@ -54,7 +54,10 @@ export function createRunTimers(): RunTimers {
 }
 
 export interface OwnWait {
-  /** Returns how long the run has waited only for itself. Call whenever the result of `waits` may change. */
+  /**
+   * Returns the time for which the run has waited only for itself. Call when the result of `waits` may
+   * change.
+   */
   lookMs(): number;
 }
 

@@ -17,7 +17,7 @@ export interface Isolates {
   forget(codes: readonly string[]): void;
   /** Removes the warm isolate of this name from the cache; returns it if its code and memory limit match. */
   takeWarm(order: RunOrder): Guest | undefined;
-  /** Loads a new isolate. @throws GuestFault */
+  /** @throws GuestFault */
   load(order: RunOrder): Promise<Guest>;
   retain(name: string, guest: Guest): void;
   evict(prefix: string): void;

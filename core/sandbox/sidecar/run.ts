@@ -7,7 +7,7 @@ import type { GuestOutbox } from './guest/bridge.ts';
 import { readEnd, readOutbox, readRecorded } from './outbox.ts';
 import type { Send } from './wire.ts';
 
-/** Minimum budget of an entry; an entry can hardly use less. */
+/** Minimum CPU budget of an entry. */
 const leftMsMin = 5;
 
 /** An empty message that only acknowledges. */
@@ -173,7 +173,6 @@ function limitsText({ calls, concurrentCalls, logBytes, logLines }: RunLimits): 
   return JSON.stringify({ calls, concurrentCalls, logBytes, logLines });
 }
 
-/** Tracks the CPU time of a run. */
 function createBudget({ isolate }: RunningGuest, limits: RunLimits) {
   const cpuAtStartMs = isolate.cpuMs;
   const cpuMs = (): number => Math.max(0, isolate.cpuMs - cpuAtStartMs);

@@ -37,7 +37,7 @@ export interface TimedIsolate {
   /** Starts an entry. Every entry must be ended, also after an error; an entry that is `over` at its end has failed. */
   begin(limitMs: number): TimedEntry;
   end(entry: TimedEntry): void;
-  /** Converts an error of an entry. */
+  /** Converts an error of an entry; an entry over its limit has a CPU fault. */
   faultOf(error: unknown, entry: TimedEntry): GuestFault;
   /** Runs a step of loading the plugin as one entry. @throws GuestFault */
   timed<T>(limitMs: number, work: () => Promise<T>): Promise<T>;
