@@ -12,7 +12,7 @@ export interface BillingAccount {
   readonly waiting?: { ms: number };
 }
 
-/** Returns the member name for fair queues and quotas; the keys of a member share it, and so one quota. */
+/** Returns the member name for fair queues and quotas; the keys of a member share it, and so a quota. */
 export function partyOf({ party, billingAccount }: BillingAccount): string {
   return party ?? billingAccount ?? '';
 }

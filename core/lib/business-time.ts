@@ -1,6 +1,5 @@
 // Computes business time, which passes only during working hours: an hour that starts on Friday evening ends
-// on Monday. The result is exact across clock changes, where eight hours on the wall clock may be seven or
-// nine.
+// on Monday. Clock changes are included: eight hours on the wall clock may be seven or nine.
 import { dayMs } from './time.ts';
 import { utcToWall, wallOf } from './zone.ts';
 

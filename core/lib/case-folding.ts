@@ -4,7 +4,7 @@ export function foldName(text: string): string {
   return isAscii.test(lower) ? lower : text.normalize('NFC').toLowerCase();
 }
 
-/** Folds ASCII letters only, like SQLite's `lower()`, so that lists and subscriptions match the same. */
+/** Folds ASCII letters only, like SQLite's `lower()`, so that lists and subscriptions match equally. */
 export function foldCase(text: string): string {
   // For ASCII text, toLowerCase gives the same result many times faster.
   if (isAscii.test(text)) return text.toLowerCase();

@@ -36,9 +36,7 @@ function shortestMinutes(minutesField: string, hoursField: string): number {
   return Math.min(...intervals, 60);
 }
 
-/**
- * Returns the values of a field in ascending order. The expression must be limited to one day of the year.
- */
+/** Returns the values of a field, ascending. The expression must be limited to one day of the year. */
 function timesOf(expression: string, read: (time: Date) => number): number[] {
   const stopAt = new Date(Date.UTC(lookedAtFrom.getUTCFullYear() + 1, 0));
   return new Cron(expression, { timezone: 'UTC', stopAt })

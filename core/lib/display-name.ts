@@ -65,7 +65,7 @@ function letterOfSymbol(symbol: string): string {
 
 const ours = lookOf('Tatami');
 
-/** Returns true for names that begin like `Tatami`, as a part of it would. `Acme for Tatami` is allowed. */
+/** Returns true for names that look like `Tatami …`, a part of Tatami. `Acme for Tatami` is allowed. */
 export function isLikeOurs(name: string): boolean {
   return lookOf(name).startsWith(ours);
 }

@@ -165,9 +165,7 @@ export function tooManyAtOnce(message: string): ApiError {
   return rateLimited(message, 1);
 }
 
-/**
- * Returns the same error for missing and for invisible objects, so that it does not reveal which one applies.
- */
+/** Returns the same error for missing and invisible objects, so that it does not reveal which applies. */
 export function notFound(): ApiError {
   return new ApiError('not_found');
 }

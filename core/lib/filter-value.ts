@@ -121,9 +121,7 @@ function foldOf(field: FilterField): ((text: string) => string) | undefined {
   return (field.type === 'text' && !field.values) || field.type === 'day' ? foldCase : undefined;
 }
 
-/**
- * Returns the way whose texts `contains` and `startsWith` search; undefined if the field is not searchable.
- */
+/** Returns the way whose texts `contains` and `startsWith` search; undefined if there is none. */
 export function searchedWay({ ways }: ReferenceField): FilterWay | undefined {
   return ways.some(({ by }) => by === 'word')
     ? undefined

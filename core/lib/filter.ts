@@ -56,9 +56,7 @@ export interface ReferenceField {
   readonly nullable?: true;
   /** Present for persons; `me` is the caller. */
   readonly isPerson?: true;
-  /**
-   * Present if the field identifies the filtered object itself; a value that no object has is then accepted.
-   */
+  /** Present if the field identifies the filtered object. Unknown values are then accepted. */
   readonly isSelf?: true;
 }
 

@@ -24,9 +24,7 @@ export function patternOf(prefix: string): string {
 }
 
 export interface Ids {
-  /**
-   * Returns a new id, a UUID if `prefix` is null. Ids of one prefix are strictly increasing within a process.
-   */
+  /** Returns a new id; a UUID if `prefix` is null. Ids of one prefix strictly increase within a process. */
   next(prefix: string | null): string;
   /** Returns a version-7 UUID, for workspaces and teams (docs/spec/api.md › Ids). */
   uuid(): string;

@@ -152,7 +152,7 @@ export type InputForm =
 
 /**
  * Key of the fields that a body property writes, if they are not the field of its name; `inside` if the
- * properties of its value are fields. Rights that are limited to fields are checked by it.
+ * properties of its value are fields. Rights limited to fields are checked against these.
  */
 export const writes: unique symbol = Symbol('writes');
 export type WrittenFields = readonly string[] | 'inside';

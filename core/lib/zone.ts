@@ -1,5 +1,5 @@
-// Converts between UTC and local times of IANA time zones. For example, a cycle begins at local midnight,
-// whose UTC time differs between zones and days.
+// Converts between UTC and local times of IANA time zones, for example for cycles, which begin at local
+// midnight.
 import { didYouMean } from './nearest.ts';
 
 const longestNameChars = 64;

@@ -25,9 +25,7 @@ export type {
   SandboxOptions,
 } from './job.ts';
 
-/**
- * @throws Error if the first sidecar does not start, or the system does not support a required strict jail
- */
+/** @throws Error if the first sidecar does not start, or a strict jail is required but not supported */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (!existsSync(options.nodePath))
     throw new Error(`Plugins need Node 24, but ${options.nodePath} does not exist.`);

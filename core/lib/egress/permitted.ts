@@ -1,6 +1,4 @@
-/**
- * Finds the addresses that a request may connect to: those of its current DNS answer, all of them checked.
- */
+/** Finds the addresses that a request may connect to: those of its DNS answer, all of them checked. */
 import { LRUCache } from 'lru-cache';
 import { judgeAddress, type AddressPolicy, type Permitted, type Verdict } from './addresses.ts';
 import type { Resolve } from './egress.ts';

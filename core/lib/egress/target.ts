@@ -23,9 +23,7 @@ const SHAPE = /^(https?):\/\/([^/?#]*)([/?#].*)?$/i;
 const PORT = /^[1-9]\d{0,4}$/;
 /** RFC 1123 does not allow underscores in host names, but container networks use them. */
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
-/**
- * The URL parser reads a host whose last label matches as an IPv4 address (WHATWG URL § ends-in-a-number).
- */
+/** Last label of a host that the URL parser reads as IPv4 address (WHATWG URL § ends-in-a-number). */
 const NUMBER_LABEL = /^(?:\d+|0x[0-9a-f]*)$/;
 
 /** @throws EgressError bad_url, saying what to write instead */

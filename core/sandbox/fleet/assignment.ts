@@ -2,9 +2,7 @@
 import type { SidecarProcess } from './process.ts';
 import { promote, type FleetMember, type SidecarRole, type Roster } from './roster.ts';
 
-/**
- * Maximum number of groups that have a process at the same time; an idle one is evicted for another group.
- */
+/** Maximum number of groups with a process. Above it, an idle one is evicted. */
 const groupsMax = 8;
 
 export interface AssignmentOptions {

@@ -18,9 +18,7 @@ export interface CallCapacity {
   /** Reserves capacity: at once (returns undefined), or by the time that the promise resolves. */
   enter(owner: Owner, units: number): Promise<void> | undefined;
   leave(units: number): void;
-  /**
-   * Returns the time that an answer of this length must wait, so that the core gets a pause after long ones.
-   */
+  /** Returns the time that an answer of this length must wait, so that the core pauses after long ones. */
   pauseMs(units: number): number;
   /** Admits waiting calls that fit now, strictly in queue order, so that small calls do not starve a large one. */
   admit(): void;

@@ -33,9 +33,7 @@ export interface Link {
    * reading, the sidecar counts as alive.
    */
   readonly lastActiveAt: number;
-  /**
-   * Amount of output that the sidecar has not read: bytes of encoded output plus UTF-16 units of the rest.
-   */
+  /** Output that the sidecar has not read: bytes of encoded messages plus UTF-16 units of the others. */
   readonly backlog: number;
   /** Pauses or resumes reading. */
   pause(paused: boolean): void;

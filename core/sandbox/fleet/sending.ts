@@ -14,9 +14,7 @@ export interface SendingOptions {
 }
 
 export interface Sending {
-  /**
-   * Amount of output that the sidecar has not read: bytes of encoded output plus UTF-16 units of the rest.
-   */
+  /** Output that the sidecar has not read: bytes of encoded messages plus UTF-16 units of the others. */
   readonly backlog: number;
   /** Time when the sidecar last read something; undefined if no output waits. */
   readonly waitsSince: number | undefined;

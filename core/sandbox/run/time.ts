@@ -54,10 +54,7 @@ export function createRunTimers(): RunTimers {
 }
 
 export interface OwnWait {
-  /**
-   * Returns the time for which the run has waited only for itself. Call when the result of `waits` may
-   * change.
-   */
+  /** Returns the time the run has waited only for itself. Call when the result of `waits` may change. */
   lookMs(): number;
 }
 
