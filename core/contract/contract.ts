@@ -1,5 +1,5 @@
-// Definition of a resource as plain data without I/O, which the server, SDK, client, CLI and documents read. Code beyond the default
-// operations is in the definition of the resource (core/resource/define.ts).
+// Declares resources as plain data without I/O, for the server, the SDK, the CLI and the generated documents.
+// Behavior beyond the default operations is in core/resource/define.ts.
 import type { TObject } from 'typebox';
 import type { ErrorCode } from '../lib/errors.ts';
 import { capital } from '../lib/words.ts';
@@ -11,7 +11,7 @@ export type PlainOperation = 'list' | 'create' | 'get' | 'update' | 'delete' | '
 interface OperationFacts {
   readonly summary: string;
   readonly description?: string;
-  /** Error codes in addition to those of every operation of its kind. */
+  /** Error codes in addition to the default ones of the operation. */
   readonly errors?: readonly ErrorCode[];
   /** Fields written in addition to those of the body. */
   readonly writes?: readonly string[];
@@ -22,54 +22,62 @@ export interface Contract extends ReferenceTarget {
   readonly name: string;
   /** URL segment, namespace in `ctx` of plugins, noun of CLI commands: `projects`. */
   readonly path: string;
-  /** Namespace of its scopes, if it is that of another resource: a scope for issues includes relations. Default the path. */
+  /**
+   * Namespace of the scopes; default: the path. Set for a resource under the scopes of another one: the
+   * scopes of issues also cover relations.
+   */
   readonly scope?: string;
-  /** Name of its schema in the OpenAPI document. */
+  /** Name of the schema in the OpenAPI document. */
   readonly title: string;
   readonly doc: string;
   readonly fields: Readonly<Record<string, Field>>;
   readonly operations: Readonly<Partial<Record<PlainOperation, string | OperationFacts>>>;
-  /** Event of each default change; `other` are events of custom operations. */
   readonly events: {
     readonly created?: string;
     readonly updated?: string;
     readonly deleted?: string;
     readonly restored?: string;
-    /** Events of objects that are created or only announced. */
+    /** Event types of custom operations and notifications whose data has no `previous`. */
     readonly announced?: readonly string[];
-    /** Events of changes, which have `previous`. */
+    /** Event types of custom operations whose data has `previous`. */
     readonly other?: readonly string[];
-    /** Properties that events have in addition to those of the object, by type. */
+    /** Properties of the event data in addition to those of the object, by event type. */
     readonly beside?: Readonly<Record<string, TObject['properties']>>;
   };
-  /** The object and its list can be read at a past moment (`asOf`). */
+  /** True if the object and its list can be read at a past time (`asOf`). */
   readonly asOf?: true;
   /**
-   * Undo of a write. `values`: the previous values are restored, for anyone who has the write scope. `operations`: the operations of the
-   * API are called as the member who undoes, so that their role and all rules apply. `never`: the write cannot be undone; the text is the
-   * error message, and says what to do instead.
+   * Undo of a write. `values`: restores the previous values and requires only the write scope. `operations`:
+   * calls API operations as the member who undoes, so that the role of the member and all rules apply.
+   * `never`: the write cannot be undone; the text is the error message, with the remedy.
    */
   readonly undo: 'values' | 'operations' | { readonly never: string };
-  /** A deleted object keeps its row, so that references to it stay valid. */
+  /** True if deletion keeps the row, so that references to the object stay valid. */
   readonly retainsDeleted?: true;
   /**
-   * Everything that its operations read and write belongs to a team, so a scope narrowed to teams can be enforced. If its `team` may be
-   * null, the object then belongs to no team, and everybody sees it.
+   * True if everything that the operations read and write belongs to a team, so that a scope narrowed to
+   * teams can be enforced. An object whose `team` is null is visible to everybody.
    */
   readonly ofTeam?: true;
-  /** Each object belongs to one member, and its operations restrict callers whose scope covers only their own objects to these. */
+  /**
+   * True if each object belongs to one member, and the operations restrict callers with an `own` narrowing to
+   * their own objects.
+   */
   readonly ofMember?: true;
-  /** Each object belongs to one member, `member` in its events. This is the scope to receive those of all members. Default everybody's. */
+  /**
+   * Scope to receive the events of all members, for objects that belong to one member (`member` in their
+   * events). With the read scope, members receive only their own. Absent for other resources.
+   */
   readonly subscriptionScope?: string;
-  /** Object that it belongs to: the paths of its list and creation are below the path of that object. */
+  /** Parent resource: the paths of the list and the creation are below the path of the parent. */
   readonly parent?: ReferenceTarget & { readonly path: string };
-  /** Order of lists: by time of creation, or ascending by these names in the row. Default oldest. */
+  /** Order of lists: by time of creation, or ascending by these stored properties. Default: `oldest`. */
   readonly order?: 'newest' | 'oldest' | readonly string[];
-  /** Section of the in-memory directory with its name, and the fields that others need. */
+  /** Section of the in-memory directory: its name, and the fields of its entries. */
   readonly directory?: {
     readonly as: string;
     readonly entryFields: readonly string[];
-    /** Deleted objects stay, marked as removed. */
+    /** True if deleted objects stay in the directory, marked as removed. */
     readonly withDeleted?: true;
   };
   /** Operations that plugins call as `ctx.<path>.<operation>`. */
@@ -77,7 +85,6 @@ export interface Contract extends ReferenceTarget {
   readonly examples?: { readonly create?: object; readonly update?: object };
 }
 
-/** Returns the path of the list and the creation: below the parent, if there is one. */
 export function listPathOf({ path, parent }: Pick<Contract, 'path' | 'parent'>): string {
   return parent ? `/api/v1/${parent.path}/{id}/${path}` : `/api/v1/${path}`;
 }
@@ -113,7 +120,7 @@ type OfType<C, T extends Field['type']> = {
   [K in Names<C>]: Fields<C>[K]['type'] extends T ? K : never;
 }[Names<C>];
 
-/** HTML properties, present on request. */
+/** HTML properties, present if the request includes them. */
 type HtmlProperties<C> = {
   [K in Names<C> as Fields<C>[K]['options'] extends { readonly html: true } ? `${K}Html` : never]?: string;
 };
@@ -130,7 +137,6 @@ export type EntityResponse<C> = Simplify<
     HtmlProperties<C>
 >;
 
-/** Returns the scope that its operations need. */
 export function scopeOfContract(
   { path, scope = path }: Pick<Contract, 'path' | 'scope'>,
   right: 'read' | 'write',
@@ -138,7 +144,10 @@ export function scopeOfContract(
   return `${scope}:${right}`;
 }
 
-/** True if deleted objects can be restored: they are then shown with the time of deletion, and can be listed. */
+/**
+ * Returns true if deleted objects can be restored. Responses then have `deletedAt`, and lists can include
+ * deleted objects.
+ */
 export function isRestorable({ operations }: Pick<Contract, 'operations'>): boolean {
   return operations.restore !== undefined;
 }
@@ -184,7 +193,6 @@ export type StoredEntity<C> = Simplify<
       : unknown)
 >;
 
-/** Every event type of a contract. */
 export type EventTypeOf<C> = C extends { readonly events: infer E }
   ? {
       [K in keyof E]: E[K] extends string ? E[K] : E[K] extends readonly string[] ? E[K][number] : never;
@@ -203,7 +211,7 @@ export type Entry<C> = C extends {
     >
   : never;
 
-/** Declares a resource. Its examples must be bodies that its fields accept. */
+/** Declares a resource. The parameter type requires examples that are valid bodies. */
 export function defineContract<const C extends Contract>(
   contract: C & { readonly examples?: { readonly create?: Created<C>; readonly update?: Patch<C> } },
 ): C {
@@ -212,7 +220,7 @@ export function defineContract<const C extends Contract>(
   return contract;
 }
 
-/** Names the words of a choice, so that the document defines them once for the object, its filters and parameters. */
+/** Names the enumeration of a choice field, so that the OpenAPI document defines it only once. */
 function nameWords(name: string, { input, response, options }: Field): void {
   Object.assign(response, { 'x-enum': name });
   Object.assign(input, { 'x-enum': 'aliases' in options ? `${name}Given` : name });

@@ -1,5 +1,4 @@
-// Field types of resources. A field defines its shape and bounds, who may write it and when, its default, and whether lists filter by it;
-// all other code derives these facts from the field.
+// Field types of resources. Schemas, storage, filters and documents are derived from the fields.
 import { Type, type Static, type TObject, type TSchema, type TString } from 'typebox';
 import {
   Closed,
@@ -19,38 +18,40 @@ import {
 import { capital } from '../lib/words.ts';
 
 export interface FieldOptions {
-  /** Description for the OpenAPI document and the types of the SDK. */
+  /** Description in the OpenAPI document and in the types of the SDK. */
   readonly doc?: string;
   /** Required in a creation. */
   readonly required?: true;
-  /** May be null, which is the value without a default. */
+  /** May be null. Null is then the value if a creation omits the field and there is no default. */
   readonly nullable?: true;
   /** Value if a creation omits it. */
   readonly default?: unknown;
-  /** Operations that may set it; default creation and update. */
+  /** Operations that may set the field; default: creation and update. */
   readonly write?: 'create' | 'update' | 'never';
   /** Computed for the response; no column stores it. */
   readonly computed?: true;
-  /** For Markdown: available as HTML on request, as `<name>Html`. */
+  /** For Markdown: `<name>Html` is available on request. */
   readonly html?: true;
-  /** The log may have another value: the field changes without an event and a new version, or events do not show it. */
+  /**
+   * True if the event log may have another value than the row, because the field changes without an event, or
+   * events omit it.
+   */
   readonly unlogged?: true;
   /**
-   * List filter: true for the value, or the property of the reference. Event subscriptions can always filter by the field, unless the
-   * log may have another value (`unlogged`); false excludes it from these too.
+   * List filter: true to filter by the value, or the name of a property of the reference. Event subscriptions
+   * can filter by every field, except `unlogged` ones and those with `filter: false`.
    */
   readonly filter?: boolean | string;
-  /** Lists can be sorted by it. */
+  /** True if lists can be sorted by the field. */
   readonly sort?: true;
-  /** First API version with the field: `2026-12-01`. */
+  /** First API version with the field, such as `2026-12-01`. */
   readonly since?: string;
 }
 
-/** Determines how a value is validated, stored and shown. */
 export type FieldType =
   'text' | 'markdown' | 'choice' | 'number' | 'flag' | 'day' | 'time' | 'json' | 'reference' | 'actor';
 
-/** `RequestValue`, `ResponseValue` and `StoredValue` are the types of its value in requests, in responses and in the row, without null. */
+/** The type parameters are the types of a value in requests, in responses and in the row, without null. */
 export interface Field<
   T extends FieldType = FieldType,
   RequestValue = unknown,
@@ -62,7 +63,7 @@ export interface Field<
   readonly input: TSchema;
   readonly response: TSchema;
   readonly options: O;
-  /** Phantom for the three types. */
+  /** Carries the type parameters; absent at run time. */
   readonly types?: {
     readonly input: RequestValue;
     readonly response: ResponseValue;
@@ -71,8 +72,9 @@ export interface Field<
 }
 
 /**
- * Single-line text: line breaks in a request become spaces, and invisible characters and surrounding white space are removed. `isVerbatim`
- * stores the text unchanged. The schema of the response has no bounds, so that texts written under other bounds stay valid.
+ * Single-line text: in requests, line breaks become spaces, and invisible characters and surrounding white
+ * space are removed. `isVerbatim` stores the text unchanged. The response schema has no bounds, so that texts
+ * written under earlier bounds stay valid.
  */
 export function text<const O extends FieldOptions>(
   options: O & { readonly max: number; readonly pattern?: string; readonly isVerbatim?: true },
@@ -87,7 +89,7 @@ export function text<const O extends FieldOptions>(
   return { type: 'text', input, response: described(Type.String(), doc), options };
 }
 
-/** Text that its schema defines completely, such as a color, a key or an id. */
+/** Text in a format that `schema` defines, such as a color, a key or an id. */
 export function string<const O extends FieldOptions>(
   schema: TSchema,
   options: O,
@@ -96,7 +98,10 @@ export function string<const O extends FieldOptions>(
   return { type: 'text', input: both, response: both, options };
 }
 
-/** Long text, bounded in bytes or characters. The schema of the response has no bounds, because a deleted text is empty. */
+/**
+ * Long text, bounded in bytes or characters. The response schema has no bounds, because a deleted text is
+ * empty.
+ */
 export function markdown<const O extends FieldOptions>(
   options: O & ({ readonly bytesMax: number } | { readonly max: number }),
 ): Field<'markdown', string, string, string, O> {
@@ -112,8 +117,8 @@ export function markdown<const O extends FieldOptions>(
 }
 
 /**
- * One of a list of words, which filters compare in this order, lowest first.
- * `aliases` are other spellings in requests: spelling → word.
+ * One value of an enumeration. Filters compare values in the order of the list, lowest first. `aliases` maps
+ * other spellings in requests to values.
  */
 export function choice<const V extends readonly string[], const O extends ChoiceOptions>(
   values: V,
@@ -146,7 +151,7 @@ export function flag<const O extends FieldOptions>(
   return { type: 'flag', input: schema, response: schema, options };
 }
 
-/** Date, `2027-03-01`. */
+/** Date such as `2027-03-01`. */
 export function day<const O extends FieldOptions>(
   options: O = {} as O,
 ): Field<'day', string, string, string, O> {
@@ -167,7 +172,10 @@ export function time<const O extends FieldOptions>(
   };
 }
 
-/** Any other value, stored as JSON. @param response schema in responses, if it differs from that of requests */
+/**
+ * Any other value, stored as JSON.
+ * @param response schema in responses, if it differs from the schema in requests
+ */
 export function json<const S extends TSchema, const O extends FieldOptions, const V extends TSchema = S>(
   input: S,
   options: O = {} as O,
@@ -181,10 +189,10 @@ export function json<const S extends TSchema, const O extends FieldOptions, cons
   };
 }
 
-/** Object that can be referred to: the part of its contract that references use. */
+/** The part of a contract that references to its objects use. */
 export interface ReferenceTarget {
   readonly name: string;
-  /** Prefix of ids; null for UUIDs. */
+  /** Prefix of the ids; null for UUIDs. */
   readonly id: string | null;
   readonly alias?: CalledBy;
   readonly names?: Names;
@@ -195,15 +203,18 @@ export interface ReferenceTarget {
 
 /** Names that may stand for the id of an object in request bodies. */
 interface Names {
-  /** Fields in order of precedence: a name that matches one is not looked up in the next. */
+  /** Unique fields in order of precedence: a name that matches one is not looked up in the next. */
   readonly by: readonly string[];
-  /** Object within which names are unique, so that only the operation can resolve them; default the workspace. */
+  /**
+   * Parent within which the names are unique, so that only the operation can resolve them. Default: the
+   * workspace.
+   */
   readonly within?: 'team' | 'project';
 }
 
 const wordOf: Readonly<Record<string, string>> = { email: 'e-mail address' };
 
-/** Returns the schema of a reference in a request body: id, alias or name. */
+/** Returns the schema of a reference in a request body: an id, an alias or a name. */
 export function idOrName(to: ReferenceTarget): ReturnType<typeof Type.String> {
   if (!to.names) return nameOf(to);
   const words = ['id', ...to.names.by.map((name) => wordOf[name] ?? name)];
@@ -223,13 +234,14 @@ export interface Reference<
   O extends FieldOptions,
 > extends Field<'reference', string, ResponseValue, string, O> {
   readonly to: T;
-  /** Property that is written: `id`, or a unique field of the object. */
+  /** Property of the other object in requests: `id`, or a unique field. */
   readonly by: By;
 }
 
 /**
- * Reference to another object by id: written as `<name>Id`, shown under the name of the field.
- * @param response its public part: the id, and fields in the directory; default the name
+ * Reference to another object by id: `<name>Id` in requests, `<name>` in responses.
+ * @param response schema of the reference in responses: the id and further fields of the directory entry;
+ * default `id` and `name`
  */
 export function reference<
   const T extends ReferenceTarget,
@@ -248,7 +260,7 @@ export function reference<
   };
 }
 
-/** Reference to another object by a unique field, such as the key of a team, which is both written and shown. */
+/** Reference to another object by a unique field, such as the key of a team, in requests and responses. */
 export function referenceBy<
   const T extends ReferenceTarget,
   const By extends string,
@@ -265,7 +277,10 @@ export interface AuthorResponse {
   name: string;
 }
 
-/** Author of an action, with the name at that time; null until then. Filtered by id. */
+/**
+ * Author of an action, with the author's name at the time of the action; null until the action. Filters
+ * compare the id.
+ */
 export function actor<
   const O extends { readonly filter?: true; readonly nullable?: true; readonly doc?: string },
 >(

@@ -1,4 +1,5 @@
-// Public schemas of a contract: its response, and the bodies of its creation and update. Built once for each contract.
+// Public schemas of a contract, built once for each contract: the response, the page, and the bodies of
+// creation and update.
 import {
   Type,
   type Static,
@@ -40,7 +41,7 @@ const cache = new WeakMap<Contract, Schemas<Contract>>();
 export function schemasOf<C extends Contract>(contract: C): Schemas<C> {
   const known = cache.get(contract) ?? makeSchemas(contract);
   cache.set(contract, known);
-  // The types follow from the same fields as the schemas, field by field, which the compiler cannot verify.
+  // Types and schemas derive from the same fields, which the compiler cannot verify.
   return known as Schemas<C>;
 }
 
@@ -64,7 +65,7 @@ function makeSchemas(contract: Contract): Schemas<Contract> {
   };
 }
 
-/** Returns the body of a creation with properties in addition to the writable fields. */
+/** The properties of `extra` come before the writable fields. */
 export function createBodyWith<C extends Contract, P extends TProperties>(
   contract: C,
   extra: P,
@@ -72,7 +73,6 @@ export function createBodyWith<C extends Contract, P extends TProperties>(
   return Type.Unsafe(Closed({ ...extra, ...inputsOf(contract, 'create') }));
 }
 
-/** Returns the body of an update with properties in addition to the writable fields. */
 export function updateBodyWith<C extends Contract, P extends TProperties>(
   contract: C,
   extra: P,
@@ -80,7 +80,6 @@ export function updateBodyWith<C extends Contract, P extends TProperties>(
   return Type.Unsafe(Closed({ ...inputsOf(contract, 'update'), ...extra }));
 }
 
-/** Returns the properties of a body, by their names in requests. */
 function inputsOf(contract: Contract, at: 'create' | 'update'): Record<string, TSchema> {
   const inputs: Record<string, TSchema> = {};
   for (const [name, field] of writableAt(contract, at)) {
@@ -94,7 +93,7 @@ function inputsOf(contract: Contract, at: 'create' | 'update'): Record<string, T
   return inputs;
 }
 
-/** Returns another name of a property in the same body; the operation uses the original name. */
+/** Returns the schema of an alias of a property; the operation reads only the property `of`. */
 export function otherName<S extends TSchema>(of: string, schema: S): TOptional<S> {
   const marks = { [alsoCalled]: of, [writes]: [of] satisfies WrittenFields };
   const { description = '' } = schema as { description?: string };
@@ -105,7 +104,7 @@ export function otherName<S extends TSchema>(of: string, schema: S): TOptional<S
 type FieldPair = readonly [name: string, field: Field];
 const writable = new WeakMap<Contract, Readonly<Record<'create' | 'update', readonly FieldPair[]>>>();
 
-/** Cached for each contract, because every write needs it. */
+/** Cached, because every write needs the result. */
 export function writableAt(contract: Contract, at: 'create' | 'update'): readonly FieldPair[] {
   const known = writable.get(contract);
   if (known) return known[at];
@@ -123,29 +122,27 @@ export function isReference(
   return field.type === 'reference';
 }
 
-/** Returns the name of a field in requests. */
 export function inputName(name: string, field: Field): string {
   return isReference(field) && field.by === 'id' ? `${name}Id` : name;
 }
 
-/** Returns the name of a field in the row. */
 export function storedName(name: string, field: Field): string {
   return isReference(field) ? `${name}Id` : name;
 }
 
-/** Returns the names of an actor's parts in the row. */
+/** Returns the names of the three stored properties of an actor. */
 export function actorParts(name: string): string[] {
   return ['Kind', 'Id', 'Name'].map((part) => `${name}${part}`);
 }
 
-/** Returns the properties that every response has, by name. */
+/** Returns the properties of the response that do not depend on `include`. */
 export function responseProperties(contract: Contract): TObject['properties'] {
   const html = htmlFieldsOf(contract);
   const { properties } = schemasOf(contract).response as TSchema as TObject;
   return Object.fromEntries(Object.entries(properties).filter(([name]) => !html.has(name)));
 }
 
-/** Returns the HTML properties that are available on request: name → Markdown field. */
+/** Maps the name of each HTML property, which `include` requests, to the name of the Markdown field. */
 export function htmlFieldsOf({ fields }: Contract): ReadonlyMap<string, string> {
   const names = Object.keys(fields).filter((name) => fields[name]!.options.html);
   return new Map(names.map((name) => [`${name}Html`, name]));

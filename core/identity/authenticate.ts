@@ -1,5 +1,5 @@
-// Resolves any token to its principal and caches the result. A commit that changes a key, grant, app, member or team clears the cache,
-// so that a revocation applies from the next request.
+// Resolves tokens to principals and caches the results. A commit that changes a key, grant, app, member or
+// team clears the cache, so that a revocation applies to the next request.
 import { LRUCache } from 'lru-cache';
 import type { Committer } from '../changes/commit.ts';
 import type { Authenticate, Principal } from '../http/principal.ts';
@@ -10,7 +10,7 @@ interface AuthenticatedToken {
   readonly principal: Principal;
   /** Milliseconds since the epoch; Infinity for a token that does not expire. */
   readonly expiresAt: number;
-  /** Last recorded use; milliseconds since the epoch. */
+  /** Time of the last recorded use, ms since the epoch. */
   readonly usedAt: number;
   noteUse(): void;
 }
@@ -22,16 +22,15 @@ export interface FindToken {
 
 export interface Authentication {
   readonly authenticate: Authenticate;
-  /** Clears the cache. To be called when a token ends without a commit. */
+  /** Clears the cache. Must be called when a token ends without a commit. */
   forget(): void;
-  /** Registers a callback that runs after each clearing of the cache, when a right may have been revoked. */
+  /** Registers a callback for each clearing of the cache. Rights may have been revoked then. */
   onForgotten(callback: () => void): void;
 }
 
-/** Entities whose changes can affect the rights of a token. */
 export const deciding: ReadonlySet<string> = new Set(['api_key', 'grant', 'member', 'oauth_app', 'team']);
 
-/** Limits an app to the rights that apps may have, whatever its grant says. */
+/** Limits an app to the rights that the role table gives to apps, even if its grant has more. */
 function bounded(principal: Principal): Principal {
   return principal.actor.kind === 'app' ? { ...principal, ...rightsForApp(principal) } : principal;
 }
@@ -42,7 +41,7 @@ export function createAuthentication(options: {
   finders: readonly FindToken[];
 }): Authentication {
   const { committer, nowMs, finders } = options;
-  /** Keyed by the plain token, so that a hit needs no hashing. Tokens are in the memory of every request anyway. */
+  /** Keyed by the token itself, so that a hit needs no hash. Requests hold tokens in memory anyway. */
   const known = new LRUCache<string, AuthenticatedToken & { usedAt: number }>({ max: 10_000 });
   const listeners: (() => void)[] = [];
   let generation = 0;

@@ -1,4 +1,4 @@
-// Shows a `User-Agent` header as browser and system. A client can send any value, so nothing may depend on it.
+// Shows a `User-Agent` header as browser and system, for display only: clients can send any value.
 
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],

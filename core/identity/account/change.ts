@@ -1,4 +1,5 @@
-// Routes that change an account: they require a form of the current session, and sensitive ones also a recent authentication.
+// Routes of forms that change an account. They require a form of the current session, and sensitive changes
+// also a recent authentication.
 import type { Services } from '../../context.ts';
 import type { RawAnswer, Route } from '../../http/route.ts';
 import { isFresh, leadTo, leadToProof, leadToSignIn, pageRoute, readSignedForm } from '../pages.ts';
@@ -19,7 +20,7 @@ interface Change {
 }
 
 /**
- * Route of a form on the account page.
+ * Returns the route of a form on the account page.
  * @param work returns the key of the message to show (`AccountSection.says`), or a complete response
  */
 export function changeRoute(
@@ -45,5 +46,5 @@ export function changeRoute(
   });
 }
 
-/** Keys of a section's `says`. */
+/** Keys of `AccountSection.says`. */
 export type SectionOutcome = { readonly done: string } | { readonly wrong: string };

@@ -1,5 +1,6 @@
-// Section of the account page for an unverified address: sends a link that verifies it. The link works only in a session of the account,
-// so that the owner of a mailbox cannot be made to verify the account of somebody else.
+// Section of the account page that sends a link to verify the address of the account. The link works only in
+// a session of the account, so that the owner of a mailbox cannot be tricked into verifying another person's
+// account.
 import { html } from '../../html/html.ts';
 import type { RawAnswer, Route } from '../../http/route.ts';
 import type { Services } from '../../context.ts';
@@ -106,13 +107,16 @@ export function confirmationRoutes(options: ConfirmationOptions): Route[] {
   ];
 }
 
-/** Token signed over the account, its address and the expiry, so that it becomes invalid when the address changes. */
+/**
+ * The signature covers the account, the address and the expiry, so that a change of the address invalidates
+ * the token.
+ */
 function tokenFor({ services: { sealing, nowMs } }: ConfirmationOptions, { id, emailKey }: Account): string {
   const until = String(nowMs() + minutes * 60_000);
   return `${until}.${sealing.sign(`${id} ${until} ${emailKey}`, purpose)}`;
 }
 
-/** @returns the account of the signed-in person if the link is valid for it; null otherwise */
+/** @returns the account of the signed-in person; null if the link is invalid or for another account */
 async function accountFor(
   { services: { store, sealing, nowMs } }: ConfirmationOptions,
   token: string,

@@ -1,7 +1,10 @@
 // Mails a person when their sign-in methods change, so that they notice changes by somebody else (OWASP ASVS 5.0 §6.3.7).
 import type { Services } from '../../context.ts';
 
-/** @param to address of the account before the change @param what a sentence such as `The password was changed.` */
+/**
+ * @param to address of the account before the change
+ * @param what a sentence such as `The password was changed.`
+ */
 export function noticeOf(
   { mail, baseUrl }: Pick<Services, 'mail' | 'baseUrl'>,
   to: string,

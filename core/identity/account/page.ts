@@ -1,4 +1,4 @@
-// The account page. Other modules add its sections.
+// The account page, assembled from the sections of other modules.
 import { html, type Html } from '../../html/html.ts';
 import { page } from '../../html/page.ts';
 import type { RawAnswer, Route } from '../../http/route.ts';
@@ -6,7 +6,9 @@ import type { Services } from '../../context.ts';
 import { done, hidden, leadToSignIn, pageRoute, problem, scriptOf } from '../pages.ts';
 import type { Sessions, SignedIn } from '../sessions/sessions.ts';
 
-/** A section of the account page. Its forms post to its own routes, which redirect to `/account?done=…` or `?wrong=…`. */
+/**
+ * The forms of a section post to the section's own routes, which redirect to `/account?done=…` or `?wrong=…`.
+ */
 export interface AccountSection {
   /** Path of the script that the section needs. */
   readonly script?: string;
@@ -18,7 +20,7 @@ export interface AccountSection {
 interface AccountPages {
   readonly services: Pick<Services, 'baseUrl'>;
   readonly sessions: Sessions;
-  /** In page order. */
+  /** In the order of the page. */
   readonly sections: readonly AccountSection[];
 }
 
@@ -58,7 +60,7 @@ const signOut = ({ formToken }: SignedIn): Html =>
     ${hidden('form_token', formToken)}<button class="plain">Sign out</button>
   </form>`;
 
-/** For a signed-in person who is a member of no workspace. */
+/** Page for a signed-in person who is not a member of any workspace. */
 function noSeat(who: SignedIn): RawAnswer {
   return page(
     'No workspace',

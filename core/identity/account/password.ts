@@ -1,4 +1,4 @@
-// Section of the account page that changes the password. A change requires the current password and ends all other sessions.
+// A password change requires the current password and ends all other sessions.
 import { html } from '../../html/html.ts';
 import type { Route } from '../../http/route.ts';
 import { accountById, setPasswordOps } from '../accounts/accounts.ts';

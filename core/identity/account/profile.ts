@@ -1,4 +1,5 @@
-// Section of the account page for name and address. People sign in with the address, so a change requires a recent authentication.
+// Section of the account page for name and e-mail address. The address identifies the account at sign-in, so
+// a change requires a recent authentication.
 import { html } from '../../html/html.ts';
 import type { Route } from '../../http/route.ts';
 import { emailKeyOf, isAddressTaken, renameOps } from '../accounts/accounts.ts';

@@ -1,4 +1,3 @@
-// Section of the account page that lists the sessions and ends them.
 import { html } from '../../html/html.ts';
 import type { Route } from '../../http/route.ts';
 import { hidden, leadTo } from '../pages.ts';

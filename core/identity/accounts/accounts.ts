@@ -1,4 +1,5 @@
-// Accounts: people who sign in to this server. A seat links an account to a member of a workspace, whose role decides its rights.
+// Accounts of people who sign in to this server. A seat links an account to a member of a workspace, whose
+// role decides the rights.
 import type { Services } from '../../context.ts';
 import { addressKey } from '../../lib/address.ts';
 import { systemStatement, tenantStatement } from '../../store/statement.ts';
@@ -21,9 +22,12 @@ const insertSeat = tenantStatement(
   'INSERT INTO seats (workspace_id, member_id, account_id, taken_at) VALUES (:ws, :member, :account, :now)',
 );
 const selected = 'SELECT id, name, email, email_key, email_verified_at, password_hash FROM accounts';
-/** A sign-in compares the password of every candidate. */
+/** Limits the cost of a sign-in, which compares the password with that of every candidate. */
 const candidatesMax = 20;
-/** The newest of each workspace come first, so that admins of one workspace cannot displace the members of others. */
+/**
+ * The newest account of each workspace comes first, so that admins of one workspace cannot displace the
+ * members of others.
+ */
 const findByEmail = systemStatement<AccountRow>(
   'accounts.by_email',
   ofInstallation,
@@ -66,7 +70,7 @@ const stillPassword = systemStatement(
   ofInstallation,
   'UPDATE accounts SET id = id WHERE id = :id AND password_hash IS :password',
 );
-/** A reset link ends when the password or the address that it was created for changes. */
+/** Run when the password changes, which ends the reset link. */
 const deleteReset = systemStatement(
   'password_resets.end',
   ofInstallation,
@@ -98,12 +102,14 @@ interface AccountRow {
 export interface Account {
   readonly id: string;
   readonly name: string;
-  /** As entered. */
+  /** Address as entered. */
   readonly email: string;
   readonly emailKey: string;
-  /** True once the holder has proven control of the mailbox; until then several accounts can have the address. */
+  /**
+   * True after the holder has verified the address. Several accounts can have the same unverified address.
+   */
   readonly isProven: boolean;
-  /** In PHC format; null for an account that signs in by other means. */
+  /** Password hash in PHC format; null for an account that signs in by other means. */
   readonly passwordHash: string | null;
 }
 
@@ -112,7 +118,10 @@ const accountOf = (row: AccountRow): Account => ({
   ...{ isProven: row.email_verified_at !== null, passwordHash: row.password_hash },
 });
 
-/** Returns the accounts with an address: the one that has verified it first, then the newest of each workspace. */
+/**
+ * Returns the accounts with an address, 20 at most: the one that has verified it first, then the newest of
+ * each workspace.
+ */
 export async function accountsByEmail(store: Store, email: string): Promise<readonly Account[]> {
   const key = emailKeyOf(email);
   // Older accounts have a key without Unicode normalization, which turned some characters, such as the Kelvin sign, into ASCII letters.
@@ -122,8 +131,9 @@ export async function accountsByEmail(store: Store, email: string): Promise<read
 }
 
 /**
- * Returns true if another account has verified an address, or is a member of one of these workspaces with it.
- * @param accountId account that may have the address; '' for a new account
+ * Returns true if another account has verified an address, or has it and is a member of one of these
+ * workspaces.
+ * @param accountId account to ignore; '' for a new account
  */
 export async function isAddressTaken(
   store: Store,
@@ -135,7 +145,6 @@ export async function isAddressTaken(
   return (await store.readSystem(findClaimed, params)).length > 0;
 }
 
-/** Returns true if any account has an address, verified or not. */
 export async function isAddressClaimed(store: Store, key: string): Promise<boolean> {
   return (await store.readSystem(findByEmail, { key, written: key })).length > 0;
 }
@@ -145,20 +154,22 @@ export async function accountById(store: Store, id: string): Promise<Account | n
   return row ? accountOf(row) : null;
 }
 
-/** Returns the names of the workspaces in which an account is a member, 20 at most. */
+/** Returns 20 names at most. */
 export async function workspaceNamesOf(store: Store, accountId: string): Promise<string[]> {
   return (await store.readSystem(findWorkspaceNames, { account: accountId })).map(({ name }) => name);
 }
 
-/** Returns the normalized address; for an invalid address, a text that no account has as its key. */
+/** Returns the normalized address; for an invalid address, a text that is not the key of any account. */
 export function emailKeyOf(email: string): string {
   return addressKey(email) ?? `?${email.trim()}`;
 }
 
 /**
- * Prepares a new account. @param passwordHash in PHC format; null for an account that signs in by other means
- * @param isProven true if the holder has proven control of the mailbox
- * @returns the id, and the operation that inserts the account, which fails if another account has verified the address
+ * @param passwordHash in PHC format; null for an account that signs in by other means
+ * @param isProven true if the holder has verified the address
+ * @returns the id, and the operation that inserts the account, which fails if another account has verified
+ * the address
+ * @throws Error for an invalid address
  */
 export function newAccount(
   { ids, nowMs }: Pick<Services, 'ids' | 'nowMs'>,
@@ -177,12 +188,15 @@ export function newAccount(
   return { id, op: systemOp(insertAccount, { ...row, now }, { expectRows: 1 }) };
 }
 
-/** Links an account to a member. Fails if the member has an account already, or the account is another member of the workspace. */
+/**
+ * The operation fails if the member has an account already, or the account is another member of the
+ * workspace.
+ */
 export function takeSeatOp(accountId: string, workspaceId: string, memberId: string, now: number): Op {
   return tenantOp(scopeOf(workspaceId), insertSeat, { account: accountId, member: memberId, now });
 }
 
-/** Unlinks the account of a member. Changes nothing if the member has none. */
+/** The operation changes nothing for a member without an account. */
 export function leaveSeatOp(scope: Scope, memberId: string): Op {
   return tenantOp(scope, deleteSeat, { member: memberId });
 }
@@ -196,7 +210,7 @@ export function renameOps(id: string, name: string, email: string, now: number):
   ];
 }
 
-/** Added to a commit that a password or code allows, and fails if the password has changed meanwhile. */
+/** Returns an operation that fails if the password has changed since `passwordHash` was read. */
 export function stillPasswordOp({ id, passwordHash }: Pick<Account, 'id' | 'passwordHash'>): Op {
   return systemOp(stillPassword, { id, password: passwordHash }, { expectRows: 1 });
 }

@@ -1,7 +1,8 @@
-// Detects long passwords that are easy to guess. Leaked lists have few passwords of the minimum length, and nearly all of those are a
-// repeated short one, a keyboard pattern or a row of digits, so this looks at structure and needs no list of passwords.
+// Detects long passwords that are easy to guess. Few leaked passwords have the minimum length, and nearly all
+// of those are a repeated short one, a keyboard pattern or a row of digits, so this module checks the
+// structure instead of a list of passwords.
 
-/** Words that people use to make a password long. */
+/** Words that often pad a password to the minimum length. */
 const words = [
   'password',
   'passwort',
@@ -74,17 +75,16 @@ const walks = [
 const ways = [...walks, ...walks.map((walk) => [...walk].toReversed().join(''))].map((way) => way + way);
 const walkMin = 4;
 
-/** A password is common if it has at most this many characters besides its guessable parts. */
+/** Maximum number of characters of a common password that belong to no word, pattern, year or separator. */
 const restMax = 4;
 
-/** @param lowerCased the password in lower case */
 export function isCommon(lowerCased: string): boolean {
   if (new Set(lowerCased).size < 5 || isRepeated(lowerCased)) return true;
   const withoutWords = words.reduce((left, word) => left.replaceAll(word, ''), lowerCased);
   return withoutWalks(withoutWords).replaceAll(/(19|20)\d\d|[\d\s!?.,;:_#*+-]/g, '').length <= restMax;
 }
 
-/** Returns true if the text repeats one piece of up to half its length. */
+/** Returns true if the text repeats one piece of at most half its length. */
 function isRepeated(text: string): boolean {
   for (let length = 1; length <= text.length / 2; length++)
     if (
@@ -97,7 +97,6 @@ function isRepeated(text: string): boolean {
   return false;
 }
 
-/** Removes each part of a keyboard pattern that is at least `walkMin` long. */
 function withoutWalks(text: string): string {
   let left = '';
   for (let at = 0; at < text.length;) {

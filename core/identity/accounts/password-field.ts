@@ -2,7 +2,7 @@
 import { html, type Html } from '../../html/html.ts';
 import { passwordMax, passwordMin } from './password-rules.ts';
 
-/** The field name is `password`. */
+/** Renders a field with the name `password`. */
 export const newPasswordField = (label: string): Html =>
   html`<label
     >${label}<small>At least ${passwordMin} characters, such as a few random words.</small

@@ -2,13 +2,13 @@
 // OWASP ASVS 5.0 §6.2.1 (length), §6.2.4 (common passwords), §6.2.5 (no composition rules), §6.2.9 (long passwords are accepted).
 import { isCommon } from './common-passwords.ts';
 
-/** In code points. ASVS requires 8 or more and recommends 15. */
+/** Minimum length in code points. ASVS requires 8 or more and recommends 15. */
 export const passwordMin = 12;
 export const passwordMax = 128;
 
 /**
  * Returns an error message for a password that is not allowed; null for an allowed one.
- * @param about public facts about the person: name, address
+ * @param about public facts about the person: name and address
  */
 export function passwordProblem(password: string, about: readonly string[]): string | null {
   const { length } = [...password];
@@ -23,7 +23,7 @@ export function passwordProblem(password: string, about: readonly string[]): str
   return null;
 }
 
-/** Returns true if fewer than four characters are left without the public facts. */
+/** Returns true if the password has fewer than four characters in addition to the public facts. */
 function consistsOf(lowerCased: string, about: readonly string[]): boolean {
   const words = about
     .flatMap((text) => [text, ...text.split(/[\s@.+_-]+/)])

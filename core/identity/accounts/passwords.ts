@@ -1,36 +1,45 @@
-// Hashes and compares passwords off the event loop, one at a time: each takes 19 MiB and about 30 ms of CPU time, so that many sign-ins at
-// once would starve other requests. The queue is fair between client addresses, and each address has a quota of it.
+// Hashes and compares passwords off the event loop, one at a time: each takes 19 MiB and about 30 ms of CPU
+// time, so concurrent sign-ins would slow other requests down. The queue is fair between client addresses.
 import { rateLimited } from '../../lib/errors.ts';
 import { createFairPool } from '../../lib/fairness/fair-pool.ts';
 import { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import { strangerOf } from '../../lib/billing-account.ts';
 
-/** argon2id parameters of OWASP's Password Storage Cheat Sheet: 19 MiB, two passes, one lane. */
+/** Parameters of OWASP's Password Storage Cheat Sheet for argon2id: 19 MiB, two passes, parallelism 1. */
 const terms = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
 
 const atOnce = 1;
-/** Queue size, including the running entry. One address has a quarter of it at most, about three seconds of work. */
+/**
+ * Queue size, including the running entry. A client address can use a quarter of the queue, about three
+ * seconds of work.
+ */
 const slotsMaxDefault = 400;
 const retryAfterSeconds = 5;
 
-/** Hash of an unknown random password with the same parameters, so that a comparison takes as long as for a real account. */
+/**
+ * Hash of a random password that nobody has, so that the comparison for an unknown account takes as long as
+ * for a real one.
+ */
 const ofNobody =
   '$argon2id$v=19$m=19456,t=2,p=1$L2jK+pTbc1jXNnXYzVt1ToRjX9Itgn1U/vwk2XhkUiY$QKNIZQqPz0XQfeSI9VRxhqUOP3LvXwYhT4J2Q4HlXtA';
 
 export interface Passwords {
-  /** Returns the hash in PHC format. @throws ApiError rate_limited */
+  /**
+   * @returns the hash in PHC format
+   * @throws ApiError rate_limited
+   */
   hash(peer: string, password: string): Promise<string>;
   /**
-   * Takes the same time for an account that does not exist or has no password.
-   * @param hash null for such an account; the result is then false
-   * @param mayTry called when the attempt leaves the queue, so that it sees the outcome of earlier attempts
+   * Compares a password with a hash, in the same time if there is no hash.
+   * @param hash null for an account that does not exist or has no password; the result is then false
+   * @param mayTry called after the wait in the queue, so that the outcome of earlier attempts counts
    * @returns null if `mayTry` returned false
    * @throws ApiError rate_limited
    */
   verify(peer: string, password: string, hash: string | null, mayTry: () => boolean): Promise<boolean | null>;
 }
 
-/** @param slotsMax queue size for all addresses together */
+/** @param slotsMax queue size for all client addresses together */
 export function createPasswords(slotsMax = slotsMaxDefault): Passwords {
   const slots = new FairQuota(slotsMax);
   const fairPool = createFairPool(atOnce, () => undefined);
@@ -61,7 +70,10 @@ export function createPasswords(slotsMax = slotsMaxDefault): Passwords {
   };
 }
 
-/** NFC makes the same characters from different keyboards equal (NIST SP 800-63B-4 §3.1.1.2). Bun rejects an empty password. */
+/**
+ * Applies NFC, so that input from different keyboards compares as equal (NIST SP 800-63B-4 §3.1.1.2), and
+ * replaces an empty password, which Bun rejects.
+ */
 function normal(password: string): string {
   return password.normalize('NFC') || ' ';
 }

@@ -1,5 +1,5 @@
-// The first verification of an address. Somebody else may have created the account with the address, so all existing sign-in methods,
-// sessions and grants end. docs/decisions/0074.
+// First verification of an address. Another person may have created the account with the address, so all
+// existing sign-in methods, sessions and grants end. docs/decisions/0074.
 import type { Services } from '../../context.ts';
 import { systemStatement } from '../../store/statement.ts';
 import { systemOp, type Op } from '../../store/store.ts';
@@ -17,14 +17,14 @@ const setProven = systemStatement(
    WHERE id = :id AND email_key = :key AND email_verified_at IS NULL`,
 );
 
-/** Session and provider that took part in the verification, and stay. */
+/** Session and provider of the verification, which stay valid. */
 interface Staying {
   readonly sessionId?: string;
   /** Issuer of the provider that verified the address. */
   readonly issuer?: string;
 }
 
-/** Removes passkeys and linked accounts, which sign in without a password. */
+/** Removes the passkeys and linked external accounts, except that of `issuer`. */
 export function endOtherWaysInOps(accountId: string, { issuer = '' }: Staying = {}): Op[] {
   return [
     systemOp(deletePasskeysOf, { account: accountId }),
@@ -32,7 +32,9 @@ export function endOtherWaysInOps(accountId: string, { issuer = '' }: Staying = 
   ];
 }
 
-/** The operations fail if the address has changed meanwhile, or this or another account has verified it already. */
+/**
+ * The operations fail if the address has changed meanwhile, or if this or another account has verified it.
+ */
 export function firstProofOps(
   { id, emailKey }: Pick<Account, 'id' | 'emailKey'>,
   now: number,
@@ -47,7 +49,10 @@ export function firstProofOps(
 }
 
 export interface Proofs {
-  /** Marks the address of an account as verified. Does nothing if the account has another address, or has verified it already. */
+  /**
+   * Marks the address of an account as verified. Does nothing if the account has verified it already or has
+   * another address, or if another account has verified the address.
+   */
   note(accountId: string, emailKey: string, staying: Staying): Promise<void>;
 }
 

@@ -1,4 +1,3 @@
-// Creates, lists, rolls and revokes API keys. A key never has more scopes than the credential that creates it.
 import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, isoTime, requireVersion } from '../../changes/operations.ts';
@@ -195,7 +194,10 @@ function readExpiry(text: string | null): number | null {
   return text === null ? null : readTime(text, 'expiresAt');
 }
 
-/** Takes effect before the response; a second call throws not_found. Revoked keys stay listed, because the audit log refers to them. */
+/**
+ * Takes effect before the response; a second call throws not_found. Revoked keys stay listed, because the
+ * audit log refers to them.
+ */
 async function revokeApiKey(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
   const key = await getEntity(ctx, apiKeyModel, id);
   if (key.revokedAt !== null) throw notFound();

@@ -1,4 +1,3 @@
-// API keys: shown once, stored as a hash.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { json, reference, string, text, time } from '../../contract/field.ts';

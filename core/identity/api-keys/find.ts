@@ -1,4 +1,3 @@
-// Resolves an API key to its principal.
 import { timingSafeEqual } from 'node:crypto';
 import { commonRights } from '../../rights/rights.ts';
 import { expandScopes } from '../../rights/scopes.ts';

@@ -1,6 +1,7 @@
-// Ends keys that one member created for another. The creator may still know such a key, so it ends when the creator may no longer create
-// it: when the creator is demoted or removed, when the creating key is revoked, and when its member becomes an owner. Keys created with an
-// ended key end too, because the creator may know those as well.
+// Revokes keys that one member created for another. The creator may still have the text of such a key, so the
+// key ends when the creator may no longer create it: when the creator loses a role or is removed, when the
+// creating key is revoked, and when the member of the key becomes an owner. Keys created with a revoked key
+// end too, because the creator may have those as well.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { tenantStatement, type SqlRow } from '../../store/statement.ts';
@@ -9,7 +10,7 @@ import { apiKeyModel, type ApiKey, type Maker } from './kind.ts';
 
 type Reading = Pick<Context, 'store' | 'scope' | 'nowMs'>;
 
-/** Keys that a member created for others whose role is not in `:roles`. */
+/** Condition for the keys that a member created for others whose role is not in `:roles`. */
 const handedBeyond = `workspace_id = :ws AND minted_by = :maker AND member_id <> :maker
   AND NOT EXISTS (SELECT 1 FROM members AS m WHERE m.workspace_id = :ws AND m.id = api_keys.member_id
     AND m.role IN (SELECT value FROM json_each(:roles)))`;
@@ -54,34 +55,40 @@ const stillMay = tenantStatement(
      AND (:key IS NULL OR EXISTS (SELECT 1 FROM api_keys AS k WHERE k.workspace_id = :ws AND k.id = :key AND k.revoked_at IS NULL))`,
 );
 
-/** Returns the member and key on whose rights the caller's new keys and invitations depend. */
+/** Returns the member and the key whose rights the caller's new keys and invitations depend on. */
 export function makerOf({ authority: { actor } }: Pick<Context, 'authority'>): Maker {
   const { kind, id, memberId } = actor;
   return { memberId: memberId ?? null, keyId: kind === 'api_key' ? id : null };
 }
 
-/** Added to a commit that gives rights to others: fails if the member or key lost the right to do so meanwhile. */
+/** Returns an operation that fails if the caller's member or key has lost its rights or role meanwhile. */
 export function stillMayOp(ctx: Context): Op {
   const { memberId, keyId } = makerOf(ctx);
   const values = { id: memberId, role: ctx.membership?.role ?? null, key: keyId };
   return tenantOp(ctx.scope, stillMay, values, { expectRows: 1 });
 }
 
-/** Added to a commit that creates a key. Fails if a caller who is not an owner creates it for a member who became an owner meanwhile. */
+/**
+ * Operations for the commit that creates a key. They also fail if a caller who is not an owner creates the
+ * key for a member who became an owner meanwhile.
+ */
 export function handingOps(ctx: Context, memberId: string): Op[] {
   if (memberId === ctx.authority.actor.memberId || ctx.membership?.role === 'owner') return [stillMayOp(ctx)];
   return [stillMayOp(ctx), tenantOp(ctx.scope, stillNoOwner, { id: memberId }, { expectRows: 1 })];
 }
 
-/** Keys that end. */
+/** Revocations for one commit. */
 interface Ending {
   readonly changes: readonly Change[];
-  /** Fail if another such key was created meanwhile. */
+  /** Operations that fail if another dependent key was created meanwhile. */
   readonly ops: readonly Op[];
   readonly ids: readonly string[];
 }
 
-/** Ends the keys that others than owners created for a member. For the commit in which the member becomes an owner. */
+/**
+ * Ends the keys of a member that were created by members who are not owners, for the commit in which the
+ * member becomes an owner.
+ */
 export async function endHandedTo(ctx: Reading, member: string): Promise<Pick<Ending, 'changes' | 'ops'>> {
   const rows = await ctx.store.read(ctx.scope, readHandedTo, { member });
   const roots = rows.map((row) => apiKeyModel.fromRow(row));
@@ -89,7 +96,10 @@ export async function endHandedTo(ctx: Reading, member: string): Promise<Pick<En
   return { changes, ops };
 }
 
-/** Ends the keys that a member created for others. @param roles roles of the members whose keys stay valid */
+/**
+ * Ends the keys that a member created for others.
+ * @param roles roles of the members whose keys stay valid
+ */
 export async function endHandedBy(ctx: Reading, maker: string, roles: readonly string[]): Promise<Ending> {
   const which = { maker, roles: JSON.stringify(roles) };
   const rows = await ctx.store.read(ctx.scope, readHandedBy, which);
@@ -98,21 +108,27 @@ export async function endHandedBy(ctx: Reading, maker: string, roles: readonly s
   return { ...ending, ops: [...ending.ops, tenantOp(ctx.scope, noneHandedBy, which, { expectRows: 1 })] };
 }
 
-/** Ends the keys that a key created for others. @returns null if a live successor has replaced the key and takes them over */
+/**
+ * Ends the keys that were created with a key for others.
+ * @returns null if a live successor of the key exists, which these keys then depend on
+ */
 export async function endMintedWith(ctx: Reading, key: ApiKey): Promise<Ending | null> {
   return (await hasLiveSuccessor(ctx, key)) ? null : endingOf(ctx, await descentOf(ctx, [key], false));
 }
 
 interface Descent {
-  /** The roots and the keys created with them, ended or not. */
+  /** The given keys and the keys created with them, revoked or not. */
   readonly ending: readonly ApiKey[];
-  /** Ids of `ending`, and of the keys that these replaced. */
+  /** Ids of `ending`, and of earlier keys that were rolled to one of them. */
   readonly ids: readonly string[];
-  /** The part of `ids` that somebody other than the member of the key may know. */
+  /** The part of `ids` whose text somebody other than the member of the key may have. */
   readonly shared: readonly string[];
 }
 
-/** @param isShared true if others may know the roots, so that keys which the roots created for their own members end too */
+/**
+ * @param isShared true if others may have the text of the given keys; keys that these created for their own
+ * members then end too
+ */
 async function descentOf(
   { store, scope }: Reading,
   roots: readonly ApiKey[],

@@ -1,5 +1,6 @@
-// Permission to create, roll and revoke keys: members their own, admins also those of others, and only owners those of owners.
-// A key has the rights of its member, so a key for a member of a higher role would raise the role of the caller.
+// Permission to create, roll and revoke keys: members for themselves, admins also for others, and only owners
+// for owners. A key has the rights of its member, so a key for a member with a higher role would raise the
+// rights of the caller.
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { requirePerson } from '../../rights/person.ts';
@@ -29,8 +30,9 @@ export async function requireHolder(ctx: Context, memberId: string): Promise<voi
 }
 
 /**
- * A rolled key may only revoke or roll itself. It may have been rolled because somebody else knows it, and must not survive in keys that
- * it creates. @param keyId key to revoke or roll; none for a new key
+ * A rolled key may only revoke or roll itself: it may have been rolled because it leaked, and must not create
+ * keys that outlive it.
+ * @param keyId key to revoke or roll; absent for a new key
  * @throws ApiError forbidden
  */
 export async function requireNotRolled(ctx: Context, keyId?: string): Promise<void> {
@@ -46,7 +48,7 @@ export async function requireNotRolled(ctx: Context, keyId?: string): Promise<vo
 
 /** @throws ApiError forbidden for a scope that the caller does not have */
 export function requireCallerScopes(ctx: Context, scopes: readonly string[]): void {
-  // A scope that the role narrows is narrowed for the key as well.
+  // The role of the member narrows the scope of the new key in the same way.
   const missing = scopes.filter((scope) => !ctx.scopes.has(scope) && !ctx.narrowed?.has(scope));
   const [first] = missing;
   if (first !== undefined)

@@ -1,4 +1,4 @@
-// Model of API keys, and their creation. The text of a key is shown once and only its hash is stored.
+// Model of API keys, and their creation. The text of a key is shown once; only its hash is stored.
 import { plain } from '../../changes/columns.ts';
 import type { Context } from '../../context.ts';
 import type { EventType } from '../../events/catalogue.ts';
@@ -13,7 +13,7 @@ export const apiKeyModel = modelOf(apiKey, {
     secretHash: plain<string>('secret_hash'),
     /** Member who created the key; null for the operator. */
     mintedBy: plain<string | null>('minted_by'),
-    /** Key with which the key was created; null for none. */
+    /** API key of the creating request; null for none. */
     mintedWith: plain<string | null>('minted_with'),
     lineageId: plain<string | null>('lineage_id'),
   },
@@ -32,20 +32,19 @@ function endings(before: Ending, after: Ending): EventType[] {
   return before.revokedAt === after.revokedAt ? rolled : [...rolled, 'api_key.revoked'];
 }
 
-/** Input of `newKey`. */
 export interface KeyTerms {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly memberId: string;
   /** Milliseconds since the epoch; null for a key that does not expire. */
   readonly expiresAt: number | null;
-  /** Absent for a key of the operator. */
+  /** Member and key of the creating request; absent for the operator. */
   readonly maker?: Maker;
-  /** First key in the chain of rolled keys. */
+  /** Id of the first key in the chain of rolled keys. */
   readonly lineageId?: string;
 }
 
-/** Member who creates something, and the API key of the request; null if the request has none. */
+/** Creator of an object: the member, and the API key of the request, null for none. */
 export interface Maker {
   readonly memberId: string | null;
   readonly keyId: string | null;

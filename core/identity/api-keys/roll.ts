@@ -1,5 +1,5 @@
-// Rolls a key: a successor gets its name, scopes and member, and the old key stays valid for a grace period, so that a client can switch
-// without downtime.
+// Rolls a key: a successor gets its name, scopes and member, and the old key stays valid for a grace period,
+// so that clients can switch without downtime.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -12,11 +12,14 @@ export const graceHoursMax = 24;
 export interface RollTerms {
   /** Time for which the old key stays valid; 0 revokes it in the same commit. */
   readonly graceMs: number;
-  /** Scopes of the successor, by default those of the old key. */
+  /** Scopes of the successor; default: those of the old key. */
   readonly scopes?: readonly string[];
-  /** Expiry of the successor; by default it has the lifetime of the old key. */
+  /**
+   * Expiry of the successor, ms since the epoch; null for never. Default: the lifetime of the old key, from
+   * now.
+   */
   readonly expiresAt?: number | null;
-  /** Absent for a roll by the operator. */
+  /** Member and key of the request; absent for the operator. */
   readonly maker?: Maker;
 }
 
@@ -24,7 +27,7 @@ export interface Rolled {
   readonly changes: readonly Change[];
   readonly successor: ApiKey;
   readonly old: ApiKey;
-  /** The text of the successor, which is not stored. */
+  /** Text of the successor, which is not stored. */
   readonly text: string;
 }
 
@@ -58,7 +61,7 @@ function requireRollable({ revokedAt, expiresAt, replacedBy }: ApiKey, now: numb
   if (fate !== null) throw new ApiError('conflict', `This key ${fate}. Create a new key instead.`);
 }
 
-/** Expiry with the same lifetime, counted from now. */
+/** Returns the expiry that gives the successor the lifetime of the old key. */
 function renewed({ expiresAt, createdAt }: ApiKey, now: number): number | null {
   return expiresAt === null ? null : now + (expiresAt - createdAt);
 }

@@ -1,6 +1,6 @@
-// Format of a key: `ttm_<prefix>_<secret>` (docs/spec/api.md › Authentication). The prefix is a public look-up id; the secret ends in a
-// checksum, so that a mistyped key is rejected without a look-up. Only the SHA-256 of the key is stored: with 190 random bits, a slower
-// hash is not needed.
+// Text of API keys: `ttm_<prefix>_<secret>` (docs/spec/api.md › Authentication). The prefix is a public
+// look-up id. The secret ends in a checksum, so that a mistyped key is rejected without a look-up. Only the
+// SHA-256 of the key is stored: 190 random bits need no slower hash.
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
@@ -22,7 +22,7 @@ export function mintToken(): Token {
   return { prefix, text, hash: hashToken(text) };
 }
 
-/** Returns the public prefix; null for a text that is not a key with a valid checksum. */
+/** @returns null for a text that is not a key with a valid checksum */
 export function prefixOf(text: string): string | null {
   const match = /^ttm_([0-9A-Za-z]{10})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/.exec(text);
   if (!match) return null;
@@ -30,7 +30,10 @@ export function prefixOf(text: string): string | null {
   return checksum(`${prefix}_${secret}`) === sum ? prefix! : null;
 }
 
-/** Returns the prefix of a key or of `ttm_<prefix>`, without checking the secret; null for other texts. */
+/**
+ * Returns the prefix of a key or of `ttm_<prefix>`, without checking the secret.
+ * @returns null for other texts
+ */
 export function publicPartOf(text: string): string | null {
   return /^ttm_([0-9A-Za-z]{10})(?:_|$)/.exec(text)?.[1] ?? null;
 }
@@ -39,7 +42,10 @@ export function hashToken(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Returns random letters and digits. Drops bytes from 248 (the last multiple of 62) up, so that all characters are equally likely. */
+/**
+ * Returns random letters and digits. Drops bytes of 248 (the last multiple of 62) and above, so that all
+ * characters are equally likely.
+ */
 export function randomText(length: number): string {
   let text = '';
   while (text.length < length)
@@ -48,7 +54,7 @@ export function randomText(length: number): string {
   return text;
 }
 
-/** Returns a checksum of six letters and digits. */
+/** @returns six letters and digits */
 export function checksum(text: string): string {
   let rest = crc32(text);
   let sum = '';

@@ -58,7 +58,10 @@ function showEntry(row: EventRow) {
   };
 }
 
-/** Names of the changed fields, without values. For a rotation also the times that show whether the old secret is still needed. */
+/**
+ * Returns the names of the changed fields, and for a secret rotation also the times that show if the old
+ * secret is still in use.
+ */
 function detailsOf({ type, data }: EventRow) {
   if (!('previous' in data)) return null;
   const changed = Object.keys(data.previous as object);

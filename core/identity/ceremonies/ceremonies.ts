@@ -1,6 +1,7 @@
-// Challenges that a browser completes with the answer of an authenticator or of an external identity provider. Only the browser has the
-// token, in a cookie, and every secret of the exchange is derived from it. So a challenge can be completed only once, only in the browser
-// that started it, and not with data read from the database.
+// Challenges that a browser completes with the response of an authenticator or of an external identity
+// provider. Only the browser has the token, in a cookie, and all secrets of the exchange are derived from the
+// token. So only the browser that started a challenge can complete it, once, and the database is not enough
+// to do so.
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Services } from '../../context.ts';
 import { cookieLine, cookieOf } from '../../html/cookie.ts';
@@ -9,15 +10,15 @@ import { systemOp } from '../../store/store.ts';
 
 const lifeMs = 600_000;
 
-/** A browser has at most one challenge of each type: the newest. */
+/** A browser has at most one challenge of each type; a new one replaces it. */
 type CeremonyType = 'add-passkey' | 'use-passkey' | 'outside';
 
 /** @typeParam D JSON data stored at the start */
 export interface Ceremony<D> {
-  /** Account that started the challenge; null if the challenge identifies the account. */
+  /** Account that started the challenge; null for a sign-in, where the response identifies the account. */
   readonly accountId: string | null;
   readonly details: D;
-  /** Returns 256 bits in base64url that only this server and the browser know, different for each use. */
+  /** Returns 256 bits in base64url, different for each use, derived from the token of the browser. */
   secret(use: string): string;
 }
 
@@ -37,15 +38,17 @@ const takeCeremony = systemStatement(
 );
 
 export interface Ceremonies {
-  /** Starts a challenge. @returns the challenge, and the `Set-Cookie` line for the browser */
+  /** @returns the challenge, and the `Set-Cookie` line for the browser */
   begin<D>(
     kind: CeremonyType,
     accountId: string | null,
     details: D,
   ): Promise<{ readonly ceremony: Ceremony<D>; readonly cookie: string }>;
-  /** Removes and returns the challenge of the browser; of concurrent requests only one gets it. Null if there is none or it expired. */
+  /**
+   * Removes and returns the challenge of the browser; only one of several concurrent requests gets it.
+   * @returns null if there is none or it has expired
+   */
   take<D>(kind: CeremonyType, headers: Headers): Promise<Ceremony<D> | null>;
-  /** Returns the `Set-Cookie` line that deletes the cookie. */
   forgetCookie(kind: CeremonyType): string;
 }
 

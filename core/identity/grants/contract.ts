@@ -1,4 +1,4 @@
-// Grants: permissions that members give to apps by consent. Every token of an app belongs to a grant.
+// Grants: permissions that members give to apps by consent. Each access and refresh token belongs to a grant.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, reference, string, time } from '../../contract/field.ts';
@@ -6,7 +6,10 @@ import { guardedClasses } from '../../lib/guarded.ts';
 import { Closed, enumeration } from '../../lib/schema.ts';
 import { member } from '../members/contract.ts';
 
-/** Registered by an admin of the workspace; registered by itself (RFC 7591); identified by the URL of a metadata document. */
+/**
+ * `app`: registered by an admin of the workspace. `registered`: self-registered (RFC 7591). `document`:
+ * identified by the URL of a metadata document.
+ */
 const clientTypes = ['app', 'registered', 'document'] as const;
 export type ClientType = (typeof clientTypes)[number];
 

@@ -1,6 +1,6 @@
-// Revokes unusable grants: of removed members, of deleted clients in all workspaces, and those whose last token has long expired. Tokens
-// are rejected from the commit that removed the client or member (`live.ts`, `membership.ts`); this records the end of each grant, and
-// continues after a crash.
+// Revokes grants of removed members, grants of deleted clients in all workspaces, and grants whose last token
+// has expired. Tokens are rejected from the commit that removed the client or member (`live.ts`,
+// `membership.ts`); this module records the end of each grant, and continues after a crash.
 import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory, Services } from '../../context.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -11,7 +11,7 @@ import { scopeOf, type CommitOutcome, type Op, type Scope } from '../../store/st
 import { grantModel } from './kind.ts';
 import { clientIsThere } from './live.ts';
 
-/** Unused refresh tokens expire sooner, so a grant that was unused for this long has none left. */
+/** Refresh tokens expire sooner, so a grant that was unused for this time has no valid token. */
 const unusedForMs = 90 * dayMs;
 const lookEveryMs = hourMs;
 const atOnce = 100;
@@ -41,7 +41,10 @@ const findOfAccount = systemStatement<SqlRow>(
 );
 
 export interface AccountGrants {
-  /** Commits `ops`, which end the sessions of an account, and revokes all its grants, including those created meanwhile. */
+  /**
+   * Commits `ops`, which end the sessions of an account, and revokes all grants of the account, including
+   * those created meanwhile.
+   */
   endWith(accountId: string, ops: readonly Op[]): Promise<CommitOutcome>;
 }
 
@@ -56,7 +59,7 @@ export function createAccountGrants(options: GrantEndingOptions): AccountGrants 
   };
   return {
     async endWith(accountId, ops) {
-      // Grants are revoked first, so that a crash between the commits leaves no grant that outlives the sessions.
+      // Revokes the grants first, so that no grant outlives the sessions after a crash between the commits.
       await endAll(accountId);
       const outcome = await store.commit(ops);
       if (outcome.ok) await endAll(accountId);
@@ -65,7 +68,7 @@ export function createAccountGrants(options: GrantEndingOptions): AccountGrants 
   };
 }
 
-/** Revokes with one commit per workspace. A grant that was changed meanwhile stays unchanged. */
+/** Revokes the grants with one commit per workspace. A grant that was changed meanwhile stays unchanged. */
 async function revokeRows(
   { services: { nowMs }, committer, directoryOf }: GrantEndingOptions,
   rows: readonly SqlRow[],
@@ -88,7 +91,7 @@ interface GrantEndingOptions {
 
 export interface GrantEnding {
   start(): void;
-  /** Starts a run immediately. To be called when a client was deleted. */
+  /** Starts a run immediately. Must be called after the deletion of a client. */
   wake(): void;
   /** Resolves when the current run has finished. */
   settled(): Promise<void>;
@@ -104,7 +107,7 @@ export function createGrantEnding(
   let cancel: (() => void) | null = null;
   let working: Promise<void> = Promise.resolve();
 
-  /** @returns true if there may be more */
+  /** @returns true if there may be more grants to revoke */
   const endSome = async (): Promise<boolean> => {
     const unusedSince = nowMs() - unusedForMs;
     const rows = await store.readSystem(findUseless, { unusedSince, limit: atOnce });

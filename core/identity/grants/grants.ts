@@ -1,4 +1,4 @@
-// Lists, narrows and revokes grants for members and admins. No operation here can exceed the consent.
+// Lists, narrows and revokes grants. No operation here can extend a grant beyond the consent.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, requireVersion, updated } from '../../changes/operations.ts';
 import type { Patch } from '../../contract/contract.ts';
@@ -21,7 +21,7 @@ export const grants = defineResource(grant, grantModel, {
   operations: { update: narrowGrant, delete: revokeGrant },
 });
 
-/** @throws ApiError forbidden for a caller that acts for no member */
+/** @throws ApiError forbidden for a caller that does not act for a member */
 async function requireCaller(ctx: Context) {
   const caller = await callingMember(ctx);
   if (!caller)
@@ -40,7 +40,6 @@ async function requireVisible(ctx: Context, { memberId }: Grant): Promise<void> 
   if (memberId !== caller.id && !isAdmin(caller)) throw notFound();
 }
 
-/** An app may narrow or revoke only its own grant. @throws ApiError forbidden */
 function requireOwnOfApp({ authority: { actor } }: Context, { clientId, memberId }: Grant): void {
   if (actor.kind !== 'app' || (actor.id === clientId && actor.memberId === memberId)) return;
   throw new ApiError('forbidden', 'An app can change and revoke only its own grant.');
@@ -80,7 +79,7 @@ async function narrowGrant(
   return updated(ctx, grantModel, before, { scopes, guarded }, ifMatch);
 }
 
-/** Takes effect before the response; a second call throws not_found. Revoked grants stay listed for a while. */
+/** Takes effect before the response; a second call throws not_found. */
 async function revokeGrant(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
   const found = await findLive(ctx, id);
   if (found.revokedAt !== null) throw notFound();

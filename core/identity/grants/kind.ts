@@ -35,13 +35,12 @@ export const grantModel = modelOf(grant, {
     return [before.revokedAt === after.revokedAt ? 'grant.updated' : 'grant.revoked'];
   },
   special: {
-    // A self-registered client with a grant is not removed as unused.
+    // Marks a self-registered client as used, so that it is not removed.
     related: (_, before, { clientKind, clientId }) =>
       before || clientKind !== 'registered' ? {} : { last: [systemOp(markUsed, { id: clientId })] },
   },
 });
 
-/** The consent of a member. */
 export interface GrantTerms {
   readonly memberId: string;
   readonly client: {
@@ -51,14 +50,17 @@ export interface GrantTerms {
     /** True if an admin of this workspace registered the client. */
     readonly verified: boolean;
   };
-  /** Host or private-use scheme that the browser returns to; null for the device flow. */
+  /** Host or private-use scheme of the redirect URI; null for the device flow. */
   readonly redirectHost: string | null;
   readonly resource: 'api' | 'mcp';
   readonly scopes: readonly string[];
   readonly guarded: readonly GuardedClass[];
 }
 
-/** Returns the change that creates a grant. Only the consent page may commit it, for a person who is signed in as the member. */
+/**
+ * Returns the change that creates a grant. Only the consent page may commit it, for a person who is signed in
+ * as the member.
+ */
 export function newGrant(
   { ids, nowMs }: Pick<Context, 'ids' | 'nowMs'>,
   { memberId, client, redirectHost, resource, scopes, guarded }: GrantTerms,

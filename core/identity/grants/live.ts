@@ -1,9 +1,10 @@
-// A grant is valid until it is revoked, its member is removed, or its client is deleted.
+// SQL for valid grants: not revoked, with a member who was not removed and a client that was not deleted.
 import { lastUsedIn } from '../last-used.ts';
 
 /**
- * Returns a SQL condition that is true if the client of a grant exists. Every look-up of a grant for a token uses it, so that the grants
- * of a deleted client are invalid from that commit, before `ending.ts` revokes them.
+ * Returns a SQL condition that is true if the client of a grant exists. Every look-up of a grant for a token
+ * uses the condition, so that the grants of a deleted client are invalid from the commit of the deletion,
+ * before `ending.ts` revokes them.
  * @param grants alias of the table in the statement
  */
 export function clientIsThere(grants: string): string {
@@ -14,5 +15,4 @@ export function clientIsThere(grants: string): string {
     ELSE 1 END`;
 }
 
-/** Statement for `Uses.note`. */
 export const setGrantUsed = lastUsedIn('grants');
