@@ -1,16 +1,16 @@
-// Records the last use of keys and grants outside the commits of their requests: at most once a minute for each key or grant, batched
-// by second. A killed process loses at most the last minute.
+// Records the last use of keys and grants outside the commits of their requests: at most once a minute for
+// each key or grant, in one commit per second. A crash loses at most the last minute.
 import type { Services } from '../context.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
 import { tenantStatement, type Statement } from '../store/statement.ts';
 import { backgroundCommitDelayMs, tenantOp, type Scope } from '../store/store.ts';
 
-/** Minimum interval between two recorded uses of one key or grant. */
+/** Minimum interval between two recorded uses of a key or grant. */
 export const usedEveryMs = 60_000;
 const gatherMs = 1_000;
 
-/** Statement that sets `last_used_at` in a table, never to an earlier time. */
+/** Returns the statement that sets `last_used_at` in a table, never to an earlier time. */
 export const lastUsedIn = (table: 'api_keys' | 'grants'): Statement<unknown> =>
   tenantStatement(
     `${table}.set_last_used`,
@@ -18,7 +18,7 @@ export const lastUsedIn = (table: 'api_keys' | 'grants'): Statement<unknown> =>
   );
 
 export interface Uses {
-  /** @param statement from `lastUsedIn` for the table of the key or grant */
+  /** @param statement result of `lastUsedIn` for the table of the key or grant */
   note(statement: Statement<unknown>, scope: Scope, id: string): void;
   /** Resolves when no write is in progress. */
   settled(): Promise<void>;
@@ -46,7 +46,7 @@ export function createUses({ store, log }: Pick<Services, 'store' | 'log'>, cloc
     try {
       await store.commit(ops, { commitDelayMs: backgroundCommitDelayMs });
     } catch (error) {
-      // The next use of each key or grant is recorded again.
+      // A lost record is acceptable, because the next use is recorded again.
       log('debug', 'could not record the last use of keys and grants', { error: errorForLog(error) });
     }
   };

@@ -1,5 +1,6 @@
-// Ends the keys, invitation links and other objects that a member or a key created for others, when the member loses a role or is removed,
-// or the key is revoked. The caller adds the result to the commit that takes the right away. docs/decisions/0076.
+// Ends the keys, invitation links and other objects that a member or a key created for others, when the
+// member loses a role or is removed, or the key is revoked. The caller commits the result together with that
+// change. docs/decisions/0076.
 import type { Change } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { Role } from '../rights/roles.ts';
@@ -19,15 +20,15 @@ interface Loser {
 }
 
 export interface Loss {
-  /** Null if only a key is revoked. */
+  /** Member who loses a role or is removed; null if only a key is revoked. */
   readonly member: Loser | null;
   /** Name of the member or of the key. */
   readonly name: string;
-  /** Keys that end. Everything created with them ends too. */
+  /** Ids of the keys that end. All objects created with these keys end too. */
   readonly keyIds: readonly string[];
 }
 
-/** Changes and operations for the commit that takes the right away. */
+/** Changes and operations for the commit that removes the right. */
 export interface RevocationEffects {
   readonly changes: readonly Change[];
   readonly ops: readonly Op[];
@@ -36,18 +37,24 @@ export interface RevocationEffects {
 type Dependents = (losing: Losing, loss: Loss) => Promise<RevocationEffects>;
 const dependents: Dependents[] = [];
 
-/** Registers a type of object that ends with the right of its creator. To be called once per type, when its module is loaded. */
+/**
+ * Registers a type of object that ends with the rights of its creator. Must be called once per type, when its
+ * module is loaded.
+ */
 export function endsWithMaker(end: Dependents): void {
   dependents.push(end);
 }
 
-/** Roles that a member can give to others: any for an owner, any but owner for an admin. */
+/** Returns the roles that a member can give to others: any for an owner, any except owner for an admin. */
 function mayHandOut(role: Role | null): readonly Role[] {
   if (role === 'owner') return roles;
   return role === 'admin' ? roles.filter((one) => one !== 'owner') : [];
 }
 
-/** Revokes API keys and withdraws invitation links that a member issued to others and may no longer issue with the new role. */
+/**
+ * Revokes the API keys and withdraws the invitation links that a member issued to others and may no longer
+ * issue with the new role.
+ */
 export async function lossOfMember(losing: Losing, member: Loser): Promise<RevocationEffects> {
   const { id, name, role } = member;
   const left = mayHandOut(role);
@@ -56,7 +63,10 @@ export async function lossOfMember(losing: Losing, member: Loser): Promise<Revoc
   return withDependents(losing, { member, name, keyIds: keys.ids }, keys, [links]);
 }
 
-/** Ends what a revoked key created for others. If a live successor has replaced the key, it takes that over and nothing ends. */
+/**
+ * Ends the objects that were created with a revoked key for others. Ends nothing if a live successor has
+ * replaced the key, because these then depend on the successor.
+ */
 export async function lossOfKey(losing: Losing, key: ApiKey): Promise<RevocationEffects> {
   const keys = await endMintedWith(losing, key);
   if (!keys) return { changes: [], ops: [] };

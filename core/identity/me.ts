@@ -1,4 +1,4 @@
-// `GET /me`: member, credential, scopes and rate limits of the request. Every request that acts for a member may call it, with any scopes.
+// `GET /me`: member, credential, scopes and rate limits of the request. Requires no scope.
 import { Type } from 'typebox';
 import { getEntity, isoTime } from '../changes/operations.ts';
 import { responseProperties } from '../contract/schemas.ts';
@@ -82,7 +82,7 @@ const Me = namedSchema(
 
 type Rates = Readonly<Record<'read' | 'write' | 'search' | 'member' | 'workspace', number>>;
 
-/** @param perMinute 0 switches a limit off */
+/** @param perMinute limits; 0 means unlimited */
 export function createMe(perMinute: Rates): Route {
   const rateLimits = Object.fromEntries(
     (['read', 'write', 'search', 'member', 'workspace'] as const).map((name) => [
@@ -118,7 +118,7 @@ async function holderOf(ctx: Context) {
   return {
     member: pick(memberModel.wire(holder, ctx), memberParts),
     workspace: pick(workspaceModel.wire(ownWorkspace, ctx), workspaceParts),
-    // Implied reads that are not scopes of their own are left out.
+    // Omits implied read scopes that do not exist as separate scopes.
     scopes: allScopes.filter((scope) => ctx.scopes.has(scope) || ctx.narrowed?.has(scope)),
     ...means,
   };
@@ -130,11 +130,11 @@ const findSession = systemStatement<{ id: string; created_at: number; expires_at
   'SELECT id, created_at, expires_at FROM sessions WHERE id = :id',
 );
 
-/** The credential of the request: at most one of the three is not null. */
+/** Returns the credential of the request; at most one of `key`, `grant` and `session` is not null. */
 async function meansOf(ctx: Context) {
   const none = { key: null, grant: null, session: null };
   const { kind, id } = ctx.actor;
-  // The rate limits count a request against its credential, so the payer is the id of the grant or session.
+  // Requests are charged to their credential, so the account is the id of the grant or session.
   const { billingAccount } = ctx.scope;
   if (kind === 'api_key') {
     const key = await getEntity(ctx, apiKeyModel, id);

@@ -1,4 +1,5 @@
-// Current name, role and rights of a member. Every token acts for a member and has at most the rights of that member.
+// Looks up the current name, role and rights of a member, which limit the rights of every token of the
+// member.
 import { rightsOfRole, type Role, type Membership } from '../rights/roles.ts';
 import { tenantStatement } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';

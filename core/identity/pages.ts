@@ -1,4 +1,4 @@
-// Shared parts of the HTML pages: routes, redirects, and the forms of signed-in people.
+// Shared parts of the HTML pages: routes, redirects, notices, and the forms of signed-in people.
 import { timingSafeEqual } from 'node:crypto';
 import { isAtOwnHost, readForm } from '../html/form.ts';
 import { html, type Html } from '../html/html.ts';
@@ -9,18 +9,18 @@ import { Closed } from '../lib/schema.ts';
 import { Type } from 'typebox';
 import type { Device, SignedIn } from './sessions/sessions.ts';
 
-/** Maximum age of the last authentication for a sensitive change, in milliseconds. */
+/** Maximum age of the last authentication for a sensitive change. */
 export const proofMs = 10 * 60_000;
 
 interface PageFacts {
   readonly method: Extract<Method, 'GET' | 'POST'>;
-  /** May contain the parameter `{token}`, and no other. */
+  /** Path with at most one parameter, which is `{token}`. */
   readonly path: string;
   readonly name: string;
   readonly summary: string;
 }
 
-/** Route of a page, or of a form that a page sends. Errors are answered as pages too, because a person reads them. */
+/** Returns the route of a page, or of a form on a page. Errors are pages too, because a person reads them. */
 export function pageRoute(
   { method, path, name, summary }: PageFacts,
   answer: (request: RawRequest, token: string) => Promise<RawAnswer>,
@@ -38,7 +38,10 @@ export function pageRoute(
   });
 }
 
-/** Answers an `ApiError` as a page, and a page that is requested under another host name with a link to the base URL. */
+/**
+ * Converts an `ApiError` to a page. Under another host name than that of the base URL, responds with a link
+ * to the base URL.
+ */
 export async function answerPage(request: RawRequest, answer: () => Promise<RawAnswer>): Promise<RawAnswer> {
   const { method, baseUrl } = request;
   if (method !== 'POST' && !isAtOwnHost(request, baseUrl)) return otherHostPage(request);
@@ -50,7 +53,7 @@ export async function answerPage(request: RawRequest, answer: () => Promise<RawA
   }
 }
 
-/** A link and not a redirect: behind a proxy that changes `Host`, a redirect would loop. */
+/** Shows a link, because a redirect would loop behind a proxy that changes `Host`. */
 function otherHostPage({ baseUrl, path, query }: RawRequest): RawAnswer {
   const address = baseUrl + path + (query.size === 0 ? '' : `?${query.toString()}`);
   return card(
@@ -68,7 +71,7 @@ function refusalPage({ message, status, headers }: ApiError): RawAnswer {
   return card('Something went wrong', html`${problem(message)}`, { status, headers });
 }
 
-/** A small page with one task. */
+/** Returns a small page for one task. */
 export function card(title: string, content: Html, options: PageOptions = {}): RawAnswer {
   return page(
     title,
@@ -81,14 +84,17 @@ export function card(title: string, content: Html, options: PageOptions = {}): R
   );
 }
 
-/** An error notice, which screen readers announce when the page loads. */
+/** Returns an error notice, which screen readers announce when the page loads. */
 export const problem = (text: string): Html => html`<p class="notice problem" role="alert">${text}</p>`;
 export const done = (text: string): Html => html`<p class="notice done" role="status">${text}</p>`;
 
 export const hidden = (name: string, value: string): Html =>
   html`<input type="hidden" name="${name}" value="${value}" />`;
 
-/** Redirects with 303, so that the browser continues with GET (RFC 9110 §15.4.4). @param path on this server */
+/**
+ * Redirects with 303, so that the browser continues with GET (RFC 9110 §15.4.4).
+ * @param path path on this server
+ */
 export function leadTo(baseUrl: string, path: string, cookies: readonly string[] = []): RawAnswer {
   return {
     status: 303,
@@ -98,12 +104,15 @@ export function leadTo(baseUrl: string, path: string, cookies: readonly string[]
   };
 }
 
-/** Redirects to the sign-in page, which returns to `to`. */
+/** @param to path on this server to return to after the sign-in */
 export function leadToSignIn(baseUrl: string, to: string): RawAnswer {
   return leadTo(baseUrl, `/sign-in?${new URLSearchParams({ to }).toString()}`);
 }
 
-/** Redirects to the page that asks a person to authenticate again, which returns to `to`. */
+/**
+ * Redirects to the page that requires a new authentication.
+ * @param to path on this server to return to afterwards
+ */
 export function leadToProof(baseUrl: string, to: string): RawAnswer {
   return leadTo(baseUrl, proofPath(to));
 }
@@ -112,13 +121,13 @@ export function proofPath(to: string): string {
   return `/sign-in/again?${new URLSearchParams({ to }).toString()}`;
 }
 
-/** Returns true if the last authentication is recent enough for a sensitive change. @param nowMs milliseconds since the epoch */
+/** Returns true if the last authentication is recent enough for a sensitive change. */
 export function isFresh({ provedAt }: Pick<SignedIn, 'provedAt'>, nowMs: number): boolean {
   return nowMs - provedAt < proofMs;
 }
 
 /**
- * Returns the fields of a form, after checking that a page of this session sent it.
+ * Returns the fields of a form, after the check that a page of this session sent the form.
  * @throws ApiError forbidden, unsupported_media_type, payload_too_large
  */
 export async function readSignedForm(
@@ -135,18 +144,20 @@ export async function readSignedForm(
   return form;
 }
 
-/** Compares in constant time. */
+/** The comparison takes constant time. */
 export function isFormTokenOf({ formToken }: Pick<SignedIn, 'formToken'>, token: unknown): boolean {
   const [own, theirs] = [Buffer.from(formToken), Buffer.from(typeof token === 'string' ? token : '')];
   return own.length === theirs.length && timingSafeEqual(own, theirs);
 }
 
-/** Address and user agent of a request, as sessions store them. */
 export function deviceAt({ peer, headers }: RawRequest): Device {
   return { address: peer, agent: headers.get('user-agent') ?? '' };
 }
 
-/** Page option for the script that a part of the page needs. Takes the first: a page has at most one. */
+/**
+ * Returns the page option for the script that some part of the page needs. The parts of a page share at most
+ * one script.
+ */
 export function scriptOf(parts: readonly { readonly script?: string }[]): Pick<PageOptions, 'script'> {
   const script = parts.find((part) => part.script !== undefined)?.script;
   return script === undefined ? {} : { script };

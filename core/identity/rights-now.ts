@@ -1,5 +1,5 @@
-// Current rights of an authority. Deferred work (one-time jobs, actions, open proposals) checks them again when it runs and when it
-// commits, so that it stops with the credential that requested it.
+// Current rights of an authority. Deferred work (one-time jobs, actions, open proposals) checks the rights
+// again when it runs and when it commits, so that it stops when its credential ends.
 import type { Authority } from '../rights/authority.ts';
 import { commonRights, type Rights } from '../rights/rights.ts';
 import { rightsForApp } from '../rights/roles.ts';
@@ -25,7 +25,10 @@ const liveMember = tenantStatement<{ id: string }>(
   'SELECT id FROM members WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL',
 );
 
-/** @returns null once the key, grant or membership has ended; the original rights of an authority that acts for no member */
+/**
+ * @returns null after the key, grant or membership has ended; the original rights of an authority without a
+ * member
+ */
 export async function rightsNow(
   store: Store,
   scope: Scope,
@@ -50,7 +53,7 @@ export async function rightsNow(
   return actor.kind === 'app' ? rightsForApp(current) : current;
 }
 
-/** Operations that make a commit fail if the key, grant or membership has ended by then. */
+/** Returns operations that fail the commit if the key, grant or membership has ended. */
 export function authorityGuards(scope: Scope, authority: Authority, nowMs: number): Op[] {
   const { kind, id, memberId } = authority.actor;
   if (kind === 'plugin' || memberId === undefined) return [];

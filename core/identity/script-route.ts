@@ -1,4 +1,4 @@
-// JSON routes for the scripts of our own pages. They are not part of the public API.
+// JSON routes for the scripts of Tatami's own pages, outside the public API.
 import { Type } from 'typebox';
 import { defineRoute, type RawRequest, type RawAnswer, type Route } from '../http/route.ts';
 import { readScriptCall } from '../html/script-call.ts';
@@ -11,7 +11,7 @@ interface ScriptFacts {
 
 type ScriptBody = Readonly<Record<string, unknown>>;
 
-/** Errors have the format of the API, and the script shows their message. @param baseUrl of this server */
+/** Errors have the format of the API; the script shows their messages. */
 export function scriptRoute(
   facts: ScriptFacts,
   baseUrl: string,

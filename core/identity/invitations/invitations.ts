@@ -1,5 +1,6 @@
-// Invitations: links with which an account becomes a member. The set-up link of the first start is one, for the owner. A link is
-// single-use and expires after a week. A new link replaces the previous one. Only the hash of a link is stored.
+// Invitations: links through which an account becomes a member; the set-up link of the first start invites
+// the owner. A link is single-use, expires after a week, and replaces the previous one. Only the hash of a
+// link is stored.
 import { systemAuthor, type Committed, type Committer } from '../../changes/commit.ts';
 import type { Directory, Services } from '../../context.ts';
 import { linkTokenHash, mintLinkToken } from '../../lib/link-token.ts';
@@ -58,7 +59,7 @@ interface InvitationRow {
   is_mailed: number;
 }
 
-/** An invitation ends when the role or the address of the member changes. */
+/** Join that excludes invitations whose member has another role or address now. */
 const ofMemberAsInvited = `JOIN members AS m ON m.workspace_id = i.workspace_id AND m.id = i.member_id
    AND m.role = i.role AND m.email_key IS i.email_key`;
 
@@ -84,9 +85,12 @@ const readMember = tenantStatement<SqlRow>(
 );
 
 /**
- * Creates a link to hand over and another one to mail, and the operation that stores them and replaces earlier ones. The operation fails
- * if the role or address of the member has changed meanwhile. Opening the mailed link verifies the address, so nobody else may see it.
- * @param by name of the inviter @param maker the invitation ends with the rights of this member and key; absent for the operator
+ * Creates a link to share and another one to mail, and the operation that stores both and replaces earlier
+ * ones. The operation fails if the role or address of the member has changed meanwhile. The mailed link
+ * verifies the address, so nobody else may receive it.
+ * @param by name of the inviter
+ * @param maker member and key of the inviter, whose loss of rights ends the invitation; absent for the
+ * operator
  */
 export function newInvitation(
   { baseUrl, nowMs }: Pick<Services, 'baseUrl' | 'nowMs'>,
@@ -111,17 +115,16 @@ export function withdrawOp(scope: Scope, memberId: string): Op {
   return tenantOp(scope, deleteInvitation, { member: memberId });
 }
 
-/** Withdraws the invitations that a member created, except for members with these roles. */
+/** Withdraws the invitations that a member created, except those of members with these roles. */
 export function withdrawHandedOp(scope: Scope, maker: string, roles: readonly string[]): Op {
   return tenantOp(scope, deleteHanded, { maker, roles: JSON.stringify(roles) });
 }
 
-/** Withdraws the invitations that were created with any of these keys. */
 export function withdrawInvitedWithOp(scope: Scope, keyIds: readonly string[]): Op {
   return tenantOp(scope, deleteInvitedWith, { keys: JSON.stringify(keyIds) });
 }
 
-/** Returns true if the member has an invitation, even an expired one. */
+/** Returns true for an expired invitation as well. */
 export async function isInvited(store: Store, scope: Scope, memberId: string): Promise<boolean> {
   return (await store.readOne(scope, anyInvitation, { member: memberId })) !== undefined;
 }
@@ -132,9 +135,9 @@ export interface Invitation {
   readonly member: Member;
   readonly invitedBy: string;
   readonly hash: string;
-  /** Normalized address that the invitation was created for; null for none. */
+  /** Normalized address of the member at the invitation; null for none. */
   readonly emailKey: string | null;
-  /** True for the link that was mailed to that address. */
+  /** True if the person opened the mailed link, which proves control of the address. */
   readonly isMailed: boolean;
 }
 
@@ -143,15 +146,20 @@ type TakeOutcome = 'taken' | 'used' | 'known_address' | 'busy';
 export interface Invitations {
   /** @returns null for a link that is unknown, used, replaced, withdrawn or expired */
   find(token: string): Promise<Invitation | null>;
-  /** Returns the invitations of members with an address. The caller must have verified that the address belongs to the person. */
+  /**
+   * Returns the valid invitations for an address, 20 at most. The caller must have verified that the address
+   * belongs to the person.
+   */
   findByAddress(email: string): Promise<readonly Invitation[]>;
-  /** Returns an error message if the member may not have this name; null otherwise. */
+  /** Returns an error message if the member must not have this name; null otherwise. */
   problemOfName(invitation: Invitation, name: string): Promise<string | null>;
   /**
-   * Makes an account the member.
-   * @param account id of the account; for a new account also the operation that inserts it and further operations
+   * Accepts an invitation: makes an account the member.
+   * @param account id of the account; for a new account also the operation that inserts it, and further
+   * operations
    * @param patch name that the person chose
-   * @returns `known_address` if another account has the address of the new one; `busy` after a conflict, to be retried
+   * @returns `used` if the invitation is no longer valid; `known_address` if another account has the address
+   * of the new one; `busy` after a conflict that a retry can resolve
    */
   take(
     invitation: Invitation,
@@ -219,6 +227,6 @@ export function createInvitations(options: {
 function outcomeOf(committed: Committed, isNew: boolean): TakeOutcome {
   if (committed.ok) return 'taken';
   if (committed.part === 'guard') return 'used';
-  // A new account is no member yet, so only its address can conflict.
+  // A new account is not a member yet, so only its address can conflict.
   return committed.part === 'last' && isNew ? 'known_address' : 'busy';
 }

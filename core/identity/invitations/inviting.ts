@@ -62,7 +62,7 @@ export const invitationRoutes: readonly Route[] = [
 ];
 
 /**
- * Requires the right to add a member with that role.
+ * Requires the right to add a member with the role of the invited member.
  * @throws ApiError not_found, forbidden, insufficient_scope; conflict for a member who has joined
  */
 async function invite(ctx: Context, id: string): Promise<ChangeSet> {
@@ -73,7 +73,7 @@ async function invite(ctx: Context, id: string): Promise<ChangeSet> {
       'conflict',
       `${invited.name} has joined already. To replace a forgotten password, use the link on the sign-in page.`,
     );
-  // The invitee knows the person, not the name of an API key.
+  // The mail names a person, because the invitee does not know the names of API keys.
   const by = (await callingMember(ctx))?.name ?? ctx.actor.name;
   const { url, mailedUrl, expiresAt, op } = newInvitation(ctx, ctx.scope, {
     ...{ member: invited, by },
@@ -89,7 +89,10 @@ async function invite(ctx: Context, id: string): Promise<ChangeSet> {
   return { ...set, afterCommit: () => mail.post(letter) };
 }
 
-/** @param ifMatch version of the member. @throws ApiError not_found, also without an invitation; forbidden, precondition_failed */
+/**
+ * @param ifMatch version of the member
+ * @throws ApiError not_found, also without an invitation; forbidden, precondition_failed
+ */
 async function uninvite(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
   const invited = await getEntity(ctx, memberModel, id);
   await requireMayChange(ctx, invited, null);

@@ -1,4 +1,4 @@
-// The page behind an invitation link: a person accepts with a new or an existing account.
+// Page of an invitation link, on which a person accepts with a new or an existing account.
 import { readForm } from '../../html/form.ts';
 import { cookieLine, cookieOf } from '../../html/cookie.ts';
 import { html, type Html } from '../../html/html.ts';
@@ -26,16 +26,17 @@ interface JoinPages {
   readonly proofs: Proofs;
 }
 
-/** Stores the token while a person signs in to an existing account, so that it appears in no other URL. */
+/**
+ * Cookie with the token while a person signs in to an existing account, so that the token is in no other URL.
+ */
 const cookie = 'tatami-join';
 const cookieSeconds = 3_600;
 const openedPath = '/join';
 const joinedPath = '/account';
 
-/** `Set-Cookie` line that deletes the stored token. */
 export const forgetLink = cookieLine(cookie, '', 0);
 
-/** Destination after joining: the account page if the destination was the used invitation. */
+/** Returns the destination after joining: the account page instead of the used invitation. */
 export const afterJoining = (to: string): string => (to === openedPath ? joinedPath : to);
 
 /** Returns an error message for an invalid name or address; null for valid ones. */
@@ -76,7 +77,7 @@ export function joinRoutes(options: JoinPages): Route[] {
   ];
 }
 
-/** Returns the token of the invitation that the browser opened before signing in; null for none. */
+/** Returns the token of the invitation that the browser opened before the sign-in; null for none. */
 export function openedLink(headers: Headers): string | null {
   return cookieOf(headers, cookie);
 }
@@ -155,7 +156,6 @@ async function makeAccount(
   return signIn.finish(account.id, request, joinedPath);
 }
 
-/** Returns an error message for invalid input of a new person; null for valid input. */
 async function problemWith(
   invitations: Invitations,
   invitation: Invitation,
@@ -169,21 +169,22 @@ async function problemWith(
 }
 
 /**
- * Returns the state of an address for a new account: `taken` by another account; `open` if another account has it unverified, so that the
- * new account may have it too; `free` otherwise. @param isProven true if the new account verifies it now
+ * Returns the state of an address for a new account: `taken` if another account prevents its use; `open` if
+ * another account has the unverified address, which the new account may share; `free` otherwise.
+ * @param isProven true if the invitation verifies the address for the new account
  */
 async function claimOn(
   store: Services['store'],
   key: string,
   { invitation, isProven }: { readonly invitation: Invitation; readonly isProven: boolean },
 ): Promise<'taken' | 'open' | 'free'> {
-  // Within a workspace only one member may use an address: the one an admin gave it to, else the first one.
+  // Within a workspace only one account may use an address: the invited one, else the first one.
   const isInvited = isProven || invitation.emailKey === key;
   if (await isAddressTaken(store, key, '', isInvited ? [] : [invitation.workspaceId])) return 'taken';
   return !isProven && (await isAddressClaimed(store, key)) ? 'open' : 'free';
 }
 
-/** The same response for every invalid link, so that nobody learns which links exist. */
+/** Responds equally to every invalid link, so that the response does not disclose which links exist. */
 function noInvitation(): RawAnswer {
   return card(
     'This link does not work',

@@ -28,7 +28,7 @@ export const member = defineContract({
     joinedAt: time({
       nullable: true,
       write: 'never',
-      // A workspace that is imported from another server has none of its accounts.
+      // An imported workspace has none of the accounts of the server that it came from.
       unlogged: true,
       doc: 'Time at which the invitation was accepted; null until then.',
     }),

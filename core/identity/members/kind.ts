@@ -1,16 +1,18 @@
-// Model of members. Separate from their operations, so that the role rules can read the caller without an import cycle.
+// Model of members, separate from their operations, so that the role rules can read the caller without an
+// import cycle.
 import { modelOf } from '../../resource/kind.ts';
 import { addressKey } from '../../lib/address.ts';
 import { foldCase } from '../../lib/case-folding.ts';
 import { member } from './contract.ts';
 
 export const memberModel = modelOf(member, {
-  // Normalized address, for look-ups.
+  // Normalized address for look-ups.
   columns: {
     emailKey: {
       column: 'email_key',
       from: 'email',
-      // An address that was stored before normalization may be invalid today. It is looked up case-folded.
+      // Addresses stored before normalization can be invalid under the current rules; their key is the
+      // case-folded address.
       write: (email) => (typeof email === 'string' ? (addressKey(email) ?? foldCase(email)) : null),
     },
   },

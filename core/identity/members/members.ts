@@ -1,4 +1,4 @@
-// Operations on members. A removed member stays assigned to issues, and the last owner cannot be removed.
+// Operations on members. A removed member stays assigned to issues. The last owner cannot be removed.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';
 import type { Context, Directory } from '../../context.ts';
@@ -29,7 +29,7 @@ const otherOwners = tenantStatement<{ id: string }>(
   "SELECT id FROM members WHERE workspace_id = :ws AND role = 'owner' AND deleted_at IS NULL AND id <> :id LIMIT 1",
 );
 
-/** Makes a commit fail that would leave no owner, also in concurrent commits. */
+/** Fails a commit that would leave no owner, also if concurrent commits each remove one. */
 const ownerRemains = tenantStatement(
   'members.owner_remains',
   `UPDATE members SET version = version WHERE workspace_id = :ws AND id =
@@ -88,7 +88,7 @@ export const members = defineResource(member, memberModel, {
         return withRemainingOwner(ctx, before, ending(set, await lossOfMember(ctx, { ...before, role })));
       if (role === before.role && patch.teams === undefined) return set;
       if (rise === 0 || role !== 'owner') return withOps(set, [stillMayOp(ctx)]);
-      // An admin may know a key of this member and would become an owner with it.
+      // An admin may have a key of this member, which would get the rights of an owner.
       return withOps(ending(set, await endHandedTo(ctx, id)), [stillMayOp(ctx)]);
     },
     async delete(ctx, id, ifMatch) {
@@ -96,7 +96,6 @@ export const members = defineResource(member, memberModel, {
       await requireMayChange(ctx, before, null);
       const set = await plain.delete(ctx, id, ifMatch);
       const gone = ending(set, await lossOfMember(ctx, { ...before, role: null }));
-      // Ends the account's access as this member, and the invitation.
       const left = withOps(gone, [leaveSeatOp(ctx.scope, id), withdrawOp(ctx.scope, id)]);
       return withRemainingOwner(ctx, before, left);
     },
@@ -114,7 +113,7 @@ function ending(set: ChangeSet, { changes, ops }: RevocationEffects): ChangeSet 
 /** @throws ApiError validation_failed */
 function requireOwnName(ctx: Context, after: Pick<Member, 'id' | 'name'>, before: Member | null): void {
   if (after.name === before?.name) return;
-  // An admin may give another member a name that an admin has; nobody may take such a name for themself.
+  // Members cannot take the name of an admin. An admin may give that name to another member.
   const others = after.id === ctx.actor.memberId ? ctx.directory.members : null;
   const problem = nameProblem(after, others);
   if (problem) throw invalidField('name', problem.code, { why: problem.why, fix: problem.fix });

@@ -9,7 +9,10 @@ interface NameProblem {
   readonly fix: string;
 }
 
-/** Returns null for an allowed name. @param others members to compare with; null if an admin sets the name */
+/**
+ * Returns null for an allowed name.
+ * @param others members whose names must differ if they are admins; null if an admin sets the name
+ */
 export function nameProblem(
   { id, name }: { readonly id: string; readonly name: string },
   others: Directory['members'] | null,

@@ -1,4 +1,5 @@
-// Role checks beyond scopes: roles decide which members a member may change, so that nobody can raise their own rights.
+// Role checks in addition to scopes: roles decide which members a caller may change, so that nobody can raise
+// their own rights.
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { requirePerson } from '../../rights/person.ts';
@@ -20,12 +21,14 @@ function isOfSameRights(a: Pick<Member, 'role' | 'teams'>, b: typeof a): boolean
 /** Maximum number of missing scopes that an error lists. */
 const listedMax = 5;
 
-/** Fields that decide about the rights of a member, and about who can join as the member. */
+/** Fields that decide the rights of a member, and who can join as the member. */
 type SeatTerms = Pick<Member, 'role' | 'teams' | 'email' | 'joinedAt'>;
 
 type Ranked = Pick<Member, 'role'> | undefined;
 
-/** Returns the member whose rights the request uses; none for a plugin, whoever installed it. */
+/**
+ * Returns the member whose rights the request uses; undefined for a plugin, even if a member installed it.
+ */
 export async function callingMember(ctx: Context): Promise<Member | undefined> {
   const { kind, memberId } = ctx.authority.actor;
   return kind === 'plugin' || memberId === undefined ? undefined : memberModel.find(ctx, memberId);
@@ -36,8 +39,10 @@ export function isAdmin(member: Ranked): boolean {
 }
 
 /**
- * Members may change their own name and address. Other changes require an admin whose role is at least the old and the new role of the
- * member. @param before null for a new member @param after null for a removal
+ * Members may change their own name and address. All other changes require an admin whose role is at least
+ * the old and the new role of the member.
+ * @param before null for a new member
+ * @param after null for a removal
  * @throws ApiError forbidden, insufficient_scope
  */
 export async function requireMayChange(
@@ -49,7 +54,8 @@ export async function requireMayChange(
   const caller = await callingMember(ctx);
   if (!caller) throw new ApiError('forbidden', 'Changing members takes the API key or token of a member.');
   if (caller.id === before?.id && after && isOfSameRights(before, after)) {
-    // The address decides who can join as a member who has not joined yet, so a new address requires the scopes of the role.
+    // A new address decides who can join as a member who has not joined yet, so the scopes of the role are
+    // required.
     if (before.joinedAt === null) requireSeatScopes(ctx, before, after);
     return;
   }
@@ -66,8 +72,10 @@ export async function requireMayChange(
 }
 
 /**
- * A member can create a key with all scopes of the role. So a credential needs all these scopes to add or invite a member, to give a
- * higher role or another address, and to give a guest more teams. @throws ApiError insufficient_scope
+ * A person with the seat of a member can create keys with all scopes of the role. So a credential needs all
+ * these scopes to add or invite a member, to give a higher role or another address, and to give a guest more
+ * teams.
+ * @throws ApiError insufficient_scope
  */
 function requireSeatScopes(ctx: Context, before: SeatTerms | null, after: SeatTerms | null): void {
   if (after === null) return;
@@ -76,7 +84,8 @@ function requireSeatScopes(ctx: Context, before: SeatTerms | null, after: SeatTe
   const isElsewhere = after.email !== null && after.email !== before?.email;
   if (!isRaised && !seesMore && !isElsewhere) return;
   const { scopes, narrowed } = rightsOfRole(after.role, []);
-  // A narrowed scope of the caller counts, because the role of the member narrows it in the same way.
+  // Scopes that the caller has only narrowed count, because the role narrows them for the member in the same
+  // way.
   const hasScope = (scope: string): boolean => ctx.scopes.has(scope) || (ctx.narrowed?.has(scope) ?? false);
   const missing = [...scopes, ...(narrowed?.keys() ?? [])].filter((scope) => !hasScope(scope)).sort();
   const [first] = missing;

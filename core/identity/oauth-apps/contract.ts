@@ -1,4 +1,3 @@
-// OAuth apps: third-party programs registered by an admin of the workspace.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { flag, json, string, text, time } from '../../contract/field.ts';

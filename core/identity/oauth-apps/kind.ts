@@ -1,4 +1,3 @@
-// Model of OAuth apps. Only hashes of their secrets are stored.
 import { json } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { modelOf, type EntityOf } from '../../resource/kind.ts';

@@ -1,4 +1,3 @@
-// Registers, updates and deletes OAuth apps, and rotates their secrets.
 import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, isoTime, updated } from '../../changes/operations.ts';
@@ -17,7 +16,7 @@ import { checkApp, requireRegistrar, requireCapacity } from './rules.ts';
 import { mintClientSecret, type StoredSecret } from './secret.ts';
 
 const graceHoursDefault = 24;
-/** A token request compares the given secret with each of these. */
+/** Limits the cost of a token request, which compares the given secret with each of these. */
 const earlierMax = 4;
 
 const { create: example } = oauthApp.examples;
@@ -129,7 +128,10 @@ async function registerApp(ctx: Context, input: Created<typeof oauthApp>): Promi
   };
 }
 
-/** @throws ApiError forbidden, not_found; conflict for a public client, and while too many earlier secrets are valid */
+/**
+ * @throws ApiError forbidden, not_found; conflict for a public client, and while too many earlier secrets are
+ * valid
+ */
 async function rotateSecret(
   ctx: Context,
   id: string,
@@ -154,7 +156,10 @@ async function rotateSecret(
   };
 }
 
-/** Returns the earlier secrets that stay valid. The new grace period limits all of them, so that 0 ends every earlier secret. */
+/**
+ * Returns the earlier secrets that stay valid. The new grace period limits all of them, so `graceHours: 0`
+ * ends them.
+ */
 function earlierSecrets({ confidential, secrets }: OAuthApp, now: number, until: number): StoredSecret[] {
   if (!confidential)
     throw new ApiError(

@@ -1,25 +1,30 @@
-// Rules for redirect URIs. Authorization codes are sent there, so an attacker who controls one can take the code. A redirect URI is
-// compared as text (RFC 9700 §2.1), and can be registered only in the normal form that every parser reads alike.
+// Rules for redirect URIs. An attacker who controls a redirect URI receives authorization codes. URIs are
+// compared as text (RFC 9700 §2.1), so only the normal form, which all parsers read alike, can be registered.
 import type { Wrong } from '../../lib/errors.ts';
 
 export const redirectUrisMax = 10;
 const redirectUriLengthMax = 1_000;
 
-/** RFC 8252 §7.3 and §8.3. */
+/** Hosts of RFC 8252 §7.3 and §8.3. */
 const loopbackHosts: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);
-/** A private-use scheme is a reversed domain name of its owner (RFC 8252 §7.1), so it contains a dot. */
+/** Scheme of a private-use URI: a reversed domain name of the owner, so with a dot (RFC 8252 §7.1). */
 const privateUse = /^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)+:$/;
-/** Exceptions for editors that register these among other URIs: one rejected URI would reject the whole registration. */
+/**
+ * Exceptions for editors that register such a URI among others: one rejected URI would fail the whole
+ * registration.
+ */
 const editorSchemes: ReadonlySet<string> = new Set(['cursor:', 'vscode:', 'vscode-insiders:']);
-/** Parameters of the authorization response (RFC 6749 §4.1.2, RFC 9207), which a registered query could imitate. */
+/**
+ * Parameters of the authorization response (RFC 6749 §4.1.2, RFC 9207), which the query of a registered URI
+ * could forge.
+ */
 const ofTheAnswer = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri', 'response'];
 
-/** Returns the fault of a redirect URI and its remedy; null for an allowed URI. */
 export function faultOfRedirectUri(text: string): Wrong | null {
   return faultOfText(text) ?? faultOfParsed(text, URL.parse(text));
 }
 
-/** Returns the part of a redirect URI to show to people: the host, or the private-use scheme. */
+/** Returns the host or the private-use scheme, to show to people. */
 export function redirectHostOf(uri: string): string {
   const url = new URL(uri);
   return /^https?:$/.test(url.protocol) ? url.host : url.protocol.slice(0, -1);
@@ -53,7 +58,7 @@ function faultOfParsed(text: string, url: URL | null): Wrong | null {
     return { why: 'The URI contains a user name.', fix: 'Remove everything before the @.' };
   const scheme = faultOfScheme(text, url);
   if (scheme) return scheme;
-  // Otherwise two texts could name the same place, or parsers could read one text differently.
+  // Without this rule, different texts could mean the same URI, or parsers could disagree about one text.
   if (url.href !== text && url.href !== `${text}/`)
     return { why: 'The URI is not in normal form.', fix: `Use the form ${url.href}.` };
   const taken = ofTheAnswer.find((name) => url.searchParams.has(name));

@@ -8,21 +8,25 @@ import { callingMember, isAdmin } from '../members/roles.ts';
 import type { OAuthApp } from './kind.ts';
 import { faultOfRedirectUri } from './redirect-uris.ts';
 
-/** Apps per workspace. Admins review them in one list. */
+/** Maximum number of apps per workspace, so that admins can review them in one list. */
 const appsMax = 100;
 
 const countApps = tenantStatement<{ count: number }>(
   'oauth_apps.count',
   'SELECT count(*) AS count FROM oauth_apps WHERE workspace_id = :ws AND deleted_at IS NULL',
 );
-/** Returns a row if the limit is not exceeded, so that concurrent registrations cannot exceed it. */
+/**
+ * Returns no row if the limit is exceeded. Runs in the commit, so that concurrent registrations cannot exceed
+ * it.
+ */
 const haveCapacity = tenantStatement<{ count: number }>(
   'oauth_apps.have_room',
   'SELECT count(*) AS count FROM oauth_apps WHERE workspace_id = :ws AND deleted_at IS NULL HAVING count(*) <= :max',
 );
 
 /**
- * Members trust an app because an admin registered it, so an app or a member without that role may not.
+ * Members trust an app because an admin registered it, so apps and members who are not admins may not
+ * register apps.
  * @throws ApiError forbidden
  */
 export async function requireRegistrar(ctx: Context): Promise<void> {
@@ -34,7 +38,10 @@ export async function requireRegistrar(ctx: Context): Promise<void> {
 
 type PublicAppFields = Pick<OAuthApp, 'name' | 'homepage' | 'redirectUris'>;
 
-/** @param before null for a new app. @throws ApiError validation_failed */
+/**
+ * @param before null for a new app
+ * @throws ApiError validation_failed
+ */
 export function checkApp(
   { name, homepage, redirectUris }: PublicAppFields,
   before: Pick<PublicAppFields, 'name'> | null,
@@ -45,7 +52,7 @@ export function checkApp(
       why: `The name ${fault}.`,
       fix: 'Give a name that is readable in one line.',
     });
-  // An app that was registered before this rule keeps its name.
+  // Apps that were registered before this rule may keep their names.
   if (name !== before?.name && isLikeOurs(name))
     throw invalidField('name', 'invalid_format', {
       why: `The name ${name} could be mistaken for a part of Tatami.`,
@@ -59,13 +66,16 @@ export function checkApp(
   }
 }
 
-/** Returns true for an https URL without credentials. */
+/** Returns true for an https URL without user name and password. */
 export function isHomepage(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && url.protocol === 'https:' && url.username === '' && url.password === '';
 }
 
-/** @returns an operation that enforces the limit in the commit. @throws ApiError conflict */
+/**
+ * @returns an operation that enforces the limit in the commit
+ * @throws ApiError conflict
+ */
 export async function requireCapacity(ctx: Context): Promise<Op> {
   const row = await ctx.store.readOne(ctx.scope, countApps);
   if ((row?.count ?? 0) >= appsMax)

@@ -1,15 +1,15 @@
-// Client secrets: `ttms_` and 38 characters, of which the last six are a checksum, so that secret scanners recognise one and a mistyped one
-// is rejected without a look-up. Only the SHA-256 is stored: with 190 random bits, a slower hash is not needed.
+// Client secrets: `ttms_` and 38 characters, of which the last six are a checksum. Secret scanners recognize
+// the prefix, and a mistyped secret is rejected without a look-up. Only the SHA-256 is stored: 190 random
+// bits need no slower hash.
 import { timingSafeEqual } from 'node:crypto';
 import { checksum, hashToken, randomText } from '../api-keys/token.ts';
 
 const prefix = 'ttms_';
 const randomLength = 32;
 
-/** A secret as stored. */
 export interface StoredSecret {
   readonly hash: string;
-  /** Milliseconds since the epoch; null for the newest, which is valid until the next rotation. */
+  /** Milliseconds since the epoch; null for the newest secret, which is valid until the next rotation. */
   readonly expiresAt: number | null;
 }
 
@@ -23,7 +23,7 @@ export function mintClientSecret(): MintedSecret {
   return { text, hash: hashToken(text), expiresAt: null };
 }
 
-/** Returns true if a text is one of the secrets and has not expired. Compares in constant time. */
+/** Returns true if the text is one of the secrets and has not expired. The comparison takes constant time. */
 export function isSecretOf(secrets: readonly StoredSecret[], text: string, nowMs: number): boolean {
   const match = /^ttms_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/.exec(text);
   if (!match || checksum(match[1]!) !== match[2]) return false;

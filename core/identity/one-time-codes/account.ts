@@ -106,7 +106,7 @@ export function oneTimeCodesRoutes(options: ChangeOptions & { readonly codes: On
   ];
 }
 
-/** Shows the secret only after a recent authentication, and only until the first code confirms it. */
+/** The secret is shown only after a recent authentication, and only until a first code confirms it. */
 function setUpRoute({ services, sessions, codes }: Parameters<typeof oneTimeCodesRoutes>[0]): Route {
   const { baseUrl, nowMs } = services;
   return pageRoute(

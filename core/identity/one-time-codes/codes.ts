@@ -2,21 +2,25 @@
 import { Secret, TOTP } from 'otpauth';
 
 const periodSeconds = 30;
-/** 160 bits, as RFC 4226 §4 recommends. */
+/** Length that RFC 4226 §4 recommends. */
 const secretBytes = 20;
 
-/** Returns a new secret in base 32, the format of authenticator apps. */
+/** @returns base 32, the format of authenticator apps */
 export function newSecret(): string {
   return new Secret({ size: secretBytes }).base32;
 }
 
-/** Returns the `otpauth:` URI for the QR code. @param label the e-mail address of the account */
+/**
+ * Returns the `otpauth:` URI for the QR code.
+ * @param label e-mail address of the account
+ */
 export function addressOf(secret: string, label: string): string {
   return totp(secret, label).toString();
 }
 
 /**
- * Returns the time step of a code: the current step, or the one before or after it, to allow for clock drift.
+ * Returns the time step that a code belongs to. Accepts the previous and the next step as well, because
+ * clocks drift.
  * @param code user input; spaces are ignored
  * @returns null for a wrong code
  */

@@ -1,4 +1,5 @@
-// One-time codes of accounts. The secret is stored encrypted, and takes effect once a first code has confirmed it. A code is accepted once.
+// One-time codes of accounts. The secret is stored encrypted, and takes effect after a first code has
+// confirmed it. Each code is accepted only once.
 import type { Services } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { sealedFor } from '../../lib/sealed-at-rest.ts';
@@ -18,17 +19,30 @@ import {
 } from './rows.ts';
 
 export interface OneTimeCodes {
-  /** Returns whether codes are on, and the number of unused recovery codes. An unconfirmed secret does not count as on. */
+  /** Codes are on only with a confirmed secret. */
   of(accountId: string): Promise<{ readonly isOn: boolean; readonly recoveryCodesLeft: number }>;
-  /** Starts the set-up with a new secret. @returns false if codes are on */
+  /**
+   * Starts the set-up with a new secret.
+   * @returns false if codes are on
+   */
   begin(accountId: string): Promise<boolean>;
-  /** Returns the unconfirmed secret in base 32; null for none. */
+  /** @returns the unconfirmed secret in base 32; null for none */
   waiting(accountId: string): Promise<string | null>;
-  /** @returns the recovery codes, to be shown once; null for a wrong code. @throws ApiError conflict without an unconfirmed secret */
+  /**
+   * Turns codes on if the code is right.
+   * @returns the recovery codes, to be shown once; null for a wrong code
+   * @throws ApiError conflict without an unconfirmed secret
+   */
   confirm(accountId: string, code: string): Promise<readonly string[] | null>;
-  /** Uses up a current code or a recovery code. @returns false if it is wrong or was used before */
+  /**
+   * Consumes a current code or a recovery code.
+   * @returns false for a wrong or used code
+   */
   take(accountId: string, code: string): Promise<boolean>;
-  /** Replaces the recovery codes. @returns the new ones. @throws ApiError conflict if codes are off */
+  /**
+   * Replaces the recovery codes.
+   * @throws ApiError conflict if codes are off
+   */
   renewRecoveryCodes(accountId: string): Promise<readonly string[]>;
   turnOff(accountId: string): Promise<void>;
 }
@@ -95,7 +109,6 @@ export function createOneTimeCodes({
   };
 }
 
-/** Removes the secret and the recovery codes. */
 export function turnOffOps(account: string): Op[] {
   return [systemOp(deleteSecret, { account }), systemOp(deleteRecoveryCodes, { account })];
 }

@@ -1,4 +1,4 @@
-// Statements for one-time code secrets, whose id is that of the account, and for recovery codes.
+// Statements for recovery codes and the secrets of one-time codes. The id of a secret is that of its account.
 import { systemStatement } from '../../store/statement.ts';
 
 const ofAccount = 'an account belongs to the installation, and so do its codes';
@@ -26,7 +26,9 @@ export const confirmSecret = systemStatement(
   `UPDATE one_time_codes SET confirmed_at = :now, last_step = :step
    WHERE id = :account AND confirmed_at IS NULL AND secret_sealed = :secret`,
 );
-/** Changes nothing for a step that is not later than the last used one (RFC 6238 §5.2). */
+/**
+ * Rejects a reused code: changes nothing for a step that is not later than the last used one (RFC 6238 §5.2).
+ */
 export const useStep = systemStatement(
   'one_time_codes.use_step',
   ofAccount,

@@ -1,4 +1,5 @@
-// Second step of a sign-in: a one-time code or a recovery code. Wrong codes have the same limits as wrong passwords, counted separately.
+// Second step of a sign-in: a one-time code or a recovery code. Limits for wrong codes equal those for wrong
+// passwords, but are counted separately.
 import type { Services } from '../../context.ts';
 import { html } from '../../html/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../http/route.ts';

@@ -1,4 +1,3 @@
-// Adds a passkey to the account of a signed-in person.
 import type { AuthenticatorTransport } from '@simplewebauthn/server';
 import type { Services } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -18,7 +17,7 @@ export interface Adding {
   askToAdd(who: Who): Promise<CredentialRequest>;
   /**
    * @param answer result of `PublicKeyCredential.toJSON` in the browser
-   * @throws ApiError forbidden, also if the session has ended; conflict, validation_failed
+   * @throws ApiError validation_failed; conflict; forbidden, also if the session has ended
    */
   add(
     who: Pick<SignedIn, 'accountId' | 'sessionId'>,

@@ -28,7 +28,7 @@ const assertion = answerWith({
   userHandle: Type.Optional(Type.Union([base64url, Type.Null()])),
 });
 
-/** Verifies the response for a new passkey. @throws ApiError validation_failed, forbidden */
+/** @throws ApiError validation_failed, forbidden */
 export async function checkAttestation(
   answer: unknown,
   { id, origin }: RelyingParty,
@@ -47,8 +47,9 @@ export async function checkAttestation(
 }
 
 /**
- * Verifies the response of a sign-in. @param known finds a stored passkey by its credential id
- * @returns the stored passkey and its new signature counter. @throws ApiError validation_failed, forbidden
+ * @param known finds a stored passkey by its credential id
+ * @returns the stored passkey and its new signature counter
+ * @throws ApiError validation_failed, forbidden
  */
 export async function checkAssertion(
   answer: unknown,

@@ -1,4 +1,3 @@
-// Routes that sign in with a passkey, and that add, rename and remove passkeys.
 import type { Services } from '../../context.ts';
 import { scriptRoute } from '../script-route.ts';
 import type { RawRequest, RawAnswer, Route } from '../../http/route.ts';
@@ -75,7 +74,7 @@ function signInRoutes(options: PasskeyPages): Route[] {
   ];
 }
 
-/** Converts a redirect into JSON, because the script navigates itself. */
+/** Converts a redirect into JSON, because the script navigates by itself. */
 function asJson({ headers = {} }: RawAnswer): { body: object; cookies: readonly string[] } {
   return { body: { to: headers.location }, cookies: [headers['set-cookie'] ?? []].flat() };
 }
@@ -93,7 +92,7 @@ function addRoutes(options: PasskeyPages): Route[] {
       baseUrl,
       async ({ form_token: formToken }, request) => {
         const who = await requireSignedIn(sessions, request, formToken);
-        // The account page explains the situation to a person without a workspace.
+        // The account page tells a person without a workspace what to do.
         if (who.seats.length === 0) return { body: { to: `${baseUrl}/account` } };
         if (!isFresh(who, nowMs())) return { body: { to: baseUrl + proofPath('/account') } };
         const { options: body, cookie } = await ceremoniesOf(options).askToAdd(who);

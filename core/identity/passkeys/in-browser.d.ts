@@ -1,3 +1,3 @@
-/** The text of the script. */
+/** `script.ts` imports `in-browser.js` as text. */
 declare const script: string;
 export default script;

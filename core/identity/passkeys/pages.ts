@@ -6,7 +6,10 @@ import type { WayIn } from '../sign-in/page.ts';
 import { passkeyNameMax, type Passkey, type Passkeys } from './passkeys.ts';
 import { passkeyForm, passkeyScript } from './script.ts';
 
-/** Offers nothing if the base URL supports no passkeys, or if a person without passkeys confirms their identity. */
+/**
+ * Offers no passkey if browsers do not support passkeys at the base URL, or if a person without passkeys
+ * confirms their identity.
+ */
 export function passkeyWayIn(passkeys: Passkeys): WayIn {
   return {
     script: passkeyScript,

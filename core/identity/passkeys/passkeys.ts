@@ -1,5 +1,5 @@
-// Passkeys (Web Authentication Level 3). User verification is required, so a passkey counts as two factors and needs no second step. They
-// are discoverable credentials, so nobody types an e-mail address.
+// Passkeys (Web Authentication Level 3). User verification is required, so a passkey counts as two factors
+// and needs no second step. Passkeys are discoverable credentials, so the sign-in needs no e-mail address.
 import type { Services } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { systemOp } from '../../store/store.ts';
@@ -22,12 +22,12 @@ export interface Passkey {
 export type PasskeyCeremonies = Adding & SigningIn;
 
 export interface Passkeys {
-  /** Null if browsers do not support passkeys at the base URL. */
+  /** Challenges that add and use passkeys; null if browsers do not support passkeys at the base URL. */
   readonly ceremonies: PasskeyCeremonies | null;
   of(accountId: string): Promise<readonly Passkey[]>;
   /** @throws ApiError not_found */
   rename(accountId: string, id: string, name: string): Promise<void>;
-  /** @returns false if it is the last sign-in method of the account and was not removed */
+  /** @returns false if the passkey is the last sign-in method of the account and was not removed */
   remove(accountId: string, id: string): Promise<boolean>;
 }
 

@@ -1,4 +1,3 @@
-// Statements for passkeys.
 import { systemStatement } from '../../store/statement.ts';
 
 export interface PasskeyRow {
@@ -15,7 +14,6 @@ export interface PasskeyRow {
 
 const ofAccount = 'an account belongs to the installation, and so do its passkeys';
 
-/** Maximum number of passkeys per account. */
 export const passkeysMax = 20;
 
 export const insertPasskey = systemStatement(
@@ -37,7 +35,10 @@ export const findPasskey = systemStatement<PasskeyRow>(
   `SELECT id, account_id, credential_id, public_key, counter, transports_json, name, created_at, last_used_at
    FROM passkeys WHERE credential_id = :credential`,
 );
-/** Changes nothing if the stored counter is not lower, which indicates a cloned authenticator (Level 3 §6.1.1). */
+/**
+ * Changes nothing if the counter has not risen, which indicates a cloned authenticator (Level 3 §6.1.1).
+ * Authenticators without a counter always send 0.
+ */
 export const notePasskeyUse = systemStatement(
   'passkeys.note_use',
   ofAccount,
@@ -54,7 +55,7 @@ export const deletePasskeysOf = systemStatement(
   ofAccount,
   'DELETE FROM passkeys WHERE account_id = :account',
 );
-/** Removes nothing if the account has no other sign-in method. */
+/** Deletes nothing if the account has no other sign-in method. */
 export const deletePasskey = systemStatement(
   'passkeys.delete',
   ofAccount,

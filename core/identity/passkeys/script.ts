@@ -1,4 +1,5 @@
-// Serves the passkey script at a URL that contains its hash, so that browsers can cache it permanently.
+// Serves the passkey script. Pages load it from a URL with its hash, so that browsers can cache it
+// permanently.
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { html, type Html } from '../../html/html.ts';
@@ -9,7 +10,6 @@ import text from './in-browser.js' with { type: 'text' };
 const path = '/assets/passkeys.js';
 const version = createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-/** URL path for pages. */
 export const passkeyScript: string = `${path}?v=${version}`;
 
 export const passkeyScriptRoute: Route = defineRoute({
@@ -30,7 +30,8 @@ export const passkeyScriptRoute: Route = defineRoute({
 });
 
 /**
- * A form that the script sends. Hidden until the script runs, so that browsers without WebAuthn do not show it.
+ * Returns a form that the script submits. The form is hidden until the script runs, so that browsers without
+ * WebAuthn do not show it.
  * @param method method of `navigator.credentials`
  */
 export function passkeyForm(method: 'create' | 'get', action: string, content: Html): Html {

@@ -1,4 +1,3 @@
-// Signs a person in with a passkey, which identifies the account.
 import type { Services } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { systemOp } from '../../store/store.ts';
@@ -10,7 +9,10 @@ import { findPasskey, notePasskeyUse } from './rows.ts';
 
 export interface SigningIn {
   askToSignIn(): Promise<CredentialRequest>;
-  /** @returns the id of the account that has the passkey. @throws ApiError forbidden, validation_failed */
+  /**
+   * @returns the id of the account with the passkey
+   * @throws ApiError forbidden, validation_failed
+   */
   signIn(headers: Headers, answer: unknown): Promise<string>;
 }
 

@@ -1,5 +1,6 @@
-// OpenID Connect client for an external provider (OpenID Connect Core 1.0 §3.1; RFC 9700 §2.1). Every exchange has its own state, nonce
-// and code verifier, derived from the challenge of the browser. Each provider has its own redirect URI, which prevents mix-up attacks.
+// OpenID Connect client for an external provider (OpenID Connect Core 1.0 §3.1; RFC 9700 §2.1). Each exchange
+// has its own state, nonce and code verifier, derived from the challenge of the browser. Each provider has
+// its own redirect URI, which prevents mix-up attacks.
 import type { ClientAuth, Configuration, CustomFetch } from 'openid-client';
 import { addressKey } from '../../lib/address.ts';
 import type { Egress } from '../../lib/egress/egress.ts';
@@ -10,38 +11,37 @@ import type { ProviderSettings } from './provider.ts';
 const connectTimeoutMs = 5_000;
 const totalTimeoutMs = 10_000;
 const responseBytesMax = 262_144;
-/** Cache time of the discovered provider metadata. */
+/** Cache time of the provider metadata. */
 const discoveredForMs = 3_600_000;
 const proofSeconds = proofMs / 1000;
 
-/** Person identified by an ID token. */
 export interface OutsidePerson {
   readonly issuer: string;
   readonly subject: string;
-  /** Display name; null if the provider sends none. */
+  /** Display name; null for none. */
   readonly name: string | null;
-  /** Null if the provider sends no address, or has not verified it. */
+  /** Null if the provider sent no address, or has not verified the address. */
   readonly verifiedEmail: string | null;
-  /** Label of the account at the provider, for its owner. */
+  /** Label of the external account, shown to its owner. */
   readonly displayName: string;
 }
 
 export interface OutsideClient {
   /**
    * Returns the authorization URL.
-   * @param isAnew true to ask the provider for a new authentication
+   * @param isAnew true to request a new authentication at the provider
    * @throws Error if the provider cannot be reached
    */
   addressFor(challenge: Ceremony<unknown>, isAnew: boolean): Promise<string>;
   /**
    * @param query query of the redirect from the provider
-   * @param isAnew true to require an authentication at the provider within `proofMs`, where the provider reports its time
-   * @throws Error for an invalid response, or one that does not belong to this browser
+   * @param isAnew true to require an authentication within `proofMs`, if the provider reports its time
+   * @throws Error for an invalid response, or a response to another browser
    */
   personOf(challenge: Ceremony<unknown>, query: URLSearchParams, isAnew: boolean): Promise<OutsidePerson>;
 }
 
-/** @param redirectUri used for no other provider */
+/** @param redirectUri URI for this provider only */
 export function createOutsideClient(options: {
   settings: ProviderSettings;
   redirectUri: string;
@@ -91,7 +91,10 @@ export function createOutsideClient(options: {
   };
 }
 
-/** A browser can remove `prompt` from the URL, so `auth_time` is checked if the provider supports it. Google does not. */
+/**
+ * A person can remove `prompt` from the URL in the browser, so `auth_time` is checked if the provider
+ * supports it. Google does not.
+ */
 function reportsSignInTime(configuration: Configuration): boolean {
   return configuration.serverMetadata().claims_supported?.includes('auth_time') ?? false;
 }
@@ -103,14 +106,17 @@ async function discover(settings: ProviderSettings, egress: Pick<Egress, 'send'>
   const configuration = await discovery(new URL(issuer), clientId, {}, await authOf(clientSecret), {
     [customFetch]: fetchBy(egress),
     timeout: totalTimeoutMs / 1000,
-    // The signature of an ID token is checked although it arrives by TLS from the provider. The egress guard restricts plain http to
-    // networks that the operator allows.
+    // Signatures of ID tokens are checked even if TLS already authenticates the provider. The egress guard
+    // allows plain http only to networks that the operator allows.
     execute: [enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [allowInsecureRequests] : [])],
   });
   return configuration;
 }
 
-/** Sends the secret in the header if the provider supports that, which is the default (OpenID Connect Core 1.0 §9). */
+/**
+ * Sends the secret in the header if the provider supports it, otherwise in the body. The header is the
+ * default (OpenID Connect Core 1.0 §9).
+ */
 async function authOf(secret: string | null): Promise<ClientAuth> {
   const { ClientSecretBasic, ClientSecretPost, None } = await import('openid-client');
   if (secret === null) return None();
@@ -121,7 +127,6 @@ async function authOf(secret: string | null): Promise<ClientAuth> {
   };
 }
 
-/** Adapts the egress guard to the `fetch` of the library. */
 function fetchBy(egress: Pick<Egress, 'send'>): CustomFetch {
   return async (url, { method, headers, body, signal }) => {
     const {
@@ -141,7 +146,10 @@ function fetchBy(egress: Pick<Egress, 'send'>): CustomFetch {
   };
 }
 
-/** Reads the userinfo endpoint of providers that do not send the address in the ID token (OpenID Connect Core 1.0 §5.3, §5.4). */
+/**
+ * Returns the claims of the userinfo endpoint if the ID token has no address (OpenID Connect Core 1.0 §5.3,
+ * §5.4).
+ */
 async function furtherClaims(
   configuration: Configuration,
   accessToken: string,
@@ -154,7 +162,7 @@ async function furtherClaims(
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** OpenID Connect Core 1.0 §2. */
+/** Maximum length in characters (OpenID Connect Core 1.0 §2). */
 const subjectMax = 255;
 
 /**
@@ -181,7 +189,10 @@ function personIn(
   };
 }
 
-/** Only `email_verified: true` from the source of the address counts as verified; if both sources have a value, the stricter one wins. */
+/**
+ * Returns an address only with `email_verified: true` from the same source. A different value in the other
+ * source overrides it.
+ */
 function verifiedEmailIn(signed: Claims, further: Claims): string | null {
   const { email, email_verified: isVerified } = signed.email === undefined ? further : signed;
   const isDenied = [signed, further].some(({ email_verified: said = true }) => said !== true);

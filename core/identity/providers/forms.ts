@@ -1,4 +1,4 @@
-// Routes that redirect to an external provider, handle the return, and link and unlink accounts.
+// Routes that redirect to an external provider, process the response, and link and unlink external accounts.
 import type { Services } from '../../context.ts';
 import { readForm } from '../../html/form.ts';
 import type { RawAnswer, Route } from '../../http/route.ts';

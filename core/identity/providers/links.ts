@@ -1,4 +1,4 @@
-// Links between accounts and accounts at external providers, which issuer and subject identify.
+// Links from accounts to external accounts, which are identified by issuer and subject.
 import type { Services } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { systemOp, type Op } from '../../store/store.ts';
@@ -11,7 +11,7 @@ const outsidePrefix = 'out';
 export interface LinkedAccount {
   readonly id: string;
   readonly issuer: string;
-  /** Label of the account at the provider, for its owner. */
+  /** Label of the external account, shown to its owner. */
   readonly displayName: string;
   /** Milliseconds since the epoch. */
   readonly lastUsedAt: number | null;
@@ -19,15 +19,18 @@ export interface LinkedAccount {
 
 export interface Links {
   of(accountId: string): Promise<readonly LinkedAccount[]>;
-  /** Records the use of a link. @returns the id of the linked account; null for none */
+  /**
+   * Records a use of the external account.
+   * @returns the id of the linked account; null for none
+   */
   use(person: OutsidePerson): Promise<string | null>;
   /**
-   * @param provider name of the provider
+   * @param provider display name of the provider
    * @throws ApiError conflict if either account is linked already; forbidden if the session has ended
    */
   add(who: Pick<SignedIn, 'accountId' | 'sessionId'>, person: OutsidePerson, provider: string): Promise<void>;
   addOp(accountId: string, person: OutsidePerson): Op;
-  /** @returns false if it is the last sign-in method of the account and was not removed */
+  /** @returns false if the link is the last sign-in method of the account and was not removed */
   remove(accountId: string, id: string): Promise<boolean>;
 }
 

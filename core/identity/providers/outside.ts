@@ -1,5 +1,6 @@
-// Sign-in with an external OpenID provider, and linking of accounts. Issuer and subject identify a person. An e-mail address never selects
-// an account, because addresses change owners; a verified one can accept an invitation for it, if the operator allows that.
+// Sign-in with an external OpenID provider, and linking of accounts. Issuer and subject identify a person. An
+// e-mail address never selects an account, because addresses change owners. If the operator allows it, a
+// verified address accepts an invitation for it.
 import type { Services } from '../../context.ts';
 import { domainOf } from '../../lib/address.ts';
 import type { Egress } from '../../lib/egress/egress.ts';
@@ -12,30 +13,28 @@ import type { Admit } from './admit.ts';
 import type { Links } from './links.ts';
 import type { ProviderSettings } from './provider.ts';
 
-/** Purpose of the redirect: to sign in, to link the current account, or to confirm the identity for a sensitive change. */
+/** `prove` confirms the identity of a signed-in person for a sensitive change. */
 type Intent = 'sign_in' | 'link' | 'prove';
 
 interface CameBack {
   readonly intent: Intent;
   readonly accountId: string;
-  /** True for a new account, which accepted an invitation. */
+  /** True for an account that was created to accept an invitation. */
   readonly isNew: boolean;
   /** Address verified by a provider whose addresses the operator trusts; null for none. */
   readonly provenEmail: string | null;
-  /** Issuer of the provider. */
   readonly issuer: string;
-  /** Path to redirect to. */
+  /** Path on this server to continue to. */
   readonly to: string;
 }
 
-/** Data of the challenge. */
+/** Data that the challenge stores between the redirects. */
 interface Leaving {
   readonly key: string;
   readonly intent: Intent;
   readonly to: string;
 }
 
-/** State of the browser at the return. */
 interface Now {
   /** Session of the browser; null without one. */
   readonly who: Pick<SignedIn, 'accountId' | 'sessionId'> | null;
@@ -46,17 +45,16 @@ interface Now {
 export interface OutsideSignIn {
   readonly providers: readonly Pick<ProviderSettings, 'key' | 'name' | 'issuer'>[];
   /**
+   * Starts a challenge.
    * @param accountId account of the signed-in person; null for a sign-in
-   * @returns the authorization URL, and the `Set-Cookie` line that binds the return to the browser
+   * @returns the authorization URL, and the `Set-Cookie` line that binds the response to the browser
    * @throws ApiError not_found, unavailable
    */
   leave(
     leaving: Leaving,
     accountId: string | null,
   ): Promise<{ readonly name: string; readonly address: string; readonly cookie: string }>;
-  /**
-   * @throws ApiError forbidden, conflict, not_found
-   */
+  /** @throws ApiError forbidden, conflict, not_found */
   comeBack(
     key: string,
     request: { readonly headers: Headers; readonly query: URLSearchParams },
@@ -142,7 +140,10 @@ export function createOutsideSignIn(options: OutsideOptions): OutsideSignIn {
 
 type MatchedAccount = Pick<CameBack, 'accountId' | 'isNew'>;
 
-/** Returns the account of the return. @throws ApiError forbidden, conflict */
+/**
+ * Returns the account to sign in to, or the signed-in account after the link or confirmation.
+ * @throws ApiError forbidden, conflict
+ */
 async function accountFor(
   { accountId, details: { intent } }: Ceremony<Leaving>,
   person: OutsidePerson,
@@ -208,7 +209,10 @@ function requireDomain({ domains, name }: ProviderSettings, { verifiedEmail }: O
     );
 }
 
-/** Joins the messages of an error and its causes. Messages contain no token or code; causes that are not errors may, and are omitted. */
+/**
+ * Joins the messages of an error and its causes. Messages contain no token or code. Causes that are not
+ * errors may contain one, so they are omitted.
+ */
 function wordsOf(error: unknown): string {
   const words: string[] = [];
   for (let cause = error; cause instanceof Error; cause = cause.cause) words.push(cause.message);

@@ -9,7 +9,7 @@ import type { OutsideSignIn } from './outside.ts';
 
 type Offered = OutsideSignIn['providers'];
 
-/** Offers only the linked providers to a person who confirms their identity. */
+/** Offers all providers for a sign-in, and only the linked ones to a person who confirms their identity. */
 export function outsideWayIn(providers: Offered, links: Links): WayIn {
   return {
     async html(to, again) {
@@ -75,8 +75,9 @@ function itemOf({ id, displayName }: LinkedAccount, provider: string, token: Htm
 }
 
 /**
- * Sends a browser to a provider with a page instead of a redirect: our CSP allows forms to submit only to this server, and browsers apply
- * that to redirects of forms as well (CSP Level 3 §6.4.1), including further redirects of the provider.
+ * Returns a page that sends the browser to a provider. A redirect would fail: the CSP allows forms to submit
+ * only to this server, and browsers apply that to redirects of forms as well (CSP Level 3 §6.4.1), including
+ * further redirects of the provider.
  */
 export function leavingPage(name: string, address: string, cookie: string): RawAnswer {
   return card(

@@ -1,4 +1,4 @@
-// Statements for accounts at external providers.
+// Statements for external accounts.
 import { systemStatement } from '../../store/statement.ts';
 
 const ofAccount = 'an account belongs to the installation, and so do its links';
@@ -14,7 +14,10 @@ export interface OutsideRow {
 
 const columns = 'id, account_id, issuer, shown_as, created_at, last_used_at';
 
-/** Fails if the external account is linked already; changes nothing if the account has another link to the provider. */
+/**
+ * Fails if the external account is linked already. Changes nothing if the account has another link to the
+ * provider.
+ */
 export const insertOutside = systemStatement(
   'outside_accounts.insert',
   ofAccount,
@@ -42,7 +45,7 @@ export const deleteOutsideOf = systemStatement(
   ofAccount,
   'DELETE FROM outside_accounts WHERE account_id = :account AND issuer <> :kept',
 );
-/** Removes nothing if the account has no other sign-in method. */
+/** Deletes nothing if the account has no other sign-in method. */
 export const deleteOutside = systemStatement(
   'outside_accounts.delete',
   ofAccount,

@@ -1,4 +1,4 @@
-// Limits the number of mailed reset links per account and per client address.
+// Limits the number of mailed reset links per account and client address.
 import { LRUCache } from 'lru-cache';
 
 const hourMs = 3_600_000;
@@ -10,7 +10,7 @@ export interface ResetLimits {
   take(address: string, peer: string): boolean;
 }
 
-/** @param nowMs monotonic */
+/** @param nowMs monotonic time */
 export function createResetLimits(nowMs: () => number): ResetLimits {
   const sent = new LRUCache<string, number[]>({ max: countedMax });
   return {

@@ -1,4 +1,4 @@
-// Pages that reset a forgotten password: request a link, and set a new password with it.
+// Pages to request a reset link and to set a new password with it.
 import { readForm } from '../../html/form.ts';
 import { html } from '../../html/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../http/route.ts';
@@ -54,7 +54,8 @@ export function resetRoutes(options: ResetPages): Route[] {
         const form = await readForm(request, baseUrl);
         const { mail } = services;
         if (!mail) return noMailPage();
-        // Not awaited: neither the text nor the duration of the response discloses whether the account exists.
+        // Runs in the background, so that the duration of the response does not disclose if the account
+        // exists.
         void send(options, mail, form.get('email') ?? '', request.peer);
         return card(
           'Check your e-mail',
@@ -103,7 +104,8 @@ async function choose(
     ? ''
     : ` All existing ${removed} were removed, because the address was not confirmed.`;
   noticeOf(services, account.email, `The password was reset with a link.${also}`);
-  // The browser becomes a known device, so that failed guesses of others do not block its sign-in.
+  // Marks the browser as a known device, so that failed guesses of other people do not block a sign-in with
+  // it.
   const device = rememberDevice(sealing, request.headers, account.id);
   return leadTo(baseUrl, '/sign-in?reset', [device]);
 }
@@ -119,7 +121,7 @@ async function send(
     const all = await accountsByEmail(store, email);
     const [first] = all;
     if (!first || !limits.take(emailKeyOf(email), peer)) return;
-    // If several accounts have the unverified address, the mail has a link for each of them.
+    // If several accounts have the unverified address, the mail has a link for each account.
     const resets = (first.isProven ? [first] : all).map((account) => ({
       account,
       ...newReset(services, account, true),

@@ -1,5 +1,5 @@
-// Links that reset a forgotten password: mailed to the address of the account, or created by the operator. Admins of a workspace cannot
-// create them, because an account can be a member of several workspaces.
+// Links that reset a forgotten password, mailed to the address of the account or created by the operator.
+// Workspace admins cannot create them, because an account can be a member of several workspaces.
 import type { Services } from '../../context.ts';
 import { linkTokenHash, mintLinkToken } from '../../lib/link-token.ts';
 import { systemStatement } from '../../store/statement.ts';
@@ -34,7 +34,7 @@ const useReset = systemStatement(
 
 /**
  * Creates a link, and the operation that stores it and replaces an earlier one.
- * @param isMailed true if the link is sent only to the address of the account
+ * @param isMailed true if only the address of the account receives the link
  */
 export function newReset(
   { baseUrl, nowMs }: Pick<Services, 'baseUrl' | 'nowMs'>,
@@ -60,15 +60,19 @@ export interface Reset {
   readonly isMailed: boolean;
 }
 
-/** Finds a valid link; null if it is unknown, used, replaced or expired, or the password or address of the account has changed. */
+/**
+ * @returns null if the link is unknown, used, replaced or expired, or the password or address has changed
+ * since
+ */
 export async function findResetBy(store: Store, token: string, now: number): Promise<Reset | null> {
   const [row] = await store.readSystem(findReset, { hash: linkTokenHash(token), now });
   return row ? { accountId: row.account_id, isMailed: row.by_mail === 1 } : null;
 }
 
 /**
- * Uses a link: sets the password and ends all sessions and grants of the account. A mailed link verifies the address. One that was handed
- * over does not; for an unverified address it removes passkeys and linked accounts, which somebody else may have added.
+ * Sets a new password with a link, and ends all sessions and grants of the account. A mailed link verifies
+ * the address. Another link does not: for an account with an unverified address it removes passkeys and
+ * linked accounts, which another person may have added.
  * @returns false if the link was used already
  */
 export async function resetPassword(

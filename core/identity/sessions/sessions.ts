@@ -1,5 +1,5 @@
-// Sessions of signed-in browsers. The token is only in a cookie, and the database has its hash, so that a leaked database opens no session.
-// An account can be a member of several workspaces.
+// Sessions of signed-in browsers. Only the cookie has the token. The database has its hash, so that a leaked
+// database opens no session. A session covers all workspaces of the account.
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Services } from '../../context.ts';
 import { cookieLine, cookieOf } from '../../html/cookie.ts';
@@ -11,9 +11,7 @@ import type { Role } from '../../rights/roles.ts';
 import { membershipOf } from '../membership.ts';
 
 const dayMs = 86_400_000;
-/** Idle timeout of a session. */
 const idleMs = 7 * dayMs;
-/** Maximum lifetime of a session. */
 const lifeMs = 30 * dayMs;
 /** Minimum interval between two recorded uses of a session. */
 const seenEveryMs = 60_000;
@@ -21,7 +19,6 @@ const seenEveryMs = 60_000;
 const cookie = 'tatami';
 export const sessionPrefix = 'ses';
 
-/** A workspace in which an account is a member. */
 export interface Seat {
   readonly workspaceId: string;
   readonly workspaceName: string;
@@ -37,19 +34,18 @@ export interface SignedIn {
   readonly email: string;
   /** Time of the last authentication. */
   readonly provedAt: number;
-  /** Sent with each form as `form_token`, to prove that a page of this session created the form. */
+  /** Sent as `form_token` with each form, to prove that a page of this session created the form. */
   readonly formToken: string;
   readonly seats: readonly Seat[];
 }
 
-/** Device of a new session. */
+/** Browser of a session. */
 export interface Device {
   readonly address: string;
-  /** `User-Agent`. */
+  /** Value of the `User-Agent` header. */
   readonly agent: string;
 }
 
-/** Entry in the list of sessions. */
 export interface ListedSession {
   readonly id: string;
   readonly address: string;
@@ -136,31 +132,30 @@ const findSeats = systemStatement<{
 export interface Sessions {
   /**
    * Signs an account in.
-   * @param guards operations that fail if the credential of the sign-in has become invalid meanwhile
+   * @param guards operations that fail if the credential of the sign-in is no longer valid
    * @returns the `Set-Cookie` line for the browser
    * @throws ApiError forbidden
    */
   begin(accountId: string, device: Device, guards?: readonly Op[]): Promise<string>;
-  /** Returns the person that the cookie of a request identifies; null if nobody is signed in. */
+  /** Returns the person that the session cookie identifies; null for none. */
   find(headers: Headers): Promise<SignedIn | null>;
-  /** Ends a session of an account. Does nothing if it has ended. */
+  /** Does nothing if the session has ended already. */
   end(accountId: string, sessionId: string): Promise<void>;
-  /** Lists the valid sessions of an account, most recently used first, 100 at most. */
+  /** Returns 100 valid sessions at most, most recently used first. */
   list(accountId: string): Promise<readonly ListedSession[]>;
-  /** Records a new authentication of the person. */
+  /** Records a new authentication in the session. */
   prove(sessionId: string): Promise<void>;
-  /** `Set-Cookie` line that deletes the cookie. */
   readonly forgetCookie: string;
-  /** Returns the principal of the person in a workspace; null if they are not a member of it. */
+  /** Returns null if the person is not a member of the workspace. */
   principal(who: SignedIn, workspaceId: string): Promise<Principal | null>;
 }
 
-/** Added to a commit of a session, and fails if the session has ended meanwhile. */
+/** Returns an operation that fails if the session has ended meanwhile. */
 export function stillSignedInOp(sessionId: string): Op {
   return systemOp(stillThere, { id: sessionId }, { expectRows: 1 });
 }
 
-/** Ends the sessions of an account. @param retainedId id of the session that stays */
+/** @param retainedId id of a session that stays valid */
 export function endSessionsOp(accountId: string, retainedId = ''): Op {
   return systemOp(deleteSessions, { account: accountId, kept: retainedId });
 }

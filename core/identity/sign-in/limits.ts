@@ -1,36 +1,39 @@
-// Limits failed sign-ins per account, per client address, and separately per known device. An attacker uses up only the attempts of unknown
-// devices, so that the owner can still sign in on a known one (OWASP, Slow Down Online Guessing Attacks with Device Cookies). Counters are
-// in memory: a restart resets them.
+// Limits failed sign-ins per account and client address, and separately per known device. Guesses from
+// unknown devices do not count for known ones, on which the owner can still sign in (OWASP, Slow Down Online
+// Guessing Attacks with Device Cookies). Counters are in memory, so a restart resets them.
 import { RecentMap } from '../../lib/fairness/recent-map.ts';
 
 const hourMs = 3_600_000;
 /** Bucket size, and refill per hour. */
 const failuresAnHour = { account: 10, device: 10, peer: 60 } as const;
 /**
- * Maximum number of buckets of accounts and devices, and as many of peers. A bucket is full again after an hour without use, so it can be
- * evicted then. To evict one earlier, an attacker needs this many attempts within the hour, more than the server compares (one at a time,
- * about 30 ms each).
+ * Maximum number of buckets for accounts and devices together, and for client addresses. A bucket is full
+ * again after an hour without use and can then be evicted. To evict one earlier, an attacker needs this many
+ * attempts within an hour, more than the server compares (one at a time, about 30 ms each).
  */
 const bucketsMax = 200_000;
 
-/** Identifies the buckets of an attempt. */
+/** Determines the buckets of an attempt. */
 export interface SignInAttempt {
-  /** The account, or the address if no account has it, so that the limit does not disclose whether an account exists. */
+  /**
+   * Hash of the address, also for an unknown address, so that the limit does not disclose if an account
+   * exists.
+   */
   readonly subject: string;
   readonly peer: string;
-  /** Known device of the account; null for an unknown one. */
+  /** Identifier of a known device of the account; null for an unknown device. */
   readonly device: string | null;
 }
 
 export interface SignInLimits {
-  /** Returns the seconds until the next attempt is allowed; null if one is allowed now. */
+  /** Returns the seconds until the next attempt is allowed; null if an attempt is allowed now. */
   waitOf(attempt: SignInAttempt): number | null;
   /**
-   * Takes an attempt before its result is known, so that concurrent attempts cannot exceed the limit.
+   * Counts an attempt before the comparison, so that concurrent attempts cannot exceed the limit.
    * @returns false if no attempt is left
    */
   take(attempt: SignInAttempt): boolean;
-  /** Returns the attempt after a success, so that only failures count. */
+  /** Reverts `take` after a success, so that only failures count. */
   giveBack(attempt: SignInAttempt): void;
 }
 
@@ -39,17 +42,17 @@ interface Bucket {
   atMs: number;
 }
 
-/** A bucket that an attempt counts against. */
+/** Bucket that an attempt counts against. */
 interface Counted {
   readonly buckets: RecentMap<Bucket>;
   readonly key: string;
   readonly limit: number;
 }
 
-/** @param nowMs monotonic */
+/** @param nowMs monotonic time */
 export function createSignInLimits(nowMs: () => number): SignInLimits & { size(): number } {
   const bounds = { ageMs: hourMs, max: bucketsMax };
-  // Separate maps, so that attempts from many addresses do not evict buckets of accounts.
+  // Separate maps, so that attempts from many client addresses do not evict the buckets of accounts.
   const ofPeers = new RecentMap<Bucket>(bounds);
   const ofAccounts = new RecentMap<Bucket>(bounds);
 
@@ -58,7 +61,7 @@ export function createSignInLimits(nowMs: () => number): SignInLimits & { size()
     const bucket = buckets.get(key, now);
     return bucket ? Math.min(limit, bucket.left + ((now - bucket.atMs) * limit) / hourMs) : limit;
   };
-  /** Deletes a full bucket, which is equivalent to an absent one. */
+  /** Deletes a full bucket, because an absent bucket counts as full. */
   const setLeft = ({ buckets, key, limit }: Counted, left: number): void => {
     const now = nowMs();
     if (left < limit) buckets.set(key, { left, atMs: now }, now);

@@ -1,4 +1,4 @@
-// Pages for sign-in, confirmation of the identity, and sign-out.
+// Pages to sign in, to confirm the identity, and to sign out.
 import { readForm } from '../../html/form.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../http/route.ts';
@@ -11,13 +11,13 @@ import type { Sessions, SignedIn } from '../sessions/sessions.ts';
 import { destinationOf } from './destination.ts';
 import type { SignIn } from './sign-in.ts';
 
-/** An alternative to the password: a button or form on the sign-in page and on the confirmation page. */
+/** Alternative to the password: a button or form on the sign-in page and on the confirmation page. */
 export interface WayIn {
-  /** Path of the script that it needs. */
+  /** Path of the script for the form. */
   readonly script?: string;
   /**
    * @param to path on this server to continue to
-   * @param again the signed-in person who confirms their identity; null for a sign-in
+   * @param again signed-in person who confirms their identity; null for a sign-in
    * @returns null if the method is not available to the person
    */
   html(to: string, again: SignedIn | null): Promise<Html | null>;
@@ -103,7 +103,9 @@ async function proveAgain(options: SignInPages, request: RawRequest): Promise<Ra
   return leadTo(baseUrl, to);
 }
 
-/** Returns a password field, truncated just above the maximum length to bound the cost of hashing. */
+/**
+ * Returns a password from a form, truncated to one character above the maximum to bound the cost of hashing.
+ */
 export function passwordOf(form: URLSearchParams, field = 'password'): string {
   return [...(form.get(field) ?? '')].slice(0, passwordMax + 1).join('');
 }
@@ -114,7 +116,10 @@ export interface SignInNotice {
   readonly headers?: RawAnswer['headers'];
 }
 
-/** Returns the message for a rejected password or code. @param waitSeconds null if more attempts are left */
+/**
+ * Returns the message for a rejected password or code.
+ * @param waitSeconds seconds until the next attempt; null if attempts are left
+ */
 export function refusalOf(waitSeconds: number | null, why: string): SignInNotice {
   if (waitSeconds === null) return { said: problem(why), status: 422 };
   const minutes = Math.ceil(waitSeconds / 60);
@@ -132,7 +137,7 @@ async function othersOf(waysIn: readonly WayIn[], to: string, again: SignedIn | 
   return all.filter((way) => way !== null);
 }
 
-/** Returns true if browsers store `Secure` cookies of this server: with https, and on the own machine. */
+/** Returns true if browsers store `Secure` cookies of this server: with https, or on the same machine. */
 function supportsSessions(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);

@@ -1,5 +1,6 @@
-// Sign-in: a password or another first factor, then the second step that the account requires, then a session. Every method ends in
-// `proceed` or `finish`, so that each creates a new session and none skips a step.
+// Sign-in: a password or another first factor, then a second step if the account requires one, then a
+// session. Every method ends in `proceed` or `finish`, so that none skips the second step and each creates a
+// new session.
 import { createHash } from 'node:crypto';
 import type { Services } from '../../context.ts';
 import { cookieLine, cookieOf } from '../../html/cookie.ts';
@@ -18,44 +19,46 @@ import { destinationOf } from './destination.ts';
 import { deviceOf, rememberDevice } from './devices.ts';
 import type { SignInAttempt, SignInLimits } from './limits.ts';
 
-/** A second step that an account can require. */
+/** Second step that an account can require. */
 export interface FurtherStep {
-  /** Path of the page, which reads `pending` and calls `finish`. */
+  /** Path of the page of the step, which calls `pending` and `finish`. */
   readonly path: string;
   isSetUp(accountId: string): Promise<boolean>;
 }
 
-/** A sign-in that waits for its second step. */
 export interface Pending {
   readonly account: Account;
-  /** Path to continue to. */
+  /** Path on this server to continue to. */
   readonly to: string;
 }
 
-/** Result of a password check. `waitSeconds` is null if the password was compared. */
+/** `waitSeconds` is null if the password was compared and is wrong. */
 type Checked =
   { readonly account: Account } | { readonly account: null; readonly waitSeconds: number | null };
 
 type PasswordCheck = { readonly isRight: boolean; readonly waitSeconds: number | null };
 
 export interface SignIn {
-  /** Checks a password for an address. After too many failures it returns `waitSeconds` and compares nothing. */
+  /**
+   * Compares a password with those of the accounts with an address. After too many failures, compares nothing
+   * and returns `waitSeconds`.
+   */
   check(request: RawRequest, email: string, password: string): Promise<Checked>;
-  /** Checks the password of a known account, with the same limits. */
+  /** Compares a password with that of a known account, with the same limits. */
   checkOf(request: RawRequest, account: Account, password: string): Promise<PasswordCheck>;
   /**
    * Continues after the first factor with the second step or a session.
-   * @param to redirect target, not yet validated
-   * @param checked account at the time of the password check; absent if another factor was first
+   * @param to redirect target, not validated yet
+   * @param checked account as of the password check; absent after another first factor
    */
   proceed(accountId: string, request: RawRequest, to: string | null, checked?: Account): Promise<RawAnswer>;
   /**
    * Starts a session and ends the previous one of the browser.
-   * @param checked account at the time of the password check; the sign-in fails if the password has changed since
+   * @param checked account as of the password check; the sign-in fails if the password has changed since
    * @throws ApiError forbidden
    */
   finish(accountId: string, request: RawRequest, to: string | null, checked?: Account): Promise<RawAnswer>;
-  /** Returns the sign-in that waits for its second step; null for none. */
+  /** @returns the sign-in that waits for its second step; null for none */
   pending(headers: Headers): Promise<Pending | null>;
 }
 
@@ -119,21 +122,22 @@ export function createSignIn(options: SignInOptions): SignIn {
   };
 }
 
-/** The signature covers the password hash, so that a changed password invalidates a pending sign-in. */
+/** Covers the password hash, so that a changed password invalidates a pending sign-in. */
 function signedOf(text: string, account: Account | null): string {
   return `${text} ${account?.passwordHash ?? ''}`;
 }
 
-/** Accounts whose comparisons count as one attempt. */
+/** Accounts whose password comparisons count as one attempt. */
 interface Candidates {
-  /** Null represents an account that does not exist. */
+  /** Contains null for an account that does not exist. */
   readonly accounts: readonly (Account | null)[];
   readonly attempt: SignInAttempt;
 }
 
 /**
- * Compares a password with those of all accounts that have the address, within the limits. Takes the same time if there is no account.
- * Several accounts can have an address that none has verified; the password selects one.
+ * Returns a function that compares a password with those of all accounts with an address, within the limits.
+ * A comparison takes the same time without an account. Several accounts can have the same unverified address;
+ * the password then selects one.
  */
 function createCheck({ services: { sealing, log }, passwords, limits }: SignInOptions) {
   return async (
@@ -148,7 +152,7 @@ function createCheck({ services: { sealing, log }, passwords, limits }: SignInOp
     const taken: SignInAttempt[] = [];
     let waitSeconds: number | null = null;
     for (const { accounts: some, attempt } of candidates) {
-      // An attempt over the limit does not enter the queue.
+      // Attempts over the limit do not enter the queue.
       const mayTry = once(() => limits.take(attempt));
       const mustWait = limits.waitOf(attempt) !== null;
       const matched = mustWait
@@ -167,8 +171,8 @@ function createCheck({ services: { sealing, log }, passwords, limits }: SignInOp
 }
 
 /**
- * Separates each account that knows the browser, followed by the others together: a known device of one account is unknown to every other
- * account with the same address. So others with the same address do not block a person on a known device.
+ * Returns each account for which the browser is a known device, then the other accounts together, so that
+ * failures for other accounts with the same address do not block a person on a known device.
  */
 function candidatesOf(
   sealing: Services['sealing'],
@@ -188,13 +192,13 @@ function candidatesOf(
   return [...known, { accounts: strangers, attempt: { subject: hashed, peer, device: null } }];
 }
 
-/** Counts all comparisons of one sign-in as one attempt. */
+/** Counts all comparisons of a sign-in as one attempt. */
 function once(take: () => boolean): () => boolean {
   let isTaken = false;
   return () => (isTaken ||= take());
 }
 
-/** @returns `refused` if no attempt was left */
+/** @returns `refused` if no attempt was left; null for a wrong password */
 async function accountWith(
   passwords: Passwords,
   peer: string,

@@ -1,4 +1,5 @@
-// The workspace is the tenant. A token belongs to one workspace, so the routes have no workspace id.
+// Workspaces, the tenants of the server. A token belongs to one workspace, so the routes have no workspace
+// id.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { json, text } from '../../contract/field.ts';

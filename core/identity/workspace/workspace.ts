@@ -1,4 +1,4 @@
-// Routes that read and update the workspace of the caller's token.
+// Routes that read and update the workspace of the token.
 import { getEntity, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import { schemasOf } from '../../contract/schemas.ts';
@@ -49,7 +49,10 @@ export const workspaces = defineResource(workspace, workspaceModel, {
   ],
 });
 
-/** Apps may not change the guards against apps. @throws ApiError forbidden */
+/**
+ * Apps may not change `guarded`, because it restricts apps.
+ * @throws ApiError forbidden
+ */
 async function requireMayGuard(ctx: Context): Promise<void> {
   if (ctx.authority.actor.kind !== 'app' && isAdmin(await callingMember(ctx))) return;
   throw new ApiError(
