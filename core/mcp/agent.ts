@@ -1,4 +1,4 @@
-// Calls API operations in process for an agent, with the rights and limits of its token.
+// Calls API operations in process for an agent, with the rights and rate limits of its token.
 import type { App } from '../http/app.ts';
 import type { Principal } from '../http/principal.ts';
 import type { RawRequest } from '../http/route.ts';
@@ -6,12 +6,11 @@ import type { Outcome, Take, ValueCall } from '../http/values.ts';
 import { ApiError } from '../lib/errors.ts';
 import { createApprovalCheck } from './approval-check.ts';
 
-/** Parameters of a call. */
 export type CallInput = Partial<
   Pick<ValueCall, 'params' | 'query' | 'body' | 'ifMatch' | 'idempotencyKey' | 'traceparent'>
 >;
 
-/** Response of a call. `json` is an empty object for a response without body. */
+/** Response of a call; `json` is an empty object if there is no body. */
 export interface Answered {
   readonly status: number;
   readonly json: Json;
@@ -20,15 +19,21 @@ export type Json = Readonly<Record<string, unknown>>;
 
 export interface Agent {
   readonly principal: Principal;
-  /** Reads the rights of the token again. To be called after every wait. @throws ApiError unauthorized if the token has ended */
+  /**
+   * Looks up the current rights of the token. Must be called after every wait.
+   * @throws ApiError unauthorized if the token has ended
+   */
   refresh(): Promise<void>;
-  /** Returns true if the agent has the scope of an operation. */
+  /** Returns true if the agent has the scope of an operation, in full or narrowed. */
   may(operation: string): boolean;
-  /** Calls an operation. A guarded write returns status 202 and its proposal. @throws Refused */
+  /**
+   * Calls an operation. The response of a guarded write has status 202 and the proposal.
+   * @throws Refused
+   */
   ask(operation: string, input?: CallInput): Promise<Answered>;
 }
 
-/** A call that failed with an API error. `requestId` identifies it in the log. */
+/** API error of a call. `requestId` identifies the call in the log. */
 export class Refused extends Error {
   readonly error: ApiError;
   readonly requestId: string;

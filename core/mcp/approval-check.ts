@@ -1,4 +1,4 @@
-// Turns guarded writes of agents into proposals. Called with the changes that would be committed.
+// Turns guarded writes of agents into proposals. The check runs on the changes before their commit.
 import type { Change } from '../changes/change.ts';
 import { actionOf } from '../changes/diff.ts';
 import type { Directory } from '../context.ts';
@@ -9,7 +9,7 @@ import type { StateType } from '../tracker/workflows/contract.ts';
 import { classesOf, type ToolEffect } from './guardrail.ts';
 import { noteOwnOps, ownAmong } from './own-issues.ts';
 
-/** Applies the guarded classes of the workspace and of the grant. */
+/** Returns a check against the guarded classes of the workspace and of the grant. */
 export function createApprovalCheck({ actor, grant }: Principal): ApprovalCheck {
   return async (now, { changes }) => {
     const emitted = changes.filter(({ isSilent }) => !isSilent);

@@ -1,4 +1,5 @@
-// `WWW-Authenticate` challenges, which name the metadata and the scopes that a client needs (RFC 6750 §3, RFC 9728 §5.1).
+// `WWW-Authenticate` challenges with the URL of the metadata and the scopes that a client needs (RFC 6750 §3,
+// RFC 9728 §5.1).
 import { ApiError } from '../lib/errors.ts';
 import type { Principal } from '../http/principal.ts';
 import { appScopes } from '../rights/roles.ts';
@@ -15,7 +16,7 @@ function challenge(baseUrl: string, scopes: Iterable<string>, error: string | nu
   return { 'www-authenticate': `Bearer ${parts.join(', ')}` };
 }
 
-/** Error for a request without a valid token for this endpoint. */
+/** Returns the error for a request without a token that is valid for this endpoint. */
 export function noToken(headers: Headers, baseUrl: string, scopes: Iterable<string>): ApiError {
   const hasToken = headers.has('authorization');
   return new ApiError(
@@ -28,8 +29,9 @@ export function noToken(headers: Headers, baseUrl: string, scopes: Iterable<stri
 }
 
 /**
- * Returns the error for an app whose grant lacks scopes that a tool needs. Null if it has them; for keys, which cannot request more; and if
- * an app can never have one of them, because a challenge would make the client ask in vain.
+ * Returns the error for an app whose grant lacks scopes that a tool needs. Null if nothing is missing; for
+ * keys, which cannot request scopes; and if a missing scope is not available to apps, because a challenge
+ * would make the client request it in vain.
  */
 export function lackOf(
   { grant, scopes, narrowed }: Principal,

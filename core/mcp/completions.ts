@@ -1,4 +1,5 @@
-// Completes arguments of resources and prompts with objects that the agent can see; no values if it lacks the scope.
+// Completes arguments of resources and prompts with objects that the agent can read. Without the scope there
+// are no values.
 import { foldName } from '../lib/case-folding.ts';
 import { Refused, type Agent, type Json } from './agent.ts';
 
@@ -7,7 +8,7 @@ const valuesMax = 50;
 interface Typed {
   readonly agent: Agent;
   readonly value: string;
-  /** Other arguments given so far. */
+  /** Values of the other arguments. */
   readonly others: Readonly<Record<string, string>>;
 }
 type Completer = (typed: Typed) => Promise<readonly string[]>;
@@ -15,7 +16,7 @@ type Completer = (typed: Typed) => Promise<readonly string[]>;
 const itemsOf = async ({ agent }: Typed, operation: string, query: Json): Promise<Json[]> =>
   ((await agent.ask(operation, { query })).json as { data: Json[] }).data;
 
-/** Returns the ids or names of the items whose name contains, or whose id starts with, the typed text. */
+/** Returns a property of the items whose name contains the typed text or whose id starts with it. */
 function matching(items: readonly Json[], value: string, property: 'id' | 'name'): string[] {
   const wanted = foldName(value);
   return items

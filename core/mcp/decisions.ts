@@ -1,19 +1,21 @@
-// Waits for the decision on a proposal, using its events.
+// Waits for decisions on proposals with the events of the workspace.
 import type { FreshEvents } from '../events/fresh.ts';
 import type { EventRow } from '../events/event.ts';
 import type { Clock } from '../lib/clock.ts';
 import { mayConnect, type Connected } from '../lib/fairness/fair-quota.ts';
 
 export interface Decisions {
-  /** Returns the last event sequence of a workspace. To be called before the proposal is created or read, so that no decision is missed. */
+  /**
+   * Returns the last event sequence of a workspace. Must be called before the proposal is created or read, so
+   * that no decision is missed.
+   */
   since(workspaceId: string): number;
   /**
-   * Waits for a decision after an event.
+   * Waits for a decision after an event sequence.
    * @param ms maximum wait
-   * @returns null if there was no decision in that time
+   * @returns null if there was no decision in time, or if the limit of long-lived connections is reached
    */
   until(of: Awaited, since: number, ms: number): Promise<Decided | null>;
-  /** Ends all waits. */
   stop(): void;
 }
 
@@ -22,7 +24,7 @@ interface Awaited extends Connected {
   readonly proposalId: string;
 }
 
-/** Decision on a proposal, from the event data. */
+/** Decision on a proposal, from the data of the event. */
 export interface Decided {
   readonly status: string;
   readonly reason: string | null;
@@ -33,8 +35,8 @@ const eventsMax = 1_000;
 
 export function createDecisions(fresh: FreshEvents, clock: Clock): Decisions {
   /**
-   * Callbacks and callers of the waiting calls, by workspace. Calls above the limits of long-lived connections do not wait, so that clients
-   * poll instead.
+   * Callbacks of the waiting calls with their callers, by workspace. Calls over the limits of long-lived
+   * connections do not wait, so that their clients poll instead.
    */
   const waiting = new Map<string, Map<() => void, Connected>>();
   let stopped = false;

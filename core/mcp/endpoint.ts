@@ -1,5 +1,6 @@
-// The MCP endpoint, `/api/mcp/streamable-http`, for both generations of the protocol. Authentication is done here; the SDK handles the
-// messages. The first request loads the SDK, so that a server without agents needs no memory for it.
+// The MCP endpoint, `/api/mcp/streamable-http`, for both generations of the protocol. Requests are
+// authenticated here; the SDK processes the messages. The first request loads the SDK, so that a server
+// without agents does not use memory for it.
 import { Type } from 'typebox';
 import type { Committer } from '../changes/commit.ts';
 import type { Services } from '../context.ts';
@@ -19,7 +20,8 @@ import { createTools } from './tools/tools.ts';
 import { bodyBytesMax, carry } from './transport.ts';
 
 /**
- * Scopes that the challenge requests by default. Includes the reads that writes imply, so that a person can deselect the writes.
+ * Scopes that the challenge requests by default. The reads that writes imply are listed, so that a person can
+ * deselect the writes.
  */
 const firstScopes = [
   ...[
@@ -45,7 +47,6 @@ export interface McpOptions extends Pick<Hosts, 'corsOrigins'> {
 
 export interface Mcp {
   readonly routes: readonly Route[];
-  /** Ends streams and waits. */
   stop(): void;
 }
 

@@ -1,5 +1,6 @@
-// Assigns a write to guarded action classes by its effects, not by its parameters: the result is the same for a state that is given by its
-// name, by a type or as the default of another team. docs/decisions/0071.
+// Assigns writes to guarded action classes by their effects instead of their parameters, so that the result
+// does not depend on how a request selects a state: by name, by type, or as the default of another team.
+// docs/decisions/0071.
 import type { GuardedClass } from '../lib/guarded.ts';
 import { isFinishedState } from '../tracker/directory.ts';
 import type { StateType } from '../tracker/workflows/contract.ts';
@@ -7,7 +8,7 @@ import type { StateType } from '../tracker/workflows/contract.ts';
 /** Effect of a write on one object. */
 export interface ToolEffect {
   readonly does: 'create' | 'update' | 'delete';
-  /** Types of the state of an issue before and after the write; undefined for other objects, and before a creation. */
+  /** Type of the state of an issue before the write; undefined for other objects, and for a creation. */
   readonly stateBefore: StateType | undefined;
   readonly stateAfter: StateType | undefined;
   /** True for an issue that the same client created for the same member. */

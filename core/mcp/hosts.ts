@@ -1,10 +1,10 @@
-// Protects the endpoint against DNS rebinding: checks the Host and Origin headers of browsers.
+// Protects the endpoint against DNS rebinding with checks of the Host and Origin headers.
 import { isIP } from 'node:net';
 import { ApiError } from '../lib/errors.ts';
 
 export interface Hosts {
   readonly baseUrl: string;
-  /** Origins whose pages may call the endpoint. `*` allows none here, because only listed origins count. */
+  /** Origins whose pages may call the endpoint. `*` allows none here: each origin must be listed. */
   readonly corsOrigins: '*' | readonly string[];
 }
 
@@ -28,7 +28,10 @@ export function requireKnownHost(headers: Headers, { baseUrl, corsOrigins }: Hos
   );
 }
 
-/** Returns true for hosts that no DNS server resolves: loopback names and IP addresses. */
+/**
+ * Returns true for loopback names and IP addresses, which DNS rebinding cannot use, because they are not
+ * resolved by DNS.
+ */
 function isOfNobody(hostname: string): boolean {
   return isLoopback(hostname) || isIP(hostname.replaceAll(/^\[|\]$/g, '')) !== 0;
 }

@@ -1,7 +1,7 @@
-// Reads the parts of a request that the endpoint needs before the SDK handles it.
+// Reads the parts of a request that the endpoint needs before the SDK processes it.
 import { ApiError } from '../lib/errors.ts';
 
-/** Maximum number of calls per request (JSON-RPC batches of the earlier protocol). */
+/** Maximum number of calls per request (a JSON-RPC batch of the earlier protocol). */
 const messagesMax = 20;
 
 type Message = Readonly<{ method?: unknown; params?: unknown }>;
@@ -31,7 +31,6 @@ function parsedIn(bytes: Uint8Array): unknown {
   }
 }
 
-/** Returns the names of the called tools. */
 export function toolsCalled({ messages }: Body): string[] {
   return messages.flatMap(({ method, params }) => {
     const { name } = (params ?? {}) as { name?: unknown };
@@ -47,7 +46,7 @@ export function mayWait({ messages }: Body): boolean {
   });
 }
 
-/** Returns the URIs of the subscribed resources; null if the request is no subscription. */
+/** Returns the URIs of the subscribed resources; null if the request is not a subscription. */
 export function watchedBy({ messages: [message], parsed }: Body): readonly string[] | null {
   if (Array.isArray(parsed) || message?.method !== 'subscriptions/listen') return null;
   const { notifications } = (message.params ?? {}) as { notifications?: { resourceSubscriptions?: unknown } };

@@ -1,4 +1,4 @@
-// Records the issues that a client created for a member.
+// Records the issues that a client has created for a member.
 import type { Actor } from '../events/origin.ts';
 import { tenantStatement } from '../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../store/store.ts';
@@ -19,7 +19,7 @@ export function noteOwnOps(scope: Scope, actor: Actor, issueIds: readonly string
   return issueIds.map((issue) => tenantOp(scope, insert, { issue, ...whoseOf(actor) }));
 }
 
-/** Returns the given issues that the actor created. */
+/** Returns those of the given issues that the actor has created. */
 export async function ownAmong(
   store: Pick<Store, 'read'>,
   scope: Scope,

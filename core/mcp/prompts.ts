@@ -1,12 +1,12 @@
-// MCP prompts. They attach data of the workspace as separate documents with a size limit, because anybody can write titles and texts of
-// issues.
+// MCP prompts. Workspace data is attached as separate documents with a size limit, because anybody can write
+// titles and texts of issues.
 import { ApiError } from '../lib/errors.ts';
 import { foldName } from '../lib/case-folding.ts';
 import { didYouMean } from '../lib/nearest.ts';
 import type { Agent, Json } from './agent.ts';
 import { uriOf } from './resources.ts';
 
-/** Maximum length of an attached document. */
+/** Maximum number of characters of an attached document. */
 const charsMax = 20_000;
 
 interface Argument {

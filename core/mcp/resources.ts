@@ -8,18 +8,18 @@ const pageMax = 50;
 interface ResourceType {
   readonly title: string;
   readonly description: string;
-  /** Operation that lists the resources. */
+  /** Name of the operation that lists the resources. */
   readonly list: string;
   readonly listQuery: Json;
   readonly nameOf: (item: Json) => { readonly id: string; readonly name: string };
-  /** Operation that reads a resource by the argument of its URI. */
+  /** Name of the operation that reads a resource by the argument of its URI. */
   readonly get: string;
   readonly argument: string;
 }
 
 const byName = ({ id, name }: Json) => ({ id: String(id), name: String(name) });
 
-/** In list order. */
+/** In the order of `resources/list`. */
 const resourceTypes = {
   boards: {
     title: 'Board',
@@ -55,7 +55,7 @@ const resourceTypes = {
 type ResourceTypeName = keyof typeof resourceTypes;
 const resourceTypeNames = Object.keys(resourceTypes) as ResourceTypeName[];
 
-/** URI host of the issues of a team in a state. */
+/** URI host for the issues of a team in a state. */
 const stateOf = 'teams';
 
 export const templates = [
@@ -82,7 +82,10 @@ interface ListedResource {
   readonly mimeType: string;
 }
 
-/** Lists a page of the resources that the agent can see, type by type. @throws Refused, ApiError invalid_cursor */
+/**
+ * Returns a page of the resources that the agent can read, type by type.
+ * @throws Refused, ApiError invalid_cursor
+ */
 export async function listResources(
   agent: Agent,
   cursor: string | undefined,
@@ -104,7 +107,7 @@ export async function listResources(
   const next = pageInfo.hasNextPage ? type : seen[seen.indexOf(type) + 1];
   if (next === undefined) return { resources };
   const nextCursor = `${next}.${next === type ? pageInfo.endCursor : ''}`;
-  // Skips empty pages, because some clients read only the first page.
+  // Empty pages are skipped, because some clients read only the first page.
   return resources.length > 0 ? { resources, nextCursor } : listResources(agent, nextCursor);
 }
 
@@ -145,7 +148,10 @@ function decoded(part: string): string | null {
   }
 }
 
-/** Returns the content of a resource; null if it does not exist or the agent cannot see it. @throws Refused */
+/**
+ * @returns null if the resource does not exist or the agent cannot read it
+ * @throws Refused
+ */
 export async function readResource(agent: Agent, uri: string): Promise<Json | null> {
   const request = behind(uri);
   if (!request) return null;
@@ -153,7 +159,7 @@ export async function readResource(agent: Agent, uri: string): Promise<Json | nu
     const { operation, ...input } = request;
     return (await agent.ask(operation, input)).json;
   } catch (error) {
-    // An invalid name counts as an unknown one.
+    // Invalid names count as unknown ones.
     if (error instanceof Refused && /^(not_found|validation_failed)$/.test(error.error.code)) return null;
     throw error;
   }

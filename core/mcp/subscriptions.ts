@@ -1,5 +1,5 @@
-// Streams that notify an agent of changes to its subscribed resources. They use the event log, and check the current rights of the agent.
-// A slow reader costs only the set of changed URIs.
+// Streams that notify an agent of changes to subscribed resources. Notifications are checked against the
+// current rights of the agent. A slow reader costs only the memory of a set of changed URIs.
 import type { Committer } from '../changes/commit.ts';
 import { renderData } from '../events/event.ts';
 import type { FreshEvents } from '../events/fresh.ts';
@@ -15,7 +15,7 @@ import { isTouched, watched, type WatchedResource } from './touched.ts';
 const urisMax = 100;
 const eventsMax = 1_000;
 const heartbeatMs = 15_000;
-/** A reader that reads nothing for more than this number of heartbeats is disconnected. */
+/** Number of heartbeats without a read that disconnect a reader if exceeded. */
 const stuckBeats = 2;
 
 interface Reader {
@@ -25,7 +25,7 @@ interface Reader {
   holdOpen(): ExemptConnection;
 }
 
-/** Event bus in the interface of the SDK. */
+/** Event bus with the interface of the SDK. */
 interface Bus {
   publish(): void;
   subscribe(listener: (event: { kind: 'resource_updated'; uri: string }) => void): () => void;
@@ -107,7 +107,7 @@ class Stream implements McpSubscription {
   readonly #changed = new Set<string>();
   #position: number;
   #tell: ((event: { kind: 'resource_updated'; uri: string }) => void) | null = null;
-  /** True if the socket has accepted all sent data. */
+  /** True if the socket has accepted all data. */
   #isTaking = false;
   #silentBeats = 0;
   #looking: Promise<void> = Promise.resolve();
@@ -155,7 +155,7 @@ class Stream implements McpSubscription {
     this.#flush();
   }
 
-  /** @param events null if they are no longer in memory; then every resource counts as changed */
+  /** @param events null if the events are no longer in memory; every resource then counts as changed */
   #note(principal: Principal, events: ReturnType<FreshEvents['after']>): void {
     for (const one of this.#watched) {
       const isChanged =

@@ -3,16 +3,15 @@ import type { EventRow } from '../events/event.ts';
 import { renderData } from '../events/event.ts';
 import { behind } from './resources.ts';
 
-/** A subscribed resource. */
 export interface WatchedResource {
   readonly uri: string;
-  /** Content of the resource: one object, by id or identifier, or a list of issues. */
+  /** Content of the resource: one object, by its id or identifier, or a list of issues. */
   readonly of: { readonly kind: 'issue' | 'project' | 'board'; readonly name: string } | 'issues';
 }
 
 const objectTypes = { 'issues.get': 'issue', 'projects.get': 'project', 'boards.cards': 'board' } as const;
 
-/** Returns null for an unknown URI. */
+/** @returns null for an unknown URI */
 export function watched(uri: string): WatchedResource | null {
   const request = behind(uri);
   if (!request) return null;
@@ -24,7 +23,7 @@ export function watched(uri: string): WatchedResource | null {
 export function isTouched({ of }: WatchedResource, event: EventRow): boolean {
   const { entityKind, entityId } = event;
   if (of === 'issues') return entityKind === 'issue';
-  // Cards of a board derive from issues, so every issue event can change it.
+  // The cards of a board derive from issues, so every issue event can change the board.
   if (of.kind === 'board' && entityKind === 'issue') return true;
   if (of.kind !== entityKind) return false;
   if (of.name === entityId) return true;

@@ -1,4 +1,4 @@
-// Converts our requests and responses to the `Request` and `Response` of the SDK.
+// Converts requests and responses of the HTTP layer to the `Request` and `Response` of the SDK.
 import type * as Sdk from '@modelcontextprotocol/server';
 import type { ExemptConnection } from '../http/outflow.ts';
 import type { RawRequest, RawAnswer } from '../http/route.ts';
@@ -13,11 +13,10 @@ interface Carried {
   readonly rawRequest: Pick<RawRequest, 'method' | 'path' | 'headers' | 'holdOpen'>;
   readonly bytes: Uint8Array;
   readonly body: Body;
-  /** Null for a request that opens no subscription. */
+  /** Null for a request without a subscription. */
   readonly subscription: McpSubscription | null;
 }
 
-/** @param makeServer called once for the request */
 export async function carry(
   { createMcpHandler }: typeof Sdk,
   makeServer: Sdk.McpServerFactory,
@@ -25,7 +24,7 @@ export async function carry(
 ): Promise<RawAnswer> {
   const connection = mayWait(body) ? rawRequest.holdOpen() : null;
   const handler = createMcpHandler(makeServer, {
-    // A subscription sends its own heartbeats.
+    // Subscriptions send their own heartbeats.
     keepAliveMs: subscription ? 0 : keepAliveMs,
     maxRequestBodySize: bodyBytesMax,
     ...(subscription ? { bus: subscription.bus } : {}),
@@ -59,7 +58,7 @@ async function rawOf(
   return { ...answered, body: text };
 }
 
-/** Returns the stream, and releases the long-lived connection at its end. */
+/** Releases the long-lived connection at the end of the stream. */
 function ending(
   stream: ReadableStream<Uint8Array>,
   connection: ExemptConnection | null,

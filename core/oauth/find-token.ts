@@ -1,5 +1,5 @@
-// Resolves an OAuth access token to its principal: an app that acts for a member. Its rights are the intersection of the token, the grant
-// and the role of the member. Does not use the protocol library.
+// Resolves an OAuth access token to its principal, an app that acts for a member, without the protocol
+// library. The rights are the intersection of those of the token, the grant and the role of the member.
 import type { GuardedClass } from '../lib/guarded.ts';
 import type { FindToken } from '../identity/authenticate.ts';
 import { clientIsThere, setGrantUsed } from '../identity/grants/live.ts';

@@ -1,4 +1,4 @@
-// Look-up and revocation of grants for the authorization server, across workspaces.
+// Look-up and revocation of grants for the authorization server, in all workspaces.
 import type { Committer } from '../changes/commit.ts';
 import { systemAuthor } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
@@ -9,13 +9,12 @@ import { systemStatement, tenantStatement, type SqlRow } from '../store/statemen
 import { scopeOf, type Scope } from '../store/store.ts';
 import type { ProtectedResource } from './resources.ts';
 
-/** Identifies a grant. */
 export interface GrantRef {
   readonly workspaceId: string;
   readonly id: string;
 }
 
-/** Returns the grant id for the protocol library, which needs one string. */
+/** Returns the grant id for the protocol library, which stores one string. */
 export const wordOf = ({ workspaceId, id }: GrantRef): string => `${workspaceId}.${id}`;
 
 export function refOf(word: string): GrantRef {
@@ -23,7 +22,10 @@ export function refOf(word: string): GrantRef {
   return { workspaceId: word.slice(0, at), id: word.slice(at + 1) };
 }
 
-/** Maximum lifetime of a grant, even if its tokens are refreshed (OWASP ASVS 5.0 §10.4.8). The app must then ask for a new consent. */
+/**
+ * Maximum lifetime of a grant, even with refreshed tokens (OWASP ASVS 5.0 §10.4.8). The app must request a
+ * new consent afterwards.
+ */
 const longestMs = 365 * dayMs;
 
 interface LiveGrant {
@@ -54,7 +56,7 @@ const findRow = tenantStatement<SqlRow>(
 export interface Grants {
   /** @returns null if the grant has ended or is too old, or its member was removed */
   find(ref: GrantRef): Promise<LiveGrant | null>;
-  /** Revokes a grant and all its tokens. Does nothing if it has ended. */
+  /** Revokes a grant, which ends its tokens. Does nothing if the grant has ended. */
   revoke(ref: GrantRef): Promise<void>;
 }
 
@@ -80,7 +82,8 @@ export function createGrants(options: {
     },
     async revoke({ workspaceId, id }) {
       const scope = scopeOf(workspaceId);
-      // A concurrent change wins the version check, so the revocation retries until the grant has ended.
+      // A concurrent change makes the version check fail, so the revocation is retried until the grant has
+      // ended.
       for (;;) {
         const row = await store.readOne(scope, findRow, { id });
         const grant = row && grantModel.fromRow(row);

@@ -47,7 +47,7 @@ function resourceDocument(baseUrl: string, resource: ProtectedResource): object 
   };
 }
 
-/** The documents change only with the version of the server. */
+/** Documents change only with the version or settings of the server. */
 const cached = { 'cache-control': 'public, max-age=3600' };
 
 export function metadataRoutes(baseUrl: string): Route[] {

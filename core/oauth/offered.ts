@@ -1,4 +1,4 @@
-// Scopes that clients can request, and the default. The role table limits the scopes of apps.
+// Scopes that clients can request, limited to those of apps in the role table.
 import { appScopes } from '../rights/roles.ts';
 
 export const offeredScopes = appScopes;
@@ -8,10 +8,13 @@ const usual = new Set([
   ...['cycles:read', 'boards:read', 'labels:read', 'teams:read', 'members:read', 'views:read'],
 ]);
 
-/** Default for a request without scopes (RFC 6749 §3.3): read the tracker, and write issues and comments, which the member can deselect. */
+/**
+ * Default scopes of a request (RFC 6749 §3.3): reads of the tracker, and writes of issues and comments, which
+ * the member can deselect.
+ */
 const usualScopes: readonly string[] = offeredScopes.filter((scope) => usual.has(scope));
 
-/** Returns the supported scopes of a request without duplicates. Others are ignored (RFC 6749 §3.3). */
+/** Returns the supported ones of the requested scopes. Others are ignored (RFC 6749 §3.3). */
 export function requestedScopes(scope: string | null | undefined): string[] {
   const requested = new Set(scope?.split(' ').filter((word) => word !== ''));
   return requested.size === 0 ? [...usualScopes] : offeredScopes.filter((one) => requested.has(one));

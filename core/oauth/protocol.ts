@@ -1,4 +1,4 @@
-// Protocol endpoints for clients and their browsers. The library answers them, with small additions here.
+// Protocol endpoints for clients and their browsers, answered by the protocol library with small additions.
 import { Type } from 'typebox';
 import { defineRoute, type RawRequest, type Method, type RawAnswer, type Route } from '../http/route.ts';
 import { ApiError } from '../lib/errors.ts';
@@ -8,7 +8,7 @@ import { createPollPace, pollSeconds } from './device/pace.ts';
 import type { OAuthEngine } from './engine/engine.ts';
 import { paths } from './paths.ts';
 
-/** RFCs define these responses, so they are not described as operations of the API. */
+/** Marks the routes as outside the documented API, because RFCs define their responses. */
 const contentType = 'application/json; charset=utf-8';
 
 const formBytesMax = 56 * 1024;
@@ -24,7 +24,7 @@ export function protocolRoutes(options: {
   const pace = createPollPace(nowMs);
   const answer: Answer = async (request) => (await engine()).answer(request);
 
-  /** Rejects polls of devices that are too frequent before any look-up. */
+  /** Rejects too frequent polls of devices before any look-up. */
   const token: Answer = async (request) => {
     const bytes = await request.read(formBytesMax);
     const form = new URLSearchParams(new TextDecoder().decode(bytes));
@@ -72,7 +72,10 @@ function oauthError(status: number, error: string, why: string): RawAnswer {
   return { status, contentType, body: JSON.stringify({ error, error_description: why }) };
 }
 
-/** Converts an `ApiError` to an OAuth error (RFC 6749 §5.2). @throws other errors, and those with status 500 or above */
+/**
+ * Converts an `ApiError` to an OAuth error (RFC 6749 §5.2).
+ * @throws other errors, and those with status 500 or above
+ */
 function oauthErrorOf(error: unknown): RawAnswer {
   if (!(error instanceof ApiError) || error.status >= 500) throw error;
   return { ...oauthError(error.status, 'invalid_request', error.message), headers: { ...error.headers } };

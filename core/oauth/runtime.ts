@@ -1,4 +1,5 @@
-// Routes of the authorization server (RFC 6749, RFC 9700). The first request that needs the protocol library loads it.
+// Assembles the authorization server (RFC 6749, RFC 9700). The first request that needs the protocol library
+// loads it.
 import type { Committer } from '../changes/commit.ts';
 import type { Directory, Services } from '../context.ts';
 import type { Route } from '../http/route.ts';
@@ -33,7 +34,7 @@ export function oauthRoutes(options: OAuthOptions): Route[] {
     const { createEngine } = await import('./engine/engine.ts');
     return createEngine({
       ...{ baseUrl, log, nowMs, sealing, tokens, clients, grants },
-      // Called when an access token ends and its grant does not.
+      // Called when an access token ends before its grant.
       forget: authentication.forget,
       isSignedIn: async (headers) => (await sessions.find(headers)) !== null,
     });

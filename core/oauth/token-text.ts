@@ -1,4 +1,4 @@
-// Token format: `tta_` for access tokens and `ttr_` for refresh tokens, so that secret scanners recognise them, and 256 random bits.
+// Token format: `tta_` (access) or `ttr_` (refresh), which secret scanners recognize, and 256 random bits.
 import { randomBytes } from 'node:crypto';
 
 const prefixes = { AccessToken: 'tta_', RefreshToken: 'ttr_' } as const;

@@ -1,4 +1,4 @@
-// Stores tokens: their hash and an encrypted payload, so that a leaked database grants no access.
+// Stores the hash and the encrypted payload of tokens, so that a leaked database grants no access.
 import { createHash } from 'node:crypto';
 import type { Services } from '../context.ts';
 import { setGrantUsed } from '../identity/grants/live.ts';
@@ -7,7 +7,7 @@ import { systemStatement } from '../store/statement.ts';
 import { scopeOf, systemOp, tenantOp, type Op } from '../store/store.ts';
 import { refOf, type GrantRef } from './grants.ts';
 
-/** Data of the protocol library. */
+/** Token data of the protocol library. */
 type Payload = Readonly<Record<string, unknown>>;
 
 export interface StoredToken {
@@ -70,11 +70,17 @@ const useOp = ({ workspaceId, id }: GrantRef, now: number): Op =>
 export interface Tokens {
   find(kind: string, token: string): Promise<StoredToken | null>;
   findByUserCode(kind: string, code: string): Promise<StoredToken | null>;
-  /** Inserts or updates a token. @param seconds lifetime from now; undefined for no expiry */
+  /**
+   * Inserts or updates a token.
+   * @param seconds lifetime from now; undefined for no expiry
+   */
   put(kind: string, token: string, payload: Payload, seconds: number | undefined): Promise<void>;
-  /** Marks a token as used. @returns false if it was used before; of concurrent calls exactly one returns true */
+  /**
+   * Marks a token as used. Exactly one of several concurrent calls succeeds.
+   * @returns false if the token was used before
+   */
   consume(token: string): Promise<boolean>;
-  /** Added to the commit of a decision, and fails if a decision was made already. */
+  /** Returns an operation that marks a request as decided, and fails if a decision exists. */
   decideOp(token: string): Op;
   remove(token: string): Promise<void>;
 }
@@ -100,7 +106,7 @@ export function createTokens({
     const id = hashOf(token);
     const grant = typeof payload.grantId === 'string' ? refOf(payload.grantId) : null;
     const workspaceId = grant?.workspaceId ?? '';
-    // The decision on a user code needs the text of the device code, which the browser does not send.
+    // The decision on a user code requires the text of the device code, which the browser does not send.
     const jti = 'userCode' in payload ? token : undefined;
     const text = JSON.stringify({ ...payload, jti });
     return { id, grant, workspaceId, sealed: sealing.seal(text, sealedFor('oauth-token', workspaceId, id)) };
@@ -125,7 +131,7 @@ export function createTokens({
         tag: typeof userCode === 'string' ? tagOf(userCode) : null,
         expires: seconds === undefined ? null : now + seconds * 1000,
       });
-      // A token request counts as a use of the grant.
+      // Token requests count as a use of the grant.
       const used = grant && kind === 'AccessToken' ? [useOp(grant, now)] : [];
       const outcome = await store.commit([...used, put]);
       if (!outcome.ok) throw new Error(`Could not store a ${kind}: ${outcome.message}`);

@@ -1,5 +1,5 @@
-// Executes the writes of a proposal again into a fresh staging, with the ids allocated the first time and with
-// current permissions.
+// Replays the writes of a proposal into a new staging, with the ids of the first run and with current
+// permissions.
 import { Staging, stagedCharsMax, type RequestedWrite, type StagedWrite } from '../changes/staging.ts';
 import type { Change } from '../changes/change.ts';
 import type { Context } from '../context.ts';
@@ -11,7 +11,7 @@ import { FairQuota } from '../lib/fairness/fair-quota.ts';
 import type { Op } from '../store/store.ts';
 import type { Proposal } from './kind.ts';
 
-/** Result of executing the writes again. A refusal discards everything staged. */
+/** Result of a replay. A refusal discards all staged writes. */
 export type ReplayOutcome =
   | {
       readonly refusal: null;
@@ -22,16 +22,19 @@ export type ReplayOutcome =
     }
   | { readonly refusal: ApiError };
 
-/** Executes the writes of one source of proposals. */
+/** Replays the writes of one source of proposals: API requests or plugin runs. */
 export interface Source {
   ask(ctx: Context, proposal: Proposal, writes: readonly RequestedWrite[]): Promise<ReplayOutcome>;
   /** Recalculates the writes against the current state. */
   anew(ctx: Context, proposal: Proposal, writes: readonly RequestedWrite[]): Promise<ReplayOutcome>;
-  /** Further changes for the commit that approves a whole proposal. */
+  /** Returns further changes for the commit that approves all effects of a proposal. */
   approved?(ctx: Context, proposal: Proposal): Promise<readonly Change[]>;
 }
 
-/** Executes one write. @returns the refusal; null if the write is staged */
+/**
+ * Executes one write.
+ * @returns the refusal; null if the write is staged
+ */
 export type Ask = (write: RequestedWrite, staged: Staging) => Promise<ApiError | null>;
 
 const quota = new FairQuota(stagedCharsMax);
@@ -56,7 +59,7 @@ export async function askAll(
   }
 }
 
-/** Recorded input of an API write. */
+/** Input of an API write, as recorded in the proposal. */
 type RecordedInput = Partial<
   Readonly<Record<'params' | 'query', Readonly<Record<string, string>>>> & {
     body: unknown;
@@ -64,15 +67,15 @@ type RecordedInput = Partial<
   }
 >;
 
-/** Permissions, cause and staging of a write. */
+/** Permissions, cause and staging of a replayed write. */
 type ReplayContext = Pick<ValueCall, 'principal' | 'cause' | 'staged'>;
 
-/** Executes API writes through the in-process route caller. */
+/** Returns a function that executes recorded API writes through the in-process route caller. */
 export function createWriteReplay(app: () => App) {
   let call: Caller<null> | undefined;
   return async ({ operation, input, ids }: RequestedWrite, as: ReplayContext): Promise<ApiError | null> => {
     const route = app().routes.find(({ name }) => name === operation);
-    // A proposal may be older than this version of the server.
+    // Proposals can be older than this version of the server.
     if (!route) return new ApiError('conflict', `This version of Tatami has no operation ${operation}.`);
     call ??= app().caller(() => ({ taken: null, bytes: 0 }));
     const { params = {}, query = {}, body, ifMatch = null } = input as RecordedInput;
@@ -90,7 +93,7 @@ export function createWriteReplay(app: () => App) {
   };
 }
 
-/** Returns the principal of a context, for the in-process route caller. */
+/** Returns the principal of a context for the in-process route caller. */
 export function principalIn({ scope, actor, authority, scopes, narrowed, membership }: Context): Principal {
   return {
     ...{ scope, actor, authority, scopes, narrowed },
@@ -99,7 +102,7 @@ export function principalIn({ scope, actor, authority, scopes, narrowed, members
   };
 }
 
-/** Executes the writes of a request with the approver's permissions and the proposer as actor. */
+/** Replays API writes with the permissions of the approver and the proposer as actor. */
 export function sourceOfRequests(app: () => App): Source {
   const replayWrite = createWriteReplay(app);
   const ask: Source['ask'] = (ctx, { actor, cause }, writes) => {

@@ -1,4 +1,4 @@
-// Proposals: requested writes that wait for approval. See docs/decisions/0059.
+// Proposals: requested writes that wait for approval. docs/decisions/0059.
 import { Type } from 'typebox';
 import { defineContract } from '../contract/contract.ts';
 import { actor, choice, json, number, string, time } from '../contract/field.ts';
@@ -8,7 +8,7 @@ import { plugin } from '../plugins/installs/contract.ts';
 
 const statuses = ['open', 'approved', 'partly_approved', 'rejected', 'expired'] as const;
 
-/** Plugins have a mode for each class. */
+/** Classes for which the settings of a plugin have a mode. */
 const effectClasses = ['create', 'update', 'comment', 'delete'] as const;
 export type EffectClass = (typeof effectClasses)[number];
 

@@ -1,5 +1,5 @@
-// Decisions on proposals. Approved writes are executed again and committed together with the decision, but only if
-// they do exactly what was shown. See docs/decisions/0059.
+// Decisions on proposals. Approved writes are replayed and committed together with the decision, but only if
+// their effects equal those of the reviewed diff. docs/decisions/0059.
 import { withoutCommit, type Change, type ChangeSet } from '../changes/change.ts';
 import type { Committer } from '../changes/commit.ts';
 import { getEntity, requireVersion } from '../changes/operations.ts';
@@ -23,7 +23,7 @@ import { openWrites } from './writes.ts';
 export interface Deciding {
   readonly committer: Pick<Committer, 'preview' | 'commit'>;
   readonly sources: Readonly<Record<Proposal['source'], Source>>;
-  /** Returns ops that store the changes of an approval, for its undo. */
+  /** Returns operations that store the changes of an approval for its undo. */
   readonly storeForUndo: (
     scope: Scope,
     proposalId: string,
@@ -33,28 +33,28 @@ export interface Deciding {
 }
 
 interface UndoOrigin {
-  /** Null for a request. */
+  /** Id of the plugin install; null for an API request. */
   readonly installId: string | null;
   readonly cause: Cause;
   readonly nowMs: number;
 }
 
 export interface Approval {
-  /** Ids of effects; absent means all. */
+  /** Ids of the approved effects; all effects if absent. */
   readonly effects?: readonly string[];
-  /** Reviewed revision; absent means the first. */
+  /** Revision that the approver reviewed; the first if absent. */
   readonly revision?: number;
 }
 
 type Again = Extract<ReplayOutcome, { refusal: null }>;
 
-/** Proposal to decide on, and its required version; null for any. */
+/** Proposal to decide on, with the required version; null for any version. */
 interface DecisionTarget {
   readonly id: string;
   readonly ifMatch: number | null;
 }
 
-/** @throws ApiError not_found, precondition_failed, and conflict for one that is decided */
+/** @throws ApiError not_found, precondition_failed; conflict for a decided or expired proposal */
 async function findOpen(ctx: Context, { id, ifMatch }: DecisionTarget): Promise<Proposal> {
   const proposal = await getEntity(ctx, proposalModel, id);
   requireVersion(proposal, ifMatch);
@@ -68,8 +68,8 @@ async function findOpen(ctx: Context, { id, ifMatch }: DecisionTarget): Promise<
 }
 
 /**
- * A signed-in member may approve what an app or a key proposed on their behalf: such proposals exist for the member
- * to review.
+ * Nobody may approve their own proposal. Exception: a signed-in member may approve proposals that an app or a
+ * key made on their behalf, because these exist for the member to review.
  * @throws ApiError forbidden
  */
 function requireAnother({ actor: author }: Proposal, { actor }: Context): void {
@@ -83,8 +83,8 @@ function requireAnother({ actor: author }: Proposal, { actor }: Context): void {
 }
 
 /**
- * @throws ApiError validation_failed for unknown effects, and for effects that can only be approved together with
- * others
+ * Returns the indexes of the writes with the chosen effects.
+ * @throws ApiError validation_failed for unknown effects, and for a part of the effects of one write
  */
 export function chosenWrites(
   { diff }: Pick<Proposal, 'diff'>,
@@ -109,7 +109,10 @@ export function chosenWrites(
   return chosen;
 }
 
-/** Returns the chosen writes, and the writes without effects (the plugin's own values), which are always applied. */
+/**
+ * Returns the chosen writes, and those without effects (writes of the plugin's own values), which are always
+ * applied.
+ */
 function partOf(
   writes: readonly RequestedWrite[],
   { diff }: Proposal,
@@ -122,7 +125,7 @@ function partOf(
 const movesSame = (a: StoredEffect, b: StoredEffect): boolean =>
   a.entityId === b.entityId && Object.keys(a.values).some((name) => name in b.values);
 
-/** @throws ApiError for effects that depend on effects left out */
+/** @throws ApiError validation_failed for effects that depend on effects that were not chosen */
 function requireGrounds(
   writes: readonly RequestedWrite[],
   { diff }: Proposal,
@@ -148,11 +151,11 @@ function requireGrounds(
   }
 }
 
-/** Returns true if the approver lacks the permission, in contrast to a change that is impossible. */
+/** Returns true if the approver lacks a permission, and false if the change is impossible. */
 const isDenied = ({ code }: ApiError): boolean => code === 'insufficient_scope' || code === 'forbidden';
 
 /**
- * Approved changes are written as the proposer, so the proposer's credential must still be valid.
+ * Approved changes are attributed to the proposer, whose credential must therefore still be valid.
  * @throws ApiError forbidden if the key, the grant or the membership has ended
  */
 async function requireProposer(ctx: Context, proposal: Proposal): Promise<void> {
@@ -196,7 +199,10 @@ function diffNow(ctx: Context, { writes }: Again, since: number, { committer }: 
   return diffOf(writes, { committer, directory: ctx.directory, planned });
 }
 
-/** One batch: the effects with the proposer as actor, and the decision with the approver as actor. */
+/**
+ * Returns one change set with the effects, whose actor is the proposer, and the decision, whose actor is the
+ * approver.
+ */
 async function approved(
   ctx: Context,
   proposal: Proposal,
@@ -242,7 +248,10 @@ async function approved(
   };
 }
 
-/** Returns the change with its actor, and the ids of its events, which the decision lists. */
+/**
+ * Attributes a change to the proposer.
+ * @returns the change, and the ids of its events, which the decision lists
+ */
 function inNameOf(ctx: Context, proposal: Proposal, change: Change) {
   const events = change
     .events(withoutCommit(ctx))
@@ -259,7 +268,7 @@ function inNameOf(ctx: Context, proposal: Proposal, change: Change) {
   };
 }
 
-/** A request has no earlier cause, so the first event of its approval is the root cause of an undo. */
+/** Requests have no earlier cause, so an undo refers to the first event of the approval as root cause. */
 function begunBy(events: readonly { readonly id: string }[]): Cause {
   return { rootEventId: events[0]?.id ?? null, parentRunId: null, depth: 0, path: [] };
 }
@@ -268,7 +277,7 @@ function causeOf({ cause }: Proposal): Pick<Change, 'cause'> {
   return cause ? { cause } : {};
 }
 
-/** Stores only the recalculated diff for another review; the approval fails with `conflict`. */
+/** Commits the recalculated diff for another review, and fails the approval with `conflict`. */
 async function moved(
   ctx: Context,
   proposal: Proposal,
@@ -320,7 +329,7 @@ async function renewed(
   return { isOver, change: { ...change, actor: proposal.actor, ...causeOf(proposal) } };
 }
 
-/** Recalculates a proposal against the current state. */
+/** Recalculates the effects against the current state, for another review. */
 export async function rerun(ctx: Context, target: DecisionTarget, deciding: Deciding): Promise<ChangeSet> {
   requirePerson(ctx, 'run proposals again');
   const proposal = await findOpen(ctx, target);

@@ -1,4 +1,4 @@
-// Computes the effects of a proposal's writes, and compares two such diffs.
+// Computes the effects of the writes of a proposal, and compares two diffs.
 import type { Change } from '../changes/change.ts';
 import type { Committer } from '../changes/commit.ts';
 import { actionOf, digestOf, displayChanges, valuesOf } from '../changes/diff.ts';
@@ -12,11 +12,11 @@ import type { StoredEffect } from './kind.ts';
 export interface Differ {
   readonly committer: Pick<Committer, 'preview'>;
   readonly directory: Directory;
-  /** Time span in which the writes were planned. */
+  /** Period in which the writes were planned, ms since the epoch. */
   readonly planned: { readonly since: number; readonly until: number };
 }
 
-/** The plugin's own values are not effects: they are applied with whatever is approved. */
+/** Writes of the plugin's own values are not effects; they are applied with each approval. */
 export function diffOf(
   writes: readonly StagedWrite[],
   { committer, directory, planned }: Differ,
@@ -60,10 +60,9 @@ export function isSameDiff(previewed: readonly StoredEffect[], now: readonly Sto
   );
 }
 
-/** Approved values are written, so they are shown in full. */
+/** Values are not shortened, because an approval writes them. */
 const whole = (value: unknown): unknown => value ?? null;
 
-/** Returns a one-line title. */
 export function titleOf(effects: readonly StoredEffect[], by: string | null): string {
   const [first] = effects;
   if (!first) return 'Nothing';
@@ -80,7 +79,7 @@ function objectOf(effect: StoredEffect): string {
   return `${kind.replaceAll('_', ' ')}${name ? ` ${name}` : ''}${onIssue(effect)}`;
 }
 
-/** The name of an issue or a relation already identifies the issue. */
+/** Returns no text for an issue or a relation, whose name identifies the issue already. */
 function onIssue({ kind, issue }: StoredEffect): string {
   return issue === null || kind === 'issue' || kind === 'relation' ? '' : ` on ${issue}`;
 }

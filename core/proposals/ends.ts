@@ -1,5 +1,5 @@
-// Ends proposals without a decision: on expiry, when the proposing credential has ended, or when the plugin was
-// uninstalled.
+// Ends proposals without a decision: on expiry, when the credential of the proposer has ended, or when the
+// plugin was uninstalled.
 import type { Change } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import type { EventRow } from '../events/event.ts';
@@ -42,7 +42,7 @@ const installed = tenantStatement<{ id: string }>(
   'SELECT id FROM plugins WHERE workspace_id = :ws AND id = :id AND deleted_at IS NULL',
 );
 
-/** Event types that can end the credential or the plugin behind a proposal. */
+/** Event types that can end the credential or the plugin of a proposal. */
 const endings: ReadonlySet<string> = new Set([
   'api_key.revoked',
   'grant.revoked',
@@ -53,8 +53,8 @@ const endings: ReadonlySet<string> = new Set([
 const everything: Rights = { scopes: new Set(allScopes), narrowed: null };
 
 /**
- * Closes open proposals of a credential that has ended or a plugin that was uninstalled. Until this reaction has run,
- * `decide.ts` refuses to approve them.
+ * Rejects open proposals of credentials that have ended and plugins that were uninstalled. `decide.ts` checks
+ * the credential as well, because this reaction runs later.
  */
 export const proposalsOfEnded: Reaction = {
   name: 'proposals',
@@ -77,7 +77,7 @@ export const proposalsOfEnded: Reaction = {
   },
 };
 
-/** Returns the proposals whose credential has ended. Each credential is looked up once for all of its proposals. */
+/** Returns the ids of the proposals whose credential has ended. Looks up each credential only once. */
 async function withoutRights(ctx: Context, rows: readonly OpenRow[]): Promise<string[]> {
   const ids: string[] = [];
   for (const group of Map.groupBy(rows, (row) => `${row.actor_json} ${row.grant_id}`).values()) {
@@ -88,7 +88,7 @@ async function withoutRights(ctx: Context, rows: readonly OpenRow[]): Promise<st
   return ids;
 }
 
-/** @returns null once the proposing key, grant or membership has ended */
+/** @returns null after the key, grant or membership of the proposer has ended */
 export function proposerRights(
   { store, scope, nowMs }: Pick<Context, 'store' | 'scope' | 'nowMs'>,
   current: Pick<Proposal, 'actor' | 'grantId'>,
@@ -96,12 +96,11 @@ export function proposerRights(
   return rightsNow(store, scope, { ...proposerOf(current), rights: everything }, nowMs());
 }
 
-/** Returns the credential that proposed. */
 export function proposerOf({ actor, grantId }: Pick<Proposal, 'actor' | 'grantId'>): Authority {
   return grantId === null ? { actor } : { actor, grantId };
 }
 
-/** Returns the proposer's name for the start of a sentence. */
+/** Returns the name of the proposer for the start of a sentence. */
 export function nameOfProposer({ actor, authorName }: Pick<Proposal, 'actor' | 'authorName'>): string {
   if (actor.kind === 'app') return `The app ${actor.name} of ${authorName}`;
   return actor.kind === 'api_key' ? `The API key ${actor.name} of ${authorName}` : authorName;

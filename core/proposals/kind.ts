@@ -1,4 +1,4 @@
-// Storage and API representation of proposals. An open proposal has an expiry timer.
+// Model of proposals: storage, API representation and expiry timer.
 import { json, plain, type Column } from '../changes/columns.ts';
 import type { FieldChanges } from '../changes/diff.ts';
 import { scopeOfContract, type EntityResponse } from '../contract/contract.ts';
@@ -11,20 +11,19 @@ import { proposal, type EffectClass } from './contract.ts';
 
 export const expiryTimerName = 'proposal';
 
-/** Stored effect. Effects of one write are decided together. */
+/** Effect of a write, as stored. Effects of the same write can only be decided together. */
 export interface StoredEffect {
   readonly id: string;
-  /** Index of the write that the effect belongs to. */
   readonly write: number;
   readonly operation: string;
   readonly kind: string;
   readonly entityId: string;
-  /** Absent in proposals from versions that did not store names. */
+  /** Name of the object; absent in proposals from versions that did not store names. */
   readonly name?: string | null;
   readonly issue: string | null;
   readonly issueId: string | null;
   readonly class: EffectClass;
-  /** Only the names of the fields if the values were purged. */
+  /** Changed values by field; empty objects after a purge. */
   readonly values: Readonly<Record<string, Partial<FieldChanges[string]>>>;
   /** Digest of the values, without the times at which they are applied. */
   readonly digest: string;
@@ -34,12 +33,12 @@ export interface StoredEffect {
 
 const storedFields = {
   actor: json<Actor>('actor_json'),
-  /** Grant through which an app proposed; null for other proposers. */
+  /** Grant of the proposing app; null for other proposers. */
   grantId: plain<string | null>('grant_id'),
   cause: json<Cause | null>('cause_json'),
   diff: json<readonly StoredEffect[]>('diff_json'),
   issueIds: json<readonly string[]>('issue_ids_json'),
-  /** See `writes.ts`. */
+  /** Recorded writes, sealed by `writes.ts`. */
   writesSealed: json<string>('writes_sealed_json'),
   undoneBy: {
     select: `(SELECT k.undone_by FROM kept_changes AS k WHERE k.workspace_id = proposals.workspace_id AND k.id = proposals.id)`,
@@ -73,8 +72,8 @@ export const proposalModel = modelOf(proposal, {
 });
 
 /**
- * Returns the proposal with its values, which lists and events leave out. A write can also change objects that the
- * caller may not read; of these only the field names are shown.
+ * Returns the proposal with the values of its effects, which lists and events omit. For objects that the
+ * caller may not read, only the field names are returned.
  */
 export function showWhole(current: Proposal, ctx: Context): ProposalResponse {
   return {

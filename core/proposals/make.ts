@@ -1,4 +1,4 @@
-// Creates a proposal and the inbox items for those who may decide.
+// Creates a proposal, and inbox items for the members who may decide on it.
 import type { Change } from '../changes/change.ts';
 import type { StagedWrite } from '../changes/staging.ts';
 import type { Context, Directory } from '../context.ts';
@@ -26,13 +26,13 @@ export interface Making {
 
 export interface Proposing extends Pick<Differ, 'committer' | 'planned'> {
   readonly actor: Actor;
-  /** Set for an app. */
+  /** Id of the grant of a proposing app. */
   readonly grantId?: string | undefined;
   readonly cause: Cause | null;
-  /** Set for a plugin run. */
+  /** Plugin run that proposed; null for an API request. */
   readonly run: { readonly id: string; readonly installId: string } | null;
   readonly writes: readonly StagedWrite[];
-  /** Sentence for the deciders, in addition to the summary of the changes. */
+  /** Additional sentence for the inbox items. */
   readonly note?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface ProposalChanges {
   readonly items: readonly Change[];
 }
 
-/** Returns null if the writes change nothing that a proposal can show. */
+/** @returns null if the writes have no effects */
 export function makeProposal(proposing: Proposing, making: Making): ProposalChanges | null {
   const { actor, cause, run, writes } = proposing;
   const { directory, nowMs } = making;
@@ -70,7 +70,6 @@ export function makeProposal(proposing: Proposing, making: Making): ProposalChan
   return { proposal: created, items: itemsAbout(created.after, proposing.note, making) };
 }
 
-/** Returns the parts of a proposal that depend on its writes. */
 export function contentOf(
   writes: readonly StagedWrite[],
   diff: Proposal['diff'],
@@ -95,7 +94,7 @@ export function makingIn(ctx: Context): Making {
 
 export const targetOf = ({ id }: Pick<Proposal, 'id'>) => ({ kind: proposal.name, id });
 
-/** Creates inbox items for those who may decide, and for the member an app or a key acted for. */
+/** Returns inbox items for the admins, and for the member that a proposing app or key acted for. */
 function itemsAbout(
   created: Proposal,
   note: string | undefined,

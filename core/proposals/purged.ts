@@ -1,5 +1,5 @@
-// Removes data about purged issues from proposals: values, titles and the writes themselves. Rejects open proposals, because the issue
-// that they would change no longer exists.
+// Removes the data of purged issues from proposals: values, titles and the recorded writes. Open proposals
+// are rejected, because an issue that they would change no longer exists.
 import type { ChangeSet } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import { mentionsOf } from '../lib/mentions.ts';
@@ -11,14 +11,16 @@ import { proposalModel, type StoredEffect, type Proposal } from './kind.ts';
 import { targetOf } from './make.ts';
 import { sealWrites } from './writes.ts';
 
-/** Also replaces the text that an inbox item quotes. */
+/** Reason of the rejection, and replacement for the text of inbox items. */
 export const purgedReason = 'An issue that it is about was purged.';
 
 const page = tenantStatement<{ id: string; issue_ids_json: string; diff_json: string }>(
   'proposals.page',
   `SELECT id, issue_ids_json, diff_json FROM proposals WHERE workspace_id = :ws AND id > :after ORDER BY id LIMIT 50`,
 );
-/** Removing texts is no change of the proposal, so no event is emitted. */
+/**
+ * Updates the row without an event and a new version, because the removal is not a change of the proposal.
+ */
 const forget = tenantStatement(
   'proposals.forget',
   `UPDATE proposals SET title = :title, diff_json = :diff, writes_sealed_json = :writes
@@ -82,7 +84,7 @@ async function forgetIn(ctx: Context, current: Proposal, isGone: (effect: Stored
   return { changes: [{ ...change, ...cause }, ...(await archiveItemsAbout(ctx, targetOf(current)))], ops };
 }
 
-/** Also removes the name, because an issue without a number is named by its title. */
+/** Removes the name as well, because an issue without a number has its title as name. */
 function withoutWords(effect: StoredEffect): StoredEffect {
   return {
     ...effect,

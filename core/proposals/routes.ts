@@ -1,4 +1,3 @@
-// Routes of proposals: reads and decisions.
 import { Type } from 'typebox';
 import { schemasOf } from '../contract/schemas.ts';
 import type { Context } from '../context.ts';
@@ -44,7 +43,8 @@ const ProposalRejection = namedSchema(
 );
 
 /**
- * Scopes of the proposed operations: a decider needs permission for the changes, a reader permission to read them.
+ * Returns the scopes of the proposed operations: a decision requires permission for the changes, and a read
+ * requires permission to read the objects.
  */
 const scopesOf = (app: () => App, map: (scope: string) => string, words: string): AlsoNeeded => ({
   words,

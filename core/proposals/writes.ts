@@ -1,4 +1,4 @@
-// Seals the recorded writes of a proposal, because a body may contain secrets that are shown masked.
+// Seals the recorded writes of a proposal, because a body may contain secrets, which the API shows masked.
 import type { RequestedWrite } from '../changes/staging.ts';
 import { sealedFor, type SealedFor } from '../lib/sealed-at-rest.ts';
 import type { Sealing } from '../lib/sealing.ts';

@@ -1,15 +1,15 @@
-// Authority of an action, distinct from its author: the credential whose role and scopes permit it. They differ if one member
-// approves what another proposed. docs/decisions/0073.
+// Authority of an action: the credential whose role and scopes permit it. The author differs if one member
+// approves the proposal of another. docs/decisions/0073.
 import type { Actor } from '../events/origin.ts';
 
 export interface Authority {
-  /** Holder of the credential: a member's session, an API key, an app or a plugin. */
+  /** Holder of the credential: a member with a session, an API key, an app or a plugin. */
   readonly actor: Actor;
-  /** Grant of an app; absent for sessions, keys and plugins. */
+  /** Grant of an app; absent for all others. */
   readonly grantId?: string;
 }
 
-/** Returns the authority of a caller: their own credential, unless they write on behalf of somebody else. */
+/** Returns the authority of a caller; by default the caller's own credential. */
 export function authorityOf(caller: {
   readonly actor: Actor;
   readonly authority?: Authority;
@@ -19,7 +19,6 @@ export function authorityOf(caller: {
   return authority ?? (grant ? { actor, grantId: grant.id } : { actor });
 }
 
-/** An operation's context, or anything else with an authority. */
 export interface Authorized {
   readonly authority: Authority;
 }

@@ -1,20 +1,23 @@
-// Effects other than writes of objects, and quotas: second half of the table of rights, besides the roles (`roles.ts`).
-// docs/roles.md is generated from both. Operations with such an effect are listed here; `core/http/admission.ts` enforces the list.
+// Second half of the table of rights, in addition to the roles (`roles.ts`): quotas, and effects other than
+// writes of objects. docs/roles.md is generated from both. `core/http/admission.ts` enforces the effects.
 
-/** `own`: only for the member's own objects. */
+/** `own`: only for objects of the member. */
 type May = boolean | 'own';
 
 export interface Effect {
   readonly doc: string;
-  /** Additional scope of the effect; absent if the scope of each operation suffices. */
+  /** Additional scope of the effect; absent if the scope of the operation suffices. */
   readonly scope?: string;
-  /** Owners and admins always may; an app that acts for them may if `app` says so. */
+  /**
+   * Rights by role and for apps. Owners and admins always have the right; `app` also limits apps that act for
+   * them.
+   */
   readonly member: May;
   readonly guest: May;
   readonly app: May;
   /**
-   * Operations with this effect. A text other than `always` names the condition, or the code that decides; the operation checks it
-   * itself.
+   * Operations with this effect. `always`: the effect applies to every call. Another text describes the
+   * condition, or the code that decides; the operation itself then checks the right.
    */
   readonly operations: Readonly<Record<string, 'always' | (string & {})>>;
   /** Host calls of plugins that are not API operations. */
@@ -23,7 +26,6 @@ export interface Effect {
 
 const nobodyElse = { member: false, guest: false, app: false } as const;
 const hiddenWithout = 'omitted from the response without the scope';
-/** Depends on the roles of the members involved. */
 const byRank = 'as core/identity/members/roles.ts decides';
 
 export const effectTable = {
@@ -151,21 +153,21 @@ export const effectTable = {
 
 export type EffectName = keyof typeof effectTable;
 
-/** Maps an operation to the effects that it always has. */
+/** Effects with `always`, by operation. */
 const alwaysOf = new Map<string, Effect[]>();
 for (const effect of Object.values<Effect>(effectTable))
   for (const [name, when] of Object.entries(effect.operations))
     if (when === 'always') alwaysOf.set(name, [...(alwaysOf.get(name) ?? []), effect]);
 
-/** Returns the effects that an operation has in every case; undefined for most. */
+/** Returns the effects that every call of an operation has; undefined for none. */
 export function effectsOf(operation: string): readonly Effect[] | undefined {
   return alwaysOf.get(operation);
 }
 
-/** Distribution of a quota. The numbers are in the code that counts, under the names given here. */
+/** Distribution of a quota among callers. */
 interface Quota {
   readonly doc: string;
-  /** Constant or setting with the numbers, with its file. */
+  /** Constant or setting with the numbers, and its file. */
   readonly numbers: string;
   readonly member: string;
   readonly guest: string;

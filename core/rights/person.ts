@@ -1,9 +1,12 @@
-// Restricts decisions to persons, with a key or session of their own. Apps and plugins act on behalf of somebody, and would
-// otherwise decide about themselves.
+// Restricts decisions to persons, with their own session or key. Apps and plugins act on behalf of somebody,
+// and could otherwise approve their own proposals.
 import { ApiError } from '../lib/errors.ts';
 import type { Authorized } from './authority.ts';
 
-/** @param what completes the sentence: `approve proposals` @throws ApiError forbidden for an app or a plugin */
+/**
+ * @param what completes the sentence, such as `approve proposals`
+ * @throws ApiError forbidden for an app or a plugin
+ */
 export function requirePerson({ authority: { actor } }: Authorized, what: string): void {
   if (actor.kind !== 'app' && actor.kind !== 'plugin') return;
   throw new ApiError(

@@ -1,18 +1,21 @@
-// Redacts objects for callers with narrowed scopes: only the fields of the scope, and only references to objects of its teams. The
-// existence of invisible objects is not revealed.
+// Redacts objects for callers with narrowed scopes: only the fields of the scope, and only references to
+// issues of its teams. Responses do not disclose if an invisible object exists.
 import type { EventEnvelope } from '../events/event.ts';
 import { narrowingOf, scopeOfEvent, type Narrowing, type Rights } from './rights.ts';
 
-/** Fields that are always returned, because they identify the object and its version. */
+/** Fields that are never removed, because they identify the object and its version. */
 const always = ['id', 'version', 'createdAt', 'updatedAt'];
 
-/** @param value an object, a page of objects, or the data of an event */
+/** @param value object, page of objects, or event data */
 export function redact(value: unknown, { fields, teams }: Narrowing): unknown {
   const visible = fields === null ? value : onlyFields(value, fields);
   return teams === null ? visible : withoutOthers(visible, teams);
 }
 
-/** Redacts an event that the holder may read. The path of its cause is removed, because it names issues without their teams. */
+/**
+ * Redacts an event that the holder may read. The path of the cause is removed, because it contains issues
+ * without their teams.
+ */
 export function redactEvent(rights: Rights, event: EventEnvelope): EventEnvelope {
   const narrowing = rights.narrowed && narrowingOf(rights, scopeOfEvent(event.type));
   if (!narrowing) return event;
@@ -20,7 +23,6 @@ export function redactEvent(rights: Rights, event: EventEnvelope): EventEnvelope
   return { ...event, cause, data: redactEventData(rights, event) };
 }
 
-/** Redacts the data of an event that the holder may read. */
 export function redactEventData(
   rights: Rights,
   { type, data }: Pick<EventEnvelope, 'type' | 'data'>,
@@ -40,7 +42,7 @@ function onlyFields(value: unknown, fields: readonly string[]): unknown {
   return Object.fromEntries(entries);
 }
 
-/** Replaces references to issues of other teams by null, and removes them from lists. */
+/** Replaces references to issues of other teams with null, and removes them from lists. */
 function withoutOthers(value: unknown, teams: readonly string[]): unknown {
   if (Array.isArray(value))
     return value.map((item) => withoutOthers(item, teams)).filter((item) => item !== null);

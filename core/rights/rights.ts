@@ -1,5 +1,5 @@
-// Rights of a caller: scopes held in full, and scopes held in part. A narrowing limits writes to fields, and reads and writes to
-// the objects of teams. See docs/decisions/0015.
+// Rights of a caller: full scopes and narrowed scopes. A narrowing limits writes to fields, and reads and
+// writes to the objects of teams. docs/decisions/0015.
 import { isDeepStrictEqual } from 'node:util';
 import type { Directory } from '../contracts.ts';
 import {
@@ -13,22 +13,22 @@ import {
 import type { Actor } from '../events/origin.ts';
 
 export interface Narrowing {
-  /** Fields that may be written; for a read scope, fields that are returned. Null for any. */
+  /** Fields that may be written, or for a read scope, fields that are returned; null for all fields. */
   readonly fields: readonly string[] | null;
-  /** Keys of the teams whose objects may be read and written; null for any object. */
+  /** Keys of the teams whose objects may be read and written; null for all objects. */
   readonly teams: readonly string[] | null;
-  /** Present if only the member's own objects are included. */
+  /** True if only the member's own objects may be read and written. */
   readonly own?: true;
 }
 
 export interface Rights {
-  /** Scopes held in full, including the reads that writes imply. */
+  /** Full scopes, including the reads that writes imply. */
   readonly scopes: ReadonlySet<string>;
-  /** Scopes held in part; null if there are none. */
+  /** Narrowed scopes; null for none. */
   readonly narrowed: ReadonlyMap<string, Narrowing> | null;
 }
 
-/** Scopes requested by a manifest, with the narrowing of each. */
+/** Scopes that a manifest requests, with their narrowing. */
 export type ScopeRequests = Readonly<Record<string, ScopeRequest>>;
 interface ScopeRequest {
   readonly why?: string;
@@ -36,14 +36,14 @@ interface ScopeRequest {
   readonly where?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Returns the read scope that a write scope implies; a read scope's own name. */
+/** Returns the read scope that a write scope implies; a read scope unchanged. */
 export function readScopeOf(scope: string): string {
   return scope.replace(/:write$/, ':read');
 }
 
 /**
- * Returns the rights of a grant for the requested scopes. If two scopes imply the same read, the read covers both. A narrowing with
- * an unknown condition gives nothing, because it could not be enforced.
+ * Returns the rights of a grant for the requested scopes. A read that several scopes give covers the objects
+ * of all of them. A scope with an unknown condition is dropped, because the condition could not be enforced.
  */
 export function rightsOf(requests: ScopeRequests | undefined, grant: readonly string[]): Rights {
   const scopes = new Set<string>();
@@ -55,11 +55,12 @@ export function rightsOf(requests: ScopeRequests | undefined, grant: readonly st
       narrowed.delete(scope);
       return;
     }
-    // Only a read can be given twice. A read implied by a write scope covers all fields and replaces one limited to fields.
+    // Only reads can be given twice. A read implied by a write scope covers all fields, so it replaces a read
+    // that is limited to fields.
     const before = narrowed.get(scope);
     if (before && fields !== null) return;
     const known = (before?.fields === null && before.teams) || [];
-    // Team keys are stored in upper case; a manifest may use any case.
+    // Manifests may use any case; team keys are stored in upper case.
     const keys = teams?.map((key) => key.toUpperCase()) ?? [];
     narrowed.set(scope, { fields, teams: teams && [...new Set([...known, ...keys])] });
   };
@@ -74,7 +75,7 @@ export function rightsOf(requests: ScopeRequests | undefined, grant: readonly st
   return { scopes, narrowed: narrowed.size === 0 ? null : narrowed };
 }
 
-/** Returns the intersection of two rights: scopes in both, limited to the common fields and teams. */
+/** Returns the intersection: scopes in both rights, limited to the common fields, teams and own objects. */
 export function commonRights(a: Rights, b: Rights): Rights {
   const scopes = new Set<string>();
   const narrowed = new Map<string, Narrowing>();
@@ -90,7 +91,6 @@ export function commonRights(a: Rights, b: Rights): Rights {
   return { scopes, narrowed: narrowed.size === 0 ? null : narrowed };
 }
 
-/** Returns true if both rights are equal. */
 export function areSameRights(a: Rights, b: Rights): boolean {
   return isDeepStrictEqual([a.scopes, a.narrowed], [b.scopes, b.narrowed]);
 }
@@ -101,28 +101,34 @@ function grantedNarrowing({ scopes, narrowed }: Rights, scope: string): Narrowin
   return scopes.has(scope) ? whole : narrowed?.get(scope);
 }
 
-/** Returns the intersection; a null list contains everything. */
+/** Null stands for all values. */
 function common(a: readonly string[] | null, b: readonly string[] | null): readonly string[] | null {
   if (a === null || b === null) return a ?? b;
   return a.filter((one) => b.includes(one));
 }
 
-/** Recipient of events. A member behind a key receives their own events under a weaker scope; others have no events of their own. */
+/**
+ * Recipient of events. With a scope of `ownScopes`, the credential of a member receives only that member's
+ * own events.
+ */
 export type RightsReader = Rights & { readonly actor?: Pick<Actor, 'kind' | 'memberId'> };
 
-/** Returns the read scope required to receive events of a type, regardless of whom they concern. */
+/** Returns the read scope required to receive the events of a type for all members. */
 export function scopeOfEvent(type: EventType): string {
   return namespaceScopes[namespaceOf(type)]!;
 }
 
-/** Returns true if any event of a type may reach the holder. */
+/** Returns true if the reader may receive some events of a type. */
 export function mayHear(reader: RightsReader, type: EventType): boolean {
   const { scopes, narrowed } = reader;
   const scope = scopeOfEvent(type);
   return scopes.has(scope) || (narrowed?.has(scope) ?? false) || ownEventsMember(reader, type) !== null;
 }
 
-/** Returns the member whose own events of a type the holder receives; null if it receives none as their own. */
+/**
+ * Returns the id of the member whose own events of a type the reader receives; null if the reader does not
+ * receive events as their own.
+ */
 export function ownEventsMember({ scopes, narrowed, actor }: RightsReader, type: EventType): string | null {
   const scope = ownScopes[namespaceOf(type)];
   if (scope === undefined || !actor || actor.kind === 'plugin') return null;
@@ -135,7 +141,7 @@ interface ReadEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Returns true if the holder may read this event, through any channel. */
+/** Returns true if the reader may read an event, through any channel. */
 export function mayReadEvent(reader: RightsReader, event: ReadEvent): boolean {
   const { scopes, narrowed } = reader;
   const scope = scopeOfEvent(event.type);
@@ -153,41 +159,44 @@ export function mayReadEvent(reader: RightsReader, event: ReadEvent): boolean {
   return team !== null && teams.includes(team) && isRelatedWithin(teams, event.data);
 }
 
-/** Returns true if an event is about an object that belongs to the reader. */
+/** Returns true if the object of an event belongs to the reader. */
 function isOwn({ actor }: RightsReader, { data }: ReadEvent): boolean {
   const { member } = data as { member?: { id?: string } };
   return actor?.memberId !== undefined && member?.id === actor.memberId;
 }
 
-/** Returns true if the related issue of an event, if any, is in a team visible to the reader. */
+/** Returns true if an event has no related issue, or its issue is in a team visible to the reader. */
 function isAboutSeen({ narrowed }: Rights, data: ReadEvent['data']): boolean {
   const teams = narrowed?.get('issues:read')?.teams;
   const { issue } = data as { issue?: { identifier?: string | null } | null };
   return !teams || !issue || teams.includes(keyIn(issue.identifier));
 }
 
-/** Returns the team key of an identifier. */
+/** Returns the team key of an issue identifier; '' for none. */
 function keyIn(identifier: string | null | undefined): string {
   return identifier?.split('-')[0] ?? '';
 }
 
-/** An object that may have a team but has none is visible to everybody. */
+/** Returns true for an object that can have a team but has none, which everybody can see. */
 function isOfNoTeam(namespace: string, data: ReadEvent['data']): boolean {
   return namespacesOfTeams.includes(namespace) && data.team === null && data.issue === undefined;
 }
 
-/** Returns the narrowing of a scope; null if it is held in full. */
+/** Returns the narrowing of a scope; null if the scope is full or missing. */
 export function narrowingOf({ scopes, narrowed }: Rights, scope: string): Narrowing | null {
   return scopes.has(scope) ? null : (narrowed?.get(scope) ?? null);
 }
 
-/** A relation is visible to readers of both of its issues. */
+/**
+ * Returns true unless the event is about a relation to an issue of another team. Readers must see both
+ * issues.
+ */
 function isRelatedWithin(teams: readonly string[], data: Readonly<Record<string, unknown>>): boolean {
   const { relation } = data as { relation?: { issue?: { identifier?: string | null } } };
   return relation === undefined || teams.includes(keyIn(relation.issue?.identifier));
 }
 
-/** Returns the key of the team that an event's object belongs to, from its API representation. */
+/** Returns the key of the team of an event's object; null for none. */
 function teamKeyOf(namespace: string, data: Readonly<Record<string, unknown>>): string | null {
   if (!namespacesOfTeams.includes(namespace)) return null;
   const { team, issue, key } = data as {
@@ -209,7 +218,6 @@ export function teamsSeen(
   return teams ? teamIdsByKeys(teams, directory) : null;
 }
 
-/** Returns the ids of teams by their keys. */
 export function teamIdsByKeys(keys: readonly string[], { teams }: Directory): ReadonlySet<string> {
   return new Set([...teams.values()].filter(({ key }) => keys.includes(key)).map(({ id }) => id));
 }

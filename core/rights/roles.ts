@@ -1,20 +1,18 @@
-// Rights of each role, and of apps on behalf of members; docs/roles.md is generated from this table. A token never has more rights
-// than the role of its member. See docs/decisions/0070.
+// Rights of each role, and of apps that act for members; docs/roles.md is generated from this table. A token
+// never has more rights than the role of its member. docs/decisions/0070.
 import type { roles } from '../identity/members/contract.ts';
 import { commonRights, type Narrowing, type Rights } from './rights.ts';
 import { allScopes, expandScopes } from './scopes.ts';
 
 export type Role = (typeof roles)[number];
 
-/** Current rights of a member. */
 export interface Membership {
-  /** Name of the member. */
   readonly name: string;
   readonly role: Role;
   readonly rights: Rights;
 }
 
-/** Part of a scope: objects of the guest's teams, the member's own objects, or only these fields. */
+/** Part of a scope: objects of the guest's teams, objects of the member, or the listed fields. */
 type RightExtent = 'teams' | 'own' | readonly string[];
 
 interface Right {
@@ -35,7 +33,10 @@ const readOfTeams: Right = { to: 'read', of: 'teams' };
 const writeOfTeams: Right = { to: 'write', of: 'teams' };
 const writeOwn: Right = { to: 'write', of: 'own' };
 
-/** By namespace of scopes. Absent rights are not held. Owners and admins hold everything; limits on changes to owners are not scopes. */
+/**
+ * Rights by namespace of scopes; an absent entry gives no right. Owners and admins have all rights;
+ * `members/roles.ts` decides who may change an owner.
+ */
 export const roleTable: Readonly<Record<string, RoleRow>> = {
   issues: { member: write, guest: writeOfTeams, app: write },
   comments: { member: write, guest: writeOfTeams, app: write },
@@ -43,10 +44,12 @@ export const roleTable: Readonly<Record<string, RoleRow>> = {
   labels: { member: write, guest: readOfTeams, app: write },
   cycles: { member: write, guest: readOfTeams, app: write },
   boards: { member: write, guest: readOfTeams, app: write },
-  // Projects and shared views have no team and are visible to everybody; guests see only those issues in them that are in their teams.
+  // Projects and shared views have no team, so everybody sees them. Guests see only issues of their teams in
+  // them.
   projects: { member: write, guest: read, app: write },
   views: { member: write, guest: read, app: write },
-  // Release notes and issue lists reveal issues of all teams.
+  // Release notes and the issue lists of releases disclose issues of all teams, so guests do not see these
+  // fields.
   releases: {
     member: write,
     guest: {
@@ -58,37 +61,39 @@ export const roleTable: Readonly<Record<string, RoleRow>> = {
     },
     app: write,
   },
-  // Workflows and teams affect everybody, so only admins change them.
+  // Workflows and teams affect everybody, so members only read them; admins change them.
   workflows: { member: read, guest: readOfTeams, app: write },
   teams: { member: read, guest: readOfTeams, app: write },
   workspace: { member: read, app: read },
-  // Members write their own name and address, and admins those of others: that depends on roles, not scopes.
+  // `members/roles.ts` decides which members a caller may change: their own name and address, and as admin
+  // those of others.
   members: { member: write, guest: { to: 'read', of: ['name', 'role'] }, app: read },
   inbox: { member: write, guest: write, app: write },
-  // An app could use keys, apps or grants that it created after its own access is revoked.
+  // Apps have no right here, because keys, apps and grants that they create would outlive the revocation of
+  // their access.
   'api-keys': { member: writeOwn, guest: writeOwn },
   grants: { member: writeOwn, guest: writeOwn },
   'oauth-apps': { member: read },
-  // Webhooks keep sending after their creator leaves, so only admins, and no apps, manage them.
+  // Webhooks continue to send after their creator has left, so only admins manage them, and no apps.
   webhooks: {},
-  // Installing a plugin is consent to third-party code, which only a person can give.
+  // An installation is a consent to third-party code, which only a person can give.
   plugins: { member: read, app: read },
-  // The write scope lets plugins send requests to other servers: see the effects.
+  // With the write scope, plugins send requests to other servers (`effects.ts`).
   automations: { member: write, app: write },
-  // Backtests write nothing and reveal only what their caller may read.
+  // Backtests write nothing, and disclose only data that the caller may read.
   backtests: { member: write, app: write },
   proposals: { member: write, app: write },
-  // Approvals are decisions of a person.
+  // Approvals must be decisions of a person, so apps have no right here.
   approvals: { member: write },
   events: { member: read, guest: read, app: read },
   audit: { app: read },
-  // Imports write on behalf of others.
+  // Imports write on behalf of other members, so only admins have the right.
   import: {},
-  // Inboxes of other members.
+  // Covers the inboxes of other members, so only admins have the right.
   inboxes: {},
 };
 
-/** Returns the rights of a column of the table: full scopes and narrowed ones. */
+/** Returns the rights of one column of the table. */
 function rightsOfHolder(whose: keyof RoleRow, teams: readonly string[]): Rights {
   const scopes = new Set<string>();
   const narrowed = new Map<string, Narrowing>();
@@ -117,16 +122,16 @@ const everything: Rights = { scopes: expandScopes(allScopes), narrowed: null };
 const ofMembers = rightsOfHolder('member', []);
 const ofApps = rightsOfHolder('app', []);
 
-/** @param teams keys of a guest's teams; ignored for other roles */
+/** @param teams keys of the teams of a guest; ignored for other roles */
 export function rightsOfRole(role: Role, teams: readonly string[]): Rights {
   if (role === 'owner' || role === 'admin') return everything;
   return role === 'member' ? ofMembers : rightsOfHolder('guest', teams);
 }
 
-/** Maximum scopes that an app can be granted, whoever consents. */
+/** Scopes that an app can be granted at most, even by an owner. */
 export const appScopes: readonly string[] = allScopes.filter((scope) => ofApps.scopes.has(scope));
 
-/** Returns the part of the rights that an app can use. */
+/** Returns the part of the rights that apps may use. */
 export function rightsForApp(rights: Rights): Rights {
   return commonRights(rights, ofApps);
 }

@@ -3,7 +3,7 @@ import type { Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
 import { readScopeOf } from './rights.ts';
 
-/** Namespaces of events from several resources. */
+/** Namespaces of events that belong to several resources. */
 const ofEvents = ['automations'];
 
 const namespaces = new Set([...contracts.map(({ path, scope = path }) => scope), ...ofEvents]);
@@ -20,10 +20,10 @@ export const allScopes: readonly string[] = [
   ]),
 ];
 
-/** Scopes included in another one that can also be held alone. */
+/** Scopes that another scope includes, but that can also be granted separately. */
 const parts: Readonly<Record<string, string>> = { 'plugins:write': 'backtests:write' };
 
-/** Returns the given scopes plus the reads that writes imply and the included scopes. */
+/** Returns the scopes plus the reads that writes imply and the included scopes. */
 export function expandScopes(scopes: readonly string[]): ReadonlySet<string> {
   const all = new Set(scopes);
   for (const scope of scopes) {

@@ -1,5 +1,5 @@
-// Table of rights: operation × scope × fields × rows, as declared by the routes. The kernel enforces it; plugin installation checks
-// narrowings with it; docs/scopes.md and tests are generated from it.
+// Table of rights: operation × scope × fields × rows, as declared by the routes. The table is enforced at run
+// time, restricts the narrowings of plugin installs, and is the source of docs/scopes.md and of tests.
 import type { TObject, TSchema } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
@@ -7,15 +7,16 @@ import { namespaceScopes, namespacesOfTeams } from '../events/catalogue.ts';
 import { writes, type WrittenFields } from '../lib/schema.ts';
 import { readScopeOf, type ScopeRequests } from './rights.ts';
 
-/** Possible narrowings of a scope. */
 export interface Narrowable {
-  /** All fields that operations under the scope write or return; empty if the scope cannot be narrowed to fields. */
+  /**
+   * Fields that operations under the scope write or return; empty if the scope cannot be narrowed to fields.
+   */
   readonly fields: readonly string[];
-  /** True if everything read and written under the scope belongs to a team. */
+  /** True if all objects that are read and written under the scope belong to a team. */
   readonly teams: boolean;
 }
 
-/** Properties of an operation, as declared by its route. */
+/** Declarations of a route. */
 interface Operation {
   readonly scope: string | null;
   readonly body?: TSchema;
@@ -29,14 +30,17 @@ export function writtenFields({ body, writes: others = [] }: Facts): string[] {
   return [...new Set([...insideOf(body), ...others])];
 }
 
-/** Returns the fields that one request writes. @param value validated body */
+/** @param value validated body of the request */
 export function fieldsOf({ body, writes: others = [] }: Facts, value: unknown): string[] {
   return [...new Set([...insideOf(body, value ?? {}), ...others])];
 }
 
 type Shape = Partial<TObject> & { readonly items?: Partial<TObject>; readonly [writes]?: WrittenFields };
 
-/** Returns the fields that the properties of an object write. @param value the object; absent: all properties of the schema */
+/**
+ * Returns the fields that an object writes.
+ * @param value the object; absent for all properties of the schema
+ */
 function insideOf(schema: Shape | undefined, value?: unknown): string[] {
   const properties = schema?.properties ?? {};
   const input = (value ?? properties) as Readonly<Record<string, unknown>>;
@@ -49,7 +53,7 @@ function writtenBy(name: string, schema: Shape | undefined, value: unknown): rea
   const marked = schema?.[writes];
   if (marked === 'inside') return insideOf(schema, value);
   if (marked) return marked;
-  // A list of objects, such as in the body of a bulk operation.
+  // Covers lists of objects, such as in the body of a bulk operation.
   if (!schema?.items?.properties) return [name];
   const entries = Array.isArray(value) ? value : [undefined];
   return entries.flatMap((entry) => insideOf(schema.items, entry));
@@ -69,14 +73,17 @@ export function narrowable(routes: readonly Operation[], scope: string): Narrowa
   };
 }
 
-/** Returns the fields of objects that plugins read individually; no other read scope can be narrowed to fields. */
+/**
+ * Returns the fields of the objects that plugins read with `get` or `list`. No other read scope can be
+ * narrowed to fields.
+ */
 function readableFields(scope: string): string[] {
   const contract = contracts.find(({ path }) => `${path}:read` === scope) as Contract | undefined;
   const isRead = contract?.calls?.some((call) => call === 'get' || call === 'list') ?? false;
   return contract && isRead ? Object.keys(contract.fields) : [];
 }
 
-/** Returns true if an operation returns only objects of its scope's namespace, so that it can be narrowed to fields. */
+/** Returns true for `get` and `list` operations of the scope's namespace, which can be narrowed to fields. */
 export function showsObjects({
   name,
   scope,
@@ -89,12 +96,12 @@ export function showsObjects({
 }
 
 export interface Unheld {
-  /** Path in the requests: `issues:write.fields.0`. */
+  /** Path in the requests, such as `issues:write.fields.0`. */
   readonly path: string;
   readonly fix: string;
 }
 
-/** Returns the first narrowing that cannot be enforced; null if all can. */
+/** Returns the first narrowing that cannot be enforced; null for none. */
 export function unheldNarrowing(routes: readonly Operation[], requests: ScopeRequests): Unheld | null {
   for (const [scope, { fields = null, where = {} }] of Object.entries(requests)) {
     const supported = narrowable(routes, scope);

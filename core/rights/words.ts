@@ -1,17 +1,17 @@
-// Describes scopes in sentences for consent: actions, objects and fields.
+// Describes scopes in sentences for consent pages.
 import type { Contract } from '../contract/contract.ts';
 import { contracts } from '../contracts.ts';
 import { listed } from '../lib/listed.ts';
 import { readScopeOf, type Rights } from './rights.ts';
 import type { Membership } from './roles.ts';
 
-/** In the form of a manifest or an installation. */
+/** Narrowing in the format of manifests and installations. */
 export interface Narrowed {
   readonly fields?: readonly string[] | null | undefined;
   readonly where?: Readonly<Record<string, readonly string[]>> | null | undefined;
 }
 
-/** Scopes other than reading and writing objects. */
+/** Sentences for scopes that are not about reading and writing the objects of a resource. */
 const special: Readonly<Record<string, string>> = {
   'approvals:write': 'Approve and reject proposals.',
   'audit:read': 'Read the audit log.',
@@ -25,8 +25,8 @@ const special: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a sentence such as `Read issues, and write only their priority, of team ENG only.`, for a full write scope `…, and
- * create, change and delete them.`
+ * Returns a sentence such as `Read issues, and write only their priority, of team ENG only.`, or for a full
+ * write scope `Read issues, and create, change and delete them.`
  */
 export function sentenceOf(scope: string, { fields, where }: Narrowed): string {
   const own = fields || where ? undefined : special[scope];
@@ -45,11 +45,11 @@ export function sentenceOf(scope: string, { fields, where }: Narrowed): string {
 const ofScope = (scope: string): Contract[] =>
   contracts.filter(({ path, scope: shared = path }: Contract) => scope === `${shared}:write`);
 
-/** Returns the verbs of a full write scope: `create, change and delete them`. */
+/** Returns the verbs of a full write scope, such as `create, change and delete them`. */
 function writingOf(scope: string): string {
   const own = ofScope(scope).find(({ path }) => `${path}:write` === scope);
   if (!own) return 'write all their fields';
-  // Operations that the default behavior does not provide are found by their events.
+  // A resource can have custom operations instead of the default ones; their events show which ones exist.
   const { events, operations } = own;
   const can = {
     create: operations.create ?? events.created,
@@ -60,25 +60,30 @@ function writingOf(scope: string): string {
   return verbs.length === 0 ? 'write all their fields' : `${listed(verbs, 'and')} them`;
 }
 
-/** Returns a warning for objects that cannot be restored after deletion: a sentence with a leading space, or nothing. */
+/**
+ * Returns a warning, with a leading space, for objects that cannot be restored after deletion; '' for none.
+ */
 function lossOf(scope: string): string {
   const lost = ofScope(scope).filter(({ operations: { delete: gone, restore } }) => gone && !restore);
   const names = lost.map(({ path }) => path.replaceAll('-', ' '));
   return names.length === 0 ? '' : ` Deleted ${listed(names, 'and')} cannot be restored.`;
 }
 
-/** Returns a sentence about what an app may do under a scope, for the member who is asked to grant it. */
+/** Returns a sentence for the consent page of an app, with a warning about deletions. */
 export function consentSentenceOf(scope: string): string {
   return sentenceOf(scope, {}) + lossOf(scope);
 }
 
 interface Holder {
   readonly actor: { readonly kind: string };
-  /** Membership of the member that it acts for. */
+  /** Membership of the member that the actor acts for. */
   readonly membership?: Membership | undefined;
 }
 
-/** Returns what lacks a scope, completing a sentence: the role of a member if no token of theirs could have it. */
+/**
+ * Returns the cause of a missing scope as a part of a sentence: the role of the member if none of the
+ * member's tokens can have the scope, otherwise the token.
+ */
 export function holderOf({ actor, membership }: Holder, scope: string): string {
   if (membership && !holds(membership.rights, scope))
     return `the role ${membership.role} of ${membership.name}`;

@@ -1,4 +1,4 @@
-// Guarded tools: their output is the result, or the proposal that the write became.
+// Guarded tools, whose output is either the result or the proposal that the write became.
 import { Type } from 'typebox';
 import { schemasOf } from '../../contract/schemas.ts';
 import { memberOf } from '../../http/principal.ts';
@@ -13,7 +13,6 @@ const waitSecondsMax = 60;
 const response = schemasOf(proposal).response;
 const outcomes = ['done', 'proposed', 'approved', 'partly_approved', 'rejected', 'expired'] as const;
 
-/** Output fields of a guarded tool. */
 export const proposedOutput = {
   status: enumeration(
     'ToolOutcome',
@@ -39,7 +38,10 @@ export const waitInput = {
   ),
 };
 
-/** Performs a write that may become a proposal. @param response returns the output for a completed write */
+/**
+ * Performs a write that may become a proposal.
+ * @param response returns the output of a completed write
+ */
 export async function guardedWrite(
   { agent, args, decisions }: ToolRequest,
   baseUrl: string,
@@ -58,7 +60,7 @@ export async function guardedWrite(
     expiresAt: json.expiresAt,
   };
   const ms = secondsOf(args) * 1000;
-  // A retry after a lost response can come after the decision.
+  // The proposal of a retried call may be decided already.
   const earlier = ms > 0 ? await decisionOn(agent, proposalId) : null;
   const decided = earlier ?? (await decisionWithin({ agent, decisions }, proposalId, since, ms));
   if (!decided) return proposed;
@@ -70,7 +72,8 @@ export async function guardedWrite(
 }
 
 /**
- * Waits for the decision on a proposal after an event; null if there is none in time.
+ * Waits for the decision on a proposal after an event sequence.
+ * @returns null if there is no decision in time
  * @throws ApiError unauthorized if the token ends meanwhile
  */
 export async function decisionWithin(
@@ -87,7 +90,7 @@ export async function decisionWithin(
   return decided;
 }
 
-/** Returns the current decision; null if there is none, or the agent may not read the proposal. */
+/** @returns null if there is no decision, or if the agent may not read the proposal */
 export async function decisionOn(agent: Agent, id: string): Promise<Decided | null> {
   try {
     const { status, reason } = (await agent.ask('proposals.get', { params: { id } })).json;

@@ -1,4 +1,3 @@
-// Issue tools.
 import { Type } from 'typebox';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { Closed, nameOf } from '../../lib/schema.ts';
@@ -103,7 +102,7 @@ function search(routeOf: RouteOf): Tool {
   };
 }
 
-/** Lists issues for a call without `q`, in the shape of search results. */
+/** Lists issues for a call without `q`, with the output fields of a search. */
 async function listed(agent: Agent, query: Json): Promise<Json> {
   const { json } = await agent.ask('issues.list', { query });
   const { data, pageInfo } = json as { data: Json[]; pageInfo: Json };

@@ -9,7 +9,7 @@ import type { Decisions } from '../decisions.ts';
 export interface Tool {
   readonly name: string;
   readonly title: string;
-  /** For agents: effect of the tool and when to use it. */
+  /** Description for agents: effect of the tool, and when to use it. */
   readonly description: string;
   /** True for a tool that changes nothing. */
   readonly isRead: boolean;
@@ -17,7 +17,7 @@ export interface Tool {
   readonly isDestructive: boolean;
   /** True if a repeated call has no further effect. */
   readonly isIdempotent: boolean;
-  /** Operations that every call uses. The tool needs their scopes. */
+  /** Names of the operations that every call uses. The tool needs their scopes. */
   readonly operations: readonly string[];
   readonly input: TObject;
   readonly output: TObject;
@@ -25,7 +25,6 @@ export interface Tool {
   call(request: ToolRequest): Promise<Json>;
 }
 
-/** One call of a tool. */
 export interface ToolRequest {
   readonly agent: Agent;
   readonly args: Json;
@@ -34,28 +33,31 @@ export interface ToolRequest {
 
 export type RouteOf = (name: string) => Route;
 
-/** Returns a property of a body or query schema. */
+/** @throws Error for a property that the schema does not have */
 export function one(schema: TSchema | undefined, name: string): TSchema {
   const property = (schema as Partial<TObject> | undefined)?.properties?.[name];
   if (!property) throw new Error(`There is no property ${name}.`);
   return property;
 }
 
-/** Returns properties of a schema as optional ones. */
+/** Returns the named properties as optional ones. */
 export function some(schema: TSchema | undefined, names: readonly string[]): Record<string, TSchema> {
   return Object.fromEntries(names.map((name) => [name, Type.Optional(one(schema, name))]));
 }
 
-/** Marks a property that is accepted but not listed, to keep the list of tools short for agents. */
+/** Marks properties that are accepted but not listed, so that the list of tools stays short for agents. */
 const isUnlisted: unique symbol = Symbol('unlisted');
 
-/** Returns properties of a schema that are accepted but not listed. */
+/** Returns the named properties as optional ones that are accepted but not listed. */
 export function unlisted(schema: TSchema | undefined, names: readonly string[]): Record<string, TSchema> {
   const hidden = (name: string): TSchema => Type.Optional({ ...one(schema, name), [isUnlisted]: true });
   return Object.fromEntries(names.map((name) => [name, hidden(name)]));
 }
 
-/** Returns fields of a body. A field with an alias is listed under the given name and accepted under both. */
+/**
+ * Returns the named properties of a body as optional ones. An alias is listed, and its original name is
+ * accepted as well.
+ */
 export function fieldsOf(body: TSchema | undefined, names: readonly string[]): Record<string, TSchema> {
   const fields = names.map((name): Record<string, TSchema> => {
     const { [alsoCalled]: of } = one(body, name) as { [alsoCalled]?: string };
@@ -70,7 +72,6 @@ export function listedInput({ properties, ...rest }: TObject): TObject {
   return { ...rest, properties: Object.fromEntries(listed) };
 }
 
-/** Returns the properties of the first response of a route. */
 export function responseFieldsOf({ responses }: Route): Record<string, TSchema> {
   const [schema] = Object.values(responses);
   return (schema as TObject).properties;
@@ -87,7 +88,10 @@ export const idempotencyKey = {
   ),
 };
 
-/** Converts a schema to JSON Schema 2020-12 with shared definitions. @param side `given` for input, `shown` for output */
+/**
+ * Converts a schema to JSON Schema 2020-12 with shared definitions.
+ * @param side `given` for input, `shown` for output
+ */
 export function jsonSchemaOf(schema: TObject, side: 'given' | 'shown'): JsonObject {
   const components = createComponents();
   const root = components.ref(schema, side) as JsonObject;
@@ -97,7 +101,9 @@ export function jsonSchemaOf(schema: TObject, side: 'given' | 'shown'): JsonObje
   return JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/')) as JsonObject;
 }
 
-/** Removes descriptions from output definitions, because agents read them with every list of tools. */
+/**
+ * Removes descriptions from output definitions, because they lengthen each list of tools that an agent reads.
+ */
 function bare(schemas: Readonly<Record<string, JsonObject>>): unknown {
   const isSaid = (value: unknown): boolean => typeof value === 'string';
   return JSON.parse(
@@ -107,14 +113,13 @@ function bare(schemas: Readonly<Record<string, JsonObject>>): unknown {
   );
 }
 
-/** Returns the given arguments among the names. */
+/** Returns the arguments with these names, without undefined ones. */
 export function pickArguments(args: Json, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(
     names.filter((name) => args[name] !== undefined).map((name) => [name, args[name]]),
   );
 }
 
-/** Returns the call option for the argument `idempotency_key`. */
 export function keyOf({ idempotency_key: key }: Json): { idempotencyKey?: string } {
   return typeof key === 'string' ? { idempotencyKey: key } : {};
 }

@@ -1,4 +1,3 @@
-// Lists and calls all tools.
 import { compileCheck } from '../../http/validate.ts';
 import { ApiError, type ErrorCode } from '../../lib/errors.ts';
 import { Refused, type Agent, type Json } from '../agent.ts';
@@ -19,7 +18,7 @@ interface ListedTool {
   >;
 }
 
-/** Result of a call. API errors are results too, so that the agent can react to them. */
+/** Result of a call. API errors are results as well, so that the agent can react to them. */
 export type ToolAnswer = {
   readonly content: { readonly type: 'text'; readonly text: string }[];
   readonly structuredContent?: Record<string, unknown>;
@@ -28,7 +27,7 @@ export type ToolAnswer = {
 
 export interface Tools {
   readonly listed: readonly ListedTool[];
-  /** Returns the scopes that a tool needs; null for an unknown tool. */
+  /** @returns null for an unknown tool */
   scopesOf(name: string): readonly string[] | null;
   call(name: string, args: Json, agent: Agent): Promise<ToolAnswer>;
 }
@@ -66,7 +65,7 @@ export function createTools(
   };
 }
 
-/** Advice for errors whose message has none. */
+/** Remedies for errors whose message has none. */
 const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   conflict: 'Read the object again and decide again.',
   precondition_failed: 'Read the object again and give its current version.',
@@ -77,7 +76,7 @@ const advice: Readonly<Partial<Record<ErrorCode, string>>> = {
   not_found: 'Search with issues_search, or ask the person.',
 };
 
-/** Converts an error to the error envelope of the API. */
+/** Converts an error to a result with the error envelope of the API. */
 function refusalOf({ code, message, details }: ApiError, requestId?: string): ToolAnswer {
   const fix = advice[code];
   const error = { code, message, details, ...(fix ? { fix } : {}), ...(requestId ? { requestId } : {}) };
@@ -94,7 +93,7 @@ function listedOf(tool: Tool): ListedTool {
       readOnlyHint: isRead,
       destructiveHint: isDestructive,
       idempotentHint: isIdempotent,
-      // Tools access only the workspace.
+      // Tools access only the workspace, nothing external.
       openWorldHint: false,
     },
   };

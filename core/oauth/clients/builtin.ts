@@ -1,4 +1,3 @@
-// Clients that are part of Tatami.
 import { grantTypes, type OAuthClient } from './client.ts';
 
 export const builtinClients: ReadonlyMap<string, OAuthClient> = new Map(

@@ -1,7 +1,8 @@
-// A client of the authorization server: registered by an admin, registered by itself, identified by a metadata document, or built in.
+// Clients of the authorization server: registered by an admin, self-registered, identified by a metadata
+// document, or built in.
 import type { ClientType } from '../../identity/grants/contract.ts';
 
-/** Supported grant types; RFC 6749 §4.1 and §6, RFC 8628 §3.4. */
+/** Grant types of RFC 6749 §4.1 and §6, and of RFC 8628 §3.4. */
 export const grantTypes = [
   'authorization_code',
   'refresh_token',
@@ -13,19 +14,19 @@ export interface OAuthClient {
   /** `client_id`: `app_…`, `reg_…`, an https URL, or the name of a built-in client. */
   readonly id: string;
   readonly kind: ClientType;
-  /** Name shown to people; self-declared unless an admin registered the client. */
+  /** Name shown to people; not verified unless an admin registered the client. */
   readonly name: string;
-  /** An https URL; null for none. */
+  /** https URL; null for none. */
   readonly homepage: string | null;
   readonly redirectUris: readonly string[];
   /** True for a client that authenticates with a secret. */
   readonly confidential: boolean;
   readonly grantTypes: readonly GrantType[];
-  /** Id of the workspace whose admin registered the client; null for other and built-in clients. */
+  /** Id of the workspace whose admin registered the client; null for all other clients. */
   readonly registeredIn: string | null;
 }
 
-/** Rejection of a client, with an error code of RFC 7591 §3.2.2. The message names the remedy. */
+/** Rejection of a client, with an error code of RFC 7591 §3.2.2. The message contains the remedy. */
 export class ClientRefused extends Error {
   readonly code: 'invalid_redirect_uri' | 'invalid_client_metadata';
 
@@ -36,14 +37,17 @@ export class ClientRefused extends Error {
   }
 }
 
-/** Returns true if an admin of the workspace registered the client or it is built in, so that its name can be trusted. */
+/**
+ * Returns true if people of the workspace can trust the name, because the client is built in or one of their
+ * admins registered it.
+ */
 export function isVerifiedIn({ kind, registeredIn }: OAuthClient, workspaceId: string): boolean {
   return kind === 'app' && (registeredIn === null || registeredIn === workspaceId);
 }
 
 /**
- * Returns the metadata of RFC 7591 §2 for the protocol library. Client secrets are not stored: the library gets a placeholder, and
- * `Clients.proves` compares the secret instead.
+ * Returns the metadata of RFC 7591 §2 for the protocol library. The secret is a placeholder, because only
+ * hashes are stored; `Clients.proves` compares secrets.
  */
 export function protocolMetadata(client: OAuthClient) {
   const { id, name, homepage, redirectUris, confidential } = client;

@@ -1,5 +1,5 @@
-// Finds and authenticates clients. The `Client` adapter of the protocol library uses `find` with `protocolMetadata` and never writes:
-// `registration.ts` registers clients itself, because the library would store secrets in plain text.
+// Finds and authenticates clients. `registration.ts` registers clients without the protocol library, because
+// the library would store secrets in plain text.
 import type { Services } from '../../context.ts';
 import { isSecretOf, type StoredSecret } from '../../identity/oauth-apps/secret.ts';
 import { systemStatement } from '../../store/statement.ts';
@@ -26,12 +26,15 @@ const findAppRow = systemStatement<AppRow>(
 
 export interface Clients {
   /**
-   * @param peer client address that a fetch of a document counts against
+   * @param peer client address that the fetch of a document counts against
    * @returns null for an unknown id
    * @throws ClientRefused for a document that cannot be fetched or is invalid
    */
   find(clientId: string, peer?: string): Promise<OAuthClient | null>;
-  /** Returns true for a current secret of a confidential client, including earlier secrets in their grace period. */
+  /**
+   * Returns true for a valid secret of a confidential client, which includes earlier secrets in their grace
+   * period.
+   */
   proves(clientId: string, secret: string): Promise<boolean>;
 }
 

@@ -1,6 +1,6 @@
-// Clients whose id is the https URL of a metadata document (draft-ietf-oauth-client-id-metadata-document). Anonymous requests can trigger
-// the fetch of any URL, so fetches use the egress guard, reach only public addresses whatever the operator allows for webhooks, run once
-// per document at a time, and are rate limited.
+// Clients whose id is the https URL of a metadata document (draft-ietf-oauth-client-id-metadata-document).
+// Anonymous requests can make this server fetch any URL. Fetches therefore use the egress guard, reach only
+// public addresses even if webhooks may reach others, run once per document at a time, and are rate limited.
 import { LRUCache } from 'lru-cache';
 import type { Egress, EgressResponse } from '../../lib/egress/egress.ts';
 import { EgressError } from '../../lib/egress/error.ts';
@@ -12,7 +12,7 @@ import { ClientRefused, type OAuthClient } from './client.ts';
 import { readMetadata } from './metadata.ts';
 
 const idLengthMax = 1_000;
-/** Recommended by the draft. */
+/** Maximum size of a document, as the draft recommends. */
 const documentBytesMax = 5 * 1024;
 const timeoutMs = 5_000;
 const cacheMinMs = 5 * minuteMs;
@@ -20,11 +20,17 @@ const cacheMaxMs = 24 * 60 * minuteMs;
 /** Cache time of a failed fetch. */
 const failedForMs = minuteMs;
 const documentsMax = 1_000;
-/** A client address can use a quarter of them at most, so that others still get one. */
+/** Maximum number of concurrent fetches. A client address can use a quarter of them. */
 const fetchesAtOnceMax = 16;
-/** Maximum number of fetches per minute and host, so that callers cannot use this server to attack it. A client address can use a quarter of them at most. */
+/**
+ * Maximum number of fetches per minute and host, so that callers cannot attack a host through this server. A
+ * client address can use a quarter of them.
+ */
 const fetchesOfHostMax = 30;
-/** Far above the number of hosts that can be fetched in a minute, so that no counter is evicted within its minute. */
+/**
+ * Far above the number of hosts that can be fetched from in a minute, so that no counter is evicted too
+ * early.
+ */
 const hostsMax = 100_000;
 
 interface CachedClient {
@@ -34,7 +40,7 @@ interface CachedClient {
 
 export interface Documents {
   /**
-   * @param peer client address that a fetch counts against
+   * @param peer client address that the fetch counts against
    * @returns null for an id that is not a document URL
    * @throws ClientRefused for a document that cannot be fetched or is invalid
    */
@@ -61,7 +67,11 @@ export function createDocuments({
   const fresh = (one: CachedClient | undefined): CachedClient['client'] | null =>
     one && nowMs() < one.untilMs ? one.client : null;
 
-  /** Takes a fetch slot. @returns the function that releases it. @throws ClientRefused if a limit is reached */
+  /**
+   * Counts a fetch against the limits.
+   * @returns a function that releases the fetch slot
+   * @throws ClientRefused if a limit is reached
+   */
   const takeSlot = (host: string, peer: string): (() => void) => {
     const now = nowMs();
     const open = hostBuckets.get(host, now);
@@ -106,7 +116,7 @@ export function createDocuments({
   };
 }
 
-/** Returns true for an https URL in normal form, which every parser reads alike, without user or fragment. */
+/** Returns true for an https URL without user or fragment, in the normal form that all parsers read alike. */
 export function isDocumentId(clientId: string): boolean {
   if (clientId.length > idLengthMax || !clientId.startsWith('https://')) return false;
   const url = URL.parse(clientId);
@@ -156,7 +166,10 @@ function parse(body: Uint8Array): Readonly<Record<string, unknown>> {
   throw refused('The client metadata document is not a JSON object.');
 }
 
-/** Cache time from `Cache-Control: max-age` (RFC 9111 §5.2.2), within our bounds. */
+/**
+ * Returns the cache time from `Cache-Control: max-age` (RFC 9111 §5.2.2), limited to `cacheMinMs` and
+ * `cacheMaxMs`.
+ */
 function cacheMs({ headers }: EgressResponse): number {
   const seconds = /(?:^|[,\s])max-age=(\d{1,9})/i.exec(headers['cache-control'] ?? '')?.[1];
   return Math.max(cacheMinMs, Math.min(cacheMaxMs, Number(seconds ?? 0) * 1000));

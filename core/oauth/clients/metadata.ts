@@ -1,5 +1,6 @@
-// Validates client metadata (RFC 7591 §2) of a registration or a document. Unused members are ignored, as RFC 7591 §3.2.1 allows: scopes
-// are requested with each authorization, and logos of unknown clients are not shown.
+// Validates client metadata (RFC 7591 §2) of a registration or a document. Other members are ignored, as RFC
+// 7591 §3.2.1 allows: scopes are requested with each authorization, and logos of unverified clients are not
+// shown.
 import { isHomepage } from '../../identity/oauth-apps/rules.ts';
 import {
   faultOfRedirectUri,
@@ -19,7 +20,7 @@ type ClientMetadata = Readonly<Record<string, unknown>>;
 export interface ClientTerms {
   /** Allowed values of `token_endpoint_auth_method`; the first is the default. */
   readonly methods: readonly string[];
-  /** Default name; absent to use the host of the first redirect URI. */
+  /** Name for metadata without `client_name`; default: the host of the first redirect URI. */
   readonly nameElse?: string;
 }
 

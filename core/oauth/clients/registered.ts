@@ -1,5 +1,6 @@
-// Stores self-registered clients (RFC 7591). They belong to the installation: the member chooses the workspace at the consent. Anybody can
-// register, so a client without a grant is removed after a day, or earlier if there are too many.
+// Stores self-registered clients (RFC 7591). They belong to the installation, because the member chooses the
+// workspace at the consent. Anybody can register, so a client without a grant is removed after a day, or
+// earlier if there are too many.
 import type { Services } from '../../context.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { dayMs } from '../../lib/time.ts';
@@ -50,7 +51,7 @@ const updateRow = systemStatement(
 );
 const deleteRow = systemStatement('oauth_clients.delete', why, 'DELETE FROM oauth_clients WHERE id = :id');
 
-/** A stored registration, with hashes of the client secret and of the registration access token (RFC 7592). */
+/** Stored registration, with hashes of the client secret and of the registration access token (RFC 7592). */
 export interface Registered {
   readonly client: OAuthClient;
   readonly secretHash: string | null;
@@ -64,7 +65,10 @@ type StoredHashes = Pick<Registered, 'secretHash' | 'tokenHash'>;
 export interface RegisteredClients {
   find(id: string): Promise<Registered | null>;
   insert(id: string, said: SaidOfItself, hashes: StoredHashes): Promise<void>;
-  /** @param before token hash at the time of reading @returns false if the registration was changed or removed meanwhile */
+  /**
+   * @param before token hash as of the read
+   * @returns false if the registration was changed or removed since the read
+   */
   update(id: string, said: SaidOfItself, hashes: StoredHashes, before: string): Promise<boolean>;
   remove(id: string): Promise<void>;
 }

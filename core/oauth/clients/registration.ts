@@ -1,5 +1,6 @@
-// Dynamic client registration (RFC 7591) and management of a registration with its access token (RFC 7592). Open to anybody, and so rate
-// limited per client address; `registered.ts` limits the number of registrations.
+// Dynamic client registration (RFC 7591), and management of a registration with its access token (RFC 7592).
+// Anybody can register, so registrations are limited per client address here, and in total by
+// `registered.ts`.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Services } from '../../context.ts';
@@ -11,7 +12,7 @@ import { protocolMetadata } from './client.ts';
 import { readMetadata, type SaidOfItself } from './metadata.ts';
 import type { Registered, RegisteredClients } from './registered.ts';
 
-/** Per client address and hour. */
+/** Maximum number of registrations per client address and hour. */
 const registrationsMax = 20;
 const peersMax = 10_000;
 const tokenPrefix = 'ttmr_';
@@ -22,17 +23,24 @@ const terms = { methods: ['client_secret_basic', 'client_secret_post', 'none'] }
 type Information = Readonly<Record<string, unknown>>;
 
 export interface Registration {
-  /** @throws ClientRefused; RegistrationFlood */
+  /** @throws ClientRefused, RegistrationFlood */
   register(metadata: unknown, peer: string): Promise<Information>;
   /** @returns null for an unknown client or a wrong token */
   read(clientId: string, token: string): Promise<Information | null>;
-  /** Replaces the metadata and the registration access token. @returns null as `read` does. @throws ClientRefused */
+  /**
+   * Replaces the metadata and the registration access token.
+   * @returns null for an unknown client or a wrong token
+   * @throws ClientRefused
+   */
   replace(clientId: string, token: string, metadata: unknown): Promise<Information | null>;
-  /** Removes the client and ends its grants. @returns false for an unknown client or a wrong token */
+  /**
+   * Deletes the client, which ends its grants.
+   * @returns false for an unknown client or a wrong token
+   */
   remove(clientId: string, token: string): Promise<boolean>;
 }
 
-/** A client address has reached the limit of registrations. */
+/** Error of a client address that has reached the limit of registrations. */
 export class RegistrationFlood extends Error {
   readonly retryAfterSeconds: number;
 
@@ -46,7 +54,7 @@ export class RegistrationFlood extends Error {
 export function createRegistration(options: {
   services: Pick<Services, 'ids' | 'nowMs' | 'baseUrl'>;
   registered: RegisteredClients;
-  /** Called after a removal, to clear cached tokens and end the grants of the client. */
+  /** Called after a removal to clear cached tokens and to end the grants of the client. */
   gone: () => void;
 }): Registration {
   const { services, registered, gone } = options;
@@ -88,7 +96,8 @@ export function createRegistration(options: {
       const registeredClient = await find(clientId, token);
       if (!registeredClient) return null;
       const said = readMetadata(metadata, terms);
-      // A client that becomes confidential gets a secret. A confidential one keeps its secret, which is not shown again.
+      // Clients that become confidential get a secret. Confidential clients retain theirs, which is not shown
+      // again.
       const secret = said.confidential && registeredClient.secretHash === null ? mintClientSecret() : null;
       const secretHash = said.confidential ? (registeredClient.secretHash ?? secret?.hash ?? null) : null;
       const successor = mintToken();
@@ -108,7 +117,7 @@ export function createRegistration(options: {
   };
 }
 
-/** @param secret a new client secret, to be shown once */
+/** @param secret new client secret, to be shown once */
 function informationOf(id: string, said: SaidOfItself, createdAt: number, secret?: string): Information {
   const client = { id, kind: 'registered', ...said, registeredIn: null } as const;
   const { client_secret: _, ...metadata } = protocolMetadata(client);
@@ -123,7 +132,7 @@ function mintToken(): string {
   return tokenPrefix + randomBytes(32).toString('base64url');
 }
 
-/** @returns a function that counts a registration, and throws RegistrationFlood above the limit */
+/** Returns a function that counts a registration and throws RegistrationFlood above the limit. */
 function createPeerBound(nowMs: () => number): (peer: string) => void {
   const peers = new LRUCache<string, { count: number; untilMs: number }>({ max: peersMax });
   return (peer) => {

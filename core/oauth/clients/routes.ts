@@ -1,4 +1,5 @@
-// Registration endpoints (RFC 7591 §3, RFC 7592 §2). Responses follow these RFCs, not the envelope of the API.
+// Registration endpoints (RFC 7591 §3, RFC 7592 §2). Responses follow these RFCs instead of the envelope of
+// the API.
 import { defineRoute, type RawRequest, type RawAnswer, type Route } from '../../http/route.ts';
 import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf } from '../../lib/schema.ts';
@@ -6,7 +7,7 @@ import { ClientRefused } from './client.ts';
 import { RegistrationFlood, type Registration } from './registration.ts';
 
 const bodyBytesMax = 16 * 1024;
-/** RFCs define these responses, so they are not described as operations of the API. */
+/** Marks the routes as outside the documented API, because RFCs define their responses. */
 const contentType = 'application/json; charset=utf-8';
 
 const Params = Closed({ id: idOf(idPrefixes.client) });
@@ -50,7 +51,7 @@ const manage: Readonly<Record<'GET' | 'PUT' | 'DELETE', Manage>> = {
     (await registration.remove(id, tokenOf(request))) ? { contentType, status: 204, body: '' } : refusedToken,
 };
 
-/** RFC 7592 §2.2: the body must contain the `client_id`, and no member that only the server sets. */
+/** Requires the `client_id` in the body, and rejects members that only the server sets (RFC 7592 §2.2). */
 function requireSame(body: unknown, id: string): void {
   const metadata = (body ?? {}) as Readonly<Record<string, unknown>>;
   if (metadata.client_id !== id)
@@ -82,7 +83,7 @@ function tokenOf({ headers }: RawRequest): string {
   return /^Bearer ([\x21-\x7e]{1,200})$/i.exec(headers.get('authorization') ?? '')?.[1] ?? '';
 }
 
-/** The same response for an unknown client and for a wrong token (RFC 7592 §2.1). */
+/** Used for an unknown client and for a wrong token (RFC 7592 §2.1). */
 const refusedToken: RawAnswer = {
   ...json(401, {
     error: 'invalid_token',

@@ -1,4 +1,4 @@
-// Responses for authorization requests without a consent page.
+// Responses to authorization requests that end without a consent page.
 import type { RawAnswer } from '../../http/route.ts';
 import { html } from '../../html/html.ts';
 import { card } from '../../identity/pages.ts';

@@ -1,5 +1,5 @@
-// Handles the form of the consent page. One commit creates the grant and marks the request as decided, so that of two decisions on one
-// request exactly one counts.
+// Processes the form of the consent page. One commit creates the grant and marks the request as decided, so
+// that only one of two concurrent decisions takes effect.
 import type { Committer } from '../../changes/commit.ts';
 import type { Directory, Services } from '../../context.ts';
 import type { Principal } from '../../http/principal.ts';
@@ -31,11 +31,10 @@ export interface AskingOptions extends ConsentOptions {
   readonly engine: () => Promise<OAuthEngine>;
 }
 
-/** Data of the consent page, or the reason why there is none. */
 export type ConsentPrompt =
   { readonly view: ConsentView; readonly principal: Principal } | { readonly without: 'seat' | 'client' };
 
-/** @param workspaceId workspace that the person chose; null selects their first workspace */
+/** @param workspaceId workspace that the person chose; null for their first workspace */
 export async function consentPromptOf(
   { sessions, clients, services }: ConsentOptions,
   asking: Asking,
@@ -53,7 +52,7 @@ export async function consentPromptOf(
   return { view: consentView({ asking, client, who, seat, principal, demanded }), principal };
 }
 
-/** Reads the chosen scopes and guarded classes. `wrong` is an error message if no scope is chosen. */
+/** Reads the chosen scopes and guarded classes. `wrong` is an error message if no scope was chosen. */
 export function grantedBy(
   { scopes, guarded }: ConsentView,
   form: URLSearchParams,
@@ -72,7 +71,10 @@ export function grantedBy(
   };
 }
 
-/** Creates the grant. @returns null if the request was decided already */
+/**
+ * @returns null if the request was decided already, or if the session has ended
+ * @throws Error if the grant cannot be stored
+ */
 export async function makeGrant(
   options: ConsentOptions,
   { view, principal }: Extract<ConsentPrompt, { view: ConsentView }>,
@@ -92,7 +94,7 @@ export async function makeGrant(
     ...{ scope, actor, cause: null, requestId: null, traceparent: null },
     directory: await directoryOf(scope),
   };
-  // The guard on the session makes the commit fail if “Sign out everywhere” ends the session meanwhile.
+  // The guard on the session fails the commit if “Sign out everywhere” has ended the session meanwhile.
   const guards = [tokens.decideOp(asking.ticket), stillSignedInOp(principal.tokenId)];
   const committed = await committer.commit(author, [change], guards);
   if (!committed.ok && committed.part === 'guard') return null;

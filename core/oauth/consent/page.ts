@@ -1,15 +1,14 @@
-// The consent page, on which a person allows or denies an app. Works without scripts.
+// Consent page, on which a person allows or denies an app. The page works without scripts.
 import { html, type Html, type HtmlContent } from '../../html/html.ts';
 import type { RawAnswer } from '../../http/route.ts';
 import { card, hidden, problem } from '../../identity/pages.ts';
 import { policySourceOf, type ConsentView } from './view.ts';
 
 export interface ConsentPageOptions {
-  /** Path to which the forms are sent. */
+  /** Path that the forms post to. */
   readonly action: string;
-  /** Hidden fields of the forms. */
   readonly hidden: Readonly<Record<string, string>>;
-  /** Error message about the last input; null for none. */
+  /** Error message for the last input; null for none. */
   readonly wrong: string | null;
 }
 
@@ -65,7 +64,7 @@ function whereNext({ leadsTo }: ConsentView): Html {
   return html`You then return to <strong>${leadsTo}</strong>.`;
 }
 
-/** Shown to members of several workspaces. */
+/** Returns null for members of only one workspace. */
 function workspaceForm({ who, seat }: ConsentView, { action, hidden }: ConsentPageOptions): HtmlContent {
   if (who.seats.length < 2) return null;
   return html`<form method="post" action="${action}">

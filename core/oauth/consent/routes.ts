@@ -1,4 +1,4 @@
-// Routes of the consent page. Every authorization request asks the person, also after an earlier consent.
+// Routes of the consent page, which every authorization request shows, even after an earlier consent.
 import type { RawRequest, RawAnswer, Route } from '../../http/route.ts';
 import { leadToSignIn, pageRoute, readSignedForm } from '../../identity/pages.ts';
 import { paths } from '../paths.ts';

@@ -1,4 +1,3 @@
-// Data of the consent page.
 import type { Principal } from '../../http/principal.ts';
 import { guardedClasses, type GuardedClass } from '../../lib/guarded.ts';
 import type { Seat, SignedIn } from '../../identity/sessions/sessions.ts';
@@ -9,21 +8,21 @@ import type { Asking } from '../engine/engine.ts';
 interface RequestedScope {
   readonly scope: string;
   readonly sentence: string;
-  /** True if the role of the member has the scope, so that they can grant it. */
+  /** True if the member has the scope and can grant it. */
   readonly isGrantable: boolean;
 }
 
 interface GuardedChoice {
   readonly word: GuardedClass;
   readonly sentence: string;
-  /** True if the workspace requires it, so that the member cannot deselect it. */
+  /** True if the workspace requires approval for the class, so that the member cannot deselect it. */
   readonly isFixed: boolean;
 }
 
 export interface ConsentView {
   readonly client: OAuthClient;
   readonly isVerified: boolean;
-  /** Host or private-use scheme of the redirect URI; null for the device flow. */
+  /** Host name or private-use scheme of the redirect URI; null for the device flow. */
   readonly leadsTo: string | null;
   readonly who: SignedIn;
   readonly seat: Seat;
@@ -69,13 +68,19 @@ export function consentView(options: {
   };
 }
 
-/** Returns the recognisable part of a redirect URI: `app.example.com`, `127.0.0.1`, `com.example.app`. */
+/**
+ * Returns the part of a redirect URI that people recognize: `app.example.com`, `127.0.0.1`,
+ * `com.example.app`.
+ */
 function displayHost(redirectUri: string): string {
   const { protocol, hostname } = new URL(redirectUri);
   return protocol === 'https:' || protocol === 'http:' ? hostname : protocol.slice(0, -1);
 }
 
-/** Returns the CSP source for the redirect of the form (CSP Level 3 §6.4.1). For IPv6 hosts, which CSP cannot express, the scheme. */
+/**
+ * Returns the CSP source for the redirect of the form (CSP Level 3 §6.4.1): the origin, or the scheme for
+ * IPv6 hosts, which CSP cannot express.
+ */
 export function policySourceOf(redirectUri: string): string {
   const { protocol, origin, hostname } = new URL(redirectUri);
   const isWeb = protocol === 'https:' || protocol === 'http:';

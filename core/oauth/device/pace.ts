@@ -1,4 +1,5 @@
-// Limits the polling of devices (RFC 8628 §3.5): every five seconds, and five more after each early poll.
+// Limits the polling interval of devices (RFC 8628 §3.5) to five seconds, plus five seconds for each early
+// poll.
 import { LRUCache } from 'lru-cache';
 import { hashOf } from '../tokens.ts';
 
@@ -10,7 +11,10 @@ interface Pace {
 }
 
 export interface PollPace {
-  /** Records a poll. @returns false if it is too early */
+  /**
+   * Records a poll.
+   * @returns false if the poll is too early
+   */
   admits(deviceCode: string): boolean;
 }
 

@@ -1,4 +1,4 @@
-// The verification page of the device flow (RFC 8628 §3.3).
+// Verification page of the device flow (RFC 8628 §3.3).
 import { html } from '../../html/html.ts';
 import type { RawRequest, RawAnswer, Route } from '../../http/route.ts';
 import { card, hidden, leadToSignIn, pageRoute, problem, readSignedForm } from '../../identity/pages.ts';
@@ -90,7 +90,10 @@ async function decideDevice(
   return answerIfNew(grantDecision !== null && (await server.settleDevice(code, grantDecision)), connected);
 }
 
-/** A code from the URL is only filled in, so that the person compares it with the device first (RFC 8628 §5.4). */
+/**
+ * A code from the URL only fills the field, so that the person first compares it with the device (RFC 8628
+ * §5.4).
+ */
 function codePage(who: SignedIn, code: string, wrong: string | null): RawAnswer {
   return card(
     'Connect a device',

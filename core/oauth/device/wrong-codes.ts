@@ -1,4 +1,5 @@
-// Limits wrong user codes (RFC 8628 §5.1). At this rate, a code of eight letters from an alphabet of twenty cannot be guessed.
+// Limits wrong user codes (RFC 8628 §5.1), so that a code of eight letters from an alphabet of twenty cannot
+// be guessed.
 import { LRUCache } from 'lru-cache';
 import type { SignedIn } from '../../identity/sessions/sessions.ts';
 
@@ -6,12 +7,11 @@ const wrongMax = 10;
 const wrongWithinMs = 600_000;
 
 export interface WrongCodes {
-  /** Returns the seconds until the account may enter another code; null if it may now. */
+  /** Returns the seconds until the account may enter another code; null if it may enter one now. */
   waitOf(who: SignedIn): number | null;
   note(who: SignedIn): void;
 }
 
-/** Counts per account, across its sessions. */
 export function createWrongCodes(nowMs: () => number): WrongCodes {
   const known = new LRUCache<string, { count: number; until: number }>({ max: 10_000 });
   const of = ({ accountId }: SignedIn): { count: number; until: number } => {

@@ -1,5 +1,5 @@
-// Storage adapter of the protocol library: tokens and requests in our table, clients from `Clients`, grants from the workspace. Sessions
-// of the library are not stored, because our own sessions identify people.
+// Storage adapter of the protocol library: tokens and requests in the token table, clients from `Clients`,
+// grants from the workspace. Library sessions are not stored, because Tatami's sessions identify people.
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { Provider } from 'oidc-provider/lib/provider.js';
 import { InvalidClient, InvalidGrant } from 'oidc-provider/lib/helpers/errors.js';
@@ -16,13 +16,12 @@ export interface Shelves {
   readonly clients: Clients;
   readonly baseUrl: string;
   nowMs(): number;
-  /** Clears cached tokens. Called when an access token ends and its grant does not. */
+  /** Clears cached tokens. Called when an access token ends before its grant. */
   forget(): void;
 }
 
 const nothing = async (): Promise<undefined> => undefined;
 
-/** Adapter that stores nothing. */
 const empty: Adapter = {
   upsert: nothing,
   find: nothing,
@@ -53,7 +52,7 @@ function clientAdapter({ clients }: Shelves): Adapter {
     ...empty,
     async find(id) {
       try {
-        // The library has no parameter for the peer; every request runs in its context (`bridge.ts`).
+        // The library does not pass the client address, but runs each request in a context (`bridge.ts`).
         const client = await clients.find(id, Provider.ctx?.req.socket.remoteAddress ?? '');
         return client
           ? ({ ...protocolMetadata(client), response_modes: ['query'] } as AdapterPayload)
@@ -65,7 +64,10 @@ function clientAdapter({ clients }: Shelves): Adapter {
   };
 }
 
-/** Read-only, because the consent page creates grants. The library destroys a grant to revoke all its tokens. */
+/**
+ * Writes nothing, because the consent page creates grants. The library destroys a grant to revoke all its
+ * tokens.
+ */
 function grantAdapter({ grants, baseUrl }: Shelves): Adapter {
   return {
     ...empty,
@@ -86,7 +88,7 @@ function grantAdapter({ grants, baseUrl }: Shelves): Adapter {
 }
 
 function tokenAdapter(kind: string, { tokens, grants, nowMs, forget }: Shelves): Adapter {
-  /** Converts the remaining lifetime on our clock to an expiry on the machine's clock, which the library reads. */
+  /** Converts the expiry from the clock of the server to the system clock, which the library reads. */
   const payloadOf = (token: string, stored: StoredToken | null): AdapterPayload | undefined => {
     if (!stored) return undefined;
     const { payload, isConsumed, expiresAt } = stored;
@@ -106,7 +108,8 @@ function tokenAdapter(kind: string, { tokens, grants, nowMs, forget }: Shelves):
       const stored = await tokens.findByUserCode(kind, code);
       return payloadOf(String(stored?.payload.jti), stored);
     },
-    // `revokeByGrantId` stays empty: revoking the grant ends its tokens. A second use of a token revokes the grant here.
+    // `revokeByGrantId` does nothing, because the end of the grant ends its tokens. A second use of a token
+    // revokes the grant.
     async consume(token) {
       if (await tokens.consume(token)) return;
       const stored = await tokens.find(kind, token);

@@ -1,11 +1,11 @@
-// Converts our requests and responses to Node's HTTP objects for the protocol library. The library gets the host of the base URL instead of
-// the Host header, so that a client cannot change the URLs in its responses.
+// Converts requests and responses to Node's HTTP objects for the protocol library. The library gets the host
+// of the base URL instead of the Host header, so that a client cannot change the URLs in responses.
 import { toFetchResponse, toReqRes, type ReqRes } from 'fetch-to-node';
 import type { RawRequest, RawAnswer } from '../../http/route.ts';
 
 const bodyBytesMax = 56 * 1024;
 
-/** Drops `Origin`, because our HTTP layer handles CORS for all routes. */
+/** Excludes `Origin`, because the HTTP layer handles CORS for all routes. */
 const isForwarded = (name: string): boolean => name !== 'origin' && name !== 'host';
 
 /** @throws ApiError payload_too_large */
@@ -28,13 +28,16 @@ export async function exchangeOf(
     ...(body ? { body: new Uint8Array(body) } : {}),
   });
   const { req, res } = toReqRes(request);
-  // The library reads these two properties of the socket, which does not exist here.
+  // There is no real socket; the library reads only these two properties.
   const socket = { encrypted: protocol === 'https:', remoteAddress: peer };
   Object.defineProperty(req, 'socket', { value: socket });
   return { req, res };
 }
 
-/** Converts the response of the library. @param hidden names of cookies to remove */
+/**
+ * Converts the response of the library.
+ * @param hidden names of cookies to remove
+ */
 export async function answerOf(res: ReqRes['res'], hidden: readonly string[]): Promise<RawAnswer> {
   const response = await toFetchResponse(res);
   const headers: Record<string, string | string[]> = {};
@@ -42,7 +45,8 @@ export async function answerOf(res: ReqRes['res'], hidden: readonly string[]): P
   const cookies = response.headers
     .getSetCookie()
     .filter((line) => !hidden.some((name) => line.startsWith(`${name}=`) || line.startsWith(`${name}.sig=`)))
-    // Browsers accept `Secure` cookies from loopback addresses; the library sets the attribute only for https.
+    // Browsers accept `Secure` cookies from loopback addresses, but the library sets the attribute only for
+    // https.
     .map((line) => (/; *secure/i.test(line) ? line : `${line}; secure`));
   if (cookies.length > 0) headers['set-cookie'] = cookies;
   return {

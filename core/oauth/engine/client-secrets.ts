@@ -1,4 +1,5 @@
-// Replaces the secret comparison of the library, which compares plain texts: we store hashes, and several of them during a rotation.
+// Replaces the secret comparison of the protocol library, which compares plain texts, with one for several
+// stored hashes, as a rotation needs.
 import type Provider from 'oidc-provider';
 import type { Clients } from '../clients/clients.ts';
 

@@ -1,5 +1,5 @@
-// Configuration of the protocol library: authorization code with PKCE, device codes, opaque tokens with rotation, no OpenID Connect. Every
-// feature is set explicitly, so that no default of the library applies.
+// Configuration of the protocol library: authorization code with PKCE, device codes, opaque tokens with
+// rotation, no OpenID Connect. All features are set explicitly, so that no default of the library applies.
 import { generateKeyPairSync } from 'node:crypto';
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import { InvalidTarget } from 'oidc-provider/lib/helpers/errors.js';
@@ -15,7 +15,7 @@ const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Lifetimes in seconds. Each use of a refresh token replaces it with one of the full lifetime. */
+/** Lifetimes in seconds. Each use of a refresh token replaces it with a new one of the full lifetime. */
 const lives = {
   AuthorizationCode: minute,
   AccessToken: hour,
@@ -24,14 +24,17 @@ const lives = {
   Interaction: 30 * minute,
 } as const;
 
-/** `__Secure-` and not `__Host-`, because cookie paths separate the requests of several tabs (RFC 6265bis §4.1.3.1). */
+/**
+ * `__Host-` is not possible, because cookie paths separate the requests of several tabs (RFC 6265bis
+ * §4.1.3.1).
+ */
 export const cookieNames = {
   session: '__Secure-tatami-oauth',
   interaction: '__Secure-tatami-consent',
   resume: '__Secure-tatami-resume',
 } as const;
 
-/** Signs cookies with a key derived from the master key. Has the interface of the package keygrip. */
+/** Signs cookies with a key derived from the master key, in the interface of the package keygrip. */
 class CookieSignatures {
   readonly #sealing: Pick<Sealing, 'sign' | 'verify'>;
 
@@ -44,14 +47,16 @@ class CookieSignatures {
   verify(text: string, signature: string): boolean {
     return this.#sealing.verify(text, 'oauth-cookie', signature);
   }
-  /** Index of the key that signed the text; there is only one key. */
+  /**
+   * Returns the index of the signing key: 0, because there is only one key, or -1 for an invalid signature.
+   */
   index(text: string, signature: string): number {
     return this.verify(text, signature) ? 0 : -1;
   }
 }
 
 export interface ConfigurationOptions extends Shelves {
-  /** Signs the cookies of authorization requests. */
+  /** Key for the cookies of authorization requests. */
   readonly sealing: Pick<Sealing, 'sign' | 'verify'>;
   /** Returns true if the cookies of a request belong to a signed-in person. */
   isSignedIn(headers: Headers): Promise<boolean>;
@@ -78,7 +83,7 @@ export function configurationOf(options: ConfigurationOptions): Configuration {
     responseTypes: ['code'],
     scopes: [],
     pkce: { required: () => true },
-    // A token request must repeat the redirect URI, even if only one is registered (RFC 6749 §4.1.3).
+    // Token requests must repeat the redirect URI even if only one is registered (RFC 6749 §4.1.3).
     allowOmittingSingleRegisteredRedirectUri: false,
     rotateRefreshToken: true,
     issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
@@ -90,7 +95,7 @@ export function configurationOf(options: ConfigurationOptions): Configuration {
       return granted === undefined ? Promise.resolve(undefined) : oidc.provider.Grant.find(granted);
     },
     ttl: { ...lives, Grant: 60 * day, Session: minute },
-    // The library requires a key. Nothing is signed with it.
+    // The library requires a key, but signs nothing with it.
     jwks: { keys: [generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' })] },
     routes: {
       authorization: paths.authorize,
@@ -106,7 +111,7 @@ export function configurationOf(options: ConfigurationOptions): Configuration {
   } as Configuration;
 }
 
-/** Every authorization asks the person, also after an earlier consent. */
+/** Every authorization requires a consent, even after an earlier one. */
 function policyOf({ isSignedIn }: ConfigurationOptions): ReturnType<typeof base> {
   const policy = base();
   policy.clear();
@@ -149,7 +154,7 @@ function featuresOf({ baseUrl }: ConfigurationOptions): Configuration['features'
       defaultResource: () => resourceUrl(baseUrl, 'api'),
       useGrantedResource: () => true,
       getResourceServerInfo({ oidc }, url) {
-        // A token is valid for exactly one resource.
+        // Rejects several resources, because a token is valid for exactly one.
         const requested: unknown = oidc.params?.resource;
         if (resourceAt(baseUrl, url) === null || (Array.isArray(requested) && requested.length > 1))
           throw new InvalidTarget(

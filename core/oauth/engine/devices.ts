@@ -1,10 +1,13 @@
-// User codes of the device flow (RFC 8628), in the storage of the library.
+// Requests of the device flow (RFC 8628), by user code, in the storage of the protocol library.
 import type Provider from 'oidc-provider';
 import { wordOf } from '../grants.ts';
 import type { AuthorizationRequest, Asking, Decision } from './engine.ts';
 
 export interface Devices {
-  /** Returns the request of a user code, ignoring case and separators; null for an unknown, expired or decided code. */
+  /**
+   * Returns the request of a user code. Ignores case and separators.
+   * @returns null for an unknown, expired or decided code
+   */
   deviceAsking(userCode: string): Promise<Asking | null>;
   /** @returns false if the request was decided already or has expired */
   settleDevice(userCode: string, decision: Decision): Promise<boolean>;

@@ -1,4 +1,5 @@
-// Wraps the protocol library, which only this folder imports. The first request that needs the library loads it.
+// Wraps the protocol library, which only this folder imports. The library is loaded by the first request that
+// needs it.
 import type { default as Library } from 'oidc-provider';
 import { Provider } from 'oidc-provider/lib/provider.js';
 import type { RawRequest, RawAnswer } from '../../http/route.ts';
@@ -13,32 +14,34 @@ import { configurationOf, cookieNames, type ConfigurationOptions } from './confi
 import { devicesOf, type Devices } from './devices.ts';
 import { askForSecrets } from './client-secrets.ts';
 
-/** An authorization request of a client. */
+/** Authorization request of a client that waits for the decision of a person. */
 export interface Asking {
-  /** Key of the stored request. Secret. */
+  /** Secret key of the stored request. */
   readonly ticket: string;
   readonly clientId: string;
   /** Redirect URI; null for the device flow. */
   readonly redirectUri: string | null;
   readonly resource: ProtectedResource;
-  /** Requested scopes that are supported; empty if none is. */
+  /** Requested scopes that are supported; can be empty. */
   readonly scopes: readonly string[];
 }
 
-/** The part of `Asking` that the request parameters contain. */
 export type AuthorizationRequest = Pick<Asking, 'clientId' | 'resource' | 'scopes'>;
 
-/** Decision of the person on a request. */
+/** Decision on a request: a grant, or an error for the client. */
 export type Decision =
   | { readonly grant: GrantRef; readonly memberId: string; readonly scopes: readonly string[] }
   | { readonly error: 'access_denied' | 'invalid_scope'; readonly why: string };
 
 export interface OAuthEngine extends Devices {
-  /** Answers a protocol request of a client or its browser. */
+  /** Answers a protocol request of a client or a browser. */
   answer(request: RawRequest): Promise<RawAnswer>;
-  /** Returns the request of a consent page; null if this browser did not start it, or it has ended. */
+  /**
+   * Returns the request of a consent page.
+   * @returns null if another browser started the request, or it has ended
+   */
   asking(request: RawRequest, uid: string): Promise<Asking | null>;
-  /** Records the decision and redirects the browser. */
+  /** Records the decision and redirects the browser to the client. */
   settle(request: RawRequest, uid: string, decision: Decision): Promise<RawAnswer>;
 }
 
@@ -49,12 +52,12 @@ export function createEngine(options: ConfigurationOptions & { log: Log }): OAut
   preserveNames(provider);
   issueOurTexts(provider);
   askForSecrets(provider.Client, options.clients);
-  // The detail of an invalid grant is not secret to the client that has it, and helps to fix the client.
+  // The detail of an invalid grant helps to fix the client, and is not secret to a client that has the grant.
   provider.on('grant.error', (ctx, { error, error_description: why, error_detail: detail }) => {
     if (error === 'invalid_grant' && detail) ctx.body = { error, error_description: `${why}: ${detail}` };
   });
   provider.on('server_error', (_, error) => log('error', 'authorization server error', { error }));
-  // Otherwise the library prints every error to the console, although the response has it.
+  // Prevents the library from printing errors to the console that the response contains anyway.
   provider.silent = true;
 
   const interactionOf = async (request: RawRequest, uid: string) => {
@@ -103,8 +106,9 @@ function askingOf(baseUrl: string, params: Readonly<Record<string, unknown>>): A
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /**
- * Adjusts an authorization request for the library: adds the default scopes to a request without scopes (RFC 6749 §3.3), and replaces
- * other response modes than `query` with an unknown one, so that the library rejects them in the query.
+ * Adapts an authorization request to the library: adds the default scopes to a request without scopes (RFC
+ * 6749 §3.3), and replaces response modes other than `query` with an unknown one, so that the library reports
+ * the error in the query.
  */
 function asWeTakeIt(request: RawRequest): RawRequest {
   if (request.path !== paths.authorize) return request;
@@ -119,7 +123,7 @@ const models = [
   ...(['Grant', 'Interaction', 'Session'] as const),
 ] as const;
 
-/** Restores class names, which the library uses also in stored data and which a bundler may drop. */
+/** Restores class names that a bundler may drop, because the library uses them in stored data. */
 function preserveNames(provider: Library): void {
   for (const name of models) Object.defineProperty(provider[name], 'name', { value: name });
 }
@@ -128,7 +132,7 @@ function issueOurTexts(provider: Library): void {
   for (const tokenType of ['AccessToken', 'RefreshToken'] as const)
     Object.defineProperty(provider[tokenType].prototype, 'generateTokenId', {
       value(this: { format?: string }) {
-        // The method that this one replaces sets the format too.
+        // The replaced method of the library also sets the format.
         this.format = 'opaque';
         return mintText(tokenType);
       },

@@ -1,4 +1,4 @@
-// Page for errors of an app that cannot be returned to it safely.
+// Page for errors of a client that cannot be redirected to it safely.
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import { html } from '../../html/html.ts';
 import { page } from '../../html/page.ts';

@@ -1,4 +1,4 @@
-// Types for parts of the protocol library. Its main entry only adds a warning about the runtime.
+// Types for a part of the protocol library. The main entry only adds a warning about the runtime.
 declare module 'oidc-provider/lib/provider.js' {
   type Library = typeof import('oidc-provider');
   export const Provider: Library['default'];
