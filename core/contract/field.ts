@@ -24,7 +24,7 @@ export interface FieldOptions {
   readonly required?: true;
   /** May be null. Null is then the value if a creation omits the field and there is no default. */
   readonly nullable?: true;
-  /** Value if a creation omits it. */
+  /** Value if a creation omits the field. */
   readonly default?: unknown;
   /** Operations that may set the field; default: creation and update. */
   readonly write?: 'create' | 'update' | 'never';

@@ -38,7 +38,7 @@ export function toolsCalled({ messages }: Body): string[] {
   });
 }
 
-/** Returns true if a call may wait for a decision. */
+/** Returns true if a tool call waits for a decision (`wait` above 0). */
 export function mayWait({ messages }: Body): boolean {
   return messages.some(({ method, params }) => {
     const { wait } = ((params ?? {}) as { arguments?: { wait?: unknown } | null }).arguments ?? {};

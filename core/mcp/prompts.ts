@@ -15,7 +15,7 @@ interface Argument {
   readonly required: boolean;
 }
 
-/** An attached document. */
+/** Document attached to a prompt. */
 interface PromptResource {
   readonly uri: string;
   readonly data: unknown;

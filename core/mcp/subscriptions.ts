@@ -15,7 +15,7 @@ import { isTouched, watched, type WatchedResource } from './touched.ts';
 const urisMax = 100;
 const eventsMax = 1_000;
 const heartbeatMs = 15_000;
-/** Number of heartbeats without a read that disconnect a reader if exceeded. */
+/** Maximum number of heartbeats without a read; one more disconnects the reader. */
 const stuckBeats = 2;
 
 interface Reader {

@@ -1,4 +1,4 @@
-// Form field for a new password on the pages behind invitation and reset links.
+// Form field for a new password on the pages of invitation and reset links.
 import { html, type Html } from '../../html/html.ts';
 import { passwordMax, passwordMin } from './password-rules.ts';
 

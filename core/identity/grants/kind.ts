@@ -47,7 +47,7 @@ export interface GrantTerms {
     readonly id: string;
     readonly name: string;
     readonly kind: ClientType;
-    /** True if an admin of this workspace registered the client. */
+    /** True if an admin of this workspace registered the client, or the client is built in. */
     readonly verified: boolean;
   };
   /** Host or private-use scheme of the redirect URI; null for the device flow. */

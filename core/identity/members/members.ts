@@ -80,7 +80,6 @@ export const members = defineResource(member, memberModel, {
       const before = await getEntity(ctx, memberModel, id);
       const { role = before.role, email = before.email } = patch;
       const plainSet = await plain.update(ctx, id, patch, ifMatch);
-      // An invitation ends when the role or the address of the member changes.
       const endsInvitation = before.joinedAt === null && (role !== before.role || email !== before.email);
       const set = endsInvitation ? withOps(plainSet, [withdrawOp(ctx.scope, id)]) : plainSet;
       const rise = roles.indexOf(role) - roles.indexOf(before.role);

@@ -1,4 +1,3 @@
-// Rules for the registration of OAuth apps.
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { displayNameFault, isLikeOurs } from '../../lib/display-name.ts';
