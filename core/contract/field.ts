@@ -189,7 +189,7 @@ export function json<const S extends TSchema, const O extends FieldOptions, cons
   };
 }
 
-/** The part of a contract that references to its objects use. */
+/** Properties of a contract that references to its objects need. */
 export interface ReferenceTarget {
   readonly name: string;
   /** Prefix of the ids; null for UUIDs. */

@@ -65,7 +65,6 @@ function makeSchemas(contract: Contract): Schemas<Contract> {
   };
 }
 
-/** The properties of `extra` come before the writable fields. */
 export function createBodyWith<C extends Contract, P extends TProperties>(
   contract: C,
   extra: P,

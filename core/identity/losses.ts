@@ -65,7 +65,7 @@ export async function lossOfMember(losing: Losing, member: Loser): Promise<Revoc
 
 /**
  * Ends the objects that were created with a revoked key for others. Ends nothing if a live successor has
- * replaced the key, because these then depend on the successor.
+ * replaced the key, because the objects then depend on the successor.
  */
 export async function lossOfKey(losing: Losing, key: ApiKey): Promise<RevocationEffects> {
   const keys = await endMintedWith(losing, key);

@@ -8,7 +8,7 @@ import { createPollPace, pollSeconds } from './device/pace.ts';
 import type { OAuthEngine } from './engine/engine.ts';
 import { paths } from './paths.ts';
 
-/** The parameter excludes the routes from the API documents, because RFCs define their responses. */
+/** The `charset` excludes the routes from the API documents, because RFCs define their responses. */
 const contentType = 'application/json; charset=utf-8';
 
 const formBytesMax = 56 * 1024;

@@ -70,7 +70,7 @@ const stillPassword = systemStatement(
   ofInstallation,
   'UPDATE accounts SET id = id WHERE id = :id AND password_hash IS :password',
 );
-/** Run when the password changes, which ends the reset link. */
+/** A change of the password ends the reset link. */
 const deleteReset = systemStatement(
   'password_resets.end',
   ofInstallation,

@@ -109,8 +109,8 @@ export async function endHandedBy(ctx: Reading, maker: string, roles: readonly s
 }
 
 /**
- * Ends the keys that were created with a key for others.
- * @returns null if a live successor of the key exists, which these keys then depend on
+ * Ends a key and the keys for other members that were created with the key.
+ * @returns null if a live successor has replaced the key, because the other keys then stay valid
  */
 export async function endMintedWith(ctx: Reading, key: ApiKey): Promise<Ending | null> {
   return (await hasLiveSuccessor(ctx, key)) ? null : endingOf(ctx, await descentOf(ctx, [key], false));

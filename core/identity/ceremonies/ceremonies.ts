@@ -1,7 +1,7 @@
 // Challenges that a browser completes with the response of an authenticator or of an external identity
 // provider. Only the browser has the token, in a cookie, and all secrets of the exchange are derived from the
-// token. So only the browser that started a challenge can complete it, once, and the database is not enough
-// to do so.
+// token. So only the browser that started a challenge can complete it, only once, and data that was read
+// from the database does not suffice.
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Services } from '../../context.ts';
 import { cookieLine, cookieOf } from '../../html/cookie.ts';

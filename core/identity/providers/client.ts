@@ -35,7 +35,7 @@ export interface OutsideClient {
   addressFor(challenge: Ceremony<unknown>, isAnew: boolean): Promise<string>;
   /**
    * @param query query of the redirect from the provider
-   * @param isAnew true to require an authentication within `proofMs`, if the provider reports its time
+   * @param isAnew true to require an authentication within `proofMs`, if the provider reports the time
    * @throws Error for an invalid response, or a response to another browser
    */
   personOf(challenge: Ceremony<unknown>, query: URLSearchParams, isAnew: boolean): Promise<OutsidePerson>;

@@ -22,7 +22,7 @@ export function deviceOf(sealing: Sealing, headers: Headers, accountId: string):
   return tags.some((tag) => sealing.verify(text, purpose, tag)) ? text : null;
 }
 
-/** Returns the `Set-Cookie` line that adds the account to the known ones of the browser. */
+/** Returns the `Set-Cookie` line that makes the browser a known device of the account. */
 export function rememberDevice(sealing: Sealing, headers: Headers, accountId: string): string {
   const [known, ...tags] = partsOf(headers);
   const nonce = known ?? randomBytes(nonceBytes).toString('base64url');

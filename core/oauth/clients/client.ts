@@ -14,7 +14,7 @@ export interface OAuthClient {
   /** `client_id`: `app_…`, `reg_…`, an https URL, or the name of a built-in client. */
   readonly id: string;
   readonly kind: ClientType;
-  /** Name shown to people; not verified unless an admin registered the client. */
+  /** Name shown to people; self-declared by `registered` and `document` clients. */
   readonly name: string;
   /** https URL; null for none. */
   readonly homepage: string | null;

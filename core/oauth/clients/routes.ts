@@ -7,7 +7,7 @@ import { ClientRefused } from './client.ts';
 import { RegistrationFlood, type Registration } from './registration.ts';
 
 const bodyBytesMax = 16 * 1024;
-/** The parameter excludes the routes from the API documents, because RFCs define their responses. */
+/** The `charset` excludes the routes from the API documents, because RFCs define their responses. */
 const contentType = 'application/json; charset=utf-8';
 
 const Params = Closed({ id: idOf(idPrefixes.client) });

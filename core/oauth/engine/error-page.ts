@@ -1,4 +1,4 @@
-// Page for errors of a client that cannot be redirected to it safely.
+// Error page for authorization requests that cannot be returned to the client safely.
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import { html } from '../../html/html.ts';
 import { page } from '../../html/page.ts';
