@@ -1,5 +1,5 @@
-// Registry of resources and their behavior. Resources with special rules or operations are listed here; every
-// other contract gets the default behavior. Routes, OpenAPI, filters and the directory derive from it.
+// Registry of resources, from which routes, OpenAPI, filters and the directory derive. Resources with custom
+// rules or operations are listed here; a contract in no list gets the default behavior.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { Contract } from './contract/contract.ts';
 import { responseProperties, schemasOf } from './contract/schemas.ts';
@@ -135,7 +135,7 @@ export const resourceRoutes: readonly Route[] = [
   ...usageRoutes,
 ];
 
-/** Shapes of events that have no stored object. */
+/** Data schemas of events without a stored object. */
 const announced = {
   'board.card_moved': CardMoved,
   'inbox.preferences_updated': InboxPreferencesEvent,
@@ -147,7 +147,6 @@ const announced = {
 } satisfies Partial<Record<EventType, TObject>>;
 
 const filterings = new Map(resources.map(({ contract, filtering }) => [contract.name, filtering]));
-/** Finds an object that a filter mentions, through the resource of that object. */
 const find: FindMentioned = async (ctx, mention) =>
   filterings.get(mention.field.to.name)?.find?.(ctx, mention);
 
@@ -161,14 +160,15 @@ const filteringByType: ReadonlyMap<string, EventFiltering> = new Map([
   ),
 ]);
 
-/** Filtering of event types that only earlier versions emitted: no fields. */
+/** Filtering of event types that only earlier versions sent. */
 const unsent = createEventFiltering({ fields: {} });
 const filteringOf = (eventType: string): EventFiltering => filteringByType.get(eventType) ?? unsent;
 
 /**
  * Returns the fields that subscriptions to an event type can filter by; the same object for types that share
  * them.
- * @param directory directory of a workspace, to include its custom fields
+ * @param directory directory of the workspace, which may add custom fields; default: only the fields of every
+ * workspace
  */
 export function filterFieldsOf(eventType: string, directory?: Directory): FilterFields {
   const { fields, fieldsIn } = filteringOf(eventType);
@@ -176,20 +176,18 @@ export function filterFieldsOf(eventType: string, directory?: Directory): Filter
 }
 
 /**
- * Returns the field that contains the custom fields of a workspace in objects of an event type; null if there
- * is none.
+ * Returns the field under which a workspace adds filterable parts to the objects of an event type; null if
+ * there is none.
  */
 export function addedFieldsOf(eventType: string): string | null {
   return filteringOf(eventType).under;
 }
 
-/** Checks the filter of a new subscription. @throws ApiError validation_failed */
+/** @throws ApiError validation_failed */
 export const checkFilter: CheckFilter = (ctx, eventType, filter, at) =>
   filteringOf(eventType).check(ctx, filter, at, eventType);
 
-/**
- * Returns the envelope of every event type. `data` is the object as in the API, plus `previous` for a change.
- */
+/** Returns the envelope of every event type: `data` is the object as in the API; for a change, with `previous`. */
 export function sentEvents(): { type: EventType; envelope: TSchema }[] {
   const own = contracts.flatMap((contract) => {
     const { created, updated, deleted, restored, announced: extra = [], other = [] } = contract.events;
@@ -216,7 +214,7 @@ function sentEvent(type: string, data: TSchema): { type: EventType; envelope: TS
   };
 }
 
-/** Contracts whose object is included in an event about another object. */
+/** Contracts of the additional object in the data of an event. */
 const others: Readonly<Record<string, Contract>> = {
   'issue.attachment_added': attachment,
   'issue.attachment_removed': attachment,
@@ -224,7 +222,7 @@ const others: Readonly<Record<string, Contract>> = {
 const shapesBeside = new Map<string, TObject>();
 
 /**
- * Returns the object of the contract plus the other data in the event; undefined if the event has no other
+ * Returns the schema of the object plus the additional data of the event; undefined if there is no additional
  * data.
  */
 function besideOf(contract: Contract, type: string): TObject | undefined {

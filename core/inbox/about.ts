@@ -1,4 +1,4 @@
-// Inbox items about a proposal: archived once the proposal is decided, and redacted when its text is purged.
+// Archives inbox items about a decided proposal, and redacts them when the text of the proposal is purged.
 import type { Change } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import { firstIdOf } from '../lib/ids.ts';
@@ -13,7 +13,10 @@ const ofTarget = tenantStatement<{ id: string }>(
    WHERE workspace_id = :ws AND target_json = :target AND reason = 'proposal' AND archived_at IS NULL`,
 );
 
-/** Includes archived items. Items are created with their proposal, so a range of ids around its creation finds them all. */
+/**
+ * Finds archived items as well. Items are created within a minute of their proposal, so a range of ids
+ * contains them all.
+ */
 const allOfTarget = tenantStatement<{ id: string }>(
   'inbox_items.all_of_proposal',
   `SELECT id FROM inbox_items WHERE workspace_id = :ws AND id > :first AND id < :last AND target_json = :target
@@ -25,7 +28,7 @@ const say = tenantStatement(
   'UPDATE inbox_items SET body = :body WHERE workspace_id = :ws AND id = :id',
 );
 
-/** Returns statements that replace the body of every item about the target. */
+/** Returns statements that replace the body of every item about the target, archived ones included. */
 export async function withoutTextOfItems(
   ctx: Context,
   { target, createdAt }: { readonly target: InboxItem['target']; readonly createdAt: number },
@@ -39,7 +42,7 @@ export async function withoutTextOfItems(
   return rows.map(({ id }) => tenantOp(ctx.scope, say, { id, body }));
 }
 
-/** Must run in the batch that decides the proposal. */
+/** The changes must be committed in the batch that decides the proposal. */
 export async function archiveItemsAbout(ctx: Context, target: InboxItem['target']): Promise<Change[]> {
   const rows = await ctx.store.read(ctx.scope, ofTarget, { target: JSON.stringify(target) });
   const items = await inboxItemModel.findMany(

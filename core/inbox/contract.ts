@@ -1,4 +1,3 @@
-// Inbox: notifications of each member, with one reason each.
 import { Type } from 'typebox';
 import { defineContract } from '../contract/contract.ts';
 import { actor, choice, json, number, reference, string, time } from '../contract/field.ts';
@@ -6,7 +5,6 @@ import { member } from '../identity/members/contract.ts';
 import { Closed } from '../lib/schema.ts';
 import { issueReference } from '../tracker/issues/contract.ts';
 
-/** Reasons that come from people and timers; members can switch each one off. */
 export const switchableReasons = [
   'assigned',
   'mentioned',
@@ -16,7 +14,7 @@ export const switchableReasons = [
   'sla',
   'project_update',
 ] as const;
-/** Reasons that only admins and owners receive; these cannot be switched off. */
+/** Reasons of system notifications, which members cannot switch off. */
 const systemReasons = ['webhook', 'plugin', 'system', 'proposal'] as const;
 
 const kinds = [

@@ -1,4 +1,4 @@
-// Inbox of the calling member. Items of other members are not found.
+// Operations on the inbox of the calling member.
 import type { ChangeSet } from '../changes/change.ts';
 import { listEntities, type PageParameters } from '../changes/list.ts';
 import { updated } from '../changes/operations.ts';
@@ -15,7 +15,7 @@ import { inboxItemModel, type InboxItem, type InboxItemResponse } from './kind.t
 /** Maximum number of items marked as read by one request. */
 export const readAtOnce = 500;
 
-/** Matches items without an issue, or with an issue in one of the given teams: a guest may have lost access since the item was created. */
+/** A guest may have lost access to the team of an issue since the item was created. */
 const ofTeams = `(inbox_items.issue_id IS NULL OR EXISTS (SELECT 1 FROM issues AS i
   WHERE i.workspace_id = :ws AND i.id = inbox_items.issue_id AND i.team_id IN (SELECT value FROM json_each(:teams))))`;
 const unread = `read_at IS NULL AND archived_at IS NULL AND snoozed_until IS NULL AND (:teams IS NULL OR ${ofTeams})`;
@@ -38,7 +38,7 @@ function teamsOf(ctx: Context): string | null {
   return seen && JSON.stringify([...seen]);
 }
 
-/** Returns the member whose inbox the caller uses. @throws ApiError forbidden for plugins, which have no inbox */
+/** @throws ApiError forbidden for plugins, which have no inbox */
 export function holderOf({ actor }: Context): string {
   if (actor.kind !== 'plugin' && actor.memberId !== undefined) return actor.memberId;
   throw new ApiError('forbidden', 'Only members have an inbox. Use a key or token of a member.');
@@ -91,7 +91,7 @@ export async function getItem(ctx: Context, id: string): Promise<InboxItemRespon
 
 export type ItemPatch = Patch<typeof inboxItem> & { readonly read?: boolean; readonly archived?: boolean };
 
-/** Archiving or snoozing marks an item as read; archiving also ends a snooze. */
+/** Archiving marks an item as read and ends its snooze. */
 export async function updateItem(
   ctx: Context,
   id: string,
@@ -124,7 +124,7 @@ export async function unreadCount(ctx: Context): Promise<{ unread: number }> {
   return { unread: row?.unread ?? 0 };
 }
 
-/** Marks unread items as read, up to `readAtOnce`. Items created in the meantime stay unread. */
+/** Marks up to `readAtOnce` unread items as read. Items created in the meantime stay unread. */
 export async function readAll(ctx: Context): Promise<ChangeSet> {
   const memberId = holderOf(ctx);
   const rows = await ctx.store.read(ctx.scope, unreadIds, {

@@ -1,4 +1,4 @@
-// Creates items, one for each notified member.
+// Creates inbox items, one for each recipient.
 import type { Change } from '../changes/change.ts';
 import type { Directory } from '../context.ts';
 import type { Ids } from '../lib/ids.ts';
@@ -10,7 +10,6 @@ interface Making {
   readonly nowMs: number;
 }
 
-/** Caller-chosen fields; the rest is the same in every new item. */
 export type InboxItemInput = Pick<
   InboxItem,
   'memberId' | 'reason' | 'kind' | 'title' | 'body' | 'target' | 'issueId' | 'issue'
@@ -37,7 +36,7 @@ type Item = Pick<InboxItemResponse, 'kind' | 'title' | 'body' | 'target'> & {
   readonly reason: 'webhook' | 'plugin' | 'system' | 'proposal';
 };
 
-/** Returns changes that notify admins and owners of a system action; they must be committed with that action. */
+/** Returns changes that notify admins and owners of a system action. Must be committed with that action. */
 export function itemsForAdmins(
   item: Item,
   { directory, ...at }: Making & { readonly directory: Directory },

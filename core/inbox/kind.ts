@@ -28,7 +28,7 @@ export const inboxItemModel = modelOf(inboxItem, {
 
 export type InboxItem = NonNullable<Awaited<ReturnType<typeof inboxItemModel.find>>>;
 
-/** Ends a snooze: the item becomes unread and moves to the top. */
+/** Ends the snooze of an item, which becomes unread and moves to the top of the inbox. */
 export const snoozeTimer: DueTimer = {
   name: timerName,
   isSetBy: ({ kind, after }) => kind === inboxItem.name && (after as InboxItem).snoozedUntil !== null,

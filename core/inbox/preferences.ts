@@ -1,4 +1,4 @@
-// Reasons that a member wants notifications for; all of them by default.
+// Notification preferences of members. All reasons are switched on by default.
 import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../changes/change.ts';
 import { json } from '../changes/columns.ts';
@@ -85,7 +85,10 @@ export async function putPreferences(
   return { changes: change && (known || off.length > 0) ? [change] : [], body: toPreferencesResponse(off) };
 }
 
-/** Returns the members who want notifications for their reason. @param reasonOf reason by member id */
+/**
+ * Returns the ids of the members who have not switched off their reason.
+ * @param reasonOf reason of the notification by member id
+ */
 export async function listeningTo(
   ctx: Context,
   reasonOf: ReadonlyMap<string, Reason>,

@@ -1,5 +1,6 @@
-// Texts that tell a workspace about server problems. They name the effect on the workspace, and nothing of the machine or of other
-// workspaces. Problems without such an effect are left to the operator.
+// Notifies workspaces of server problems. The texts describe the effect on the workspace, and reveal nothing
+// about the machine or other workspaces. Problems that do not affect workspaces are reported only to the
+// operator.
 import { Type, type Static } from 'typebox';
 import { announce } from '../changes/announcement.ts';
 import type { Change } from '../changes/change.ts';
@@ -59,7 +60,7 @@ export const SystemProblemResponse = namedSchema(
 export interface ReportedProblem {
   readonly kind: ReportedKind;
   readonly sinceMs: number;
-  /** Null while the problem lasts. */
+  /** End of the problem, ms since the epoch; null while it lasts. */
   readonly untilMs: number | null;
 }
 

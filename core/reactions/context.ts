@@ -1,4 +1,5 @@
-// Context of changes that the server makes itself: it sees a whole workspace and holds every scope.
+// Context of changes that the server makes itself: all teams of the workspace are visible, and all scopes are
+// granted.
 import { systemAuthor, type Author } from '../changes/commit.ts';
 import type { Context, Directory, Services } from '../context.ts';
 import { idPrefixes } from '../lib/ids.ts';
@@ -7,7 +8,6 @@ import type { Scope } from '../store/store.ts';
 
 const everyScope: ReadonlySet<string> = new Set(allScopes);
 
-/** Context and author of a commit. */
 export interface Acting {
   readonly ctx: Context;
   readonly author: Author;

@@ -1,6 +1,6 @@
-// Cursors of a reaction in the log of each workspace. A batch with changes moves the cursor in the same commit.
-// Events without changes move it soon after the log is read: they must not be read again, because a rule added later
-// could match them.
+// Cursors of a reaction, one for each workspace. Changes are committed together with the new cursor. After
+// events without changes, the cursor is stored with a delay: these events must not be read again much later,
+// because a rule added in the meantime could match them.
 import { moveCursor, readCursor } from '../events/consumer-positions.ts';
 import type { Clock } from '../lib/clock.ts';
 import { errorForLog } from '../lib/failures.ts';
@@ -14,11 +14,11 @@ import {
   type Store,
 } from '../store/store.ts';
 
-/** The cursor is stored after this delay once the log is read, and after this many events without changes. */
+/** Delay in milliseconds after which the cursor is stored when no more events are pending. */
 const restMs = 1_000;
 const idleEvents = 2_000;
 
-/** Cursor in memory and in the database. */
+/** Sequences of the last processed event: in memory, and in the database. */
 interface LogCursor {
   at: number;
   stored: number;
@@ -26,15 +26,17 @@ interface LogCursor {
 
 export interface ReactionCursors {
   of(scope: Scope): Promise<Readonly<LogCursor>>;
-  /** Moves the cursor in the batch of a reaction's changes; guards that batch. */
+  /**
+   * Returns an op that moves the stored cursor, and fails its batch if another process has moved the cursor.
+   */
   moveOp(scope: Scope, to: number): Op;
   /** @param isStored true if a batch has stored the new cursor */
   moved(scope: Scope, to: number, isStored: boolean): Promise<void>;
-  /** Schedules storing of the cursor. */
+  /** Stores the cursor after a delay. */
   rest(workspaceId: string): void;
   /** Drops the cached cursor, because another process may have moved it. */
   forget(workspaceId: string): void;
-  /** Stores all cursors if the store is writable. */
+  /** Stores all cursors. Failures are only logged. */
   stop(): Promise<void>;
 }
 
@@ -64,7 +66,10 @@ export function createReactionCursors(options: {
     if (ok) cursor.stored = at;
     else cursors.delete(workspaceId);
   };
-  /** Events after the stored cursor are read again, and cause no changes the second time either. */
+  /**
+   * A failure is only logged: events after the stored cursor are read again, and cause no changes the second
+   * time either.
+   */
   const tryToStoreCursor = (workspaceId: string): Promise<void> =>
     storeCursor(workspaceId).catch((error: unknown) =>
       log('warn', 'cursor not stored', { consumer, error: errorForLog(error) }),

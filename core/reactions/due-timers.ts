@@ -8,11 +8,13 @@ import { backgroundCommitDelayMs, type Scope } from '../store/store.ts';
 import type { DueTimer } from './due-timer.ts';
 import { acting } from './context.ts';
 
-/** Timers of one type processed concurrently; their commits share a sync. */
+/** Maximum number of timers of one type processed concurrently; their commits share a sync. */
 const concurrentMax = 64;
-/** Delay between the starts of two timers of one type (milliseconds): 10,000 due timers fire within a minute. */
+/**
+ * Delay in milliseconds between the starts of two timers of one type: 10,000 due timers fire within a minute.
+ */
 const paceMs = 4;
-/** Attempts to plan the changes of a timer when others change the same objects concurrently. */
+/** Maximum number of attempts to plan the changes of a timer while other commits change the same objects. */
 const plansMax = 10;
 
 export interface DueTimers {
@@ -66,13 +68,13 @@ function createTimerQueue(options: DueTimerOptions, timer: DueTimer): WorkQueue 
   return queue;
 }
 
-/** Starts timers one after the other, so that the event loop can serve requests in between. */
+/** Delays each start by `paceMs`, so that the event loop can serve requests in between. */
 function createPace(): () => Promise<void> {
   let last = Promise.resolve();
   return () => (last = last.then(() => new Promise((resolve) => void setTimeout(resolve, paceMs))));
 }
 
-/** @throws errors of `ring`, and Error after repeated conflicts; the queue then retries later */
+/** @throws errors of `timer.fire`, and Error after repeated conflicts; the queue then retries later */
 async function fire(
   { services, committer, directoryOf, pace }: DueTimerOptions & { readonly pace: () => Promise<void> },
   timer: DueTimer,
@@ -86,7 +88,7 @@ async function fire(
     const { ctx, author } = acting(services, item.scope, timer.name, await directoryOf(item.scope));
     const { changes, ops = [] } = await timer.fire(ctx, id);
     const committed = await committer.commit(author, changes, [queue.finish(item)], ops, options);
-    // A timer that was set again meanwhile fires at its new time.
+    // A timer that was set again in the meantime fires at its new time.
     if (committed.ok || committed.part === 'guard') return queue.wake();
   }
   throw new Error(`Timer ${item.id} was not processed: every attempt conflicted with other changes.`);

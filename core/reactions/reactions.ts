@@ -14,19 +14,19 @@ import { createReactionCursors } from './cursors.ts';
 import type { ReactionResult, Reaction } from './reaction.ts';
 
 const pageEvents = 200;
-/** Events processed per commit; it bounds the time a commit blocks the event loop. */
+/** Maximum number of events per commit, which bounds the time that a commit blocks the event loop. */
 const answeredAtOnce = 16;
 /**
- * Events are collected for this long, so that several writes share one read, one commit and one sync (milliseconds).
+ * Time in milliseconds for which events are collected, so that several writes share one read, one commit and
+ * one sync.
  */
 const gatherMs = 50;
 /** Time for planning changes before yielding to the event loop (milliseconds). */
 const sliceMs = 1;
-/** Attempts to plan a batch when others change the same objects concurrently. */
+/** Maximum number of attempts to plan a batch while other commits change the same objects. */
 const plansMax = 10;
 
 export interface Reactions {
-  /** Starts reading in every workspace. */
   start(): Promise<void>;
   /** Resolves once all events so far are processed. */
   settled(): Promise<void>;
@@ -148,7 +148,7 @@ async function nextEvents(
   if (handed) {
     const through = handed.at(-1)?.sequence ?? after;
     const events = handed.filter(({ type }) => reaction.subscribesTo(type));
-    // Events appended meanwhile wake the reader again.
+    // Events that are appended in the meantime wake the reader again.
     return { events, through, more: handed.length === pageEvents };
   }
   if ((await lastSequence(store, scope)) <= after) return { events: [], through: after, more: false };
@@ -180,15 +180,15 @@ interface Answering extends ReactionOptions {
 }
 
 interface Answered {
-  /** Number of processed events, from the first. */
+  /** Number of processed events, counted from the start of the batch. */
   readonly answered: number;
-  /** True if anything was written. */
   readonly hasWritten: boolean;
 }
 
 /**
  * Commits the changes for a batch of events together with the cursor.
- * @param moveTo moves the cursor to a sequence. @throws StoreError, and Error if another process moved the cursor
+ * @param moveTo returns the op that moves the cursor to a sequence
+ * @throws StoreError; Error if another process moved the cursor, or after repeated conflicts
  */
 async function answer(
   on: Answering,
@@ -216,8 +216,8 @@ async function answer(
 }
 
 /**
- * Stops before the first event whose changes touch an object of an earlier one, because it must read the committed
- * changes.
+ * Stops before the first event whose changes touch an object that an earlier event changed, because that
+ * event must read the committed changes.
  */
 async function answersTo(
   on: Answering,
@@ -239,7 +239,7 @@ async function answersTo(
   return answers;
 }
 
-/** A failing event is logged and skipped: it would fail again, and events behind it would wait. */
+/** A failing event is logged and skipped: a retry would fail as well, and later events would wait. */
 async function answerTo(
   { reaction, services }: Answering,
   ctx: Context,

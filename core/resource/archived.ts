@@ -1,4 +1,4 @@
-// Archived objects: lists omit them by default, but they stay readable.
+// Archive operations, and the `archived` parameter of lists, which omit archived objects by default.
 import { Type, type TObject } from 'typebox';
 import type { Entity } from '../changes/change.ts';
 import type { EntityModel } from '../changes/kind.ts';
@@ -32,7 +32,7 @@ const conditions: Readonly<Record<Archived, readonly Condition[]>> = {
 export const whereArchived = ({ archived = 'exclude' }: Query): readonly Condition[] =>
   conditions[archived as Archived];
 
-/** Applies the same filter to an object at a past moment, in its public representation. */
+/** Applies the `archived` parameter to the public representation of an object at a past moment. */
 export function wasArchivedSo({ archived = 'exclude' }: Query, was: Query): boolean {
   return archived === 'include' || ((was.archivedAt ?? null) !== null) === (archived === 'only');
 }

@@ -1,4 +1,4 @@
-// Author as an `actor` field stores it: the member behind a key, with the current name.
+// Author as an `actor` field stores it: for a key, the member who owns the key, with the current name.
 import type { Context } from '../context.ts';
 
 type StoredAuthor<Name extends string> = { readonly [K in `${Name}Kind`]: 'user' | 'plugin' | 'system' } & {
@@ -15,6 +15,6 @@ export function authorOf<const Name extends string>(
     [`${field}Id`]: actor.memberId ?? actor.id,
     [`${field}Name`]: (actor.memberId && directory.members.get(actor.memberId)?.name) || actor.name,
   };
-  // A computed name is a plain string to the compiler.
+  // The compiler types a computed property name as `string`.
   return author as StoredAuthor<Name>;
 }

@@ -27,7 +27,7 @@ export interface Definition<C extends Contract, E extends Entity> extends Rules<
 export interface Resource {
   readonly contract: Contract;
   readonly model: AnyModel;
-  /** Loader of its section in the directory; undefined without one. */
+  /** Loader of the directory section; undefined for a resource that is not in the directory. */
   readonly directory: DirectoryLoader | undefined;
   readonly routes: readonly Route[];
   readonly filtering: Filtering;
@@ -59,7 +59,7 @@ export function defineResource<C extends Contract, E extends Entity>(
   };
 }
 
-/** @throws Error if a default operation could only fail */
+/** @throws Error if a default operation lacks its event, or the column for deleted rows */
 function checkPlain({ name, operations, events, retainsDeleted }: Contract, own: object): void {
   const { created, updated, deleted, restored } = events;
   const eventOf = { create: created, update: updated, delete: deleted, restore: restored };

@@ -1,4 +1,4 @@
-// Parameter of lists of restorable objects that includes deleted ones.
+// List parameter that includes deleted objects.
 import { Type, type TObject } from 'typebox';
 import { notDeleted } from '../changes/list.ts';
 import { isRestorable, type Contract } from '../contract/contract.ts';
@@ -32,7 +32,7 @@ export function whereDeleted(deleted: Deleted = 'exclude', placeholders?: string
   return [deleted === 'only' ? onlyDeleted : notDeleted];
 }
 
-/** Applies the same filter to one object, because staged changes are not in the table. */
+/** Applies the `deleted` parameter to one object: staged and past objects are not in the table. */
 export function isListed(deleted: Deleted = 'exclude', { deletedAt }: { deletedAt: number | null }): boolean {
   return deleted === 'include' || (deletedAt !== null) === (deleted === 'only');
 }

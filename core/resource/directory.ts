@@ -1,5 +1,5 @@
-// Directory of a workspace: its small, often read objects by id, in memory because every response and validation needs them. Contracts
-// define the objects and their fields.
+// Directory of a workspace: small objects, such as teams and labels, in memory by id, because every response
+// and validation needs them. Contracts define which objects and fields the directory contains.
 import type { Change } from '../changes/change.ts';
 import type { AnyModel } from '../changes/kind.ts';
 import type { Section } from '../changes/workspace-cache.ts';
@@ -7,7 +7,6 @@ import { contracts, type Directory } from '../contracts.ts';
 import { tenantStatement, type SqlRow } from '../store/statement.ts';
 import type { Scope, Store } from '../store/store.ts';
 
-/** Fields of one object. */
 export type DirectoryEntry = { readonly id: string; readonly removed?: boolean } & Readonly<
   Record<string, unknown>
 >;
@@ -26,7 +25,8 @@ const sections: ReadonlyMap<string, SectionFacts> = new Map(
   ),
 );
 
-// Sections are defined by contracts, so they are built and read under erased types, only in this file.
+// The compiler cannot derive the types of sections from contracts, so only this file builds and reads them
+// with casts.
 const assembled = (parts: Readonly<Record<string, Entries>>): Directory => parts as unknown as Directory;
 
 export const emptyDirectory: Directory = assembled(
@@ -44,7 +44,6 @@ export function entriesOf(
   return entries as Entries;
 }
 
-/** Loads the entries of one model. */
 export interface DirectoryLoader {
   readonly as: string;
   load(store: Store, scope: Scope): Promise<Entries>;
@@ -70,7 +69,6 @@ export function directoryLoaderOf(model: AnyModel): DirectoryLoader | undefined 
   };
 }
 
-/** Section of the workspace cache. */
 export function directorySection(store: Store, loaders: readonly DirectoryLoader[]): Section<Directory> {
   return {
     kinds: new Set(sections.keys()),

@@ -1,5 +1,5 @@
-// Defines the fields that event subscriptions of a resource can filter by: every comparable value, or list of them, in its event data,
-// under the same name, and the filters of its list operation.
+// Fields that event subscriptions of a resource can filter by: each comparable value or list of values in the
+// event data, and the filter fields of the list operation.
 import type { TObject, TSchema } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import type { Field } from '../contract/field.ts';
@@ -16,7 +16,10 @@ import {
   type FindMentioned,
 } from './filtering.ts';
 
-/** @param listed filters of its lists, if any @param find finds named objects outside of the directory */
+/**
+ * @param listed filters of the list operation, if any
+ * @param find finds named objects that are not in the directory
+ */
 export function eventFilteringOf(
   contract: Contract,
   listed: Filtering | undefined,
@@ -33,13 +36,15 @@ export function eventFilteringOf(
   return createEventFiltering({ fields: all, added, find });
 }
 
-/** Followers of an issue are announced among the events of issues and filtered like these, but have ids of their own. */
+/**
+ * Events of subscribers are filtered like events of issues, but contain ids of subscribers, so both id
+ * patterns are valid.
+ */
 function eitherId(...of: readonly FilterFields[]): FilterFields {
   const patterns = of.flatMap(({ id }) => (id?.type === 'text' ? (id.pattern ?? []) : []));
   return { id: { type: 'text', path: 'id', pattern: [...new Set(patterns)].join('|') } };
 }
 
-/** Returns the fields by their names in events. */
 function emittedFieldsOf(contract: Contract): FilterFields {
   const own = Object.entries(contract.fields).filter(([, { options }]) => isEmitted(options));
   return {
@@ -50,7 +55,7 @@ function emittedFieldsOf(contract: Contract): FilterFields {
   };
 }
 
-/** Returns the fields of events without an object of a contract, by the schema of their data. */
+/** Returns the filter fields of events whose data is not the object of a contract. */
 export function fieldsOfShape({ properties }: TObject): FilterFields {
   return comparable(Object.entries(properties).map(([name, schema]) => [name, fieldOfSchema(name, schema)]));
 }
@@ -59,7 +64,7 @@ function comparable(all: readonly (readonly [string, FilterField | null])[]): Fi
   return Object.fromEntries(all.flatMap(([name, field]) => (field ? [[name, field]] : [])));
 }
 
-/** A value that may be missing in the log would be filtered by an outdated one. */
+/** Excludes unlogged fields by default, because the log may lack their value or contain an outdated one. */
 function isEmitted({ filter, unlogged }: Field['options']): boolean {
   return filter === undefined ? !unlogged : filter !== false;
 }
@@ -122,7 +127,7 @@ function textOf(path: string, { type, enum: values, pattern, format }: Plain): F
   return pattern !== undefined && ownerOf(pattern) ? { type: 'text', path, pattern } : { type: 'text', path };
 }
 
-/** Returns the contract with ids of this pattern. Several contracts use UUIDs. */
+/** Skips contracts whose ids are UUIDs, because these share one pattern. */
 const ownerOf = (pattern: string | undefined): Contract | undefined =>
   contracts.find(({ id }) => id !== null && idPattern(id) === pattern);
 
@@ -152,7 +157,10 @@ function referred(
   };
 }
 
-/** An object of an issue belongs to the team of the issue, with whose key the identifier begins. */
+/**
+ * Adds the field `team` to parts of an issue, read from the identifier of the issue, which begins with the
+ * key of the team.
+ */
 function teamThroughIssue({ fields }: Contract, listed: FilterField | undefined): FilterFields {
   const { issue } = fields;
   if (!issue || fields['team'] || !('identifier' in (withoutNull(issue.response).plain.properties ?? {})))

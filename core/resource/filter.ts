@@ -1,5 +1,5 @@
-// Filter fields of a resource, from its contract: the same names and meanings in lists, webhook filters and plugin subscriptions, and their
-// mapping to SQL.
+// Filter fields of a resource, derived from its contract, and their mapping to SQL. Lists, webhook filters
+// and plugin subscriptions use the same names and meanings.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import type { Field, FieldOptions, FieldType, Reference, ReferenceTarget } from '../contract/field.ts';
@@ -23,7 +23,7 @@ import { entriesOf } from './directory.ts';
 import { capital, snake } from '../lib/words.ts';
 import { idsByName } from './names.ts';
 
-/** Filterable field, with the property that references are found by. */
+/** Filterable field, with the property by which referenced objects are found. */
 export interface Filterable {
   readonly name: string;
   readonly field: Field;
@@ -75,7 +75,10 @@ export function filterFieldOf({ name, field, by }: Filterable): FilterField {
   };
 }
 
-/** Matches only the id: the field has the name at that time, which the directory no longer has. */
+/**
+ * Matches only the id: the field contains the name of the actor at the time of the change, which may differ
+ * from the name in the directory.
+ */
 function actorField(name: string): ReferenceField {
   const path = `${name}.id`;
   const pattern = `${idPattern(member.id)}|${idPattern(plugin.id)}`;
@@ -99,13 +102,13 @@ function referenceField(name: string, field: AnyReference, by: string): Referenc
   const path = `${name}.id`;
   const id: FilterWay = { by: 'id', path, pattern: idPattern(field.to.id), property: 'id' };
   const byName = [by, 'name'].filter((property) => property !== 'id' && shows(field, property));
-  // A key is already a name, and the shorter one.
+  // A key identifies the object, so the name is not needed.
   const properties = byName.includes('key') ? ['key'] : [...new Set(byName)];
   const ways = properties.map((property) => wayByName(`${name}.${property}`, property, field.to));
   return { ...shape, path, ways: [id, ...ways] };
 }
 
-/** True for a property that is shown and is in the directory for all objects. */
+/** Returns true for a property that responses show and the directory contains. */
 function shows({ response, to }: AnyReference, property: string): boolean {
   const { properties = {} } = response as Partial<TObject>;
   return property in properties && (to.directory?.entryFields.includes(property) ?? false);
@@ -127,7 +130,7 @@ function wordsOf(field: Field): Pick<PlainField, 'aliases'> & { readonly values:
   return aliases ? { values, aliases } : { values };
 }
 
-/** Columns by their names in filters. `found` has the ids, by name, of named objects outside of the directory. */
+/** Columns by filter field. `found` maps names of objects that are not in the directory to their ids. */
 export type FilterColumns = (
   directory: Directory,
   found: ReadonlyMap<string, string>,
@@ -177,7 +180,7 @@ export function namesIn(
   };
 }
 
-/** Returns the parameters of a default list: each filterable field, by its value. */
+/** Returns one list parameter for each filterable field. */
 export function filterQueryOf(contract: Contract): TObject['properties'] {
   return Object.fromEntries(filterablesOf(contract).map((one) => [one.name, Type.Optional(valueOf(one))]));
 }

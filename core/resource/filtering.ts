@@ -29,7 +29,6 @@ export type FilterRequest =
     }
   | { readonly filter: Filter };
 
-/** Filters of event subscriptions. */
 export interface EventFiltering {
   /** Fields in every workspace. */
   readonly fields: FilterFields;
@@ -39,7 +38,8 @@ export interface EventFiltering {
   fieldsIn(directory: Directory): FilterFields;
   /**
    * Rejects a filter that names a missing object, or that nothing can match.
-   * @param of type of event, for errors. @throws ApiError validation_failed
+   * @param of type of event, for errors
+   * @throws ApiError validation_failed
    */
   check(ctx: Context, filter: unknown, at: string, of?: string): Promise<void>;
 }
@@ -53,7 +53,7 @@ export interface Filtering extends EventFiltering {
   passes(ctx: Context, requested: readonly FilterRequest[]): Promise<(object: unknown) => boolean>;
 }
 
-/** Checks the filter of a subscription to a type of event before the subscription is created. @throws ApiError validation_failed */
+/** Checks the filter of a new subscription. @throws ApiError validation_failed */
 export type CheckFilter = (ctx: Context, eventType: string, filter: unknown, at: string) => Promise<void>;
 
 /** Finds objects that are not in the directory. @returns the id; undefined if the caller sees no such object */
@@ -61,7 +61,7 @@ export type FindMentioned = (ctx: Context, mention: Mention) => Promise<string |
 
 /** Fields that depend on the workspace. */
 interface Added {
-  /** Field that has them as parts. */
+  /** Prefix of the full names, such as `fields`. */
   readonly under: string;
   /** Fields by full name. */
   fieldsIn(directory: Directory): FilterFields;
@@ -159,7 +159,7 @@ function filtersIn(
   return { filters, mentions, taken };
 }
 
-/** Replaces words such as `current`, which no object shows, by ids. */
+/** Replaces words such as `current`, which no object contains, by ids. */
 function resolveRelativeWords(filter: Filter, columns: Columns): Filter {
   if ('all' in filter) return { all: filter.all.map((one) => resolveRelativeWords(one, columns)) };
   if ('any' in filter) return { any: filter.any.map((one) => resolveRelativeWords(one, columns)) };

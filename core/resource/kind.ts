@@ -14,11 +14,11 @@ import { rowAsItWas } from './as-of/rows.ts';
 import { entriesOf } from './directory.ts';
 import type { EventType } from '../events/catalogue.ts';
 
-/** Columns besides those of the fields in the contract. */
+/** Columns in addition to those of the fields in the contract. */
 export type ExtraColumns = Readonly<Record<string, Column>>;
 type Beside<X> = { readonly [K in keyof X]: X[K] extends Column<infer T> ? T : never };
 
-/** Object of a resource as operations use it. */
+/** Stored object of a resource, with the additional columns. */
 export type EntityOf<C, X = unknown> = StoredEntity<C> & Beside<X> & Entity;
 
 type Wire = Readonly<Record<string, unknown>>;
@@ -92,7 +92,7 @@ function aliasOf({ alias }: Contract): Pick<ModelSpec<Entity, Wire>, 'alias'> {
   return { alias: { columns: [column], values } };
 }
 
-/** An object that refers to a team belongs to it. */
+/** An object that refers to a team belongs to that team. */
 function teamOf<E extends Entity>({ ofTeam, fields }: Contract): Pick<ModelSpec<E, Wire>, 'team'> {
   const { team } = fields;
   if (!ofTeam || !team || !isReference(team)) return {};
@@ -146,7 +146,7 @@ function plainEvent({ name, events }: Contract, before: Entity | null, after: En
 const deletedAtOf = (entity: Entity & { readonly deletedAt?: number | null }): number | null =>
   entity.deletedAt ?? null;
 
-/** Selects one function per field in advance; an object is represented by calling them in order. */
+/** Selects the rendering function of each field once, instead of for each object. */
 function wireOf<E extends Entity>(
   contract: Contract,
   shows: Readonly<Record<string, ((entity: E, view: View) => unknown) | undefined>>,

@@ -1,11 +1,12 @@
-// Last position in a list, for objects that are created without a position. The resource defines by `placedIn` which order they are in.
+// Computes the position at the end of a list, for objects that are created without a position. The list is
+// selected by `placedIn` of the resource.
 import type { Entity } from '../changes/change.ts';
 import type { Context } from '../context.ts';
 import { snake } from '../lib/words.ts';
 import { tenantStatement } from '../store/statement.ts';
 
 interface List {
-  /** Name of the model of its objects. */
+  /** Model name of the objects. */
   readonly kind: string;
   readonly table: string;
   /** Field with the owner of a list; null for one list per workspace. */

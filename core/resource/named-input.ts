@@ -1,5 +1,6 @@
-// Replaces names and `me` in request bodies by ids, and other names of properties by the name that the operation uses, so that handlers
-// receive only ids. Names within a team or a project are resolved by the operation, which knows the team (names.ts).
+// Replaces names and `me` in request paths and bodies by ids, and aliases of properties by their canonical
+// names, so that handlers receive only ids. Names that are unique only within a team or a project are
+// resolved by the operation (names.ts).
 import type { TSchema } from 'typebox';
 import type { ReferenceTarget } from '../contract/field.ts';
 import type { Context } from '../context.ts';
@@ -9,7 +10,7 @@ import { requireMe } from '../lib/me.ts';
 import { alsoCalled, refersTo, takesMe } from '../lib/schema.ts';
 import { idOfName } from './names.ts';
 
-/** Path of a property by the name that the operation uses → its path in the request. */
+/** Path with canonical property names → path in the request. */
 type SentPaths = Map<string, string>;
 
 interface Reading {
@@ -58,7 +59,8 @@ function asking<T>(
       if (refusal) throw refusal;
       return answer;
     } catch (error) {
-      // An object that the caller cannot see is reported as not found, whatever is in the body.
+      // Other errors take precedence over an unresolved name, so that an object that the caller cannot see is
+      // always reported as not found.
       if (refusal && !(error instanceof ApiError && error.code !== 'validation_failed')) throw refusal;
       throw error instanceof ApiError ? asSent(error, sent) : error;
     }
@@ -129,7 +131,7 @@ function resolveItems(items: TSchema): Resolve | null {
     if (!Array.isArray(value)) return value;
     const after = value.map((item, at) => resolve(item, reading, `${path}.${at}`));
     if (after.every((item, at) => item === value[at])) return value;
-    // An object that is named twice, also by its id, counts once.
+    // An object that is named twice, for example by name and by id, counts once.
     return [...new Set(after)];
   };
 }

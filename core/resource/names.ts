@@ -1,5 +1,5 @@
-// Resolves names to ids of objects in the directory, ignoring case: the only place that does. Indexes are built once for each version of
-// a section.
+// Resolves names to ids of objects in the directory, ignoring case. An index is built once for each version
+// of a section.
 import { listPathOf, type Contract } from '../contract/contract.ts';
 import type { ReferenceTarget } from '../contract/field.ts';
 import type { Context } from '../context.ts';
@@ -50,7 +50,7 @@ export interface Among {
   readonly words: string;
   /** Chooses among objects with the same name: the lowest rank wins. If absent, or if ranks are equal, the name is ambiguous. */
   rank?(entry: DirectoryEntry): number;
-  /** True if a right to write in this place is enough to name the objects, without the scope to read all of them. */
+  /** True if the right to write in this place suffices to name the objects, without their read scope. */
   readonly isOpen?: true;
   /** Objects to use in place of the directory. */
   readonly entries?: Entries;
@@ -66,7 +66,7 @@ export type Naming = Pick<
 const anywhere: Among = { has: () => true, words: '' };
 const shapes = new Map<string | null, RegExp>();
 
-/** True for a text in the form of an id of the contract, which is never looked up as a name. */
+/** Returns true for a text in the form of an id of the contract, which is never looked up as a name. */
 export function isIdOf({ id }: Pick<ReferenceTarget, 'id'>, text: string): boolean {
   const shape = shapes.get(id) ?? new RegExp(idPattern(id));
   shapes.set(id, shape);
@@ -124,7 +124,10 @@ function lowest(matches: readonly DirectoryEntry[], { rank }: Among): readonly D
   return matches.filter((entry) => rank(entry) === least);
 }
 
-/** Identifiers of issues begin with the key of their team, so whoever sees the issues of a team knows its key. */
+/**
+ * Identifiers of issues begin with the key of their team, so callers who can see the issues of a team know
+ * its key.
+ */
 const isKnownByKey = ({ name }: NamedTarget): boolean => name === 'team';
 
 function isThere(ctx: Naming, to: NamedTarget, entry: DirectoryEntry): boolean {
@@ -132,7 +135,7 @@ function isThere(ctx: Naming, to: NamedTarget, entry: DirectoryEntry): boolean {
   return isSeen(ctx, entry) || (to.name === 'team' && ctx.scopes.has('teams:read'));
 }
 
-/** False for an object of a team that the caller cannot see. */
+/** Returns false for an object of a team that the caller cannot see. */
 export function isSeen(
   { visibleTeams, directory }: Pick<Context, 'visibleTeams' | 'directory'>,
   entry: DirectoryEntry | undefined,
@@ -156,7 +159,7 @@ function mayReadProperty({ scopes, narrowed }: Naming, to: NamedTarget, property
   return part !== undefined && !part.own && (part.fields === null || part.fields.includes(property));
 }
 
-/** True if the caller's right to read such objects, which may be narrowed to teams, covers this one. */
+/** Returns true if the read scope of the caller, which may be limited to teams, covers the object. */
 function isReadable(ctx: Naming, to: NamedTarget, entry: DirectoryEntry): boolean {
   const teams = ctx.scopes.has(readScopeOf(to)) ? null : ctx.narrowed?.get(readScopeOf(to))?.teams;
   const teamId = teams ? teamIdOf(ctx.directory, entry) : null;

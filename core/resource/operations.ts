@@ -39,20 +39,21 @@ export interface Rules<C extends Contract, E extends Entity> {
     parentId: string | null,
   ) => Partial<E> | Promise<Partial<E>>;
   /**
-   * Returns the id of the owner of the order in which a new object is placed last; null if the body gives the place. The order is read
-   * before `sets`, which computes the place.
+   * Returns the id of the list to whose end a new object is added; null if the body sets the position. The
+   * order of the list is read before `sets` computes the position.
    */
   readonly placedIn?: (ctx: Context, body: Created<C>, parentId: string | null) => string | null;
   /** Changes values in addition to those in the body of an update. */
   readonly follows?: (ctx: Context, patch: Partial<E>, before: E) => Partial<E>;
   /**
-   * Rejects invalid objects. `after` is the whole object, whatever part of it the patch changes; `before` is null for a creation and for a
-   * restored object. @throws ApiError
+   * Rejects invalid objects. `after` is the whole object, including unchanged fields; `before` is null for a
+   * creation and for a restored object.
+   * @throws ApiError
    */
   readonly check?: (ctx: Context, after: Omit<E, 'version'>, before: E | null) => void | Promise<void>;
   /** Rejects existing objects that the caller cannot see, such as parts of a deleted object. @throws ApiError */
   readonly admits?: (ctx: Context, entity: E) => Promise<unknown>;
-  /** Restricts lists beyond their filters: to the objects of a parent, or by a parameter of their own. */
+  /** Adds conditions to lists beyond their filters, for a parent or for a custom parameter. */
   readonly where?: (
     ctx: Context,
     query: Query,
@@ -64,7 +65,10 @@ export interface Rules<C extends Contract, E extends Entity> {
     /** Returns the object as lists show it. */
     response(whole: EntityResponse<C>): EntityResponse<C>;
   };
-  /** Applies `where` to an object at a past moment, in its public representation: for resources that can be read `asOf`. */
+  /**
+   * Applies `where` to the public representation of an object at a past moment, for resources that support
+   * `asOf`.
+   */
   readonly wasAmong?: (query: Query, was: Was) => boolean;
 }
 
@@ -154,7 +158,10 @@ function withPlaceholders<C extends Contract>(
   };
 }
 
-/** One of many parents has few objects: with this hint the planner finds them by parent even if the list has another order. */
+/**
+ * A parent has few of the objects: this hint makes the planner search by parent even if the list has another
+ * order.
+ */
 function narrowedTo(parentId: string | null, where: readonly Condition[] = []): readonly Condition[] {
   if (parentId === null) return where;
   return where.map((condition) => ({ ...condition, sql: `unlikely(${condition.sql})` }));
@@ -165,6 +172,6 @@ function orderOf({ order = 'oldest' }: Contract): SortKey[] {
   return [{ sql: 'created_at', direction: order === 'newest' ? 'desc' : 'asc' }];
 }
 
-// The values follow the fields of the contract, as the type of the entity does, which the compiler cannot verify.
+// The compiler cannot verify that values built from the contract match the entity type.
 const entityOf = <E>(values: object): Omit<E, 'version'> => values as Omit<E, 'version'>;
 const patchOf = <E>(values: object): Partial<E> => values as Partial<E>;

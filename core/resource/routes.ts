@@ -24,7 +24,7 @@ type IdParams = TObject<{ id: TString }>;
 interface Beyond<C extends Contract> {
   /** Parameters of the list in addition to those of the fields. */
   readonly query?: TObject['properties'];
-  /** True for a list operation of the resource's own, in its only order. */
+  /** True if a custom list operation supports only its own order. */
   readonly isOrdered?: boolean;
   readonly updateBody?: TUnsafe<Patch<C>>;
 }
@@ -123,7 +123,6 @@ const makers: Readonly<Record<PlainOperation, <C extends Contract>(making: Makin
     }),
 };
 
-/** Returns name, scope, summary and description of an operation. */
 function wordsOf(contract: Contract, operation: PlainOperation) {
   const { path, operations, ofTeam, ofMember } = contract;
   const facts = operations[operation] ?? '';
@@ -159,12 +158,11 @@ function below(contract: Contract) {
   return { path: listPathOf(contract), ...(parent ? { params: Closed({ id: nameOf(parent) }) } : {}) };
 }
 
-/** A route without parameters has no schema for them. */
 function queryOf(properties: TObject['properties']): { query?: TObject } {
   return Object.keys(properties).length === 0 ? {} : { query: Closed(properties) };
 }
 
-/** `defineContract` checks at its declaration that the examples match the fields. */
+/** The cast is safe: `defineContract` checks that the examples match the fields. */
 function exampleOf<B>(example: object | undefined): { example?: B } {
   return example === undefined ? {} : { example: example as B };
 }

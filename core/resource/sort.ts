@@ -1,4 +1,5 @@
-// Sort orders of the lists of a resource, from its contract: `sort=-targetDate,name`. Missing values come last in both directions.
+// Sort orders of the lists of a resource, from its contract: `sort=-targetDate,name`. Missing values sort
+// last in both directions.
 import { Type, type TObject } from 'typebox';
 import type { Contract } from '../contract/contract.ts';
 import type { Field } from '../contract/field.ts';
@@ -35,7 +36,7 @@ export function sortingsOf(contract: Contract): Readonly<Record<string, Sorting>
   };
 }
 
-/** @param descending expression for the descending order, in which missing values come last as well */
+/** @param descending expression for the descending order, in which missing values sort last as well */
 export function bothWays(ascending: string, descending: string = ascending): Sorting {
   return {
     ascending: [{ sql: ascending, direction: 'asc' }],
@@ -52,7 +53,7 @@ export function endsOf({ type, response }: Field): readonly [above: string | num
   return ['\u{10FFFF}', ''];
 }
 
-/** Returns an expression that is never NULL, and short enough for the parameter with the cursor. */
+/** Returns an expression that is never NULL, and cut so that its values fit into a cursor. */
 function expressionOf(name: string, field: Field, missing: string | number): string {
   const column = snake(storedName(name, field));
   if (field.type === 'choice') return rankOf(column, field, missing);
@@ -70,7 +71,6 @@ function rankOf(column: string, { response }: Field, missing: string | number): 
   return `CASE ${column} ${cases.join(' ')} ELSE ${missing} END`;
 }
 
-/** Returns the `sort` parameter of a list. */
 export function sortQueryOf(sortings: Readonly<Record<string, Sorting>>): TObject['properties'] {
   const names = Object.keys(sortings);
   const description = `Sort order: up to ${namesMax} of ${names.join(', ')}, comma-separated; a minus before a name reverses it.`;

@@ -1,5 +1,5 @@
-// Moment of a read with `asOf`: a position in the log, by sequence or time. The response for it follows from the log alone.
-// docs/spec/api.md › As of.
+// Resolves the parameter `asOf`, a sequence or a time, to a position in the log. See docs/spec/api.md › As
+// of.
 import { Type, type Static } from 'typebox';
 import { isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
@@ -9,7 +9,6 @@ import { Closed, described, namedSchema, time } from '../../lib/schema.ts';
 import { isTime } from '../../lib/time.ts';
 import { sequenceToCome, timeToCome } from '../../lib/to-come.ts';
 
-/** Parameter of operations that can read a past moment. */
 export const asOfQuery = {
   asOf: Type.Optional(
     Type.String({
@@ -34,7 +33,7 @@ export const AsOf = namedSchema(
 );
 
 export interface Moment {
-  /** Sequence of the last event that counts; 0 before the first. */
+  /** Sequence of the last event up to the moment; 0 before the first event. */
   readonly sequence: number;
   readonly atMs: number;
 }

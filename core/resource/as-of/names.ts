@@ -1,4 +1,5 @@
-// Names at a past moment: an object that refers to others is shown with the names that these had then.
+// Names at a past moment: references in a response show the names that the referenced objects had at that
+// moment.
 import type { TObject } from 'typebox';
 import type { Context, Directory } from '../../context.ts';
 import type { Contract } from '../../contract/contract.ts';
@@ -11,7 +12,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import type { Moment } from './moment.ts';
 import { isSubject, objectsAt, type Was } from './objects.ts';
 
-/** Contracts whose objects are named in others. */
+/** Contracts of the directory, whose names other objects show. */
 const naming = contracts.filter(({ directory }) => directory);
 
 const changedOfEntities = tenantStatement<{ kind: string; id: string }>(
@@ -33,10 +34,7 @@ const changedOfSubjects = tenantStatement<{ kind: string; id: string }>(
      AND e.entity_kind = value->>0 AND e.sequence > :at)`,
 );
 
-/**
- * Returns the directory at a past moment.
- * @param of the only objects whose names are needed, by the names of their contracts; default all
- */
+/** @param of objects whose names are needed, as pairs of entity and id; default all */
 export async function directoryAt(ctx: Context, moment: Moment, of?: ObjectReferences): Promise<Directory> {
   const { directory } = ctx;
   const changed = await changedSince(ctx, moment, of);
@@ -62,7 +60,7 @@ export async function directoryAt(ctx: Context, moment: Moment, of?: ObjectRefer
 
 type ObjectReferences = readonly (readonly [kind: string, id: string])[];
 
-/** Returns the objects with names in others that were changed since. */
+/** Returns the objects of the directory that changed after the moment. */
 async function changedSince(
   { store, scope, directory }: Context,
   { sequence: at }: Moment,
@@ -85,7 +83,7 @@ async function changedSince(
   return [...others, ...subjects];
 }
 
-/** Returns the past entry of an object in the directory. */
+/** Returns the directory entry of an object in its past state. */
 function entryOf(
   contract: Contract,
   was: Was,
@@ -109,7 +107,7 @@ function entryOf(
 const storedValueOf = ({ type }: Field, source: unknown): unknown =>
   type === 'time' && typeof source === 'string' ? Date.parse(source) : source;
 
-/** Returns the id of an object that is shown by its id, or by a unique field. */
+/** Returns the id of a referenced object, which a response shows by id or by a unique field. */
 function idOf(
   { to, by }: { to: ReferenceTarget; by: string },
   source: unknown,
@@ -129,7 +127,7 @@ export function referredIn(contract: Contract, source: Was): [kind: string, id: 
   });
 }
 
-/** Returns the object with the names of a directory. */
+/** Replaces the names of referenced objects by those in the directory. */
 export function renamed(contract: Contract, source: Was, directory: Directory): Was {
   const all: Record<string, unknown> & { id: string } = { ...source };
   for (const [name, field] of Object.entries(contract.fields)) {

@@ -1,4 +1,5 @@
-// Objects at a past moment. Every event contains the whole object, so the last event up to a moment has its state at that moment.
+// Reads objects at a past moment. Every event contains the whole object, so the last event up to a moment
+// contains the state of the object at that moment.
 import type { Context } from '../../context.ts';
 import { isRestorable, type Contract } from '../../contract/contract.ts';
 import { responseProperties } from '../../contract/schemas.ts';
@@ -7,10 +8,10 @@ import { eventsAt } from '../../events/log.ts';
 import { tenantStatement, type Statement } from '../../store/statement.ts';
 import type { Moment } from './moment.ts';
 
-/** Object in its public representation. */
+/** Past object in its public representation. */
 export type Was = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** Number of events read at a time. */
+/** Maximum number of ids per read. */
 const readAtOnce = 500;
 
 const lastOfObjects = tenantStatement<{ sequence: number | null }>(
@@ -18,21 +19,20 @@ const lastOfObjects = tenantStatement<{ sequence: number | null }>(
   `SELECT (SELECT max(e.sequence) FROM events AS e INDEXED BY events_object WHERE e.workspace_id = :ws AND e.issue_id IS NULL
      AND e.entity_kind = :kind AND e.entity_id = value AND e.sequence <= :at) AS sequence FROM json_each(:ids)`,
 );
-/** For objects with a history of their own. */
 const lastOfSubjects = tenantStatement<{ sequence: number | null }>(
   'history.last_of_subjects',
   `SELECT (SELECT max(e.sequence) FROM events AS e INDEXED BY events_issue WHERE e.workspace_id = :ws AND e.issue_id = value
      AND e.sequence <= :at AND e.entity_kind = :kind) AS sequence FROM json_each(:ids)`,
 );
 
-/** Entities whose events are in a history of their own. */
+/** Entities whose events are indexed by `issue_id`, together with the events of their parts. */
 const subjects: ReadonlySet<string> = new Set(['issue', 'cycle']);
 
 export const isSubject = ({ name }: Pick<Contract, 'name'>): boolean => subjects.has(name);
 
 /**
- * Returns those of the objects that existed, deleted ones included, with the names that other objects had at their last change.
- * @param kind entity of the events, if not that of the contract: comments on issues
+ * Returns the objects that existed, including deleted ones. Names of referenced objects are those in the last
+ * event of the object.
  */
 export async function objectsAt(
   ctx: Context,
@@ -55,7 +55,10 @@ export async function objectsAt(
   return objects;
 }
 
-/** Returns the last events of an entity up to a sequence: of objects, or in the histories of subjects. */
+/**
+ * Returns the last event of each object up to a sequence.
+ * @param of `subject` for entities whose events are indexed by `issue_id`
+ */
 export function lastEvents(
   ctx: Context,
   of: 'subject' | 'object',
@@ -73,7 +76,11 @@ const lastOfParts = tenantStatement<{ sequence: number | null }>(
    WHERE e.sequence <= :at AND e.entity_kind = :kind GROUP BY e.issue_id, e.entity_id`,
 );
 
-/** Returns the last event, up to a sequence, of every object of an entity in the histories of subjects. */
+/**
+ * Returns the last event, up to a sequence, of each part of the subjects, such as the comments on issues.
+ * @param kind entity of the parts
+ * @param ids ids of the subjects
+ */
 export function lastEventsOfParts(
   ctx: Context,
   kind: string,
@@ -100,7 +107,7 @@ async function eventsBy(
   return events;
 }
 
-/** Returns the objects of an entity in the histories of issues at a moment. */
+/** Returns the parts of issues, such as comments, at a past moment. */
 export async function partsAt(
   ctx: Context,
   contract: Contract,
@@ -112,7 +119,10 @@ export async function partsAt(
   return new Map(parts.map((was) => [was.id, was]));
 }
 
-/** Returns the object of an event in its current schema; undefined if the event ends it. @param names properties to return */
+/**
+ * Returns the object in an event, in the current schema; undefined if the event deletes the object for good.
+ * @param names properties to return
+ */
 export function wasOf(
   contract: Contract,
   event: EventRow,
@@ -124,7 +134,7 @@ export function wasOf(
   const data = renderData(event);
   const was: Record<string, unknown> & { id: string } = { id: event.entityId };
   for (const name of names)
-    // A field that an event of an earlier version does not have did not exist yet.
+    // A field that is missing in an event of an earlier version did not exist yet.
     was[name] = name in data ? data[name] : (contract.fields[name]?.options.default ?? null);
   return was;
 }

@@ -1,5 +1,5 @@
-// Past moments that runs read, one after the other along the log. The directory is rebuilt only after an event that changed its contents,
-// so that a moment by itself costs nothing.
+// Past states for runs that read the log in order. The directory is rebuilt only after an event that changed
+// its contents, so most states need no read.
 import type { Entity } from '../../changes/change.ts';
 import type { Past } from '../../changes/past.ts';
 import type { Context, Directory } from '../../context.ts';
@@ -11,22 +11,22 @@ import { isSubject, objectsAt, partsAt, wasOf, type Was } from './objects.ts';
 
 const byName: ReadonlyMap<string, Contract> = new Map(contracts.map((contract) => [contract.name, contract]));
 
-/** True if an event of this entity may change the names that others are shown with. */
+/** Returns true for an entity of the directory, whose changes may alter names that other objects show. */
 export const isNaming = (kind: string): boolean => byName.get(kind)?.directory !== undefined;
 
 export interface SeenPast extends Past {
-  /** Returns the number of reads that the log has answered. */
+  /** Returns the number of calls of `responses` so far. */
   readonly answered: () => number;
 }
 
 export interface Pasts {
-  /** Returns the moment after an event, which contains the state of its own object. */
+  /** Returns the state right after an event. */
   at(event: EventRow): Promise<SeenPast>;
   /** Invalidates the cached directory, so that the next `at` rebuilds it. Must be called after an object is renamed. */
   moved(): void;
 }
 
-/** @param contextNow context of the reader, with the current directory */
+/** @param contextNow returns the context of the reader, with the current directory */
 export function createPasts(contextNow: () => Promise<Context>): Pasts {
   let known: Directory | null = null;
   return {

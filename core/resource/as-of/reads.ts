@@ -30,7 +30,7 @@ export function asOfQueryOf({ asOf }: Contract): TObject['properties'] {
   return asOf ? asOfQuery : {};
 }
 
-/** Returns the response schemas with `asOf`, the time of the shown state; omitted for the current state. */
+/** Returns the response schemas with the optional `asOf`: the time of the shown state. */
 export function withMoment(contract: Contract): { response: TSchema; page: TSchema } {
   const asOf = { asOf: Type.Optional(AsOf) };
   const schemas = schemasOf(contract);
@@ -40,7 +40,7 @@ export function withMoment(contract: Contract): { response: TSchema; page: TSche
   return { response, page: namedSchema(`${contract.title}AsOfPage`, Closed({ ...properties, ...asOf })) };
 }
 
-/** @throws what the reads throw: ApiError not_found, validation_failed, invalid_cursor */
+/** @throws ApiError not_found, validation_failed, invalid_cursor */
 export interface ReadsAt<W> {
   get(ctx: Context, id: string, asOf: string): Promise<W>;
   list(ctx: Context, query: Query, asOf: string): Promise<Page<W>>;
@@ -71,7 +71,7 @@ export function readsAt<W>(
       const tree = filterIn(then.directory, query);
       const passes = await filtering.passes(then, tree === null ? [] : [{ tree, at: '' }]);
       const sort = typeof query.sort === 'string' ? query.sort : sortOf(contract);
-      // Validates the parameter like the current list.
+      // An invalid `sort` is rejected as in a list of the current state.
       if (query.sort !== undefined) sortKeysOf(sortingsOf(contract), sort);
       const begin = beginOf(then, contract, query);
       const params = { kind: contract.name, at: moment.sequence };
@@ -103,7 +103,7 @@ export async function contextAt(ctx: Context, moment: Moment): Promise<Context> 
   };
 }
 
-/** True if the caller sees the team of the object at that moment. Everybody sees an object without a team. */
+/** Returns true if the caller can see the team of the object at that moment, or if the object has no team. */
 export function isSeen(
   { visibleTeams, directory }: Pick<Context, 'visibleTeams' | 'directory'>,
   { ofTeam }: Contract,
@@ -118,7 +118,7 @@ function idOfKey({ teams }: Context['directory'], key: string): string {
   return [...teams.values()].find((one) => one.key === key)?.id ?? '';
 }
 
-/** Returns the time of deletion as rows store it. */
+/** Returns the time of deletion as rows store it, in milliseconds. */
 export const deletedIn = ({ deletedAt }: Was): { deletedAt: number | null } => ({
   deletedAt: typeof deletedAt === 'string' ? Date.parse(deletedAt) : null,
 });

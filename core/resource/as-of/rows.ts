@@ -1,5 +1,5 @@
-// Reconstructs the past row of an object from its event: references by id, times in milliseconds. Values of the row that no event shows
-// keep their current state.
+// Reconstructs the past row of an object from its event: references by id, times in milliseconds. Values that
+// the event does not contain are taken from the current row.
 import { isRestorable, type Contract } from '../../contract/contract.ts';
 import type { Field } from '../../contract/field.ts';
 import { isReference, storedName } from '../../contract/schemas.ts';

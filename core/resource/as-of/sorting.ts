@@ -12,7 +12,7 @@ export interface AsOfSortKey {
   readonly direction: 'asc' | 'desc';
 }
 
-/** Ascending and descending keys by the names in `sort`, for names that are not those of a plain field. */
+/** Ascending and descending keys of the names in `sort` that are not plain fields. */
 export type SpecialKeys = Readonly<
   Record<string, readonly [ascending: readonly AsOfSortKey[], descending: readonly AsOfSortKey[]]>
 >;
