@@ -57,7 +57,7 @@ interface Counting {
   /** Ids of all issues that may have been in scope at any time. */
   readonly ids: readonly string[];
   readonly days: readonly DayEnd[];
-  /** Sequence at which counting stops; events from it on are ignored. */
+  /** First sequence that is not counted; default: all events are counted. */
   readonly before?: number;
   isIn(issue: EventIssue): boolean;
 }
@@ -86,7 +86,7 @@ export async function countedByDay(
 
 export interface DayEnd {
   readonly day: string;
-  /** Exclusive. Infinity for the last day, so that events written late still count. */
+  /** End of the day, exclusive; Infinity for the last day, so that events written late still count. */
   readonly endMs: number;
 }
 

@@ -1,4 +1,4 @@
-// Look-ups of teams and workflow states in a workspace's directory.
+// Lookups of teams and workflow states in a workspace's directory.
 import type { Entry } from '../contract/contract.ts';
 import type { Directory } from '../context.ts';
 import { invalidField, type Wrong } from '../lib/errors.ts';
@@ -18,7 +18,11 @@ export function findTeam({ teams }: Directory, name: string): TeamEntry | undefi
   return undefined;
 }
 
-/** Returns the error text for an unknown team. It does not list teams, since the caller may not see them all. @param input key or id */
+/**
+ * Returns the error text for an unknown team. The text does not list teams, since the caller may not see all
+ * of them.
+ * @param input key or id
+ */
 export function noTeam(input: string): Wrong {
   return { why: `There is no team ${input}.`, fix: 'Use a team that GET /api/v1/teams lists.' };
 }
@@ -39,10 +43,13 @@ export function statesOf(directory: Directory, teamId: string): StateEntry[] {
 
 const finished: ReadonlySet<StateType | undefined> = new Set(['completed', 'canceled', 'duplicate']);
 
-/** Returns true for states that need no more work. */
+/** Returns true for `completed`, `canceled` and `duplicate`. */
 export const isFinishedState = (type: StateType | undefined): boolean => finished.has(type);
 
-/** Returns the state that new issues of a team start in. */
+/**
+ * Returns the initial state of issues of a team: the first backlog state, else the first state.
+ * @throws Error if the team has no states
+ */
 export function firstState(directory: Directory, teamId: string): StateEntry {
   const states = statesOf(directory, teamId);
   const state = states.find(({ type }) => type === 'backlog') ?? states[0];

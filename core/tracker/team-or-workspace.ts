@@ -1,4 +1,5 @@
-// Lists of objects that belong to one team or to the whole workspace. The team filter returns all that issues of the team can use.
+// Lists of objects that belong to one team or to the whole workspace. The team filter returns all objects
+// that issues of the team can use.
 import { Type } from 'typebox';
 import type { Context } from '../context.ts';
 import type { Condition } from '../store/page.ts';

@@ -45,7 +45,7 @@ function requireOwnOfGuest(
     throw new ApiError('forbidden', 'Guests can delete only their own attachments.');
 }
 
-/** Stored fields that depend on the attachment. */
+/** Fields in which links and files differ. */
 export type Attaching = Pick<
   Parameters<typeof attachmentModel.create>[0],
   'kind' | 'title' | 'url' | 'contentType' | 'bytes' | 'sha256'

@@ -11,7 +11,7 @@ import { tenantOp } from '../../store/store.ts';
 import { issueModel, type Issue } from '../issues/kind.ts';
 import { attachment } from './contract.ts';
 
-/** Team id and number of the issue, selected with the row; the number is empty until committed. */
+/** Team id and number of the issue, separated by a space; the number is empty until the commit assigns it. */
 const issuePlace: Column<string> = {
   select:
     "(SELECT i.team_id || ' ' || coalesce(i.number, '') FROM issues AS i WHERE i.workspace_id = :ws AND i.id = attachments.issue_id)",
@@ -65,7 +65,9 @@ export const attachmentModel: EntityModel<Attachment, EntityResponse<typeof atta
   },
 );
 
-/** Replaces the events of a change with events of the issue, whose data is the issue with the attachment added. */
+/**
+ * Replaces the events of a change with events of the issue, whose data contains the issue and the attachment.
+ */
 export function withIssueEvents(issue: Issue, change: Change & { readonly after: object }): Change {
   return {
     ...change,

@@ -11,7 +11,10 @@ export function cleanName(input: string): string {
   return /^\.*$/.test(name) ? 'file' : name;
 }
 
-/** RFC 6266 with RFC 8187: an ASCII fallback for all clients, and the full name for those that support it. */
+/**
+ * Returns a Content-Disposition header (RFC 6266, RFC 8187): an ASCII fallback for all clients, and the full
+ * name for those that support it.
+ */
 export function dispositionOf(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   const whole = encodeURIComponent(name).replace(
@@ -23,7 +26,10 @@ export function dispositionOf(name: string): string {
 
 const typeName = /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/;
 
-/** Returns the media type of a Content-Type header, without its parameters. */
+/**
+ * Returns the media type of a Content-Type header without its parameters; `application/octet-stream` if
+ * invalid.
+ */
 export function mediaTypeOf(header: string | null): string {
   const [type = ''] = (header ?? '').split(';');
   const input = type.trim().toLowerCase();
@@ -46,7 +52,10 @@ const harmless = new Set([
   'text/csv',
 ]);
 
-/** Returns the media type to serve a file with. */
+/**
+ * Returns the media type to serve a file with: `application/octet-stream` for types that may contain active
+ * content.
+ */
 export function servedType(contentType: string): string {
   if (contentType === 'text/plain') return 'text/plain; charset=utf-8';
   return harmless.has(contentType) ? contentType : 'application/octet-stream';

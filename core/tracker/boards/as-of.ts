@@ -1,6 +1,6 @@
-// Boards at a past moment. The issues of that moment are grouped and sorted in memory. A card that has not moved since uses its current
-// rank; any other uses the rank of its last move before the moment. Cost: the issues, plus one event per earlier move of the cards that
-// moved since.
+// Boards at a past moment. The issues of that moment are grouped and sorted in memory. A card that has not
+// moved since uses its current rank; any other uses the rank of its last move before the moment. A request
+// reads the issues, plus one event per earlier move of each card that moved since.
 import type { Context } from '../../context.ts';
 import type { EntityResponse } from '../../contract/contract.ts';
 import { cursorOf } from '../../changes/list.ts';
@@ -227,7 +227,7 @@ async function ranksAt(
 ): Promise<ReadonlyMap<string, string>> {
   const { store, scope } = ctx;
   const ids = issues.map(({ id }) => id);
-  // Must be read before the moves, so that a card that moves in between is recognised as moved.
+  // Must be read before the moves, so that a card that moves in between is recognized as moved.
   const now = await store.read(scope, ranksNow, { boardId });
   const isThere = (await boardModel.find(ctx, boardId)) !== undefined;
   const moved = new Set(

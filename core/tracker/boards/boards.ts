@@ -1,4 +1,5 @@
-// Boards. Values they name must exist when the board is written. A value that is deleted later leaves an empty column or matches nothing.
+// Boards. Values that a board names must exist when the board is written. A value that is deleted later
+// leaves an empty column or matches nothing.
 import { sameValue } from '../../changes/change.ts';
 import type { Context, Directory } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';

@@ -1,4 +1,4 @@
-// Bodies of the board routes beyond create, read, update and delete.
+// Bodies of the board routes other than the default operations.
 import { Type, type Static } from 'typebox';
 import { responseProperties } from '../../contract/schemas.ts';
 import {
@@ -127,7 +127,10 @@ export const BoardMove = namedSchema(
 );
 export type Move = Static<typeof BoardMove>;
 
-/** Data of `board.card_moved`. It has only the id of the issue, since readers of boards may lack access to issues. */
+/**
+ * Data of `board.card_moved`: contains only the id of the issue, because readers of boards may lack access to
+ * issues.
+ */
 export const CardMoved = namedSchema(
   'BoardCardMoved',
   Closed({

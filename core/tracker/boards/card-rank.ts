@@ -25,7 +25,11 @@ export function requestedPosition({ sort }: Board, move: Move): OrderPosition | 
   return request && request.position;
 }
 
-/** Returns an issue that the caller can see. @param at field of the request that names it. @throws ApiError validation_failed */
+/**
+ * Returns an issue that the caller can see.
+ * @param at field of the request that names the issue
+ * @throws ApiError validation_failed
+ */
 export async function findVisibleIssue(ctx: Context, at: string, name: string): Promise<Issue> {
   const match = await issueModel.find(withIssueVisibility(ctx), name);
   if (match && match.deletedAt === null) return match;
@@ -93,7 +97,8 @@ export async function rankFor(ctx: Context, placing: Placing, to: OrderPosition)
   const beside = await nextInCell(ctx, placing, staged, { backwards: isBefore, from: anchor });
   const [from, until] = isBefore ? [beside, anchor] : [anchor, beside];
   if (currentRank !== null && isBetween(currentRank, from, until)) return null;
-  // Stay between the anchor and its nearest neighbour on the whole board, which may be a card of another column.
+  // Stays between the anchor and its nearest neighbor on the whole board, which may be a card of another
+  // column.
   const params = { boardId: resolved.board.id, rank: anchor, without: JSON.stringify([...staged.ids]) };
   const stored = await ctx.store.readOne(ctx.scope, isBefore ? rankBefore : rankBehind, params);
   const nearest = nearestOf([...staged.onBoard, stored?.rank], { backwards: isBefore, from: anchor });
@@ -102,7 +107,7 @@ export async function rankFor(ctx: Context, placing: Placing, to: OrderPosition)
 
 /** Staged cards of the board, except the card that is moved. */
 interface Staged {
-  /** Cards whose stored ranks no longer count, including the card that is moved. */
+  /** Cards whose stored ranks must be ignored, including the card that is moved. */
   readonly ids: ReadonlySet<string>;
   readonly onBoard: readonly string[];
   readonly inCell: readonly string[];
@@ -144,7 +149,10 @@ async function filterInCell(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** @param nearest rank that the new one must not pass. @param isLast true if it bounds from the start, false if from the end */
+/**
+ * @param nearest rank that the new one must not pass
+ * @param isLast true if `nearest` is a lower bound of the new rank, false if an upper bound
+ */
 function between(from: string | null, until: string | null, nearest: string | null, isLast: boolean): string {
   if (nearest === null || !isBetween(nearest, from, until)) return rankBetween(from, until, tail);
   return isLast ? rankBetween(nearest, until, tail) : rankBetween(from, nearest, tail);
@@ -168,7 +176,7 @@ async function rankOfOther(
 
 interface Direction {
   readonly backwards: boolean;
-  /** Rank to start after; absent: the first one in that direction. */
+  /** Rank after which the search starts; default: the first card in that direction. */
   readonly from?: string;
 }
 

@@ -6,7 +6,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import type { Board } from './kind.ts';
 
-/** Affects no row if the issue changed in the meantime or the position was taken. */
+/** Affects no row if the issue changed in the meantime. */
 const put = tenantStatement(
   'board_cards.put',
   `INSERT INTO board_cards (workspace_id, board_id, issue_id, rank)
@@ -21,7 +21,7 @@ export interface Reranked {
   readonly rank: string;
 }
 
-/** Staged form within a run: the ranks it writes, and the cell of the moved card. */
+/** Move that a run has staged: the new ranks, and the cell of the moved card. */
 interface CardEntity extends Entity, Reranked {
   readonly column: string;
   readonly lane: string | null;

@@ -75,13 +75,13 @@ export function answerOf(
   { columns, lanes, count, elsewhere }: Layout,
   pages: ReadonlyMap<string, PageOfCell>,
 ) {
-  // A cell beyond the limits has no cards here; its own request starts at the beginning.
+  // A cell beyond the limits has no cards in this response; its own request starts at the first card.
   const page = (name: string, counted: number): PageOfCell & { count: number } => {
     const { cards, pageInfo } = pages.get(name) ?? {
       cards: [],
       pageInfo: { hasNextPage: counted > 0, endCursor: null },
     };
-    // A card can move between the count and the read; the cards that are returned win.
+    // A card can move between the count and the read; the count then follows the returned cards.
     return { count: pageInfo.hasNextPage ? Math.max(counted, cards.length) : cards.length, cards, pageInfo };
   };
   return {
@@ -183,7 +183,10 @@ export function shapeOfCards(ctx: Context, fields: string | undefined): Shape | 
   return shape;
 }
 
-/** Validates the selected fields before any read. Returns a function that reads cards by issue id. @throws ApiError validation_failed */
+/**
+ * Validates the selected fields before any read, and returns a function that reads cards by issue id.
+ * @throws ApiError validation_failed
+ */
 function cardShape(
   ctx: Context,
   fields: string | undefined,

@@ -1,6 +1,6 @@
-// Reads the cards of many cells (a cell is the crossing of a column and a lane) in one statement. In manual order, a cell has moved cards,
-// sorted by rank, and unmoved cards, sorted by creation. Both come sorted from an index and are merged here, so the cost of a page is
-// proportional to its cards.
+// Reads the cards of many cells (a cell is the intersection of a column and a lane) in one statement. In
+// manual order, a cell has moved cards, sorted by rank, and unmoved cards, sorted by creation. Both come
+// sorted from an index and are merged here, so the cost of a page is proportional to its cards.
 import type { Context, Directory } from '../../context.ts';
 import type { CursorValue } from '../../lib/cursor.ts';
 import { beyond, type SortKey } from '../../store/page.ts';
@@ -13,7 +13,7 @@ import { Binding, hasKey, ofTeams, type ResolvedBoard } from './resolved-board.t
 
 export interface BoardCell {
   readonly column: Group;
-  /** Null if the board has no lanes, or for all of them. */
+  /** Lane of the cell; null for all lanes, or if the board has none. */
   readonly lane: Group | null;
 }
 
@@ -24,11 +24,11 @@ export interface CardPosition {
 }
 
 interface CellsQuery {
-  /** Per cell. */
+  /** Maximum number of cards per cell. */
   readonly limit: number;
-  /** Only cards after this position; before it if `backwards`. */
+  /** Position of the cursor: cards after it are read, or cards before it if `backwards`. */
   readonly from?: readonly CursorValue[];
-  /** Reads from the end; only for the manual order. */
+  /** True to read from the end; only for the manual order. */
   readonly backwards?: boolean;
 }
 

@@ -23,7 +23,7 @@ const allowed = (names: readonly GroupingName[]): string =>
 export const columnGrouping = groupedBy(groupings, allowed(groupings));
 /** Labels are excluded: a card is in exactly one lane. */
 const laneGroupings = groupings.filter((name) => name !== 'label');
-/** Order that people make by moving cards. */
+/** Value of `sort` for the manual order. */
 export const byHand = 'manual';
 export const columnsMax = 50;
 

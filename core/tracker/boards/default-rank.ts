@@ -4,11 +4,11 @@
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Alphabet of ids, in byte order like `digits`. */
 const letters = '0123456789abcdefghjkmnpqrstvwxyz';
-/** Head of an eight-digit integer in core/lib/rank.ts, enough for milliseconds over some thousand years. */
+/** Head of an eight-digit integer in core/lib/rank.ts, enough for milliseconds of some thousand years. */
 const head = 'h';
 const width = 8;
 const count = digits.length ** width;
-/** Times before 1970 are below the middle. */
+/** Middle of the range, so that times before 1970 have a rank as well. */
 const newest = count / 2 - 1;
 const idPrefix = 'iss_';
 const idChars = 26;
@@ -23,7 +23,7 @@ export function defaultRank(createdAt: number, id: string): string {
 /** A position in creation order. Issues created later, or at the same time with a greater id, come before it. */
 export interface CreationPosition {
   readonly at: number;
-  /** Compared as an id; may be shorter or longer than one. */
+  /** Bound for ids; may be shorter or longer than an id. */
   readonly id: string;
 }
 
@@ -49,7 +49,7 @@ function idAt(fraction: string): string {
   return rest === ending ? id : justBelow(id);
 }
 
-/** Returns the greatest string below an id or id prefix, in practice. */
+/** Returns a bound just below an id or id prefix: no id is between the two. */
 function justBelow(id: string): string {
   return id.slice(0, -1) + String.fromCharCode(id.charCodeAt(id.length - 1) - 1) + above;
 }

@@ -17,14 +17,14 @@ import {
 
 type FieldEntry = Entry<typeof field>;
 
-/** Behaviour that depends on the type of the field. */
+/** Behavior that depends on the type of the field. */
 interface FieldTypeGrouping {
   /** Key in requests for issues without a value, if not `none`. */
   readonly none?: string;
   readonly resolve?: Grouping['resolve'];
-  /** Returns the stored key for a value as issues show it. */
+  /** Converts a value in API representation to the key of its group. */
   keyOf(fieldValue: FieldValue): GroupKey;
-  /** Returns the value as issues show it for the value of a column; undefined if unknown. */
+  /** Converts the value of a column to the API representation; undefined if unknown. */
   fieldValueOf(visibility: BoardVisibility, value: string): FieldValue | undefined;
   titleOf(visibility: BoardVisibility, value: string): string;
   derived(visibility: BoardVisibility, counted: ReadonlySet<GroupKey>): readonly (string | null)[];
@@ -33,7 +33,7 @@ interface FieldTypeGrouping {
 function optionsOf({ options }: FieldEntry): FieldTypeGrouping {
   const find = (value: string) => options.find((option) => option.value === value);
   return {
-    // No option value begins with a hyphen.
+    // Option values cannot begin with a hyphen, so `-` is free for issues without a value.
     ...(find(none) ? { none: '-' } : {}),
     resolve(ctx, _, requested, path) {
       const option = find(requested) ?? options.find(({ name }) => foldName(name) === foldName(requested));
@@ -100,7 +100,7 @@ function byField(field: FieldEntry, values: FieldTypeGrouping): Grouping {
   };
 }
 
-/** Replaces the grouping by a deleted field: no issue has a value. */
+/** Grouping in place of a deleted field: no issue has a value. */
 export const gone: Grouping = {
   column: 'NULL',
   none,

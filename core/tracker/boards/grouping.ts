@@ -1,5 +1,6 @@
-// Groupings of columns and swimlanes. A grouping maps values to the keys of rows, and tells which fields change when a card moves to a
-// value. To add one, add an entry to `groupingOf`; custom fields are in field-grouping.ts.
+// Groupings of columns and swimlanes. A grouping maps values to the keys of rows, and computes the patch of
+// an issue whose card moves to a value. To add one, add an entry to `groupingOf`; custom fields are in
+// field-grouping.ts.
 import type { Directory } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { foldName } from '../../lib/case-folding.ts';
@@ -44,20 +45,30 @@ export interface Group {
 export interface Grouping {
   /** Column or SQL expression of issues that holds the keys; null if the label table holds them. */
   readonly column: string | null;
-  /** Each key belongs to one team. */
+  /** True if each key belongs to one team. */
   readonly ofTeam?: true;
   /** Key in requests for issues without a value; absent if every issue has one. */
   readonly none?: string;
-  /** Resolves a name in a request to a value. Absent: requests give values only. @throws ApiError validation_failed */
+  /**
+   * Resolves a name in a request to a value; absent if requests give only values.
+   * @throws ApiError validation_failed
+   */
   resolve?(ctx: Naming, visibility: BoardVisibility, requested: string, path: string): string;
   /** Returns the row keys of a value. */
   keysOf(visibility: BoardVisibility, value: string | null): readonly GroupKey[];
   /** Returns the keys of an issue. */
   keysOn(issue: Grouped): readonly GroupKey[];
   titleOf(visibility: BoardVisibility, value: string | null): string;
-  /** Returns all values in order. @param counted keys that cards have */
+  /**
+   * Returns all values in order.
+   * @param counted keys that cards have
+   */
   derived(visibility: BoardVisibility, counted: ReadonlySet<GroupKey>): readonly (string | null)[];
-  /** Returns the patch for an issue that is moved to a group. @param left groups that it leaves. @throws ApiError validation_failed */
+  /**
+   * Returns the patch for an issue that is moved to a group.
+   * @param left groups that the issue leaves
+   * @throws ApiError validation_failed
+   */
   moved(visibility: BoardVisibility, issue: Issue, to: Group, left: readonly Group[]): IssuePatch;
 }
 
@@ -106,7 +117,7 @@ const nameOfState = ({ directory }: BoardVisibility, value: string): string =>
   directory.states.get(value)?.name ?? value;
 
 const state = byStates(
-  // By name, so that a column of a board of several teams includes the states of each.
+  // States are matched by name, so that a column includes the states of every team of the board.
   (visibility, value) => {
     const name = foldName(nameOfState(visibility, value));
     return statesIn(visibility).filter((one) => foldName(one.name) === name);

@@ -4,7 +4,6 @@ import { composedStatement, type Value } from '../../store/statement.ts';
 import { none, type Group, type Grouping, type GroupKey } from './grouping.ts';
 import { Binding, ofTeams, type ResolvedBoard } from './resolved-board.ts';
 
-/** Configuration of a column. */
 type ColumnConfig = NonNullable<ResolvedBoard['board']['columns']>[number];
 
 /** Returns the key that requests use for the group of a value. */
@@ -59,9 +58,12 @@ function findDerived(resolved: ResolvedBoard, grouping: Grouping, key: string): 
 export interface Layout {
   readonly resolved: ResolvedBoard;
   readonly columns: readonly Group[];
-  /** Null if the board has none. */
+  /** Lanes, top to bottom; null if the board has none. */
   readonly lanes: readonly Group[] | null;
-  /** Takes indexes into `columns` and `lanes`; without a lane, counts all lanes. */
+  /**
+   * Returns the number of cards in a cell, given indexes into `columns` and `lanes`; without `lane`, in the
+   * column.
+   */
   count(column: number, lane?: number): number;
   /** Number of cards in no column. */
   readonly elsewhere: number;

@@ -152,7 +152,6 @@ function valueMeant(
   return grouping.resolve?.(ctx, resolved, requested, at) ?? requested;
 }
 
-/** Returns the lane that an issue is in. */
 function laneOf(resolved: ResolvedBoard, issue: Issue): Group | null {
   const { lanes } = resolved;
   if (!lanes) return null;

@@ -24,7 +24,7 @@ export class Binding {
     return `(SELECT value FROM json_each(${this.bind(JSON.stringify(values))}))`;
   }
 
-  /** Returns the conditions as SQL text. */
+  /** Binds the parameters of the conditions, and returns their SQL. */
   add(conditions: readonly Condition[]): string[] {
     for (const { params } of conditions) Object.assign(this.params, params);
     return conditions.map(({ sql }) => sql);
@@ -37,11 +37,11 @@ export interface ResolvedBoard extends BoardVisibility {
   readonly lanes: Grouping | null;
   /** Conditions on the issues of the board, except the team. */
   readonly conditions: readonly Condition[];
-  /** Ids of the labels that columns can stand for; empty for other groupings. */
+  /** Ids of the labels that can be columns; empty for other groupings. */
   readonly labels: readonly string[];
 }
 
-/** @param ctx context that sees the issues the caller may read */
+/** @param ctx context whose `visibleTeams` are the teams in which the caller may read issues */
 export async function resolveBoard(ctx: Context, board: Board): Promise<ResolvedBoard> {
   const { directory, visibleTeams } = ctx;
   const isOther = visibleTeams !== null && board.teamId !== null && !visibleTeams.has(board.teamId);
@@ -91,7 +91,7 @@ export function hasKey(
   return column === null ? carries(listed) : `${column} ${listed}`;
 }
 
-/** Returns the keys of an issue that the board knows; [null] if there is none. */
+/** Returns the group keys of an issue; `[null]` if the issue is in the group without a value. */
 export function keysHad(
   { labels }: ResolvedBoard,
   { column, keysOn }: Grouping,

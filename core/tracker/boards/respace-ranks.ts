@@ -1,5 +1,6 @@
-// Respaces ranks. Ranks grow when cards are inserted at the same position again and again. Once a rank is too long, all cards that share
-// its prefix get short, evenly spaced ranks below that prefix; other cards keep their rank and position.
+// Respaces ranks. Ranks grow when cards are repeatedly inserted at the same position. Once a rank is too
+// long, all cards that share its prefix get short, evenly spaced ranks below that prefix; other cards keep
+// their rank and position.
 import type { Context } from '../../context.ts';
 import { rankLengthMax, ranksBelow } from '../../lib/rank.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -26,7 +27,10 @@ const fill = tenantStatement(
 
 type RespacedRank = Pick<Placed, 'rank' | 'respacing'>;
 
-/** Returns the rank that the card gets, and the writes for other cards. @param rank rank computed for the card */
+/**
+ * Returns the rank that the card gets, and the writes for other cards.
+ * @param rank rank computed for the card
+ */
 export async function respaceRanks(
   ctx: Context,
   board: Board,

@@ -1,4 +1,4 @@
-// Validation of working hours, and protection of calendars in use by an SLA policy.
+// Validates working hours, and rejects the deletion of a calendar that an SLA policy uses.
 import { getEntity, removed } from '../../changes/operations.ts';
 import type { Entry } from '../../contract/contract.ts';
 import type { BusinessWeek, Hours } from '../../lib/business-time.ts';
@@ -18,7 +18,7 @@ const policyBy = tenantStatement<{ name: string }>(
   'calendars.policy_by',
   `SELECT name FROM sla_policies WHERE workspace_id = :ws AND calendar_id = :id AND calendar_id IS NOT NULL AND deleted_at IS NULL LIMIT 1`,
 );
-/** Fails the batch of a deletion if a policy came to use the calendar in the meantime. */
+/** Fails the batch of a deletion if a policy started to use the calendar in the meantime. */
 const unused = tenantStatement(
   'calendars.unused',
   `UPDATE calendars SET version = version WHERE workspace_id = :ws AND id = :id AND NOT EXISTS
@@ -85,7 +85,7 @@ function minutesOf({ from, to }: { from: string; to: string }): Hours {
 
 const weeks = new WeakMap<CalendarEntry, BusinessWeek>();
 
-/** Converts a calendar to the form that business time is counted with. */
+/** Converts a calendar to the form that `business-time.ts` takes. */
 export function weekOf(entry: CalendarEntry): BusinessWeek {
   const known = weeks.get(entry);
   if (known) return known;

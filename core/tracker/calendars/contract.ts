@@ -1,4 +1,3 @@
-// Calendars: working hours in a time zone, and holidays.
 import { Type, type Static } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { json, text } from '../../contract/field.ts';

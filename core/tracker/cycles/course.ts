@@ -1,4 +1,5 @@
-// State changes of cycles: creation ahead, start, completion. Pure except for reads of numbers and end times.
+// Computes state changes of cycles: creation ahead, start and completion. Reads only numbers and end times
+// from the store, and writes nothing.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -28,7 +29,10 @@ export async function nextNumber({ store, scope }: Reading, teamId: string): Pro
 
 export const nameOfNumber = (number: number): string => `Cycle ${number}`;
 
-/** Returns the cycles that the rhythm of the team lacks, after all existing ones. @param open cycles of the team that are not completed */
+/**
+ * Returns the cycles that the rhythm of the team requires to be created, after all existing ones.
+ * @param open cycles of the team that are not completed
+ */
 export async function createAhead(ctx: Context, team: TeamEntry, open: readonly Cycle[]): Promise<Change[]> {
   const missing = (team.cycles?.ahead ?? 0) - open.filter(({ status }) => status === 'upcoming').length;
   if (!team.cycles || missing <= 0) return [];

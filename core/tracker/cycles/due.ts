@@ -1,10 +1,11 @@
-// Due time of the next state change of a team's cycles. A team has one timer for all of its cycles, so changes happen in order. The due
-// time is computed from the table in the batch that changes it, so concurrent changes of the same team cannot make it wrong.
+// Due time of the next state change of a team's cycles. A team has one timer for all of its cycles, so
+// changes happen in order. The due time is computed from the table in the batch that changes it, so it is
+// correct under concurrent changes.
 import { neverMs } from '../../events/work.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 
-/** Name of the timer, whose subjects are teams, and of the actor. */
+/** Name of the timer of a team, and of the actor of its events. */
 export const cyclesTimerName = 'cycles';
 
 /**

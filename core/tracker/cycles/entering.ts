@@ -18,7 +18,7 @@ const remember = tenantStatement(
   `INSERT OR IGNORE INTO cycle_issues (workspace_id, cycle_id, id) VALUES (:ws, :cycleId, :issueId)`,
 );
 
-/** Statements for the batch that puts an issue into a cycle. */
+/** Returns statements for the batch that puts an issue into a cycle. */
 export function enteringOps(
   scope: Scope,
   issue: { readonly id: string; readonly teamId: string; readonly cycleId: string | null },
@@ -76,7 +76,10 @@ export function cycleAfterRestore(
   return match && (isFinished || match.status !== 'completed') ? match.id : null;
 }
 
-/** Statements for the batch that restores an issue: its cycle must not be completed at the same time. */
+/**
+ * Returns statements for the batch that restores an issue, which fail if the cycle is completed at the same
+ * time.
+ */
 export function requireOpenOps({ scope, directory }: Context, teamId: string, cycleId: string | null): Op[] {
   return cycleId === null || directory.cycles.get(cycleId)?.status === 'completed'
     ? []

@@ -1,4 +1,4 @@
-// Filter values `current`, `next` and `previous`: the matching cycle of each team now.
+// Resolves the filter values `current`, `next` and `previous` to the matching cycle of each team.
 import type { Directory } from '../../context.ts';
 import type { FilterWay } from '../../lib/filter.ts';
 import { namesIn } from '../../resource/filter.ts';

@@ -4,7 +4,7 @@ import { weekdays } from '../../lib/business-time.ts';
 import { utcToWall, wallToUtc, type WallTime } from '../../lib/zone.ts';
 import type { Rhythm } from '../teams/contract.ts';
 
-/** Milliseconds since the epoch. */
+/** Times in milliseconds since the epoch. */
 export interface Span {
   readonly startsAt: number;
   readonly endsAt: number;

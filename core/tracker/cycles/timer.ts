@@ -28,8 +28,9 @@ export const cycleTimer: DueTimer = {
     const waits = putOff(ctx, teamId, { name: cyclesTimerName, id: teamId });
     if (waits) return waits;
     const { changes, ops = [] } = await step(ctx, teamId);
-    // Must be the last statement, so that it computes the next due time from the result of this step. `neverMs`: this step already created
-    // the cycles ahead.
+    // Must be the last statement, so that it computes the next due time from the result of this step. With
+    // `neverMs` a team without open cycles is not due again, because this step already created the cycles
+    // ahead.
     return { changes, ops: [...ops, cyclesDueOp(ctx.scope, teamId, neverMs)] };
   },
 };
@@ -44,7 +45,7 @@ async function step(ctx: Context, teamId: string): Promise<Step> {
   const all = (await ctx.store.read(ctx.scope, stillOpen, { teamId })).map((row) => cycleModel.fromRow(row));
   const open = all.filter(({ status }) => status !== 'completed');
   const unsettled = all.find(({ status }) => status === 'completed');
-  // Rollover goes first, so that the next cycle starts with all of its issues.
+  // Rollover precedes the start of the next cycle, so that the cycle starts with all of its issues.
   if (unsettled) return rolledOver(ctx, unsettled, open[0] ?? null);
   const active = open.find(({ status }) => status === 'active');
   const [first] = open;

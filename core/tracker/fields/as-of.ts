@@ -1,6 +1,7 @@
-// Custom fields of issues at a past moment. Events name fields by key and contain only fields that existed when they were written; values
-// of a deleted field come back when it is restored. A value is therefore taken from the last event written while the field existed, never
-// from an event about another field with the same key.
+// Custom fields of issues at a past moment. Events name fields by key and contain only fields that existed
+// when they were written; values of a deleted field reappear when the field is restored. A value is therefore
+// taken from the last event written while the field existed, never from an event about another field with the
+// same key.
 import type { Context } from '../../context.ts';
 import { renderData, type EventRow } from '../../events/event.ts';
 import type { Moment } from '../../resource/as-of/moment.ts';
@@ -31,13 +32,16 @@ interface Span {
 interface FieldThen {
   readonly id: string;
   readonly key: string;
-  /** Latest first; the first one includes the moment. */
+  /** Spans, latest first; the first includes the moment. */
   readonly spans: readonly Span[];
 }
 
 type FieldValuesByKey = Readonly<Record<string, FieldValue>>;
 
-/** Returns the issues with their values of the fields that existed. @param issues as their last events show them */
+/**
+ * Sets the values of the fields that existed at the moment.
+ * @param issues issues as in their last events
+ */
 export async function withFieldsAt(
   ctx: Context,
   issues: readonly Was[],
@@ -84,7 +88,10 @@ async function earlierValues(
 const valuesIn = (event: EventRow): FieldValuesByKey | null =>
   (renderData(event) as { fields?: FieldValuesByKey }).fields ?? null;
 
-/** Returns the fields that existed at that time. @param lifecycle creations, deletions and restorations of all fields, in order */
+/**
+ * Returns the fields that existed at that time.
+ * @param lifecycle creations, deletions and restorations of all fields, in order
+ */
 async function fieldsOf(
   ctx: Context,
   lifecycle: readonly { readonly id: string; readonly type: string; readonly sequence: number }[],

@@ -126,13 +126,11 @@ function recordOf<V>(types: readonly string[], description: string): TUnsafe<Rec
 
 const types = ['string', 'number', 'boolean', 'array'];
 
-/** Custom field values in a request. */
 export const fieldsInput = recordOf<FieldValue | null>(
   [...types, 'null'],
   'Map of field key → value. Omitted fields keep their value; null removes it.',
 );
 
-/** Custom field values in a response. */
 export const fieldsResponse = recordOf<FieldValue>(
   types,
   'Map of field key → value; fields without a value are omitted.',

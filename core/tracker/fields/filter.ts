@@ -13,7 +13,7 @@ import { numberMax } from './values.ts';
 
 type FieldEntry = Entry<typeof field>;
 
-/** Indexed by the names that filters and sorts use. */
+/** Returns a value for each field by its name in filters and sorts; fields with null are omitted. */
 function byFieldName<T>({ fields }: Directory, of: (field: FieldEntry) => T | null): Record<string, T> {
   const all: Record<string, T> = {};
   for (const field of fields.values()) {
@@ -68,10 +68,13 @@ function columnOf(field: FieldEntry): FilterColumn {
   };
 }
 
-/** SQL for the value of a field, or NULL. Ids are safe to embed: letters, digits and an underscore. */
+/**
+ * Returns SQL for the value of a field, NULL if missing. Ids are safe to embed: letters, digits and an
+ * underscore.
+ */
 export const customValue = ({ id }: Pick<FieldEntry, 'id'>): string => `json_extract(fields_json, '$.${id}')`;
 
-/** Multi-selects and members have no sort order: several values, or only ids. */
+/** Multi-selects and members have no sort order, because they contain several values, or only ids. */
 const isUnordered = ({ type }: FieldEntry): boolean => type === 'multi_select' || type === 'member';
 
 export const customSortings = (directory: Directory): Record<string, Sorting> =>
@@ -89,7 +92,10 @@ function endsOf({ type, options }: FieldEntry): readonly [above: string | number
   return ['\u{10FFFF}', ''];
 }
 
-/** Returns SQL that is never NULL. @param missing substitute for a missing value */
+/**
+ * Returns SQL that is never NULL.
+ * @param missing substitute for a missing value
+ */
 function orderOf(field: FieldEntry, missing: string | number): string {
   const value = customValue(field);
   if (field.type === 'select') {
@@ -116,7 +122,7 @@ export const customKeys = (directory: Directory): SpecialKeys =>
     return [[{ of: of(above), direction: 'asc' }], [{ of: of(below), direction: 'desc' }]];
   });
 
-/** Returns null for an option that no longer exists. */
+/** Returns a function that ranks values; its result is null for an option that no longer exists. */
 function rankOf({ type, options }: FieldEntry): (value: FieldValue) => string | number | null {
   switch (type) {
     case 'number':

@@ -133,7 +133,10 @@ function requireAll({ ctx, teamId, at }: Writing, input: object): void {
 
 const isOf = ({ teamId }: FieldEntry, issueTeam: string): boolean => teamId === null || teamId === issueTeam;
 
-/** Returns a field of the team, or one whose value the issue has from another team. @throws ApiError validation_failed (unknown_field) */
+/**
+ * Returns a field of the team, or one whose value the issue has from another team.
+ * @throws ApiError validation_failed (unknown_field)
+ */
 function fieldOf({ ctx, teamId, before }: Writing, key: string, path: string): FieldEntry {
   const known: string[] = [];
   for (const field of ctx.directory.fields.values()) {
@@ -193,7 +196,7 @@ const readers: Readonly<Record<FieldEntry['type'], (reading: Reading) => FieldVa
     const wanted = readAs(reading, 'string', 'Give the id, e-mail address or name of a member, or `me`.');
     const id = idOfName(ctx, member, wanted, path);
     const entry = ctx.directory.members.get(id);
-    // A member who was removed stays in place.
+    // A removed member may stay the value of the field.
     if (entry && (!entry.removed || id === reading.before)) return id;
     throw wrong(reading, 'not_found', { why: `There is no member ${id}.`, fix: 'Give the id of a member.' });
   },

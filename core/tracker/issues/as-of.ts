@@ -1,6 +1,7 @@
-// Issues at a past moment. A single issue is its last event before the moment. A list has two parts: issues without changes since then come
-// from the tables as usual; changed issues are read from the log, then filtered and sorted in memory by the same rules. Cost: the list,
-// plus one event per issue changed since.
+// Issues at a past moment. A single issue is its last event before the moment. A list has two parts: issues
+// without changes since then come from the tables as usual; changed issues are read from the log, then
+// filtered and sorted in memory by the same rules. A list reads its page, plus one event per issue changed
+// since.
 import type { Context } from '../../context.ts';
 import type { EntityResponse } from '../../contract/contract.ts';
 import { pageOfModel } from '../../changes/list.ts';
@@ -109,7 +110,7 @@ type ListedThen = Page<IssueResponse> & { readonly asOf: ReturnType<typeof toMom
 
 interface IssuesThen {
   readonly issues: readonly Was[];
-  /** Ids of all issues changed since, in the result or not. */
+  /** Ids of all issues that changed after the moment, including issues that are not in the result. */
   readonly changed: readonly string[];
 }
 
@@ -151,7 +152,7 @@ async function allTabled(then: Context, where: readonly Condition[], most: numbe
   }
 }
 
-/** Returns the changed issues that the caller can see and that existed, as in the log, with names of that moment. */
+/** Returns the changed issues that existed and that the caller can see, with names of that moment. */
 async function loggedIssues(
   then: Context,
   changed: readonly string[],
@@ -168,7 +169,10 @@ interface Unchanged {
   readonly isWhole: boolean;
 }
 
-/** Reads unchanged issues from the tables, and returns the ids of changed ones. @param read reads the issues that match `others` */
+/**
+ * Reads unchanged issues from the tables, and returns the ids of changed ones.
+ * @param read reads the issues that match `others`
+ */
 async function unchanged<T>(
   ctx: Context,
   moment: Moment,
@@ -223,8 +227,8 @@ async function tabled(
 }
 
 /**
- * Returns issues with the parts that change without an event of the issue: `updatedAt` by comments, `slaDueAt` by clocks, and custom
- * fields.
+ * Returns past issues, including the parts that change without an event of the issue: `updatedAt` by
+ * comments, `slaDueAt` by clocks, and custom fields.
  */
 async function issuesAt(ctx: Context, ids: readonly string[], moment: Moment): Promise<Map<string, Was>> {
   const issues = await objectsAt(ctx, issue, ids, moment);
@@ -239,7 +243,7 @@ async function issuesAt(ctx: Context, ids: readonly string[], moment: Moment): P
   return issues;
 }
 
-/** Returns the earliest due time among the clocks of each issue that were counting at that time. */
+/** Returns the earliest due time among the open clocks of each issue at that time. */
 async function dueAt(
   ctx: Context,
   ids: readonly string[],
@@ -255,7 +259,6 @@ async function dueAt(
   return due;
 }
 
-/** Adds names as they were at that time. */
 async function withNamesAt(ctx: Context, moment: Moment, issues: readonly Was[]): Promise<Was[]> {
   const referred = issues.flatMap((was) => [
     ...referredIn(issue, was),

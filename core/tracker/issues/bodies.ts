@@ -106,7 +106,6 @@ export const IssueBulkCreate = namedSchema(
 
 export const selectedMax = 500;
 const nothing: WrittenFields = [];
-/** Issues selected by id or identifier. */
 export const issueNames = Type.Unsafe<string[]>({
   ...Type.Array(nameOf(issue), {
     minItems: 1,
@@ -115,7 +114,6 @@ export const issueNames = Type.Unsafe<string[]>({
   }),
   [writes]: nothing,
 });
-/** Issues selected by id or by a filter. */
 const selection = {
   ids: Type.Optional(issueNames),
   filter: Type.Optional(
@@ -140,7 +138,6 @@ export const IssueBulkUpdate = namedSchema(
   }),
 );
 
-/** Changes of one issue by a bulk operation. */
 export const IssueChanges = namedSchema(
   'IssueChanges',
   Closed({

@@ -1,4 +1,3 @@
-// Creation of issues, single or in bulk.
 import type { Static } from 'typebox';
 import type { Change, ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
@@ -38,8 +37,10 @@ export async function idOfExternal(
 }
 
 /**
- * External ids are unique in the workspace. Guests cannot set them, and get the same error whether an id is free, visible or hidden: so a
- * guest cannot probe the ids of hidden teams, or occupy an id that a synchronization needs. @throws ApiError conflict
+ * External ids are unique in the workspace. Guests cannot set them, and get the same error whether an id is
+ * free, visible or hidden: so a guest cannot probe the ids of hidden teams, or occupy an id that a
+ * synchronization needs.
+ * @throws ApiError conflict
  */
 async function requireExternalFree(ctx: Context, reference: ExternalReference, at: string): Promise<void> {
   const isGuest = ctx.visibleTeams !== null && ctx.actor.kind !== 'plugin';
@@ -84,7 +85,7 @@ export async function createIssues(ctx: Context, inputs: readonly IssueInput[]):
   }
   const issues = planned.map(({ issue }) => issue.after);
   await requireFreeNumbers(ctx, issues, (index) => `issues.${index}.number`);
-  // Given numbers go first, so that assigned numbers come after all of them.
+  // Given numbers are committed first, so that assigned numbers follow all of them.
   const numbered = Object.groupBy(planned, ({ issue }) => (issue.after.number === null ? 'next' : 'given'));
   return {
     changes: [...(numbered.given ?? []), ...(numbered.next ?? [])].flatMap(({ issue, below }) => [
@@ -144,7 +145,10 @@ async function planWithTemplate(
   return { issue, below };
 }
 
-/** @param at prefix of the paths in errors, such as `issues.3.` @throws ApiError */
+/**
+ * @param at prefix of the paths in errors, such as `issues.3.`
+ * @throws ApiError
+ */
 export async function planIssue(
   ctx: Context,
   input: Omit<IssueInput, 'templateId'>,

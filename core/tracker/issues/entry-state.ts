@@ -1,4 +1,5 @@
-// Returns the state of a new issue without a given state: triage, if the team triages such issues, else its backlog.
+// Chooses the state of a new issue without a given state: triage, if the team triages such issues, else its
+// backlog.
 import type { Context } from '../../context.ts';
 import { firstState, statesOf, type StateEntry } from '../directory.ts';
 

@@ -1,5 +1,5 @@
-// Filter fields of issues, with the same names in lists, webhook filters and plugin subscriptions. In addition to the fields of the
-// contract: identifier, state id, labels (which have their own table), and custom fields.
+// Filter fields of issues, with the same names in lists, webhook filters and plugin subscriptions. Adds
+// identifier, state id, labels (which have their own table) and custom fields to the fields of the contract.
 import type { Context } from '../../context.ts';
 import { objectsAt } from '../../resource/as-of/objects.ts';
 import { isSeen } from '../../resource/as-of/reads.ts';

@@ -1,5 +1,5 @@
-// Checks numbers given by an import: the team must never have used them. Reports all conflicts at once, so that a bulk import can drop
-// exactly those.
+// Checks numbers given by an import: the team must never have used them. All conflicts are reported at once,
+// so that a bulk import can omit them.
 import type { Context } from '../../context.ts';
 import { ApiError, type ErrorDetail } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';

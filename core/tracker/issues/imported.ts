@@ -1,5 +1,5 @@
-// Fields that only imports can set: number, creation time and creator. They need a scope of their own, because they let a key write in the
-// name of another member.
+// Fields that only imports can set: number, creation time, creator and state times. They require a separate
+// scope, because they allow a key to write in the name of another member.
 import { Type } from 'typebox';
 import { isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
@@ -117,13 +117,16 @@ export function importedTimes(
     completedAt: timeOf('completedAt'),
     canceledAt: timeOf('canceledAt'),
   };
-  // Without `createdAt` the issue is created now, even if the work was done earlier in another system.
+  // Without `createdAt` the creation time is now, which may be later than the given state times.
   const createdAt = input.createdAt === undefined ? null : created.createdAt;
   requireInOrder([['createdAt', createdAt], ...Object.entries(times)], at);
   return times;
 }
 
-/** @param times in the order in which they happen. @throws ApiError validation_failed */
+/**
+ * @param times in the order in which they happen
+ * @throws ApiError validation_failed
+ */
 function requireInOrder(times: readonly (readonly [name: string, time: number | null])[], at: string): void {
   const known = times.flatMap(([name, time]) => (time === null ? [] : [{ name, time }]));
   for (const [index, { name, time }] of known.entries()) {

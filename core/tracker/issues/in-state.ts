@@ -1,4 +1,5 @@
-// Fields that follow the workflow state of an issue. Every writer of `stateId` takes them from here.
+// Fields that follow the workflow state of an issue. Every writer of `stateId` must set them with these
+// functions.
 import type { Context } from '../../context.ts';
 import type { Issue } from './kind.ts';
 

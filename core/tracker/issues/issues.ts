@@ -109,7 +109,7 @@ function treeIn(text: string): unknown {
     return parseJson(text);
   } catch {
     const fix = 'Give JSON such as {"priority":{"in":["high","urgent"]}}.';
-    // The position of a fault is useless for text that is not an attempt at an object.
+    // The position of a syntax error is useful only in text that looks like an object.
     const fault = text.trimStart().startsWith('{') ? findJsonFault(text) : null;
     if (!fault) throw invalidField('filter', 'invalid_format', fix);
     const why = `This is not valid JSON: expected ${fault.expected} at ${positionText(text, fault.at)}.`;

@@ -133,7 +133,7 @@ const storedFields = {
   } as Column<readonly string[]>,
   /** Values of custom fields; null if there are none. */
   fieldValues: json<FieldValues | null>('fields_json'),
-  /** Team id and number of the parent, selected with the issue. */
+  /** Team id and number of the parent, separated by a space. */
   parentPlace: {
     select:
       "(SELECT p.team_id || ' ' || p.number FROM issues AS p WHERE p.workspace_id = :ws AND p.id = issues.parent_id)",
@@ -251,7 +251,7 @@ export const issueModel = modelOf(issue, {
   },
 });
 
-/** Statements for a batch that puts an issue into a project or a milestone. */
+/** Returns statements for a batch that puts an issue into a project or a milestone. */
 function projectOps(scope: Scope, before: Issue | null, after: Issue): Op[] {
   const { id, projectId } = after;
   const isAnew = projectId !== null && projectId !== before?.projectId;
@@ -271,7 +271,10 @@ function isPlacedAnew(before: Issue | null, after: Issue): boolean {
   );
 }
 
-/** Assigns a number of the issue's new team. The former identifier keeps resolving to the issue. */
+/**
+ * Returns statements that assign a number of the issue's team. A former identifier still resolves to the
+ * issue.
+ */
 function numbering(scope: Scope, before: Issue | null, { id, teamId, number: requested }: Issue): Op[] {
   if (!before && requested !== null)
     return [tenantOp(scope, takeRequestedNumber, { teamId, number: requested }, { expectRows: 1 })];
@@ -342,7 +345,7 @@ function labelsOf(ids: readonly string[], { labels }: Directory): IssueResponse[
   return response.length > 1 ? response.sort((a, b) => (a.name < b.name ? -1 : 1)) : response;
 }
 
-/** Returns the value that `parentOf` reads. */
+/** Returns `parentPlace` of a past parent. */
 function parentKeyOf(parent: IssueResponse['parent'], directory: Directory): string | null {
   const parsed = parent?.identifier ? parseIdentifier(parent.identifier, { directory }) : null;
   return parsed ? `${parsed.team_id} ${parsed.number}` : null;
@@ -351,7 +354,8 @@ function parentKeyOf(parent: IssueResponse['parent'], directory: Directory): str
 function parentOf({ parentId, parentPlace }: Issue, { teams }: Directory): IssueResponse['parent'] {
   if (parentId === null) return null;
   const [team = '', number = ''] = parentPlace?.split(' ') ?? [];
-  // A parent created by the same run has no number yet, and events of its child are not completed with it.
+  // A parent created by the same run has no number yet, and the commit does not add the number to events of
+  // its child.
   const identifier = number === '' ? null : `${teams.get(team)?.key ?? ''}-${number}`;
   return { id: parentId, identifier };
 }

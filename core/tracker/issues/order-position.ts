@@ -8,7 +8,7 @@ const nothing: WrittenFields = [];
 const ends = ['top', 'bottom'] as const;
 
 /**
- * Properties of a request body that set a position.
+ * Returns the properties of a request body that set a position.
  * @param other noun for the other items: `Card`
  * @param end description of `position`
  */

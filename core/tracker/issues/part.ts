@@ -7,7 +7,9 @@ import { issueNumber } from './number.ts';
 /** Columns that link an object to its issue. */
 interface IssuePart {
   readonly issueId: string;
-  /** Team id and number of the issue, selected with the row; the number is empty until committed. */
+  /**
+   * Team id and number of the issue, separated by a space; the number is empty until the commit assigns it.
+   */
   readonly issuePlace: string;
 }
 

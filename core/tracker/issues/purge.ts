@@ -1,4 +1,5 @@
-// Removes a deleted issue for good, with its comments. What the log says of it stays: history, audit log and consumers read that.
+// Removes a deleted issue for good, with its comments. Its events stay in the log, for the history, the audit
+// log and consumers.
 import type { ChangeSet } from '../../changes/change.ts';
 import { requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
@@ -27,12 +28,15 @@ export async function purgeIssue(ctx: Context, id: string, ifMatch: number | nul
   return { changes: [issueModel.purge(issue)], body: undefined };
 }
 
-/** A deleted sub-issue bars the purge as well: nothing changes deleted issues but their restoration. @throws ApiError conflict */
+/**
+ * A deleted sub-issue prevents the purge as well, because deleted issues cannot get another parent.
+ * @throws ApiError conflict
+ */
 async function requireNoChild(ctx: Context, id: string): Promise<void> {
   const row = await ctx.store.readOne(ctx.scope, childOf, { id });
   if (!row) return;
   const child = await issueModel.find(ctx, row.id);
-  // A caller who does not see the sub-issue is told no more than that there is one.
+  // The error must not describe a sub-issue that the caller cannot see.
   if (!child)
     throw new ApiError(
       'conflict',

@@ -1,4 +1,4 @@
-// Resolves references of issues in requests. An unknown reference is a 422 `not_found` at its path, quoting the request.
+// Resolves references of issues in requests. An unknown reference causes a 422 with `not_found` at its path.
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -26,7 +26,7 @@ export function teamOf(
   const first = requested[0];
   if (first === undefined)
     throw invalidField(`${at}team`, 'required', 'Name the team by its key, such as "ENG".');
-  // A caller who can see only some teams must not learn about others.
+  // The error must not reveal teams that the caller cannot see.
   const seen = ctx.scopes.has('teams:read') ? null : ctx.visibleTeams;
   const teams = requested.map((name) => {
     const team = findTeam(ctx.directory, input[name]!);

@@ -16,7 +16,7 @@ const needs = (scope: string): AlsoNeeded => ({
 export const readingIssues = needs(reading);
 export const writingIssues = needs(writing);
 
-/** Returns a context in which another operation sees the issues that the caller may read. */
+/** Returns a context whose `visibleTeams` are the teams in which the caller may read issues. */
 export function withIssueVisibility(ctx: Context): Context {
   return { ...ctx, visibleTeams: teamsSeen(reading, ctx, ctx.directory) };
 }

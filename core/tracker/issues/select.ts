@@ -13,7 +13,7 @@ export const selectedBytesMax = 4 * 1024 * 1024;
 
 export interface Selected {
   readonly issue: Issue;
-  /** Path in the request that names it: `ids.3`, `filter`. */
+  /** Path in the request that names the issue: `ids.3`, `filter`. */
   readonly at: string;
 }
 
@@ -47,7 +47,7 @@ export async function selectIssues(
   const selected = [...requested].flatMap(([id, { at, name }]) => {
     const issue = byId.get(id);
     if (issue && issue.deletedAt === null) return [{ issue, at }];
-    // An issue that a filter matched was deleted in the meantime.
+    // An issue that matched the filter, but was deleted in the meantime, is not an error.
     if (filter === undefined)
       missing.push({ path: at, issue: 'not_found', fix: `Leave out ${name}: there is no such issue.` });
     return [];
@@ -84,7 +84,7 @@ async function passing(ctx: Context, filter: unknown): Promise<RequestedIssues> 
   return new Map(data.map(({ id }) => [id, { at: 'filter', name: id }]));
 }
 
-/** Removes duplicates. A name that matches nothing is kept as given. */
+/** Removes duplicates. A name that matches nothing stays as given. */
 async function idsOf(ctx: Context, names: readonly string[], field: string): Promise<RequestedIssues> {
   const ids = await issueModel.idsOf(ctx, names);
   const requested = new Map<string, { at: string; name: string }>();

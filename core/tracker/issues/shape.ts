@@ -36,7 +36,7 @@ export interface ShapeQuery {
   readonly include?: string;
 }
 
-/** Returns true if any form of a long field is requested. */
+/** Returns true if a long field is requested, as Markdown or as HTML. */
 export function includesField(shape: Shape | null, field: string): boolean {
   return !shape?.fields || shape.fields.includes(field) || shape.include.length > 0;
 }

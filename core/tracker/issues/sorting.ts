@@ -1,5 +1,5 @@
-// Sort order of issue lists, as SQL keys and as keys over issues in API representation. Both must give the same values, because a list at a
-// past moment merges rows with the log, and its cursor continues in both.
+// Sort order of issue lists, as SQL keys and as keys over issues in API representation. Both must give the
+// same values, because a list at a past moment merges rows with the log, and a cursor applies to both.
 import type { Context, Directory } from '../../context.ts';
 import { customKeys, customSortings } from '../fields/filter.ts';
 import { keysOf, type AsOfSortKey, type SpecialKeys } from '../../resource/as-of/sorting.ts';
@@ -96,11 +96,11 @@ export function issueOrder(
     { ...sortings, ...nameSortings(directory, now), ...customSortings(directory) },
     sort,
   );
-  // Ids sort by creation time. Naming it makes the order that of an index.
+  // Ids sort by creation time already; naming `created_at` makes the order match an index.
   return sort === '-priority' ? [...keys, { sql: 'created_at', direction: 'asc' }] : keys;
 }
 
-/** Sorts by a value, with missing ones last in both directions. */
+/** Sorts by a value, with missing values last in both directions. */
 function keysBothWays(
   of: (was: Was) => string | number | null,
   above: string | number,

@@ -12,12 +12,12 @@ import { issue as contract } from './contract.ts';
 import { issueModel, type Issue, type IssueResponse } from './kind.ts';
 import { readPosition, type PositionExtras, type OrderPosition } from './order-position.ts';
 
-/** @param id id that was created just now */
+/** @param id newly created id */
 export function lastRank(id: string): string {
   return `m${timeOrdered(id)}`;
 }
 
-/** Unique among the ids of this process. */
+/** Returns the time-ordered part of an id, which is unique among the ids of this process. */
 const timeOrdered = (id: string): string => id.slice(4, 17);
 
 /**

@@ -15,11 +15,11 @@ import { label as contract } from './contract.ts';
 
 /** Maximum number of issues changed in one batch, so that other commits do not wait long; fewer if they are long. */
 const atOnce = 100;
-/** Delay of a retry after a failure. */
+/** First delay of a retry after a failure (milliseconds), doubled up to `againMsMax`. */
 const againMs = 1_000;
 const againMsMax = 300_000;
 
-/** Label as its issues showed it. */
+/** Deleted label, as its issues showed it. */
 export interface LeavingLabel {
   readonly id: string;
   readonly teamId: string | null;
@@ -82,7 +82,7 @@ function knowing(directory: Directory, label: LeavingLabel): Directory {
 }
 
 export interface Leaving {
-  /** Continues with labels that an earlier process left. */
+  /** Resumes the removal of labels that an earlier process did not finish. */
   start(): Promise<void>;
   /** Resolves when no background work is left. */
   settled(): Promise<void>;
@@ -100,7 +100,7 @@ export function createLeaving(options: {
   const goingOn = new Set<Promise<void>>();
   let isStopped = false;
 
-  /** Works in steps that each read which issues are left, so a step that lost a race is simply repeated. */
+  /** Each step reads which issues are left, so a step that lost a race is simply repeated. */
   const finish = async (scope: Scope, label: DeletedLabel): Promise<void> => {
     const next = (): Promise<Change[]> => changesWithout({ ...services, scope }, label);
     let changes = await next();

@@ -1,5 +1,5 @@
-// Completes a milestone when its last issue is done, and reopens it when an issue is open again. Checked after every change that can
-// matter: state, milestone, creation, deletion and restoration of an issue.
+// Completes a milestone when its last issue is done, and reopens it when an issue is open again. Runs after
+// each creation, deletion and restoration of an issue, and after each change of its state or milestone.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';

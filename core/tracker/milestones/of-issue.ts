@@ -55,7 +55,10 @@ const ofOther = (projectId: string | null, at: string): Error =>
     fix: "Set projectId to the project of the milestone as well, or use a milestone of the issue's project.",
   });
 
-/** @param isOwn true if the issue already has the milestone @throws ApiError validation_failed */
+/**
+ * @param isOwn true if the issue already has the milestone
+ * @throws ApiError validation_failed
+ */
 function requireOpen(
   projects: Directory['projects'],
   projectId: string | null,

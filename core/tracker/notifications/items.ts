@@ -29,7 +29,7 @@ export async function itemChange(
   const now = ctx.nowMs();
   const issueReference = issue && { id: issue.id, identifier: identifierOf(ctx, issue) };
   const like = issue && (await likeItem(ctx, event, issue.id, memberId, tiding));
-  // The issue may have moved to another team since.
+  // The issue may have moved to another team since the item was created.
   const renewed = { ...content, issue: issueReference };
   const grown =
     like && inboxItemModel.update(like, { ...renewed, count: like.count + 1, happenedAt: now }, now);
@@ -37,7 +37,10 @@ export async function itemChange(
   return newItem({ ...renewed, memberId, issueId: issue?.id ?? null }, { ids: ctx.ids, nowMs: now });
 }
 
-/** Groups only events of the issue itself, which are processed one after the other; concurrent ones could both count on the same item. */
+/**
+ * Finds an item to update. Only events of the issue itself are grouped, because they are processed one after
+ * the other: events processed together would read the same count.
+ */
 async function likeItem(
   ctx: Context,
   event: EventRow,

@@ -11,7 +11,7 @@ import type { subscriber } from '../subscribers/contract.ts';
 
 export type Reason = (typeof switchableReasons)[number];
 
-/** Notification of one member. */
+/** Notification for one member. */
 export interface Tiding {
   readonly reason: Reason;
   readonly kind: InboxItemResponse['kind'];
@@ -20,7 +20,7 @@ export interface Tiding {
 }
 
 export interface News {
-  /** Null if the event is not about an issue. */
+  /** Issue of the event; null if the event is not about an issue. */
   readonly issue: Issue | null;
   readonly target: { readonly kind: string; readonly id: string };
   /** Notifications by member; the first reason that was added wins. */
@@ -38,13 +38,13 @@ export function notify({ notifications }: News, memberIds: Iterable<string>, tid
   for (const memberId of memberIds) if (!notifications.has(memberId)) notifications.set(memberId, tiding);
 }
 
-/** Returns an issue that is not deleted. */
+/** Returns null for a deleted issue. */
 export async function findIssue(ctx: Context, id: unknown): Promise<Issue | null> {
   const issue = typeof id === 'string' ? await issueModel.find(ctx, id) : undefined;
   return issue && issue.deletedAt === null ? issue : null;
 }
 
-/** Returns the ids of current subscribers. */
+/** Returns the ids of the subscribers who have not unsubscribed. */
 export async function followersOf(ctx: Context, issue: Issue): Promise<string[]> {
   return (await rowsOf(ctx, issue)).filter(({ muted }) => !muted).map(({ memberId }) => memberId);
 }

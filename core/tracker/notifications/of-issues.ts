@@ -22,7 +22,7 @@ function nameOf(value: unknown): string {
   return (value as { name?: string } | null)?.name ?? 'nobody';
 }
 
-/** Notifiable parts of a change. */
+/** Parts of a change that cause notifications. */
 interface Change {
   readonly response: IssueResponse;
   /** Id of a new assignee. */

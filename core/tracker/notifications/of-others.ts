@@ -1,4 +1,4 @@
-// Notifications about SLA events and project updates. Reads only the fields that determine the recipients.
+// Notifications about SLA events and project updates.
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';
 import { projectModel } from '../projects/kind.ts';

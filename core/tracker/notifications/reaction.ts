@@ -16,7 +16,7 @@ import { newsOfProject, newsOfSla } from './of-others.ts';
 
 type Teller = (ctx: Context, event: EventRow) => Promise<News | null>;
 
-/** By event type. */
+/** Notification functions by event type. */
 const tellers: ReadonlyMap<string, Teller> = new Map<string, Teller>([
   ['issue.created', newsOfIssue],
   ['issue.updated', newsOfIssue],
@@ -58,8 +58,9 @@ async function answerTo(ctx: Context, event: EventRow, news: News): Promise<Reac
 }
 
 /**
- * Returns true if a member sees the team of the issue and all teams that the event names. A guest is not notified about an issue in a
- * hidden team, since the item would become visible once the issue moves to a team of theirs.
+ * Returns true if a member can see the team of the issue and all teams that the event names. A guest is not
+ * notified about an issue in a hidden team, since the item would become visible once the issue moves to a
+ * team of theirs.
  */
 async function seesTeams(ctx: Context, event: EventRow, { issue }: News, memberId: string): Promise<boolean> {
   if (!issue || ctx.directory.members.get(memberId)?.role !== 'guest') return true;

@@ -1,4 +1,4 @@
-// Pipelines. One with releases cannot be deleted.
+// Pipelines. A pipeline with releases cannot be deleted.
 import { getEntity, removed } from '../../changes/operations.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { defineResource } from '../../resource/define.ts';

@@ -86,7 +86,10 @@ const milestonesOf = tenantStatement<MilestoneRow>(
    WHERE workspace_id = :ws AND project_id = :projectId AND deleted_at IS NULL ORDER BY position, id`,
 );
 
-/** @param since first day of the daily counts; absent: none. @throws ApiError not_found, validation_failed, budget_exceeded */
+/**
+ * @param since first day of the daily counts; default: no daily counts
+ * @throws ApiError not_found, validation_failed, budget_exceeded
+ */
 export async function progressOf(
   ctx: Context,
   id: string,
@@ -140,7 +143,9 @@ const everIn = tenantStatement<{ id: string }>(
   `SELECT id FROM project_issues WHERE workspace_id = :ws AND project_id = :projectId LIMIT ${everInMax + 1}`,
 );
 
-/** Must be called for the milestones in order. */
+/**
+ * Returns a function that computes the status of a milestone, and must be called for the milestones in order.
+ */
 function statusesOn(today: string): (milestone: MilestoneRow) => (typeof statuses)[number] {
   let hasNext = false;
   return ({ completed_at, target_date }) => {

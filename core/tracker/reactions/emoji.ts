@@ -27,7 +27,8 @@ const oneEmoji = new RegExp('^\\p{RGI_Emoji}$', 'v');
 const asEmoji = '\u{FE0F}';
 
 /**
- * Returns one canonical form for every spelling: name, and with or without the emoji variation selector. @throws ApiError validation_failed
+ * Returns one canonical form for every spelling: name, and with or without the emoji variation selector.
+ * @throws ApiError validation_failed
  */
 export function emojiOf(input: string): string {
   const known = emojiByName.get(input.replace(/^:(.+):$/, '$1'));

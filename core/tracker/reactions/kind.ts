@@ -1,4 +1,4 @@
-// Storage of reactions. A removed reaction stays stored for a while; reacting again creates a new one.
+// Storage of reactions. A removed reaction stays stored; reacting again creates a new one.
 import { plain } from '../../changes/columns.ts';
 import { modelOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';

@@ -119,7 +119,10 @@ async function requireCapacity(ctx: Context, subjectId: string, emoji: string): 
     });
 }
 
-/** Returns the two routes of a comment or an issue. @param on suffix of the route names: `-on-issue` */
+/**
+ * Returns the two routes of a comment or an issue.
+ * @param on suffix of the route names: `-on-issue`
+ */
 function routesOf(
   of: {
     readonly path: string;

@@ -1,4 +1,5 @@
-// Relations between two issues, also of different teams. Stored once and shown from both sides.
+// Relations between two issues, which may be of different teams. A relation is stored once and shown from
+// both sides.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { actor, choice, reference } from '../../contract/field.ts';

@@ -1,5 +1,6 @@
-// Relations. A row stores the relation from `fromId` to `issueId`; the other side is shown the inverse. A relation is published as an event
-// of each of its two issues, but does not change their version, so relating an issue does not conflict with editing it.
+// Relations. A row stores the relation from `fromId` to `issueId`; for the other issue, responses contain the
+// inverse. A relation is published as an event of each of its two issues, but does not change their version,
+// so relating an issue does not conflict with editing it.
 import { asLeft, type Change, type ChangeSet, type EventDraft } from '../../changes/change.ts';
 import type { EntityModel } from '../../changes/kind.ts';
 import type { EntityResponse } from '../../contract/contract.ts';
@@ -172,7 +173,7 @@ async function findOther(ctx: Context, issue: Issue, requested: string): Promise
   return other;
 }
 
-/** Converts to the three stored types and their direction. */
+/** Returns type and direction as stored: rows have only three of the five types. */
 function storedAs(type: RelationType, issue: Issue, other: Issue): [RelationType, Issue, Issue] {
   if (type === 'blocked_by' || type === 'duplicated_by') return [inverse[type], other, issue];
   return type === 'relates_to' && other.id < issue.id ? [type, other, issue] : [type, issue, other];
@@ -209,7 +210,10 @@ function refused(why: string, fix: string): ApiError {
   });
 }
 
-/** Ignores the transitions of the team. Returns null if the issue is already in such a state, or the team has none. */
+/**
+ * Returns the change that moves an issue to a state of type duplicate, or else canceled, regardless of the
+ * transitions of the team; null if the issue already has that type of state, or the team has no such state.
+ */
 function closedAsDuplicate(ctx: Context, issue: Issue) {
   const { directory, nowMs } = ctx;
   const states = statesOf(directory, issue.teamId);
@@ -244,7 +248,7 @@ function withIssueEvents(change: Change, ends: readonly [Issue, Issue]): Change 
   };
 }
 
-/** A relation created and deleted by the same run has both events. */
+/** A relation created and deleted by the same run emits both events. */
 function typesOf({ before, after }: Change) {
   const [was, is] = [before as Relation | null, after as Relation];
   return [

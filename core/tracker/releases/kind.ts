@@ -42,7 +42,7 @@ export const releaseModel = modelOf(release, {
           ...issueIds
             .filter((issueId) => !had.has(issueId))
             .map((issueId) => tenantOp(scope, addIssue, { id, issueId }, { expectRows: 1 })),
-          // The row of a purged issue is already deleted.
+          // Without `expectRows`, because the row of a purged issue is already deleted.
           ...[...had]
             .filter((issueId) => !has.has(issueId))
             .map((issueId) => tenantOp(scope, dropIssue, { id, issueId })),

@@ -20,7 +20,7 @@ const groups = [
 /** Bytes reserved for the line that counts omitted issues. */
 const restBytes = 100;
 
-/** @throws ApiError not_found; conflict if the notes are to be saved and the release is published */
+/** @throws ApiError not_found; conflict if `save` is set and the release is published */
 export async function draftNotes(ctx: Context, id: string, save: boolean): Promise<ChangeSet> {
   const current = await getEntity(ctx, releaseModel, id);
   if (save) requireUnpublished(current, 'its notes cannot be replaced by a draft');
@@ -71,7 +71,7 @@ function draftOf(issues: readonly IssueResponse[]): string {
   return lines.join('\n');
 }
 
-/** Returns the first group whose label the issue has. */
+/** Returns the first group whose label the issue has; else the last group. */
 function groupOf({ labels }: IssueResponse): (typeof groups)[number] {
   const names = new Set(labels.map(({ name }) => foldName(name)));
   return groups.find(({ label }) => label !== null && names.has(label)) ?? groups[2];

@@ -1,5 +1,5 @@
-// Steps of a release: stages of its pipeline, publication and rollback. Each step is planned on the release as read, so of two concurrent
-// steps one is planned again and sees the result of the other.
+// Steps of a release: stages of its pipeline, publication and rollback. If two steps are concurrent, one of
+// them is planned again on the result of the other.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';

@@ -55,7 +55,7 @@ function offsetOf({ sealing }: Context, list: string, cursor: string | undefined
 }
 
 /**
- * Indexes pending changes, so that a search sees them.
+ * Indexes pending changes, so that a search finds them.
  * @returns true if all were indexed; false if too many are pending or the store rejects writes
  */
 export async function indexPending({ store, scope }: Pick<Context, 'store' | 'scope'>): Promise<boolean> {
@@ -160,7 +160,7 @@ async function toSearchHits(ctx: Context, hits: readonly Hit[], { wanted }: Quer
   const bodyOf = new Map(bodies.map(({ id, body }) => [id, body]));
   return hits.flatMap(({ issueId, commentId }) => {
     const issue = issueOf.get(issueId);
-    // The issue was deleted since the index was read.
+    // An issue may be deleted after the index was read.
     if (!issue || issue.deletedAt !== null) return [];
     const highlights = [
       ...highlighted({ field: 'title', commentId: null }, issue.title, wanted),

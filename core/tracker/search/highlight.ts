@@ -9,7 +9,7 @@ export interface Excerpt {
   readonly ranges: Range[];
 }
 
-/** Length of an excerpt in characters, and how many of them may precede the first match. */
+/** Maximum length of an excerpt, and of its part before the first match, in characters. */
 const excerptMax = 240;
 const before = 60;
 /** Most texts match near their beginning, so that part is searched first. */

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import type { Condition } from '../../store/page.ts';
 import { composedStatement, type Statement, type Value } from '../../store/statement.ts';
 
-/** Weights: title over description over comment. */
+/** Rank of a match: a title weighs more than a description, and a description more than a comment. */
 const score = 'bm25(search_index, 8.0, 2.0, 1.0)';
 
 /** Only the most recent matches are ranked, up to this number, so that a frequent word stays cheap. */

@@ -1,5 +1,6 @@
-// Public duplicate search: issues of the teams that a workspace opened, by identifier and title. For a workspace that is closed or unknown,
-// or a team that is not open, the result is empty, so that callers cannot tell these cases apart.
+// Public duplicate search: issues of the teams that a workspace opened to the public, by identifier and
+// title. For a workspace that is closed or unknown, or a team that is not open, the result is empty, so that
+// callers cannot tell these cases apart.
 import { workspaceModel } from '../../identity/workspace/workspace.ts';
 import type { Context, Directory, Services } from '../../context.ts';
 import { scopeOf, type Scope } from '../../store/store.ts';

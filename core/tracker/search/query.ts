@@ -20,7 +20,7 @@ interface QueryToken {
   readonly plain: string | undefined;
 }
 
-/** Limits that separate queries from texts. */
+/** Limits that reject pasted texts as queries. */
 const phrasesMax = 16;
 const wordsMax = 32;
 const part = /(-?)(?:"([^"]*)"?|([^\s"]+))/g;
@@ -35,7 +35,7 @@ export function parseQuery(q: string): Query {
     phrase,
     plain,
   }));
-  // The last word may still be typed, so it counts as a prefix.
+  // The caller may still be typing the last word, so it counts as a prefix.
   const last = /\s$/.test(q) ? undefined : tokens.at(-1);
   const phrases = tokens.flatMap((one) => {
     const words = wordsIn(one.phrase ?? one.plain ?? '').map(({ word }) => word);
@@ -65,7 +65,8 @@ function requireSize(phrases: readonly Phrase[]): void {
 }
 
 /**
- * Returns the query in FTS5 syntax (sqlite.org/fts5.html, Full-text Query Syntax): strings of letters and digits, and our operators.
+ * Returns the query in FTS5 syntax (sqlite.org/fts5.html, Full-text Query Syntax): quoted strings of letters
+ * and digits, and operators.
  * @param mark prefix of all words of the workspace
  * @param columns columns to search; null for all
  */

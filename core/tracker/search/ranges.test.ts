@@ -3,7 +3,7 @@ import type { Phrase } from './query.ts';
 import { rangesIn } from './ranges.ts';
 import { wordMax } from './words.ts';
 
-/** Appended to a text, forces the path for non-ASCII text without adding a word. */
+/** Suffix that forces the path for non-ASCII text without adding a word. */
 const notAscii = ' …';
 const reach = 40;
 

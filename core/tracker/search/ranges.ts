@@ -3,7 +3,7 @@
 import type { Phrase } from './query.ts';
 import { hasSigns, isAscii, textMax, wordMax, wordsIn } from './words.ts';
 
-/** In UTF-16 code units. */
+/** Range of a text in UTF-16 code units; `end` is exclusive. */
 export interface Range {
   readonly start: number;
   readonly end: number;
@@ -11,11 +11,12 @@ export interface Range {
 
 /**
  * Returns ascending ranges without overlaps.
- * @param reach number of code units after the first range within which all others are returned; later ones may be missing
+ * @param reach number of code units after the first range within which all others are returned; later ones
+ * may be missing
  */
 export function rangesIn(text: string, wanted: readonly Phrase[], reach: number): Range[] {
   const searched = text.length > textMax ? text.slice(0, textMax) : text;
-  // Signs at the end of a word are words of their own, which the search by characters does not recognise.
+  // Signs at the end of a word are separate words, which the search by characters does not recognize.
   const isPlain = isAscii(searched) && !hasSigns(searched);
   const ranges = isPlain ? inAscii(searched, wanted, reach) : inWords(searched, wanted);
   return merged(ranges.sort((a, b) => a.start - b.start));

@@ -16,7 +16,7 @@ const wordsMax = 24;
 const candidatesMax = 40;
 /** Counting stops here: a word in more issues is not distinctive. */
 const countedMax = 1_000;
-/** Lower scores are coincidence. */
+/** Minimum score, because lower scores are coincidental. */
 const scoreMin = 0.2;
 const evidenceMax = 8;
 /** The title is more distinctive than the description. */
@@ -72,7 +72,10 @@ export async function issuesLike(
 const columns = ['title', 'description'];
 const isDistinctive = (word: string): boolean => word.length > 2 || /[^a-z0-9]/.test(word);
 
-/** Returns all words of the title, and those of the description that are repeated or look like names. */
+/**
+ * Returns distinctive words of the title, then those of the description, of which frequent, long and numbered
+ * words precede.
+ */
 function distinctiveWords({ title, description }: Text): string[] {
   const ofTitle = distinct(title).slice(0, titleWordsMax);
   const counts = new Map<string, number>();

@@ -1,10 +1,12 @@
-// Splits texts into words for search: words without case and accents, and single letters for scripts without spaces. The index and queries
-// use the same rules. In the index each word has the mark of its workspace as a prefix, so workspaces share no words: a query never matches
-// texts of another workspace, and they affect neither its rank nor its cost.
+// Splits texts into words for search: words without case and accents, and single letters for scripts without
+// spaces. The index and queries use the same rules. In the index each word has the mark of its workspace as a
+// prefix, so workspaces share no words: a query never matches texts of another workspace, and they affect
+// neither its rank nor its cost.
 //
-// A word that ends in signs, such as `C++` or `C#`, is split into two consecutive words: `c` and `c＋＋`. So `C` finds it as well, and
-// phrases match it in place. The index uses full-width signs, because its tokenizer (`ascii` of FTS5) treats everything outside ASCII as
-// letters. For the same reason an emoji is a word as it is.
+// A word that ends in signs, such as `C++` or `C#`, is split into two consecutive words: `c` and `c＋＋`. So
+// the query `C` finds `C++` as well, and phrases match it in place. The index uses full-width signs, because
+// its tokenizer (`ascii` of FTS5) treats everything outside ASCII as letters. For the same reason, an emoji
+// is a word without any conversion.
 
 interface Word {
   readonly word: string;
@@ -13,13 +15,13 @@ interface Word {
   readonly end: number;
 }
 
-/** Longer words are cut: nobody types them. */
+/** Longer words are cut, because queries rarely contain them. */
 export const wordMax = 64;
 /** Maximum number of characters indexed; longer texts are logs or dumps. */
 export const textMax = 65_536;
 
 const unspaced = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]`;
-/** Signs at the end of a word; in `C++20` they precede a number. */
+/** Signs at the end of a word. A number may follow `++`, as in `C++20`. */
 const signs = String.raw`(?:\+\+(?![\p{L}+#])|[+#](?![\p{L}\p{N}+#]))`;
 /** Skin tones and joiners are left out, so that a search finds all variants of an emoji. */
 const emoji = String.raw`\p{Extended_Pictographic}|\p{Regional_Indicator}`;
@@ -99,7 +101,7 @@ function push(
 
 const inFullWidth = (text: string): string => text.replaceAll('+', '＋').replaceAll('#', '＃');
 
-/** Returns a word in its usual spelling. */
+/** Converts a word from its form in the index, with full-width signs. */
 export const writtenWord = (word: string): string => word.replaceAll('＋', '+').replaceAll('＃', '#');
 
 function fold(match: string): string {
@@ -108,7 +110,7 @@ function fold(match: string): string {
     .normalize('NFKD')
     .replaceAll(/[^\p{L}\p{N}]/gu, '')
     .toLowerCase();
-  // toLowerCase keeps small letters apart that share a capital.
+  // `toLowerCase` does not unify lowercase letters that share a capital.
   return plain.replaceAll('ß', 'ss').replaceAll('ς', 'σ').slice(0, wordMax);
 }
 

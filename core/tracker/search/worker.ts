@@ -41,7 +41,10 @@ export function createIndexing(options: {
   let working: Promise<void> | null = null;
   let isStopped = false;
 
-  /** Takes turns between workspaces, one batch each. Changes that come in the meantime are scheduled separately. */
+  /**
+   * Indexes one batch of each workspace in turn. Changes that arrive in the meantime are scheduled
+   * separately.
+   */
   const work = async (ids: Set<string>): Promise<void> => {
     while (ids.size > 0)
       for (const id of ids) {

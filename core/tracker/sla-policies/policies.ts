@@ -1,5 +1,5 @@
-// SLA policies. Validated against existing objects, so that clocks can always be computed. The timer cancels the clocks of a deleted
-// policy.
+// SLA policies. The objects that a policy names must exist, so that clocks can always be computed. The timer
+// cancels the clocks of a deleted policy.
 import type { Context, Directory } from '../../context.ts';
 import type { StoredEntity } from '../../contract/contract.ts';
 import { addBusinessMs } from '../../lib/business-time.ts';

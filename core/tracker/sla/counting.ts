@@ -16,7 +16,10 @@ export interface Counted {
   readonly state: ClockState;
   readonly startedAt: number;
   readonly dueAt: number | null;
-  /** Kept while paused if the clock was at risk before, so that it is not reported twice. */
+  /**
+   * Time at which the clock becomes at risk. Not cleared by a pause of a clock that is at risk, so that the
+   * risk is not reported twice.
+   */
   readonly atRiskAt: number | null;
   /** Time at which the clock was last started or resumed. */
   readonly countedFrom: number;
@@ -26,7 +29,7 @@ export interface Counted {
   readonly endedAt: number | null;
 }
 
-/** Used if a calendar has no working hours left: practically never. */
+/** Days until the due time if the working hours of the calendar would need more than five years. */
 const neverDays = 5 * 366;
 
 const add = ({ week }: SlaTerms, at: number, ms: number): number =>
@@ -63,7 +66,6 @@ export function paused(counted: Counted, terms: SlaTerms, at: number): Partial<C
   };
 }
 
-/** Resumes a paused clock. */
 export function resumed(counted: Counted, terms: SlaTerms, at: number): Partial<Counted> {
   const { remainingMs, atRiskAt, pausedAt } = counted;
   const from = Math.max(at, pausedAt ?? at);
@@ -79,13 +81,13 @@ export function resumed(counted: Counted, terms: SlaTerms, at: number): Partial<
   };
 }
 
-/** Returns the time of the next change by passing time; null for a clock that is paused or ended. */
+/** Returns the time at which the clock changes without an event; null for a clock that is paused or ended. */
 export function firesAt({ state, atRiskAt, dueAt }: Counted): number | null {
   if (state === 'running') return atRiskAt ?? dueAt;
   return state === 'at_risk' ? dueAt : null;
 }
 
-/** Returns the first change by passing time until a moment; null for none. */
+/** Returns the first change without an event until a moment; null for none. */
 export function passed(counted: Counted, until: number): Partial<Counted> | null {
   const next = firesAt(counted);
   if (next === null || next > until) return null;

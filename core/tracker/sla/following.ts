@@ -40,7 +40,10 @@ const answered = tenantStatement<{ answered: number }>(
      WHERE before.workspace_id = :ws AND before.issue_id = :issueId AND before.kind = 'first_response' AND before.reached_at IS NOT NULL)`,
 );
 
-/** Returns the changes of clocks by an event; empty if there are none or the event was processed. @param only kind of the clocks */
+/**
+ * Returns the changes of clocks by an event; empty if there are none or the event was processed.
+ * @param only kind of the clocks
+ */
 export async function follow(ctx: Context, event: EventRow, only?: SlaKind): Promise<Change[]> {
   const { subjectId: issueId, sequence, type } = event;
   if (ctx.directory.slaPolicies.size === 0 || issueId === null) return [];
@@ -88,7 +91,10 @@ function heedComment(ctx: Context, event: EventRow, clock: SlaClock): readonly C
   return answers ? stepsOf(ctx, clock, event).reach() : [];
 }
 
-/** Returns the changes of one clock by one event, after those by passing time until then. */
+/**
+ * Returns functions that compute the changes of a clock by an event, after the changes that earlier due times
+ * cause.
+ */
 function stepsOf(ctx: Context, clock: SlaClock, { createdAt: at, sequence }: EventRow) {
   const changes: Change[] = [];
   let now = clock;

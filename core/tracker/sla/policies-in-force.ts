@@ -1,5 +1,6 @@
-// Finds the policy of an issue: of each kind, the first enabled one whose filter matches. Sorted lists and compiled filters are cached
-// until the policies or the directory change, because every change of an issue is checked against all policies.
+// Finds the policy of an issue: for each `kind`, the first enabled policy whose filter matches. Sorted lists
+// and compiled filters are cached until the policies or the directory change, because every change of an
+// issue is checked against all policies.
 import type { Entry } from '../../contract/contract.ts';
 import type { Directory } from '../../context.ts';
 import { parseFilter, type FilterFields } from '../../lib/filter.ts';
@@ -14,7 +15,7 @@ export type PolicyEntry = Entry<typeof slaPolicy>;
 
 const minuteMs = 60_000;
 const inOrder = new WeakMap<Directory['slaPolicies'], readonly PolicyEntry[]>();
-/** Keyed by the filter fields, because a workspace adds custom ones. */
+/** Compiled filters, keyed by the filter fields because a workspace adds custom ones. */
 const tests = new WeakMap<FilterFields, WeakMap<PolicyEntry, Passes>>();
 
 function policiesOf({ slaPolicies }: Directory): readonly PolicyEntry[] {

@@ -1,4 +1,4 @@
-// SLA clocks as a resource, and the reaction that moves them.
+// SLA clocks as a resource, and the reaction that changes them.
 import { getEntity } from '../../changes/operations.ts';
 import type { Reaction } from '../../reactions/reaction.ts';
 import { defineResource } from '../../resource/define.ts';
@@ -14,7 +14,7 @@ import { follow, heeds } from './following.ts';
 import { clockModel } from './kind.ts';
 import { clocksOfAll } from './workspace-list.ts';
 
-/** An issue without a value matches like a field without values. */
+/** Treats an issue without a value like an empty list of values. */
 const ofIssue = (column: string): FilterColumn => ({
   sql: `i.${column}`,
   wrap: (condition) =>

@@ -85,8 +85,8 @@ async function upTo(
 const heedsFacts = ({ type }: { readonly type: Parameters<typeof heeds>[0] }): boolean => heeds(type);
 
 /**
- * Cancels some clocks of a deleted policy and sets the timer again while any are left. A clock with missed events processes these first,
- * and is found again.
+ * Cancels some clocks of a deleted policy and sets the timer again while any are left. A clock with missed
+ * events processes these first, and is canceled by a later timer.
  */
 async function leavePolicy(ctx: Context, policyId: string): Promise<ReactionResult> {
   const rows = await ctx.store.read(ctx.scope, ofPolicy, { policyId });

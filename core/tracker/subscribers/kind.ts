@@ -41,7 +41,7 @@ export async function rowsOf(ctx: Context, issue: Issue): Promise<readonly Subsc
   return [...all].sort((a, b) => sinceOf(a) - sinceOf(b) || (a.id < b.id ? -1 : 1));
 }
 
-/** Returns the sort key of a subscriber: a creator without a row comes first. */
+/** Returns the sort key of a subscriber: a creator without a row precedes all others. */
 export function sinceOf({ createdAt, version }: Subscriber): number {
   return version === 0 ? createdAt - 1 : createdAt;
 }

@@ -19,7 +19,10 @@ export function requireTakesIssues({ key, archivedAt }: TeamEntry, path: string)
   });
 }
 
-/** Postpones a timer of an archived team by a day, since its object may move to another team; null for a team that is not archived. */
+/**
+ * Postpones a timer of an archived team by a day, since its object may move to another team; null for a team
+ * that is not archived.
+ */
 export function putOff(
   { directory, scope, nowMs }: Pick<Context, 'directory' | 'scope' | 'nowMs'>,
   teamId: string,
@@ -40,14 +43,14 @@ const wakeSnoozed = wake(
   `SELECT '${snoozeTimerName}/' || id FROM issues INDEXED BY issues_team
    WHERE workspace_id = :ws AND team_id = :teamId AND snoozed_until <= :at AND deleted_at IS NULL`,
 );
-/** A clock whose timer fires early sets it again. */
+/** Wakes all open clocks: a clock that is not due yet sets its timer again. */
 const wakeClocks = wake(
   slaTimerName,
   `SELECT '${slaTimerName}/' || c.id FROM issues AS i INDEXED BY issues_number CROSS JOIN sla_clocks AS c INDEXED BY sla_clocks_issue ON c.workspace_id = :ws AND c.issue_id = i.id
    WHERE i.workspace_id = :ws AND i.team_id = :teamId AND c.ended_at IS NULL`,
 );
 
-/** Statements for the batch that unarchives a team. */
+/** Returns statements for the batch that unarchives a team. */
 export function wakingOps(scope: Scope, teamId: string, at: number): Op[] {
   return [wakeSnoozed, wakeClocks].map((statement) => tenantOp(scope, statement, { teamId, at }));
 }

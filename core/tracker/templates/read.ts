@@ -1,5 +1,5 @@
-// Values that a template gives a new issue. References that were deleted since are left out, because the creator of the issue did not ask
-// for them.
+// Values that a template gives a new issue. Deleted references are omitted instead of rejected, because the
+// creator of the issue did not give them.
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { FieldValue } from '../fields/contract.ts';

@@ -20,7 +20,9 @@ const plain = plainOperations(template, templateModel, rules);
 type TemplateFields = Record<string, FieldValue | null>;
 
 /**
- * Replaces names of labels and keys of custom fields in a body by ids. @param had current field values @throws ApiError validation_failed
+ * Replaces names of labels and keys of custom fields in a body by ids.
+ * @param had current field values
+ * @throws ApiError validation_failed
  */
 function withIds<B extends { readonly labels?: string[]; readonly fields?: TemplateFields }>(
   ctx: Context,

@@ -1,4 +1,4 @@
-// Ends the snooze of an issue in triage at its time.
+// Timer that ends the snooze of an issue in triage.
 import type { DueTimer } from '../../reactions/due-timer.ts';
 import { putOff } from '../teams/archived.ts';
 import { team } from '../teams/contract.ts';
