@@ -187,7 +187,10 @@ export function addedFieldsOf(eventType: string): string | null {
 export const checkFilter: CheckFilter = (ctx, eventType, filter, at) =>
   filteringOf(eventType).check(ctx, filter, at, eventType);
 
-/** Returns the envelope of every event type: `data` is the object as in the API; for a change, with `previous`. */
+/**
+ * Returns the envelope of every event type: `data` is the object as in the API; for a change, with
+ * `previous`.
+ */
 export function sentEvents(): { type: EventType; envelope: TSchema }[] {
   const own = contracts.flatMap((contract) => {
     const { created, updated, deleted, restored, announced: extra = [], other = [] } = contract.events;

@@ -1,4 +1,5 @@
-// Storage and events of inbox items. The timer of a snoozed item is set and cleared in the batch that changes the snooze.
+// Storage and events of inbox items. The timer of a snoozed item is set and cleared in the batch that changes
+// the snooze.
 import { plain } from '../changes/columns.ts';
 import type { EntityResponse } from '../contract/contract.ts';
 import { timerOp, type DueTimer } from '../reactions/due-timer.ts';

@@ -1,5 +1,5 @@
-// Defines a resource by its contract and the code beyond the default operations. Custom code is in the folder of the resource as plain
-// functions, and overrides derived code.
+// Defines a resource by its contract and the code beyond the default operations. Custom code is in the folder
+// of the resource as plain functions, and overrides derived code.
 import type { TObject, TUnsafe } from 'typebox';
 import type { AnyModel, EntityModel } from '../changes/kind.ts';
 import type { Entity } from '../changes/change.ts';

@@ -85,7 +85,10 @@ interface Plain {
   readonly properties?: TObject['properties'];
 }
 
-/** @returns null for a value that cannot be compared as a whole: an object without an id, or of arbitrary shape */
+/**
+ * @returns null for a value that cannot be compared as a whole: an object without an id, or of arbitrary
+ * shape
+ */
 function fieldOfSchema(path: string, schema: TSchema, isNullable = false): FilterField | null {
   const { plain, orNull } = withoutNull(schema);
   const nullable = isNullable || orNull;

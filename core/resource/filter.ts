@@ -220,7 +220,7 @@ export function referenceText({ to, ways, nullable, isPerson }: ReferenceField):
 
 const text = (description: string): TSchema => Type.String({ minLength: 1, maxLength: 200, description });
 
-/** Returns a function that builds a filter from the parameters of a list. */
+/** Returns a function that builds a filter from the parameters of a list; null without such parameters. */
 export function createQueryFilter(
   contract: Contract,
 ): (directory: Directory, query: Readonly<Record<string, unknown>>) => object | null {

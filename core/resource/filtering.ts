@@ -1,5 +1,5 @@
-// Validates the filters of a resource: objects that they name must exist when a list is requested or a subscription is created. An object
-// that is deleted later no longer matches.
+// Validates the filters of a resource: objects that they name must exist when a list is requested or a
+// subscription is created. An object that is deleted later no longer matches.
 import type { Entity } from '../changes/change.ts';
 import type { EntityModel } from '../changes/kind.ts';
 import type { Context, Directory } from '../context.ts';
@@ -56,7 +56,10 @@ export interface Filtering extends EventFiltering {
 /** Checks the filter of a new subscription. @throws ApiError validation_failed */
 export type CheckFilter = (ctx: Context, eventType: string, filter: unknown, at: string) => Promise<void>;
 
-/** Finds objects that are not in the directory. @returns the id; undefined if the caller sees no such object */
+/**
+ * Finds objects that are not in the directory.
+ * @returns the id; undefined if the caller sees no such object
+ */
 export type FindMentioned = (ctx: Context, mention: Mention) => Promise<string | undefined>;
 
 /** Fields that depend on the workspace. */
@@ -194,7 +197,10 @@ function meOf({ actor }: Context): Me {
   return { id: actor.memberId ?? actor.id, memberId: actor.memberId ?? null };
 }
 
-/** @returns the ids of named objects outside of the directory, by name. @throws ApiError validation_failed (not_found) */
+/**
+ * @returns the ids of named objects outside of the directory, by name.
+ * @throws ApiError validation_failed (not_found)
+ */
 async function requireKnown(
   ctx: Context,
   mentions: readonly Mention[],
@@ -211,7 +217,10 @@ async function requireKnown(
   return found;
 }
 
-/** Looks up an object outside of the directory. @returns true if it exists */
+/**
+ * Adds the id of an object that is not in the directory to `found`.
+ * @returns true if the object exists
+ */
 async function addMatch(
   ctx: Context,
   mention: Mention,

@@ -17,7 +17,10 @@ export function htmlQueryOf(contract: Contract): TObject['properties'] {
   return { include: Type.Optional(Type.String({ maxLength: 100, description, [inputForm]: 'list' })) };
 }
 
-/** Returns a function that adds the requested HTML. Must be called before anything is read. @throws ApiError validation_failed */
+/**
+ * Returns a function that adds the requested HTML. Must be called before anything is read.
+ * @throws ApiError validation_failed
+ */
 export function includedHtml(
   contract: Contract,
   { include }: { readonly include?: unknown },

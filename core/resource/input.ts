@@ -1,5 +1,5 @@
-// Converts the body of a request to the values of a row, and checks what the schema cannot: that dates are valid, texts are short enough in
-// bytes, and referenced objects exist.
+// Converts the body of a request to the values of a row, and checks what the schema cannot: that dates are
+// valid, texts are short enough in bytes, and referenced objects exist.
 import { actorParts, isReference, inputName, storedName, writableAt } from '../contract/schemas.ts';
 import type { Contract } from '../contract/contract.ts';
 import type { Field, ReferenceTarget } from '../contract/field.ts';

@@ -1,5 +1,5 @@
-// Derives the model of a resource from its contract: the columns of its fields, its representation, and the events of its changes. The
-// column of a field has its name in snake case.
+// Derives the model of a resource from its contract: the columns of its fields, its representation, and the
+// events of its changes. The column of a field has its name in snake case.
 import type { TObject } from 'typebox';
 import { isRestorable, type Contract, type StoredEntity, type EntityResponse } from '../contract/contract.ts';
 import { actorParts, isReference, storedName } from '../contract/schemas.ts';
@@ -28,7 +28,7 @@ export interface Storage<C extends Contract, X extends ExtraColumns, E extends E
   /** Name of the table; default the path of the contract. */
   readonly table?: string;
   readonly stored?: X;
-  /** Columns of fields that need a mapping of their own, by the name of the field in the row. */
+  /** Columns of fields that need a custom mapping, by the name of the field in the row. */
   readonly columns?: Readonly<Record<string, Column>>;
   /** Representation of computed fields. */
   readonly shows?: {
@@ -155,7 +155,8 @@ function wireOf<E extends Entity>(
   const showers = Object.entries(contract.fields).map(
     ([name, field]) => shows[name] ?? showerOf<E>(contract, name, field),
   );
-  // A copy of a full template has all properties from the start, which is cheaper than adding them one by one.
+  // A copy of a full template has all properties from the start, which is cheaper than adding them one by
+  // one.
   const empty = Object.fromEntries(
     ['id', ...names, 'version', 'createdAt', 'updatedAt'].map((name) => [name, null as unknown]),
   );

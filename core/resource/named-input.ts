@@ -72,7 +72,7 @@ function notingAsSent(ctx: Context, sent: SentPaths): Context {
   return resolved ? { ...ctx, resolved: (path, value) => resolved(sent.get(path) ?? path, value) } : ctx;
 }
 
-/** Returns the error with the paths of the request. */
+/** Replaces canonical paths in an error by the paths that the request used. */
 function asSent(error: ApiError, sent: SentPaths): ApiError {
   const [from, to] = [...sent].find(([path]) => error.message.startsWith(`${path}: `)) ?? ['', ''];
   return new ApiError(error.code, to + error.message.slice(from.length), {

@@ -18,7 +18,10 @@ type Index = ReadonlyMap<string, readonly string[]>;
 const indexes = new WeakMap<Entries, Map<string, Index>>();
 const nobody: readonly string[] = [];
 
-/** Returns the ids of the objects with a name, which may be several. A name is also found in the form that a write would store. */
+/**
+ * Returns the ids of the objects with a name, which may be several. A name is also found in the form that a
+ * write would store.
+ */
 export function idsByName(entries: Entries, property: string, name: string): readonly string[] {
   const known = indexes.get(entries) ?? new Map<string, Index>();
   indexes.set(entries, known);
@@ -48,7 +51,10 @@ export interface Among {
   has(entry: DirectoryEntry): boolean;
   /** Description for error messages, at the end of a sentence: ` in this team`. */
   readonly words: string;
-  /** Chooses among objects with the same name: the lowest rank wins. If absent, or if ranks are equal, the name is ambiguous. */
+  /**
+   * Chooses among objects with the same name: the lowest rank wins. If absent, or if ranks are equal, the
+   * name is ambiguous.
+   */
   rank?(entry: DirectoryEntry): number;
   /** True if the right to write in this place suffices to name the objects, without their read scope. */
   readonly isOpen?: true;
@@ -74,7 +80,8 @@ export function isIdOf({ id }: Pick<ReferenceTarget, 'id'>, text: string): boole
 }
 
 /**
- * Returns the id of the object that a request body names. An id is returned unchanged: the operation checks whether it exists.
+ * Returns the id of the object that a request body names. An id is returned unchanged: the operation checks
+ * whether it exists.
  * @param path path of the value in the body
  * @throws ApiError validation_failed for a name that no object has, or that several have
  */

@@ -51,7 +51,10 @@ export interface Rules<C extends Contract, E extends Entity> {
    * @throws ApiError
    */
   readonly check?: (ctx: Context, after: Omit<E, 'version'>, before: E | null) => void | Promise<void>;
-  /** Rejects existing objects that the caller cannot see, such as parts of a deleted object. @throws ApiError */
+  /**
+   * Rejects existing objects that the caller cannot see, such as parts of a deleted object.
+   * @throws ApiError
+   */
   readonly admits?: (ctx: Context, entity: E) => Promise<unknown>;
   /** Adds conditions to lists beyond their filters, for a parent or for a custom parameter. */
   readonly where?: (

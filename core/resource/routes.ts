@@ -1,4 +1,5 @@
-// Derives the routes of the default operations from a contract: path, scope, schemas, examples and descriptions.
+// Derives the routes of the default operations from a contract: path, scope, schemas, examples and
+// descriptions.
 import type { TObject, TString, TUnsafe } from 'typebox';
 import {
   scopeOfContract,

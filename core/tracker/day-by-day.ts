@@ -1,5 +1,5 @@
-// Counts issues at the end of each day from the event log, for the burn-up charts of cycles and projects. An issue counts for a day if its
-// last event of that day is in scope and in a team that the caller can see.
+// Counts issues at the end of each day from the event log, for the burn-up charts of cycles and projects. An
+// issue counts for a day if its last event of that day is in scope and in a team that the caller can see.
 import { Type, type Static } from 'typebox';
 import type { Context } from '../context.ts';
 import { eventsAt } from '../events/log.ts';

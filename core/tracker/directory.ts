@@ -57,7 +57,10 @@ export function firstState(directory: Directory, teamId: string): StateEntry {
   return state;
 }
 
-/** Scope of state names in requests: states of the team, and state types, which mean the first state of the type. */
+/**
+ * Scope of state names in requests: states of the team, and state types, which mean the first state of the
+ * type.
+ */
 function statesIn(teamId: string): Among {
   return {
     has: (entry) => entry.teamId === teamId,

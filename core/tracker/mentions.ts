@@ -1,5 +1,6 @@
-// Finds mentions in a text: `@` and a name or handle of a member, outside of code. A handle is the first name, or the words of the name
-// joined by nothing, a dot, a hyphen or an underscore. An ambiguous name mentions nobody; `@usr_…` is always unique.
+// Finds mentions in a text: `@` and a name or handle of a member, outside of code. A handle is the first
+// name, or the words of the name joined by nothing, a dot, a hyphen or an underscore. An ambiguous name
+// mentions nobody; `@usr_…` is always unique.
 import type { Directory } from '../context.ts';
 import { foldName } from '../lib/case-folding.ts';
 import { plainText } from '../lib/markdown.ts';

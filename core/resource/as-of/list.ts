@@ -12,7 +12,10 @@ import type { Was } from './objects.ts';
 const listOf = ({ workspaceId }: Context, { path }: Contract, query: PageParameters): string =>
   `${workspaceId} ${path} as of ${JSON.stringify(sortedParameters(contentParameters(query)))}`;
 
-/** Returns the position at which the page starts; null at the start of the list. @throws ApiError invalid_cursor */
+/**
+ * Returns the position at which the page starts; null at the start of the list.
+ * @throws ApiError invalid_cursor
+ */
 export function beginOf(ctx: Context, contract: Contract, query: PageParameters): CursorValue[] | null {
   const after = cursorOf(query);
   return after === undefined ? null : decodeCursor(ctx.sealing, listOf(ctx, contract, query), after);

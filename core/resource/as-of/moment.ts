@@ -1,5 +1,4 @@
-// Resolves the parameter `asOf`, a sequence or a time, to a position in the log. See docs/spec/api.md › As
-// of.
+// Resolves the parameter `asOf`, a sequence or a time, to a position in the log (docs/spec/api.md › As of).
 import { Type, type Static } from 'typebox';
 import { isoTime } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';

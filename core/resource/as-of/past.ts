@@ -22,7 +22,10 @@ export interface SeenPast extends Past {
 export interface Pasts {
   /** Returns the state right after an event. */
   at(event: EventRow): Promise<SeenPast>;
-  /** Invalidates the cached directory, so that the next `at` rebuilds it. Must be called after an object is renamed. */
+  /**
+   * Invalidates the cached directory, so that the next `at` rebuilds it. Must be called after an object is
+   * renamed.
+   */
   moved(): void;
 }
 

@@ -1,5 +1,5 @@
-// Get and list at a past moment for resources with default operations. The list reads every object of the resource from the log, so it is
-// suitable for some hundreds of objects.
+// Get and list at a past moment for resources with default operations. The list reads every object of the
+// resource from the log, so it is suitable for some hundreds of objects.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { PageParameters } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
@@ -103,7 +103,7 @@ export async function contextAt(ctx: Context, moment: Moment): Promise<Context> 
   };
 }
 
-/** Returns true if the caller can see the team of the object at that moment, or if the object has no team. */
+/** Returns true if the caller can see the team that the object had, or if the object had no team. */
 export function isSeen(
   { visibleTeams, directory }: Pick<Context, 'visibleTeams' | 'directory'>,
   { ofTeam }: Contract,

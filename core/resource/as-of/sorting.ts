@@ -1,4 +1,5 @@
-// Sort order of objects in their public representation: the same as that of rows by `core/resource/sort.ts`, so that both can be merged.
+// Sort order of objects in their public representation: the same as that of rows by `core/resource/sort.ts`,
+// so that both can be merged.
 import type { Contract } from '../../contract/contract.ts';
 import type { Field } from '../../contract/field.ts';
 import { isReference } from '../../contract/schemas.ts';

@@ -35,7 +35,10 @@ export const attachments = defineResource(attachment, attachmentModel, {
   routes: fileRoutes(attached),
 });
 
-/** Guests can delete only their own attachments, because a deleted file cannot be restored. @throws ApiError forbidden */
+/**
+ * Guests can delete only their own attachments, because a deleted file cannot be restored.
+ * @throws ApiError forbidden
+ */
 function requireOwnOfGuest(
   { actor, visibleTeams }: Context,
   { creatorId }: { readonly creatorId: string },

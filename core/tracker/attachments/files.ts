@@ -1,5 +1,5 @@
-// Upload and download of files. Uploads count against the quota of the workspace. Downloads carry headers that make browsers save the file
-// and never render it.
+// Upload and download of files. Uploads count against the quota of the workspace. Downloads carry headers
+// that make browsers save the file and never render it.
 import { Type } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity } from '../../changes/operations.ts';

@@ -1,4 +1,5 @@
-// Storage, representation and events of attachments. Their events belong to the issue, so that its subscribers receive them.
+// Storage, representation and events of attachments. The events belong to the issue, so that the subscribers
+// of the issue receive them.
 import { asLeft, type Change } from '../../changes/change.ts';
 import type { EntityModel } from '../../changes/kind.ts';
 import { plain, type Column } from '../../changes/columns.ts';

@@ -70,7 +70,10 @@ export async function boardCardsAt(
   return { ...answerOf(resolved.board, layout, pages), asOf: toMomentResponse(moment) };
 }
 
-/** @throws ApiError not_found, also for a column or lane that the board did not have; validation_failed, invalid_cursor, budget_exceeded */
+/**
+ * @throws ApiError not_found, also for a column or lane that the board did not have; validation_failed,
+ * invalid_cursor, budget_exceeded
+ */
 export async function columnCardsAt(
   ctx: Context,
   id: string,
@@ -99,7 +102,6 @@ interface CardThen {
 
 interface BoardThen {
   readonly moment: Moment;
-  /** Context of the caller at that moment. */
   readonly visibleCtx: Context;
   readonly resolved: ResolvedBoard;
   /** In board order. */
@@ -217,7 +219,7 @@ const movesUntil = tenantStatement<{ sequence: number }>(
    WHERE e.sequence <= :at LIMIT ${movesMax + 1}`,
 );
 
-/** Returns the manual ranks that cards had at that moment. @throws ApiError budget_exceeded */
+/** Returns the manual ranks that cards had at the past moment. @throws ApiError budget_exceeded */
 async function ranksAt(
   ctx: Context,
   { id: boardId }: Board,

@@ -83,7 +83,10 @@ interface Placing {
 /** Suffix of the ranks of moved cards. Default ranks have another suffix, so no two ranks are equal. */
 const tail = 'W';
 
-/** Returns the new rank of a card; null if the card is already in position. @throws ApiError validation_failed */
+/**
+ * Returns the new rank of a card; null if the card is already in position.
+ * @throws ApiError validation_failed
+ */
 export async function rankFor(ctx: Context, placing: Placing, to: OrderPosition): Promise<string | null> {
   const { currentRank, issue, resolved } = placing;
   const isBefore = to.by === 'before' || to.by === 'top';
@@ -97,8 +100,8 @@ export async function rankFor(ctx: Context, placing: Placing, to: OrderPosition)
   const beside = await nextInCell(ctx, placing, staged, { backwards: isBefore, from: anchor });
   const [from, until] = isBefore ? [beside, anchor] : [anchor, beside];
   if (currentRank !== null && isBetween(currentRank, from, until)) return null;
-  // Stays between the anchor and its nearest neighbor on the whole board, which may be a card of another
-  // column.
+  // The new rank is between the anchor and its nearest neighbor on the whole board, which may be a card of
+  // another column.
   const params = { boardId: resolved.board.id, rank: anchor, without: JSON.stringify([...staged.ids]) };
   const stored = await ctx.store.readOne(ctx.scope, isBefore ? rankBefore : rankBehind, params);
   const nearest = nearestOf([...staged.onBoard, stored?.rank], { backwards: isBefore, from: anchor });

@@ -1,5 +1,5 @@
-// Move of a card as a change: its rank and its event. A card has no version of its own; the write succeeds only if the issue still has the
-// version for which the position was computed.
+// Move of a card as a change: its rank and its event. A card has no version of its own; the write succeeds
+// only if the issue still has the version for which the position was computed.
 import type { Change, Entity, EventDraft, OrderVersion } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -31,7 +31,10 @@ interface CardEntity extends Entity, Reranked {
 export interface Placed extends Reranked {
   readonly board: Board;
   readonly order: OrderVersion;
-  /** Version of the issue after the change; within a run, the issue may change together with the card or before it. */
+  /**
+   * Version of the issue after the change; within a run, the issue may change together with the card or
+   * before it.
+   */
   readonly version: number;
   readonly column: string;
   readonly lane: string | null;

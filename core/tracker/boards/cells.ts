@@ -100,7 +100,9 @@ class CellQuery {
     return { id, at };
   }
 
-  /** @param apart true to query each key of the column separately, so that an index delivers the rows sorted */
+  /**
+   * @param apart true to query each key of the column separately, so that an index delivers the rows sorted
+   */
   addPlaced({ column, lane }: BoardCell, cell: number, apart: boolean): void {
     const { backwards = false, from } = this.#paging;
     const [rank] = from ?? [];

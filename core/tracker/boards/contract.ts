@@ -1,5 +1,5 @@
-// Boards: issues that match a filter, in columns. Membership in a column follows from the issue; a board stores only the ranks of moved
-// cards.
+// Boards: issues that match a filter, in columns. Membership in a column follows from the issue; a board
+// stores only the ranks of moved cards.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, markdown, referenceBy, string, text } from '../../contract/field.ts';

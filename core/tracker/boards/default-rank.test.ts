@@ -17,7 +17,7 @@ test('a rank is mapped back to its position in the order of creation', () => {
     return { at: now, id: ids.next('iss') };
   });
   const ranks = issues.map(({ at, id }) => defaultRank(at, id));
-  // Ranks that approach one of them from either side.
+  // Adds ranks close to each rank, on both sides.
   const near = ranks.flatMap((rank) => {
     const all = [rank];
     let [below, above] = [rankBetween(null, rank), rankBetween(rank, null)];

@@ -1,10 +1,11 @@
-// Default position of unmoved cards: by creation, newest first. The rank follows from the issue alone, so nothing is stored, and a card can
-// be placed between any two. A rank also converts back to a creation time and id, for a range query on an index of issues.
+// Default position of unmoved cards: by creation, newest first. The rank follows from the issue alone, so
+// nothing is stored, and a card can be placed between any two cards. A rank also converts back to a creation
+// time and id, for a range query on an index of issues.
 
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Alphabet of ids, in byte order like `digits`. */
 const letters = '0123456789abcdefghjkmnpqrstvwxyz';
-/** Head of an eight-digit integer in core/lib/rank.ts, enough for milliseconds of some thousand years. */
+/** Head of an eight-digit integer in core/lib/rank.ts, enough for several thousand years in milliseconds. */
 const head = 'h';
 const width = 8;
 const count = digits.length ** width;
@@ -20,14 +21,19 @@ export function defaultRank(createdAt: number, id: string): string {
   return `${head}${wholeOf(newest - createdAt)}${[...id.slice(idPrefix.length)].map(mirrored).join('')}${ending}`;
 }
 
-/** A position in creation order. Issues created later, or at the same time with a greater id, come before it. */
+/**
+ * A position in creation order. Issues created later, or at the same time with a greater id, come before it.
+ */
 export interface CreationPosition {
   readonly at: number;
   /** Bound for ids; may be shorter or longer than an id. */
   readonly id: string;
 }
 
-/** Converts a rank to a position in creation order: cards after the rank were created before the position, and cards before it after. */
+/**
+ * Converts a rank to a position in creation order: cards after the rank were created before the position, and
+ * cards before it after.
+ */
 export function creationPositionOf(rank: string): CreationPosition {
   if (rank < head) return { at: Number.MAX_SAFE_INTEGER, id: '' };
   if (rank[0] !== head) return { at: Number.MIN_SAFE_INTEGER, id: '' };
@@ -41,7 +47,8 @@ function idAt(fraction: string): string {
   let id = '';
   for (const digit of fraction.slice(0, idChars)) {
     if (letters.includes(digit)) id += mirrored(digit);
-    // The digit falls between two letters: cards after the rank have a smaller letter here, because the letters are mirrored.
+    // The digit falls between two letters: cards after the rank have a smaller letter here, because the
+    // letters are mirrored.
     else return justBelow(id + mirrored([...letters].findLast((letter) => letter < digit)!));
   }
   const rest = fraction.slice(idChars);

@@ -178,7 +178,8 @@ const label: Grouping = {
     idOfName(ctx, labelContract, requested, path, {
       has: ({ teamId }) => teamId === null || teams === null || teams.has(String(teamId)),
       words: ' for the issues of this board',
-      // A board of one team prefers labels of the team, as its issues do; a board of all teams prefers shared labels.
+      // A board of one team prefers labels of the team, as its issues do; a board of all teams prefers shared
+      // labels.
       rank: ({ teamId }) => ((teamId === null) === (teams === null) ? 0 : 1),
       isOpen: true,
     }),

@@ -1,5 +1,5 @@
-// Hard limits of columns. A move that would exceed one is refused, even with concurrent moves, because the statement that commits the move
-// counts the cards again.
+// Hard limits of columns. A move that would exceed one is refused, even with concurrent moves, because the
+// statement that commits the move counts the cards again.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { ApiError } from '../../lib/errors.ts';
@@ -8,7 +8,10 @@ import { tenantOp } from '../../store/store.ts';
 import type { Group } from './grouping.ts';
 import { Binding, hasKey, ofTeams, type ResolvedBoard } from './resolved-board.ts';
 
-/** Returns the change that enforces a hard limit; none for a soft limit. @throws ApiError conflict if the column is full */
+/**
+ * Returns the change that enforces a hard limit; none for a soft limit.
+ * @throws ApiError conflict if the column is full
+ */
 export async function enforceLimit(ctx: Context, resolved: ResolvedBoard, column: Group): Promise<Change[]> {
   const { limit, title } = column;
   if (resolved.board.limits === 'soft' || limit === null) return [];

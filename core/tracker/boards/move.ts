@@ -26,7 +26,8 @@ import { resolveBoard, isInGroup, type ResolvedBoard } from './resolved-board.ts
 
 /**
  * @param ifMatch the version of the issue
- * @throws ApiError not_found, validation_failed, conflict, transition_not_allowed, precondition_failed, insufficient_scope
+ * @throws ApiError not_found, validation_failed, conflict, transition_not_allowed, precondition_failed,
+ * insufficient_scope
  */
 export async function moveCard(
   ctx: Context,
@@ -66,14 +67,20 @@ interface Moving {
   readonly cell: BoardCell;
 }
 
-/** Returns the limit checks of a move. A card that is already in the column does not count as new. @throws ApiError conflict */
+/**
+ * Returns the limit checks of a move. A card that is already in the column does not count as new.
+ * @throws ApiError conflict
+ */
 async function limitsOf(ctx: Context, { resolved, issue, cell }: Moving): Promise<Change[]> {
   return isInGroup(resolved, resolved.columns, cell.column, issue)
     ? []
     : enforceLimit(ctx, resolved, cell.column);
 }
 
-/** Returns the change of position; empty if the card keeps its position. @throws ApiError validation_failed */
+/**
+ * Returns the change of position; empty if the card keeps its position.
+ * @throws ApiError validation_failed
+ */
 async function placed(
   ctx: Context,
   { resolved, issue, cell }: Moving,

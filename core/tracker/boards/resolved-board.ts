@@ -8,7 +8,9 @@ import type { Board } from './kind.ts';
 import { gone, groupingIn } from './field-grouping.ts';
 import type { Group, Grouped, Grouping, GroupKey, BoardVisibility } from './grouping.ts';
 
-/** Binds values to a statement. The text of the statement depends on their number only, so it can be cached. */
+/**
+ * Binds values to a statement. The text of the statement depends on their number only, so it can be cached.
+ */
 export class Binding {
   readonly params: Record<string, Value> = {};
   #count = 0;
@@ -63,8 +65,8 @@ export async function resolveBoard(ctx: Context, board: Board): Promise<Resolved
 }
 
 /**
- * Restricts issues to the teams of the board. If each state belongs to one team, the condition uses states, which are in the index that
- * counts cards.
+ * Restricts issues to the teams of the board. If each state belongs to one team, the condition uses states,
+ * which are in the index that counts cards.
  */
 export function ofTeams({ teams, directory, columns }: ResolvedBoard, binding: Binding): string[] {
   if (teams === null) return [];
@@ -76,7 +78,7 @@ export function ofTeams({ teams, directory, columns }: ResolvedBoard, binding: B
 const carries = (condition: string): string =>
   `EXISTS (SELECT 1 FROM issue_labels AS k WHERE k.workspace_id = :ws AND k.issue_id = issues.id AND k.label_id ${condition})`;
 
-/** Matches issues that have one of the keys. */
+/** Returns SQL that is true for issues that have one of the keys. */
 export function hasKey(
   { labels }: ResolvedBoard,
   { column }: Grouping,
@@ -101,7 +103,6 @@ export function keysHad(
   return has.length === 0 ? [null] : has;
 }
 
-/** Returns true if an issue is in a column or lane. */
 export function isInGroup(
   resolved: ResolvedBoard,
   grouping: Grouping,

@@ -1,5 +1,6 @@
-// Comments. A reply joins the thread of its parent; threads are one level deep and are resolved at their first comment. Mentions are
-// extracted when the text is written. A deleted first comment stays in lists without its text while the thread has replies.
+// Comments. A reply joins the thread of its parent; threads are one level deep and are resolved at their
+// first comment. Mentions are extracted when the text is written. A deleted first comment stays in lists
+// without its text while the thread has replies.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, updated } from '../../changes/operations.ts';
 import type { EntityResponse } from '../../contract/contract.ts';

@@ -1,5 +1,5 @@
-// Storage and events of comments. A change of a comment updates `updatedAt` of its issue but not the version, so commenting does not
-// conflict with editing the issue.
+// Storage and events of comments. A change of a comment updates `updatedAt` of its issue but not the version,
+// so commenting does not conflict with editing the issue.
 import { json } from '../../changes/columns.ts';
 import { modelOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';

@@ -1,4 +1,5 @@
-// Cycles: created by people or by the rhythm of a team; started and completed at their times, or earlier by request.
+// Cycles. They are created by people or by the rhythm of a team, and started and completed at their times, or
+// earlier by request.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, removed, updated } from '../../changes/operations.ts';
 import { schemasOf } from '../../contract/schemas.ts';

@@ -9,8 +9,8 @@ import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 export const cyclesTimerName = 'cycles';
 
 /**
- * Uses the earliest time of the open cycles; without open cycles, a team with a rhythm is due at `:at`. Raising the epoch ends existing
- * leases, as for every timer.
+ * Uses the earliest time of the open cycles; without open cycles, a team with a rhythm is due at `:at`.
+ * Raising the epoch ends existing leases, as for every timer.
  */
 const setDue = tenantStatement(
   'cycles.set_due',

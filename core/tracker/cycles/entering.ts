@@ -1,5 +1,5 @@
-// Adds issues to cycles: only to an open cycle of the same team, even with concurrent changes of the cycle. Every issue that was ever in a
-// cycle is recorded, so that progress can be read from the log.
+// Adds issues to cycles: only to an open cycle of the same team, even with concurrent changes of the cycle.
+// Every issue that was ever in a cycle is recorded, so that progress can be read from the log.
 import type { Context, Directory } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { idOfName, type Naming } from '../../resource/names.ts';
@@ -67,7 +67,10 @@ export function resolveCycle(
   return cycleId;
 }
 
-/** Returns the cycle of a restored issue: an unfinished issue leaves a cycle that was completed in the meantime. */
+/**
+ * Returns the cycle of a restored issue: an unfinished issue leaves a cycle that was completed in the
+ * meantime.
+ */
 export function cycleAfterRestore(
   { cycles }: Directory,
   { cycleId, isFinished }: { readonly cycleId: string | null; readonly isFinished: boolean },

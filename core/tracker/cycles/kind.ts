@@ -1,5 +1,5 @@
-// Storage and events of cycles. Invariants are enforced in the batch that writes, so they hold with concurrent writers: cycles of a team do
-// not overlap, and a deleted cycle has no issues.
+// Storage and events of cycles. Invariants are enforced in the batch that writes, so they hold with
+// concurrent writers: cycles of a team do not overlap, and a deleted cycle has no issues.
 import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';

@@ -1,5 +1,5 @@
-// Scope and progress of a cycle, day by day. A completed cycle is counted as it was before its unfinished issues rolled over. See
-// docs/decisions/0046.
+// Scope and progress of a cycle, day by day. A completed cycle is counted as it was before its unfinished
+// issues rolled over. See docs/decisions/0046.
 import { Type, type Static } from 'typebox';
 import type { Context } from '../../context.ts';
 import { Closed, idOf, namedSchema } from '../../lib/schema.ts';

@@ -1,7 +1,7 @@
-// Rolls the unfinished issues of a completed cycle over to the next cycle of the team, or to none, with one version and one event per
-// issue. Works in steps, so that no commit blocks others for long. No plan is stored: each step reads which issues are left, and the last
-// one marks the cycle as settled. A restart after a crash continues, and issues that people move in the meantime stay where they were
-// moved.
+// Rolls the unfinished issues of a completed cycle over to the next cycle of the team, or to none, with one
+// version and one event per issue. Works in steps, so that no commit blocks others for long. No plan is
+// stored: each step reads which issues are left, and the last one marks the cycle as settled. A restart after
+// a crash continues, and issues that people move in the meantime stay where they were moved.
 import type { Change } from '../../changes/change.ts';
 import { notDeleted, pageOfModel } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';

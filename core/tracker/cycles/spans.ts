@@ -1,5 +1,5 @@
-// Periods of a team's cycles by its rhythm: whole weeks between local midnights, so a period with a clock change is an hour longer or
-// shorter.
+// Periods of a team's cycles by its rhythm: whole weeks between local midnights, so a period with a clock
+// change is an hour longer or shorter.
 import { weekdays } from '../../lib/business-time.ts';
 import { utcToWall, wallToUtc, type WallTime } from '../../lib/zone.ts';
 import type { Rhythm } from '../teams/contract.ts';

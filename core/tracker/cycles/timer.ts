@@ -1,5 +1,6 @@
-// Timer of a team's cycles. Each time it fires, it makes one step: complete, roll over, start, or create ahead. It fires again until
-// nothing is due, so cycles that passed while the server was off are started and completed in order, each exactly once.
+// Timer of a team's cycles. Each time it fires, it makes one step: complete, roll over, start, or create
+// ahead. It fires again until nothing is due, so cycles that passed while the server was off are started and
+// completed in order, each exactly once.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { neverMs } from '../../events/work.ts';

@@ -89,7 +89,7 @@ const valuesIn = (event: EventRow): FieldValuesByKey | null =>
   (renderData(event) as { fields?: FieldValuesByKey }).fields ?? null;
 
 /**
- * Returns the fields that existed at that time.
+ * Returns the fields that existed at the past moment.
  * @param lifecycle creations, deletions and restorations of all fields, in order
  */
 async function fieldsOf(

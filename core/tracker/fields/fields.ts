@@ -6,7 +6,10 @@ import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { teamQuery, usableInTeam } from '../team-or-workspace.ts';
 import { field } from './contract.ts';
 
-/** Maximum number of fields in a workspace, deleted ones excluded. Each field costs memory and a check per new issue. */
+/**
+ * Maximum number of fields in a workspace, deleted ones excluded. Each field costs memory and a check per new
+ * issue.
+ */
 const fieldsMax = 100;
 
 type Field = EntityOf<typeof field>;

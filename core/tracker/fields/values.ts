@@ -1,5 +1,5 @@
-// Custom field values of issues: stored by field id, written and shown by key. Values of a deleted field stay stored, since the field may
-// be restored.
+// Custom field values of issues: stored by field id, written and shown by key. Values of a deleted field stay
+// stored, since the field may be restored.
 import type { Entry } from '../../contract/contract.ts';
 import type { Directory } from '../../context.ts';
 import { ApiError, invalidField, type Wrong } from '../../lib/errors.ts';
@@ -22,7 +22,7 @@ export const numberMax = 1e15;
 
 const nothing: Record<string, FieldValue> = {};
 
-/** Converts stored values to the API representation. */
+/** Omits values of deleted fields. */
 export function toFieldsResponse(
   values: FieldValues | null,
   { fields }: Pick<Directory, 'fields'>,
@@ -36,7 +36,6 @@ export function toFieldsResponse(
   return response;
 }
 
-/** Converts the API representation to stored values. */
 export function toStoredFields(
   response: Readonly<Record<string, FieldValue>> | null | undefined,
   { fields }: Pick<Directory, 'fields'>,

@@ -89,7 +89,9 @@ export async function listIssuesAt(
   return { ...page, data: shaped as ListedThen['data'], asOf: toMomentResponse(moment) };
 }
 
-/** Replaces identifiers of parents by ids, since a parent may have had another identifier at that time. */
+/**
+ * Replaces identifiers of parents by ids, since a parent may have had another identifier at the past moment.
+ */
 async function withParentIds(ctx: Context, requested: readonly FilterRequest[]): Promise<FilterRequest[]> {
   const idsIn = async (value: unknown, ofParent: boolean): Promise<unknown> => {
     if (typeof value === 'string' && ofParent)
@@ -243,7 +245,7 @@ async function issuesAt(ctx: Context, ids: readonly string[], moment: Moment): P
   return issues;
 }
 
-/** Returns the earliest due time among the open clocks of each issue at that time. */
+/** Returns the earliest due time among the clocks of each issue that were open at the past moment. */
 async function dueAt(
   ctx: Context,
   ids: readonly string[],
@@ -271,7 +273,7 @@ async function withNamesAt(ctx: Context, moment: Moment, issues: readonly Was[])
 
 const labelIds = ({ labels }: Was): string[] => (labels as { id: string }[]).map(({ id }) => id);
 
-/** Sorts labels by name, and omits labels that were deleted at that time. */
+/** Sorts labels by name, and omits labels that were deleted at the past moment. */
 function known(was: Was, { directory }: Pick<Context, 'directory'>): Was {
   const labels = labelIds(was).flatMap((id) => {
     const label = directory.labels.get(id);
@@ -284,7 +286,7 @@ function known(was: Was, { directory }: Pick<Context, 'directory'>): Was {
   };
 }
 
-/** Sets the identifiers of parents as of that time; a parent had none yet if its child was created in the same batch. */
+/** Sets the past identifiers of parents; a parent had none yet if its child was created in the same batch. */
 export async function parentsAt(ctx: Context, moment: Moment, issues: readonly Was[]): Promise<Was[]> {
   const parentOf = ({ parent }: Was): string | undefined => (parent as { id: string } | null)?.id;
   const ids = [...new Set(issues.flatMap((was) => parentOf(was) ?? []))];

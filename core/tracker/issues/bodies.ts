@@ -1,5 +1,5 @@
-// Bodies of issue routes that differ from other resources: a creation names its team in one of three ways and responds with five fields;
-// lists return fewer fields.
+// Bodies of issue routes that differ from other resources: a creation names its team in one of three ways and
+// responds with five fields; lists return fewer fields.
 import { Type, type Static } from 'typebox';
 import { idOrName } from '../../contract/field.ts';
 import { createBodyWith, otherName, responseProperties, updateBodyWith } from '../../contract/schemas.ts';

@@ -1,4 +1,5 @@
-// Changes or deletes many issues in one transaction. The response lists the changes of each, also in a simulation.
+// Changes or deletes many issues in one transaction. The response lists the changes of each, also in a
+// simulation.
 import type { Static } from 'typebox';
 import { sameValue, type ChangeSet } from '../../changes/change.ts';
 import type { Context, View } from '../../context.ts';
@@ -66,7 +67,9 @@ interface Refused extends Selected {
   readonly error: ApiError;
 }
 
-/** If all issues fail in the same way, the request itself is wrong; otherwise each failing issue is listed. */
+/**
+ * If all issues fail in the same way, the request itself is wrong; otherwise each failing issue is listed.
+ */
 function refusalOf(view: View, refused: readonly Refused[], of: number): ApiError {
   const [{ error: first }] = refused as [Refused];
   if (refused.length === of && refused.every(({ error }) => error.message === first.message)) return first;

@@ -1,5 +1,5 @@
-// Issues by external id: get, and an idempotent upsert for synchronization with another tracker. An external id stays with its issue while
-// the issue is deleted, until it is purged.
+// Issues by external id: get, and an idempotent upsert for synchronization with another tracker. An external
+// id stays with its issue while the issue is deleted, until it is purged.
 import type { ChangeSet } from '../../changes/change.ts';
 import { updated } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';

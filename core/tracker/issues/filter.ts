@@ -91,7 +91,7 @@ const columns: FilterColumns = (directory, resolved) => {
     cycle: { ...own.cycle!, few: true, ids: (way, names) => cyclesMeant(directory, way, names) },
     stateId: { sql: 'state_id' },
     slaDueAt: { ...own.slaDueAt!, sql: `nullif(sla_due_at, ${neverDue})` },
-    // Stored with the most urgent first; filters compare urgent as greater than low.
+    // Priorities are stored with the most urgent first; filters compare urgent as greater than low.
     priority: {
       sql: 'priority',
       value: (name) => ranks.indexOf(name as (typeof priorities)[number]),

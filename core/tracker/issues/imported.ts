@@ -74,8 +74,8 @@ type Times = Pick<Issue, 'createdAt' | 'updatedAt'>;
 type Creator = Pick<Issue, 'creatorKind' | 'creatorId' | 'creatorName'>;
 
 /**
- * Returns creation time and creator of a new issue: as given by an import, else now and the caller. `updatedAt` is always now, so that
- * readers of recent changes find imported issues.
+ * Returns creation time and creator of a new issue: as given by an import, else now and the caller.
+ * `updatedAt` is always now, so that readers of recent changes find imported issues.
  * @param at prefix of the paths in errors
  * @throws ApiError validation_failed
  */
@@ -91,8 +91,8 @@ export function importedCreation(ctx: Context, input: IssueInput, at: string): T
 }
 
 /**
- * Returns the state times of a new issue, as given by an import. An imported issue did not enter its state now, so an omitted time is
- * unknown.
+ * Returns the state times of a new issue, as given by an import. An imported issue did not enter its state
+ * now, so an omitted time is unknown.
  * @throws ApiError validation_failed
  */
 export function importedTimes(

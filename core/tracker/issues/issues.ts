@@ -1,4 +1,4 @@
-// Operations on issues, except creation. Each returns a change set and writes nothing itself.
+// Operations on issues, except creation. Writes return a change set, which the caller commits.
 import type { ChangeSet } from '../../changes/change.ts';
 import { listEntities, type PageParameters } from '../../changes/list.ts';
 import { getEntity, removed, requireVersion, updated } from '../../changes/operations.ts';

@@ -1,5 +1,5 @@
-// Storage, representation and events of issues. Labels have their own table; the number is assigned at commit; the representation is
-// written by hand for speed, because every list, event and delivery uses it.
+// Storage, representation and events of issues. Labels have their own table; the number is assigned at
+// commit; the representation is written by hand for speed, because every list, event and delivery uses it.
 import { json, type Column } from '../../changes/columns.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { timerOp } from '../../reactions/due-timer.ts';
@@ -29,7 +29,10 @@ const takeNumber = tenantStatement(
   'teams.take_number',
   'UPDATE teams SET issue_count = issue_count + 1 WHERE workspace_id = :ws AND id = :teamId AND archived_at IS NULL',
 );
-/** Fails the batch if the number is part of a former identifier; a current number violates the unique index of issues. */
+/**
+ * Fails the batch if the number is part of a former identifier; a current number violates the unique index of
+ * issues.
+ */
 const takeRequestedNumber = tenantStatement(
   'teams.take_given_number',
   `UPDATE teams SET issue_count = max(issue_count, :number) WHERE workspace_id = :ws AND id = :teamId AND archived_at IS NULL AND NOT EXISTS (
@@ -108,7 +111,9 @@ const rememberProject = tenantStatement(
   'INSERT OR IGNORE INTO project_issues (workspace_id, project_id, id) VALUES (:ws, :projectId, :issueId)',
 );
 
-/** Stored ranks: the most urgent is 0 and `none` is last, so that an ascending sort lists urgent issues first. */
+/**
+ * Stored ranks: the most urgent is 0 and `none` is last, so that an ascending sort lists urgent issues first.
+ */
 const ranks = priorities.toReversed();
 const priority: Column = {
   column: 'priority',
@@ -261,7 +266,7 @@ function projectOps(scope: Scope, before: Issue | null, after: Issue): Op[] {
   ];
 }
 
-/** Returns true if the batch puts the issue into a milestone. */
+/** Returns true if the batch puts an issue into a milestone, or restores an issue that has one. */
 function isPlacedAnew(before: Issue | null, after: Issue): boolean {
   if (after.milestoneId === null || after.deletedAt !== null) return false;
   return (
@@ -294,14 +299,19 @@ function isSnoozedAnew(before: Issue | null, after: Issue): boolean {
   return after.snoozedUntil !== null && before?.deletedAt !== after.deletedAt;
 }
 
-/** Leaving triage means that the issue was accepted, or declined for a canceled state. */
+/**
+ * An issue that leaves triage is declined if its new state is canceled or duplicate, and accepted otherwise.
+ */
 function triaged(before: Issue, after: Issue, { states }: Directory): EventType[] {
   const type = states.get(after.stateId)?.type;
   if (states.get(before.stateId)?.type !== 'triage' || type === 'triage') return [];
   return [type === 'canceled' || type === 'duplicate' ? 'issue.triage_declined' : 'issue.triage_accepted'];
 }
 
-/** Parses an identifier into the key columns of an issue. Returns undefined for other texts, null for an unknown team. */
+/**
+ * Parses an identifier into the key columns of an issue. Returns undefined for other texts, null for an
+ * unknown team.
+ */
 function parseIdentifier(identifier: string, { directory }: Pick<View, 'directory'>) {
   // Ids contain no hyphen, so this check is cheap for them.
   const at = identifier.indexOf('-');

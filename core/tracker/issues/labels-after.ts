@@ -1,5 +1,5 @@
-// Computes the labels of an issue after a request: a full list, or additions and removals. A plan that loses a race is computed again, so
-// additions apply to the labels at commit.
+// Computes the labels of an issue after a request: a full list, or additions and removals. A plan that loses
+// a race is computed again, so additions apply to the labels at commit.
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { idOfName, type Among } from '../../resource/names.ts';
@@ -72,7 +72,10 @@ export function resolveLabels(
   return [...new Set(ids)];
 }
 
-/** Scope of label names: labels of the team first, then those of the workspace; without a team, only the latter. */
+/**
+ * Scope of label names: labels of the team first, then those of the workspace; without a team, only the
+ * latter.
+ */
 function labelsIn(teamId: string | null): Among {
   return {
     has: (entry) => entry.teamId === null || entry.teamId === teamId,

@@ -1,5 +1,5 @@
-// Moves an issue to another team. The commit assigns a number there; the former identifier keeps resolving. The state is mapped by type and
-// name, labels by name. Sub-issues stay in their team.
+// Moves an issue to another team. The commit assigns a number there; the former identifier keeps resolving.
+// The state is mapped by type and name, labels by name. Sub-issues stay in their team.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, requireVersion, updated } from '../../changes/operations.ts';
 import type { Context, Directory } from '../../context.ts';
@@ -57,7 +57,8 @@ function stateLike(directory: Directory, teamId: string, stateId: string): strin
 }
 
 /**
- * Labels of the workspace stay. Labels of the team are replaced by labels of the same name in the other team or the workspace, or removed.
+ * Labels of the workspace stay. Labels of the team are replaced by labels of the same name in the other team
+ * or the workspace, or removed.
  */
 function labelsLike({ labels }: Directory, teamId: string, { labelIds }: Issue): string[] {
   const byName = (name: string): string | undefined => {

@@ -1,5 +1,6 @@
-// The number of an issue is assigned at commit. Until then its identifier and url end before the number (`ENG-`, `https://…/issues/ENG-`),
-// on the issue itself and in the `issue` of other objects. See docs/decisions/0003.
+// The number of an issue is assigned at commit. Until then its identifier and url end before the number
+// (`ENG-`, `https://…/issues/ENG-`), on the issue itself and in the `issue` of other objects. See
+// docs/decisions/0003.
 import { appendStatement } from '../../events/append.ts';
 import { isObjectBody, type CommitAssignedRule, type ObjectBody } from '../../events/commit-assigned.ts';
 

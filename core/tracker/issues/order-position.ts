@@ -1,4 +1,5 @@
-// Position of an item in a manual order: before or after another item, or at an end. Shared by cards and sub-issues.
+// Position of an item in a manual order: before or after another item, or at an end. Shared by cards and
+// sub-issues.
 import { Type } from 'typebox';
 import { invalidField } from '../../lib/errors.ts';
 import { nameOf, nullable, writes, type WrittenFields } from '../../lib/schema.ts';
@@ -38,7 +39,10 @@ export interface PositionExtras {
 }
 export type OrderPosition = PositionExtras | { readonly by: (typeof ends)[number] };
 
-/** Returns the position and the property that sets it; null if none does. @throws ApiError validation_failed */
+/**
+ * Returns the position and the property that sets it; null if none does.
+ * @throws ApiError validation_failed
+ */
 export function readPosition(
   input: PositionInput,
 ): { readonly at: (typeof ways)[number]; readonly position: OrderPosition } | null {

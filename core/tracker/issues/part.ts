@@ -1,5 +1,5 @@
-// Shared storage rules of objects that belong to an issue, such as comments: they show the issue, belong to its team, and their events wait
-// for the number of an issue created in the same batch.
+// Shared storage rules of objects that belong to an issue, such as comments: they show the issue, belong to
+// its team, and their events wait for the number of an issue created in the same batch.
 import { plain, type Column } from '../../changes/columns.ts';
 import type { View } from '../../context.ts';
 import { issueNumber } from './number.ts';

@@ -1,5 +1,5 @@
-// Access to issues from operations on boards and views: these need the scopes of issues in addition to their own, and respect narrowed
-// scopes.
+// Access to issues from operations on boards and views: these need the scopes of issues in addition to their
+// own, and respect narrowed scopes.
 import type { Context } from '../../context.ts';
 import type { AlsoNeeded } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';

@@ -1,5 +1,5 @@
-// Selection of a bulk operation: issues by id or identifier, or all that match a filter. The operation is refused, listing each missing
-// issue, unless all of them exist and are visible to the caller.
+// Selection of a bulk operation: issues by id or identifier, or all that match a filter. The operation is
+// refused, listing each missing issue, unless all of them exist and are visible to the caller.
 import { notDeleted, pageOfModel } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
 import { ApiError, invalidField, type ErrorDetail } from '../../lib/errors.ts';
@@ -8,7 +8,9 @@ import { selectedMax, type IssueSelectionInput } from './bodies.ts';
 import { issueFiltering } from './filter.ts';
 import { issueModel, type Issue } from './kind.ts';
 
-/** Maximum total length of descriptions in bytes: each is part of an event, and all events are in one batch. */
+/**
+ * Maximum total length of descriptions in bytes: each is part of an event, and all events are in one batch.
+ */
 export const selectedBytesMax = 4 * 1024 * 1024;
 
 export interface Selected {

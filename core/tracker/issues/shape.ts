@@ -1,4 +1,5 @@
-// Query parameters `fields` and `expand`, which select fields and return whole objects in place of references. Both accept a closed list.
+// Query parameters `fields` and `expand`, which select fields and return whole objects in place of
+// references. Both accept a closed list.
 import type { Context } from '../../context.ts';
 import { holderOf } from '../../rights/words.ts';
 import { responseProperties } from '../../contract/schemas.ts';

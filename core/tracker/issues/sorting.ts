@@ -12,11 +12,11 @@ import { neverDue } from './kind.ts';
 
 const sortings: Readonly<Record<string, Sorting>> = {
   ...sortingsOf(issue),
-  // Compared by bytes; `~` is greater than every letter.
+  // Ranks are compared by bytes; `~` is greater than every letter.
   subOrder: bothWays("coalesce(sub_order, '~')", "coalesce(sub_order, '')"),
-  // Ascending order uses an index.
+  // The ascending order uses the column alone, so that an index applies.
   slaDueAt: bothWays('sla_due_at', `coalesce(nullif(sla_due_at, ${neverDue}), -1)`),
-  // Stored with the most urgent first. `none` sorts last in both directions.
+  // Priorities are stored with the most urgent first. `none` sorts last in both directions.
   priority: {
     ascending: [
       { sql: '(priority = 4)', direction: 'asc' },
@@ -42,7 +42,8 @@ function stateSortKey({ states }: Directory, id: string): string {
 const nameOfMember = ({ members }: Directory, id: string): string => members.get(id)?.name ?? '';
 
 /**
- * Sorts by states and assignees. The SQL is the same for every workspace, so that cursors stay valid when states and members change.
+ * Sorts by states and assignees. The SQL is the same for every workspace, so that cursors stay valid when
+ * states and members change.
  * @param now directory that matches the tables, if the list uses another one
  */
 function nameSortings(directory: Directory, now: Directory): Readonly<Record<string, Sorting>> {

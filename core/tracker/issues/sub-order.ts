@@ -1,5 +1,6 @@
-// Manual order of the sub-issues of a parent. A new sub-issue comes last without reading the others: its first rank is the time-ordered
-// part of an id, read as a thirteen-digit number, which is greater than every earlier rank.
+// Manual order of the sub-issues of a parent. A new sub-issue comes last without reading the others: its
+// first rank is the time-ordered part of an id, read as a thirteen-digit number, which is greater than every
+// earlier rank.
 import type { Change, ChangeSet } from '../../changes/change.ts';
 import { getEntity, requireVersion } from '../../changes/operations.ts';
 import { readOrder } from '../../changes/order.ts';
@@ -21,8 +22,8 @@ export function lastRank(id: string): string {
 const timeOrdered = (id: string): string => id.slice(4, 17);
 
 /**
- * Suffix of a computed rank. It is unique, so an issue that gets an old rank back by a restore or an undo shares it with no other issue.
- * The last character keeps the rank from ending in a zero.
+ * Suffix of a computed rank. It is unique, so an issue that gets an old rank back by a restore or an undo
+ * shares it with no other issue. The last character keeps the rank from ending in a zero.
  */
 const tailOf = ({ ids }: Context): string => `${timeOrdered(ids.next(contract.id))}V`;
 
@@ -79,7 +80,10 @@ export async function reorderIssue(
   return { changes, body: issueModel.wire(after as Issue, ctx) };
 }
 
-/** Returns the sibling that will precede the issue; null for none. @throws ApiError conflict, validation_failed */
+/**
+ * Returns the sibling that will precede the issue; null for none.
+ * @throws ApiError conflict, validation_failed
+ */
 async function aheadAt(ctx: Context, issue: Issue, position: OrderPosition): Promise<Sibling | null> {
   const other = 'other' in position ? await findOther(ctx, issue, position) : null;
   if (issue.parentId === null)
@@ -108,7 +112,10 @@ async function findOther(ctx: Context, { id }: Issue, { by, other }: PositionExt
   return match;
 }
 
-/** Returns no changes if the issue is in position. Replaces ranks that are too long, and equal ranks, which earlier versions created. */
+/**
+ * Returns no changes if the issue is in position. Replaces ranks that are too long, and equal ranks, which
+ * earlier versions created.
+ */
 async function placedBehind(ctx: Context, issue: Issue, ahead: Sibling | null): Promise<Change[]> {
   const { parentId, subOrder } = issue;
   if (await ctx.store.readOne(ctx.scope, twins, { parentId })) return reranked(ctx, issue, ahead, '');

@@ -1,6 +1,7 @@
-// Removes a deleted label from its issues, with a new version and an event for each. The first issues change in the batch of the deletion;
-// the others follow in steps, with the same actor and cause. No plan is stored: each step reads which issues still have a deleted label, so
-// a restart after a crash continues. Deleted issues are left unchanged.
+// Removes a deleted label from its issues, with a new version and an event for each. The first issues change
+// in the batch of the deletion; the others follow in steps, with the same actor and cause. No plan is stored:
+// each step reads which issues still have a deleted label, so a restart after a crash continues. Deleted
+// issues are left unchanged.
 import type { Change, Entity } from '../../changes/change.ts';
 import type { Committer } from '../../changes/commit.ts';
 import { notDeleted, pageOfModel } from '../../changes/list.ts';
@@ -13,7 +14,10 @@ import { backgroundCommitDelayMs, scopeOf, type Scope } from '../../store/store.
 import { issueModel } from '../issues/kind.ts';
 import { label as contract } from './contract.ts';
 
-/** Maximum number of issues changed in one batch, so that other commits do not wait long; fewer if they are long. */
+/**
+ * Maximum number of issues changed in one batch, so that other commits do not wait long; fewer if they are
+ * long.
+ */
 const atOnce = 100;
 /** First delay of a retry after a failure (milliseconds), doubled up to `againMsMax`. */
 const againMs = 1_000;

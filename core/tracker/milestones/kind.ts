@@ -1,5 +1,5 @@
-// Storage and events of milestones. Two conditions are checked again in the batch, because issues may have changed in the meantime: a
-// completed milestone has no open issue, and a deleted one has no issue.
+// Storage and events of milestones. Two conditions are checked again in the batch, because issues may have
+// changed in the meantime: a completed milestone has no open issue, and a deleted one has no issue.
 import { modelOf, type EntityOf } from '../../resource/kind.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp } from '../../store/store.ts';

@@ -1,4 +1,4 @@
-// Milestones. Deleting one removes it from its issues in the same batch.
+// Milestones. Deleting a milestone removes it from its issues in the same batch.
 import { notDeleted, pageOfModel } from '../../changes/list.ts';
 import { getEntity, removed } from '../../changes/operations.ts';
 import type { ChangeSet } from '../../changes/change.ts';

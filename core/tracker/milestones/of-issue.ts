@@ -1,4 +1,5 @@
-// Milestones of issues. A milestone must belong to the project of the issue; moving the issue to another project clears it.
+// Milestones of issues. A milestone must belong to the project of the issue; moving the issue to another
+// project clears it.
 import type { Directory } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { idOfName, type Among, type Naming } from '../../resource/names.ts';

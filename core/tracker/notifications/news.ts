@@ -1,4 +1,4 @@
-// Notifications that an event leads to, before preferences of members are applied.
+// Notifications that an event causes, before preferences of members are applied.
 import type { EntityResponse } from '../../contract/contract.ts';
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';

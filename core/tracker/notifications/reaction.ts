@@ -1,5 +1,5 @@
-// Turns each event into subscriptions and inbox items, exactly once. Members are not notified of their own changes, of reasons they
-// switched off, or of deleted objects.
+// Turns each event into subscriptions and inbox items, exactly once. Members are not notified of their own
+// changes, of reasons they switched off, or of deleted objects.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { renderData, type EventRow } from '../../events/event.ts';

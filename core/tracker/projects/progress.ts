@@ -1,5 +1,6 @@
-// Progress of a project: visible issues counted by state type, in total and per milestone. Computed on request, off the event loop, by
-// reading every issue of the project; nothing is stored, so no counter can drift.
+// Progress of a project: visible issues counted by state type, in total and per milestone. The counts are
+// computed on request, off the event loop, by reading every issue of the project; nothing is stored, so no
+// counter can drift.
 import { Type, type Static } from 'typebox';
 import { getEntity } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';

@@ -1,4 +1,5 @@
-// Reactions to comments and issues. An author has at most one reaction per emoji, even with repeated or concurrent requests.
+// Reactions to comments and issues. An author has at most one reaction per emoji, even with repeated or
+// concurrent requests.
 import { Type } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { created, getEntity, removed, requireVersion } from '../../changes/operations.ts';

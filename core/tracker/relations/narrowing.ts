@@ -1,5 +1,5 @@
-// Query parameters that filter issues by relations. They are not filter fields, because relations are not part of an issue, so a
-// subscription could not evaluate them.
+// Query parameters that filter issues by relations. They are not filter fields, because relations are not
+// part of an issue, so a subscription could not evaluate them.
 import { Type } from 'typebox';
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';

@@ -179,7 +179,10 @@ function storedAs(type: RelationType, issue: Issue, other: Issue): [RelationType
   return type === 'relates_to' && other.id < issue.id ? [type, other, issue] : [type, issue, other];
 }
 
-/** Reports conflicts that the unique indexes and the statement `noCircle` would reject. @throws ApiError validation_failed, conflict */
+/**
+ * Reports conflicts that the unique indexes and the statement `noCircle` would reject.
+ * @throws ApiError validation_failed, conflict
+ */
 async function requireNew(ctx: Context, type: RelationType, from: Issue, to: Issue): Promise<void> {
   const { store, scope } = ctx;
   const params = { type, fromId: from.id, issueId: to.id };

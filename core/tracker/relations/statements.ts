@@ -1,7 +1,10 @@
 // SQL invariants over all relations: one per type and pair of issues, one original per duplicate, no cycles.
 import { tenantStatement } from '../../store/statement.ts';
 
-/** Covers both directions: `relates_to` stores the smaller id first, and the inverse of any other type would close a cycle. */
+/**
+ * Covers both directions: `relates_to` stores the smaller id first, and the inverse of any other type would
+ * close a cycle.
+ */
 export const related = tenantStatement<{ id: string }>(
   'relations.of_pair',
   `SELECT id FROM relations WHERE workspace_id = :ws AND from_id = :fromId AND type = :type AND issue_id = :issueId

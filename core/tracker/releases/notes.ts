@@ -1,5 +1,5 @@
-// Drafts release notes from issues: features, fixes and other changes, by the labels `feature` and `bug`, one line per issue with its
-// identifier and link. Deterministic: the same issues give the same text.
+// Drafts release notes from issues: features, fixes and other changes, by the labels `feature` and `bug`, one
+// line per issue with its identifier and link. The same issues always give the same text.
 import type { ChangeSet } from '../../changes/change.ts';
 import { notDeleted, pageOfModel } from '../../changes/list.ts';
 import { getEntity, updated } from '../../changes/operations.ts';

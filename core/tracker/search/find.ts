@@ -1,5 +1,5 @@
-// `GET /search`: issues that match all words in their own text or in one comment, best match first. An issue whose identifier or number was
-// typed comes before all others.
+// `GET /search`: issues that match all words in their own text or in one comment, best match first. An issue
+// whose identifier or number is the query precedes all others.
 import { contentParameters, cursorOf, notDeleted, type PageParameters } from '../../changes/list.ts';
 import type { Context } from '../../context.ts';
 import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
@@ -99,7 +99,10 @@ async function bestOf(ctx: Context, query: Query, { q, conditions, until }: Soug
   return [...best.values()];
 }
 
-/** Returns the texts that the caller may search: comments need their own scope, which may be limited to some teams. */
+/**
+ * Returns the texts that the caller may search: comments need their own scope, which may be limited to some
+ * teams.
+ */
 function saidTo({ scopes, narrowed, directory }: Context): {
   columns: readonly string[] | null;
   commentTeams: ReadonlySet<string> | null;
@@ -173,7 +176,8 @@ async function toSearchHits(ctx: Context, hits: readonly Hit[], { wanted }: Quer
 
 /** Omits the description, since highlights show the relevant part. */
 export function toFoundIssue(ctx: Context, issue: Issue): FoundIssue {
-  // JSON omits undefined properties. Building an object without the property would cost one more object per hit.
+  // JSON omits undefined properties. Building an object without the property would cost one more object per
+  // hit.
   return Object.assign(issueModel.wire(issue, ctx), { description: undefined });
 }
 

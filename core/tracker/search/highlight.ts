@@ -1,5 +1,5 @@
-// Excerpt of a text around its matches, with their ranges. The text is unescaped and contains no markup, so clients must escape it and mark
-// the ranges themselves.
+// Excerpt of a text around its matches, with their ranges. The text is unescaped and contains no markup, so
+// clients must escape it and mark the ranges themselves.
 import type { Phrase } from './query.ts';
 import { rangesIn, type Range } from './ranges.ts';
 

@@ -1,5 +1,5 @@
-// Statements that read the full-text index. Each index row is joined to its document row of the caller's workspace, as the tenant guard
-// requires; filters then apply to the issues that are left.
+// Statements that read the full-text index. Each index row is joined to its document row of the caller's
+// workspace, as the tenant guard requires; filters then apply to the issues that are left.
 import type { Context } from '../../context.ts';
 import type { Condition } from '../../store/page.ts';
 import { composedStatement, type Statement, type Value } from '../../store/statement.ts';
@@ -10,7 +10,10 @@ const score = 'bm25(search_index, 8.0, 2.0, 1.0)';
 /** Only the most recent matches are ranked, up to this number, so that a frequent word stays cheap. */
 const rankedMax = 3_000;
 
-/** Without further conditions, ranks first and joins only the best rows: joining all of them costs more than ranking them. */
+/**
+ * Without further conditions, ranks first and joins only the best rows: joining all of them costs more than
+ * ranking them.
+ */
 const bestOfAll = composedStatement<HitRow>(
   `WITH ranked AS MATERIALIZED (
      SELECT doc, score FROM (

@@ -1,5 +1,6 @@
-// Indexes pending texts in batches: in the background soon after a change, and immediately before a search that would miss them. Concurrent
-// indexing of a text is resolved by the revision of its pending row: one batch succeeds, the other is repeated.
+// Indexes pending texts in batches: in the background soon after a change, and immediately before a search
+// that would miss them. Concurrent indexing of a text is resolved by the revision of its pending row: one
+// batch succeeds, the other is repeated.
 import {
   backgroundCommitDelayMs,
   systemOp,

@@ -1,5 +1,6 @@
-// Marks texts for indexing in the batch of their change, as one small row whatever the length of the text. The index is updated in the
-// background, many texts per commit, or by the next search of the workspace, whichever comes first.
+// Marks texts for indexing in the batch of their change, as one small row regardless of the length of the
+// text. The index is updated in the background, many texts per commit, or earlier by the next search of the
+// workspace.
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 

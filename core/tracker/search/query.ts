@@ -1,5 +1,5 @@
-// Parses search queries: words, "phrases", prefixes (`pref*`) and exclusions (`-word`). Only quoted words reach the full-text engine, so
-// user input is never interpreted as its syntax.
+// Parses search queries: words, "phrases", prefixes (`pref*`) and exclusions (`-word`). Only quoted words
+// reach the full-text engine, so user input is never interpreted as its syntax.
 import { invalidField } from '../../lib/errors.ts';
 import { wordsIn } from './words.ts';
 

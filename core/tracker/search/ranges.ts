@@ -1,5 +1,5 @@
-// Finds phrases in a text. ASCII texts, which are most, are searched by characters, which takes a tenth of the time of splitting them into
-// words and gives the same result.
+// Finds phrases in a text. ASCII texts, which are most, are searched by characters, which takes a tenth of
+// the time of splitting them into words and gives the same result.
 import type { Phrase } from './query.ts';
 import { hasSigns, isAscii, textMax, wordMax, wordsIn } from './words.ts';
 
@@ -38,7 +38,9 @@ function inAscii(text: string, wanted: readonly Phrase[], reach: number): Range[
   return ranges;
 }
 
-/** Returns the end of a phrase that starts at an index of lower-case ASCII text; null if it does not match. */
+/**
+ * Returns the end of a phrase that starts at an index of lower-case ASCII text; null if it does not match.
+ */
 function endOf(text: string, at: number, { words, isBeginning }: Phrase): number | null {
   if (isOfWord(text, at - 1)) return null;
   let end = at;

@@ -1,5 +1,5 @@
-// `GET /issues/{id}/similar`: issues that may be about the same thing. The full-text index finds issues that share rare words; these are
-// compared word by word, with a higher weight for words that fewer issues have.
+// `GET /issues/{id}/similar`: issues that may be about the same thing. The full-text index finds issues that
+// share rare words; these are compared word by word, with a higher weight for words that fewer issues have.
 import { getEntity } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
 import type { Condition } from '../../store/page.ts';
@@ -14,12 +14,12 @@ const titleWordsMax = 12;
 const wordsMax = 24;
 /** Maximum number of issues compared. */
 const candidatesMax = 40;
-/** Counting stops here: a word in more issues is not distinctive. */
+/** Maximum count of issues per word: a more frequent word is not distinctive. */
 const countedMax = 1_000;
 /** Minimum score, because lower scores are coincidental. */
 const scoreMin = 0.2;
 const evidenceMax = 8;
-/** The title is more distinctive than the description. */
+/** Weight of the title relative to the description, which is less distinctive. */
 const titleWeight = 0.6;
 
 export interface SimilarQuery {
@@ -73,8 +73,8 @@ const columns = ['title', 'description'];
 const isDistinctive = (word: string): boolean => word.length > 2 || /[^a-z0-9]/.test(word);
 
 /**
- * Returns distinctive words of the title, then those of the description, of which frequent, long and numbered
- * words precede.
+ * Returns the distinctive words of the title, then those of the description, sorted by frequency, length and
+ * digits.
  */
 function distinctiveWords({ title, description }: Text): string[] {
   const ofTitle = distinct(title).slice(0, titleWordsMax);

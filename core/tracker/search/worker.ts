@@ -1,5 +1,5 @@
-// Indexes changes in the background: a moment after a change, so that many changes share a commit, and at start for texts left by an
-// earlier process or an upgrade.
+// Indexes changes in the background: shortly after a change, so that many changes share a commit, and at
+// start for texts left by an earlier process or an upgrade.
 import type { Committer } from '../../changes/commit.ts';
 import type { Services } from '../../context.ts';
 import type { Clock } from '../../lib/clock.ts';

@@ -62,7 +62,10 @@ export const slaPolicies = defineResource(slaPolicy, policyModel, {
 
 const types: readonly string[] = stateTypes;
 
-/** Replaces names of states by ids; several teams may use the same name. @throws ApiError validation_failed */
+/**
+ * Replaces names of states by ids; several teams may use the same name.
+ * @throws ApiError validation_failed
+ */
 function resolveStates(ctx: Context, pausedIn: readonly string[]): string[] {
   const ids = pausedIn.map((requested, index) =>
     types.includes(requested) ? requested : idOfName(ctx, state, requested, `pausedIn.${index}`),

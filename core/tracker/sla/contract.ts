@@ -1,4 +1,5 @@
-// SLA clocks: the time that a policy gives an issue. Changes of the issue start, pause and end them; requests never do.
+// SLA clocks: the time that a policy gives an issue. Changes of the issue start, pause and end them; requests
+// never do.
 import { Type } from 'typebox';
 import { defineContract } from '../../contract/contract.ts';
 import { choice, json, number, reference, time } from '../../contract/field.ts';

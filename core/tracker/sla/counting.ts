@@ -1,5 +1,5 @@
-// Arithmetic of SLA clocks: start, pause, resume, end, and the effect of passing time. Pure: all times are arguments, from events or from a
-// timer.
+// Arithmetic of SLA clocks: start, pause, resume, end, and the effect of passing time. The functions are
+// pure: times are arguments, from events or from a timer.
 import { addBusinessMs, businessMsBetween, type BusinessWeek } from '../../lib/business-time.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { ClockState } from './contract.ts';
@@ -17,8 +17,8 @@ export interface Counted {
   readonly startedAt: number;
   readonly dueAt: number | null;
   /**
-   * Time at which the clock becomes at risk. Not cleared by a pause of a clock that is at risk, so that the
-   * risk is not reported twice.
+   * Time at which the clock becomes at risk; a pause does not clear it for a clock that is at risk, so that
+   * the risk is not reported twice.
    */
   readonly atRiskAt: number | null;
   /** Time at which the clock was last started or resumed. */

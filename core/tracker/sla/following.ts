@@ -1,5 +1,6 @@
-// Effects of issue events on clocks, at the time of the event. The reaction processes every event; the timer processes those that the
-// reaction has not reached. A clock stores the sequence of its last event, so no event counts twice.
+// Effects of issue events on clocks, at the time of the event. The reaction processes every event; the timer
+// processes those that the reaction has not reached. A clock stores the sequence of its last event, so no
+// event counts twice.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { EventType } from '../../events/catalogue.ts';
@@ -19,7 +20,10 @@ const ofIssues: readonly string[] = [
 ];
 const heeded: readonly string[] = [...ofIssues, 'comment.added'];
 
-/** Every change to an issue emits `issue.updated` before any more specific event, so other types need not be listed. */
+/**
+ * Every change to an issue emits `issue.updated` before any more specific event, so other types need not be
+ * listed.
+ */
 export function heeds(type: EventType): boolean {
   return heeded.includes(type);
 }
@@ -133,7 +137,10 @@ function stepsOf(ctx: Context, clock: SlaClock, { createdAt: at, sequence }: Eve
   };
 }
 
-/** Returns the new clock; none if the issue is deleted by now, or was already answered. */
+/**
+ * Returns the change that starts a clock; empty if the issue was deleted since the event, or was already
+ * answered.
+ */
 async function startOf(
   ctx: Context,
   { createdAt: at, sequence, type }: EventRow,

@@ -1,4 +1,5 @@
-// Storage, representation and events of SLA clocks. Changing a clock also sets its timer and the due time of its issue.
+// Storage, representation and events of SLA clocks. Changing a clock also sets its timer and the due time of
+// its issue.
 import { plain, type Column } from '../../changes/columns.ts';
 import type { EventType } from '../../events/catalogue.ts';
 import { timerOp } from '../../reactions/due-timer.ts';

@@ -1,6 +1,7 @@
-// Timer of SLA clocks: marks them as at risk or breached, and cancels those of a deleted policy. The timer may fire before the reaction has
-// processed all earlier events, so it first reads the log, and its batch fails if an event is missing: an issue that was completed in time
-// is never breached. See docs/decisions/0047.
+// Timer of SLA clocks: marks them as at risk or breached, and cancels those of a deleted policy. The timer
+// may fire before the reaction has processed all earlier events, so it first reads the log, and its batch
+// fails if an event is missing: an issue that was completed in time is never breached. See
+// docs/decisions/0047.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { pageOfSubject } from '../../events/log.ts';
@@ -45,13 +46,16 @@ async function fireClock(ctx: Context, id: string): Promise<ReactionResult> {
   const waits = putOff(ctx, teamIdOf(clock), { name: slaTimerName, id });
   if (waits) return waits;
   const answer = await upTo(ctx, clock, ctx.nowMs());
-  // The timer fired too early, because the system clock was set back: set it again.
+  // The timer fired too early, because the system clock was set back, so it is set again.
   return answer.changes.length > 0
     ? answer
     : { changes: [], ops: [timerOp(ctx.scope, slaTimerName, id, firesAt(clock))] };
 }
 
-/** Processes missed events; if there are none, the passing of time, and then the end of the clock if requested. */
+/**
+ * Processes missed events; if there are none, the passing of time, and then the end of the clock if
+ * requested.
+ */
 async function upTo(
   ctx: Context,
   clock: SlaClock,

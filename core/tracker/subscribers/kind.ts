@@ -1,5 +1,6 @@
-// Storage of subscribers: one row per member and issue, with a derived id. The creator of an issue is subscribed without a row, so that
-// creating issues stays cheap; a muted row records that a member unsubscribed.
+// Storage of subscribers: one row per member and issue, with a derived id. The creator of an issue is
+// subscribed without a row, so that creating issues stays cheap; a muted row records that a member
+// unsubscribed.
 import { flag, plain } from '../../changes/columns.ts';
 import type { Change } from '../../changes/change.ts';
 import type { Context, View } from '../../context.ts';

@@ -1,5 +1,5 @@
-// Subscribers of issues: list, and subscribe by request. Assignees, commenters and mentioned members are subscribed automatically
-// (../notifications).
+// Subscribers of issues: list, and subscribe by request. Assignees, commenters and mentioned members are
+// subscribed automatically (../notifications).
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
 import { getEntity, requireVersion } from '../../changes/operations.ts';
@@ -39,7 +39,10 @@ const one = {
   limit: 'write',
 } as const;
 
-/** Reads all subscribers and slices a page: they are few, and the creator may have no row. @throws ApiError invalid_cursor */
+/**
+ * Reads all subscribers and then slices a page, because they are few and the creator may have no row.
+ * @throws ApiError invalid_cursor
+ */
 async function listSubscribers(ctx: Context, id: string, query: PageParameters) {
   const issue = await getEntity(ctx, issueModel, id);
   const list = `${ctx.workspaceId} subscribers ${issue.id}`;

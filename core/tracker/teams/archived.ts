@@ -1,5 +1,5 @@
-// Archived teams. They take no new issues, and their timers are suspended: cycles do not start, SLA clocks are not breached, snoozed issues
-// do not return. All timers resume when the team is unarchived.
+// Archived teams. They take no new issues, and their timers are suspended: cycles do not start, SLA clocks
+// are not breached, snoozed issues do not return. All timers resume when the team is unarchived.
 import type { Context } from '../../context.ts';
 import { invalidField } from '../../lib/errors.ts';
 import { dayMs } from '../../lib/time.ts';

@@ -20,7 +20,10 @@ const all = tenantStatement<{ id: string; name: string; team_id: string | null }
   'SELECT id, name, team_id FROM templates WHERE workspace_id = :ws AND deleted_at IS NULL',
 );
 
-/** Templates are not in the directory, so resolving a name needs a read. @throws ApiError validation_failed */
+/**
+ * Templates are not in the directory, so resolving a name needs a read.
+ * @throws ApiError validation_failed
+ */
 async function templateIdByName(ctx: Context, name: string, teamId: string, path: string): Promise<string> {
   const rows = await ctx.store.read(ctx.scope, all);
   const entries = new Map(rows.map((row) => [row.id, { id: row.id, name: row.name, teamId: row.team_id }]));

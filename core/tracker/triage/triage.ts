@@ -1,4 +1,5 @@
-// Triage: new issues are accepted, declined or snoozed. Changing the state of an issue in triage also accepts or declines it.
+// Triage: new issues are accepted, declined or snoozed. Changing the state of an issue in triage also accepts
+// or declines it.
 import { Type, type Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, requireVersion, updated } from '../../changes/operations.ts';

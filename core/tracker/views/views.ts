@@ -1,4 +1,5 @@
-// Views. A personal view is found only by its owner. Its events, which others may read, show that it exists but not its content.
+// Views. A personal view is found only by its owner. Its events, which others may read, show that it exists
+// but not its content.
 import type { Context } from '../../context.ts';
 import { getEntity } from '../../changes/operations.ts';
 import { defineRoute } from '../../http/route.ts';
