@@ -11,14 +11,15 @@ import { switchableReasons } from './contract.ts';
 type Reason = (typeof switchableReasons)[number];
 
 const words: Readonly<Record<Reason, string>> = {
-  assigned: 'Issues assigned to the member.',
-  mentioned: 'Texts that mention the member.',
-  replied: 'Replies in threads that the member wrote in.',
+  assigned: 'Notifications about issues that are assigned to the member.',
+  mentioned: 'Notifications about texts that mention the member.',
+  replied: 'Notifications about replies in threads in which the member commented.',
   subscribed:
-    'Comments on issues the member is subscribed to, and changes of their state, priority, assignee and due date.',
-  triage: 'New issues in triage; sent to admins and owners.',
-  sla: 'Issues of the member with an SLA that is at risk or breached.',
-  project_update: 'Updates of projects that the member leads.',
+    'Notifications about comments on issues that the member is subscribed to, and about changes of their state, priority, assignee and due date.',
+  triage: 'Notifications about new issues in triage; sent to admins and owners only.',
+  sla:
+    'Notifications about SLAs at risk or breached, on issues assigned to the member or, if unassigned, subscribed to.',
+  project_update: 'Notifications about updates of projects that the member leads or belongs to.',
 };
 type Flag = ReturnType<typeof Type.Boolean>;
 

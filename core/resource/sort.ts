@@ -73,7 +73,7 @@ function rankOf(column: string, { response }: Field, missing: string | number): 
 
 export function sortQueryOf(sortings: Readonly<Record<string, Sorting>>): TObject['properties'] {
   const names = Object.keys(sortings);
-  const description = `Sort order: up to ${namesMax} of ${names.join(', ')}, comma-separated; a minus before a name reverses it.`;
+  const description = `Sort order: at most ${namesMax} fields, comma-separated, from ${names.join(', ')}. The prefix \`-\` means descending.`;
   return { sort: Type.Optional(Type.String({ maxLength: 100, description })) };
 }
 
@@ -91,6 +91,6 @@ export function sortKeysOf(sortings: Readonly<Record<string, Sorting>>, sort: st
 }
 
 function unknownSorting(name: string, known: readonly string[]): Error {
-  const fix = `Lists cannot be sorted by ${name}.${didYouMean(name, known)} Use ${known.join(', ')}; a minus before a name reverses it.`;
+  const fix = `Lists cannot be sorted by ${name}.${didYouMean(name, known)} Use ${known.join(', ')}. The prefix \`-\` means descending.`;
   return invalidField('sort', 'invalid_enum', fix);
 }

@@ -196,7 +196,7 @@ export const issue = defineContract({
       unlogged: true,
       filter: true,
       sort: true,
-      doc: 'Earliest due time of the running SLA clocks, possibly in the past; null if none is running. Changes without a new version.',
+      doc: 'Earliest due time of the running SLA clocks, possibly in the past; null if no clock is running. Changes of this field do not create a new version of the issue.',
     }),
     externalSource: text({
       max: 255,

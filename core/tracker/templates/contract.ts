@@ -8,7 +8,7 @@ import { fieldsInput, fieldsResponse } from '../fields/contract.ts';
 import { project } from '../projects/contract.ts';
 import { team } from '../teams/contract.ts';
 
-const subIssues = Type.Array(line(500), { maxItems: 50, description: 'Up to 50 titles.' });
+const subIssues = Type.Array(line(500), { maxItems: 50, description: 'Titles, up to 50.' });
 
 export const template = defineContract({
   name: 'template',
@@ -28,7 +28,7 @@ export const template = defineContract({
     title: text({
       max: 500,
       nullable: true,
-      doc: 'Suggested title for forms; an issue is created with its own title.',
+      doc: 'Title that clients can suggest for new issues; not set by the server.',
     }),
     description: markdown({
       bytesMax: descriptionBytesMax,
