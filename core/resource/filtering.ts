@@ -58,7 +58,7 @@ export type CheckFilter = (ctx: Context, eventType: string, filter: unknown, at:
 
 /**
  * Finds objects that are not in the directory.
- * @returns the id; undefined if the caller sees no such object
+ * @returns the id; undefined if the caller can see no object of that name
  */
 export type FindMentioned = (ctx: Context, mention: Mention) => Promise<string | undefined>;
 

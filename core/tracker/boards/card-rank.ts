@@ -95,7 +95,7 @@ export async function rankFor(ctx: Context, placing: Placing, to: OrderPosition)
     'other' in to
       ? await rankOfOther(ctx, placing, to)
       : await nextInCell(ctx, placing, staged, { backwards: !isBefore });
-  // A card alone in its cell keeps its rank on the board.
+  // The rank of a card that is alone in its cell does not change.
   if (anchor === null) return currentRank === null ? rankOn(ctx, resolved, issue, null) : null;
   const beside = await nextInCell(ctx, placing, staged, { backwards: isBefore, from: anchor });
   const [from, until] = isBefore ? [beside, anchor] : [anchor, beside];

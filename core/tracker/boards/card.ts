@@ -6,7 +6,7 @@ import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import type { Board } from './kind.ts';
 
-/** Affects no row if the issue changed in the meantime. */
+/** Affects no row if the issue changed in the meantime; a taken rank violates the unique index. */
 const put = tenantStatement(
   'board_cards.put',
   `INSERT INTO board_cards (workspace_id, board_id, issue_id, rank)
@@ -15,7 +15,7 @@ const put = tenantStatement(
    ON CONFLICT (workspace_id, board_id, issue_id) DO UPDATE SET rank = :rank`,
 );
 
-/** A card that gets a new rank but keeps its position, when ranks are respaced. */
+/** Card with a new rank at the same position, after ranks were respaced. */
 export interface Reranked {
   readonly issueId: string;
   readonly rank: string;

@@ -78,7 +78,7 @@ async function limitsOf(ctx: Context, { resolved, issue, cell }: Moving): Promis
 }
 
 /**
- * Returns the change of position; empty if the card keeps its position.
+ * Returns the change of position; empty if the position does not change.
  * @throws ApiError validation_failed
  */
 async function placed(

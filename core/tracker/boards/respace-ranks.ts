@@ -1,6 +1,6 @@
 // Respaces ranks. Ranks grow when cards are repeatedly inserted at the same position. Once a rank is too
-// long, all cards that share its prefix get short, evenly spaced ranks below that prefix; other cards keep
-// their rank and position.
+// long, all cards that share its prefix get short, evenly spaced ranks below that prefix; other cards do
+// not change.
 import type { Context } from '../../context.ts';
 import { rankLengthMax, ranksBelow } from '../../lib/rank.ts';
 import { tenantStatement } from '../../store/statement.ts';
@@ -8,7 +8,7 @@ import { tenantOp } from '../../store/store.ts';
 import { stagedCards, type Placed, type Reranked } from './card.ts';
 import type { Board } from './kind.ts';
 
-/** At least as long as a default rank, so that no unmoved card shares the prefix. */
+/** Length of the shared prefix: at least that of a default rank, so that no unmoved card has the prefix. */
 const sharedChars = 36;
 /** Greater than every digit. */
 const above = '~';

@@ -57,7 +57,7 @@ const history = defineRoute({
   read: async (ctx, { params, query }) => commentEdits(ctx, await findComment(ctx, params.id), query),
 });
 
-/** Placeholder for a deleted comment in its thread: keeps author and times, drops the content. */
+/** Returns a deleted comment as its thread shows it: with author and times, without content. */
 const placeholderOf = (response: EntityResponse<typeof comment>): EntityResponse<typeof comment> => ({
   ...response,
   body: '',

@@ -22,7 +22,7 @@ const endOf = tenantStatement<{ ends_at: number }>(
    ORDER BY starts_at DESC, id DESC LIMIT 1`,
 );
 
-/** Deleted cycles keep their numbers, so no number is used twice. */
+/** Deleted cycles are counted as well, so that no number is used twice. */
 export async function nextNumber({ store, scope }: Reading, teamId: string): Promise<number> {
   return ((await store.readOne(scope, lastOf, { teamId }))?.number ?? 0) + 1;
 }

@@ -5,7 +5,7 @@ import { listEventsOf } from '../../events/feed.ts';
 import { notFound } from '../../lib/errors.ts';
 import { issueModel } from './kind.ts';
 
-/** Lists the oldest events first. A deleted issue keeps its history. */
+/** Lists the oldest events first, also for a deleted issue. */
 export async function issueHistory(ctx: Context, id: string, page: PageParameters) {
   const issue = await issueModel.find(ctx, id);
   if (!issue) throw notFound();

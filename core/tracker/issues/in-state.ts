@@ -11,8 +11,8 @@ const unknown: StateTimes = { startedAt: null, completedAt: null, canceledAt: nu
 const notBegunTypes: ReadonlySet<string> = new Set(['triage', 'backlog', 'unstarted']);
 
 /**
- * Returns the state times of an issue that enters a state. A move between states of the same type keeps them,
- * even if unknown.
+ * Returns the state times of an issue that enters a state. A move between states of the same type does not
+ * change them, even if unknown.
  * @param issue null for a creation
  */
 export function timesIn(

@@ -1,4 +1,4 @@
-// Moves an issue to another team. The commit assigns a number there; the former identifier keeps resolving.
+// Moves an issue to another team. The commit assigns a number there; the former identifier still resolves.
 // The state is mapped by type and name, labels by name. Sub-issues stay in their team.
 import type { ChangeSet } from '../../changes/change.ts';
 import { getEntity, requireVersion, updated } from '../../changes/operations.ts';

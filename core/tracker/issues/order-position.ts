@@ -1,5 +1,5 @@
-// Position of an item in a manual order: before or after another item, or at an end. Shared by cards and
-// sub-issues.
+// Position of an item in a manual order: before or after another item, or at an end. Cards and
+// sub-issues share this code.
 import { Type } from 'typebox';
 import { invalidField } from '../../lib/errors.ts';
 import { nameOf, nullable, writes, type WrittenFields } from '../../lib/schema.ts';

@@ -23,7 +23,7 @@ const timeOrdered = (id: string): string => id.slice(4, 17);
 
 /**
  * Suffix of a computed rank. It is unique, so an issue that gets an old rank back by a restore or an undo
- * shares it with no other issue. The last character keeps the rank from ending in a zero.
+ * shares it with no other issue. The last character ensures that no rank ends in a zero.
  */
 const tailOf = ({ ids }: Context): string => `${timeOrdered(ids.next(contract.id))}V`;
 
