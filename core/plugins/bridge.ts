@@ -1,5 +1,6 @@
-// Answers the host calls of a run. Each is an API request made as the plugin, authorized and validated like any client's. It counts
-// against the limits of the plugin (limits.ts, call-turns.ts), not against a client's rate limits.
+// Answers the host calls of a run: own calls (own-calls.ts) directly, all others through an API request made
+// as the plugin, authorized and validated like that of any client. Calls count against the limits of the
+// plugin (limits.ts, call-queue.ts), not against the rate limits of clients.
 import type { Staging } from '../changes/staging.ts';
 import type { CallAnswer } from '../sandbox/supervisor.ts';
 import { CallError, gatewayCallOf } from './gateway-call.ts';
@@ -13,7 +14,7 @@ import { ownCalls, type OwnCall } from './own-calls.ts';
 /** Longest answer that is sent to the guest, in characters; an own call can set another limit. */
 const answerMax = 256 * 1024;
 
-/** Answers one host call. Faults of the plugin become an error answer; only faults of the host reject. */
+/** Answers one host call. Errors that the plugin caused are answers; only internal errors reject. */
 export async function callHost(call: BridgeCall, op: string, args: string): Promise<CallAnswer> {
   try {
     call.meter.takeCall();

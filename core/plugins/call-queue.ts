@@ -1,5 +1,6 @@
-// Limits the size of the host calls of a run and queues the long ones. A long call blocks the event loop for milliseconds, so they run
-// one at a time, fairly among workspaces and installs, with a pause of the same length after each.
+// Limits the size of the host calls of a run and queues the long ones. Long calls block the event loop for
+// milliseconds, so they run one at a time, fairly among workspaces and installs, with a pause of the same
+// length after each.
 import { FairQueue } from '../lib/fairness/fair-queue.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CallAnswer } from '../sandbox/supervisor.ts';
@@ -9,7 +10,7 @@ import { ownCalls } from './own-calls.ts';
 
 /** Calls with shorter arguments are too cheap to queue. */
 const longCharsMin = 64 * 1024;
-/** Longest pause after a call: a call that took longer spent part of the time waiting. */
+/** Longest pause after a call, in milliseconds. A call that took longer spent part of its time waiting. */
 const restMsMax = 50;
 
 export interface CallQueue {
@@ -27,7 +28,9 @@ export function createCallQueue(options: { ledger: Ledger }): CallQueue {
   const waiting = new FairQueue<() => void>();
   let busy = false;
 
-  /** `busy` stays set while the slot passes on, so that a new call cannot take it in between. */
+  /**
+   * Passes the slot to the next call. `busy` stays true meanwhile, so that a new call cannot take the slot.
+   */
   const next = (): void => {
     const go = waiting.take(() => true);
     if (go) go();

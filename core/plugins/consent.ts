@@ -1,14 +1,17 @@
 // Formats the requested permissions of a plugin version for a terminal, the same way before installation and while consent is pending.
 import { everything, type Consent } from './installs/consent.ts';
 
-/** The installed version that the new one replaces, as the headline shows it. */
+/** Installed version that the new one replaces. */
 export interface Replaced {
   readonly id: string;
   readonly version: string;
   readonly sha256: string;
 }
 
-/** @param replaced null if the plugin is not installed. A manifest holds no control characters (`parsePackage`) */
+/**
+ * The lines need no escaping, because `parsePackage` refuses control characters in a manifest.
+ * @param replaced null if the plugin is not installed
+ */
 export function consentLines(pluginId: string, consent: Consent, replaced: Replaced | null): string[] {
   const entries = everything(consent);
   const isSame = entries.every((one) => signOf(one) === ' ') && consent.removed.length === 0;
@@ -28,7 +31,6 @@ type ConsentEntry = ReturnType<typeof everything>[number];
 
 function entryLines(one: ConsentEntry, isUpgrade: boolean): string[] {
   const why = 'why' in one && one.why !== '' ? one.why : null;
-  // Only grants have a scope.
   const more = [...('scope' in one ? [one.scope] : []), ...(why === null ? [] : [why])].join(': ');
   return [
     `  ${isUpgrade ? `${signOf(one)} ` : ''}${one.sentence}${more === '' ? '' : ` (${more})`}`,

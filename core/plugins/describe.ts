@@ -17,7 +17,10 @@ export async function describePackage(code: string, sourceMap: PackageSourceMap 
   }
 }
 
-/** Path in the manifest that an error of `sidecar/guest/definition.ts` is about; empty if it names no part. */
+/**
+ * Returns the path in the manifest that an error of `sidecar/guest/definition.ts` is about; empty if the
+ * message names no part.
+ */
 function pathOf(message: string): string {
   const [, member, name] =
     /\b(on|schedules|actions|routes)\['(.+)'\] has no handle function/.exec(message) ?? [];

@@ -15,7 +15,7 @@ export interface DisableOptions {
   readonly log: Log;
   readonly committer: Committer;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
-  /** Ops that bring the rows that depend on the install's state up to date. */
+  /** Returns the ops that update the rows that depend on the state of an install. */
   stateOps(install: Install, at: { readonly scope: Scope }): readonly Op[];
 }
 

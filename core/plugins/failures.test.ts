@@ -6,7 +6,10 @@ const failed = { failed: true, killed: false };
 const killed = { failed: true, killed: true };
 const hourMs = 3_600_000;
 
-/** Records these run outcomes. Returns the number of runs after which the plugin was disabled, and the reason; null if it stayed enabled. */
+/**
+ * Records run outcomes. Returns the reason for disabling the plugin and the number of runs until then; null
+ * if the plugin stayed enabled.
+ */
 function run(endings: readonly (typeof good)[], everyMs = 0) {
   let now = 0;
   const watch = createFailureWatch(() => now);

@@ -3,15 +3,19 @@
 import { LRUCache } from 'lru-cache';
 
 const windowMs = 3_600_000;
-/** Endings stored for one install, and for all. Beyond the total, the install whose runs ended longest ago loses its counts. */
+/**
+ * Limits of run outcomes stored per install and in total. Beyond the total, the least recently updated
+ * install loses its counts.
+ */
 const endingsMax = 1_000;
 const trackedEndingsMax = 500_000;
 const failedRunsMin = 20;
 const failedRatioMax = 0.95;
 /**
- * A killed run costs its full limits, a new isolate (3 ms) and a second attempt. One in ten such runs about doubles the cost of a
- * plugin, which its neighbors can bear; more is no accident. The share is of the latest runs only, so that a plugin which starts to
- * kill its sandbox after thousands of good runs is disabled after ten kills, not after hundreds.
+ * A killed run costs its full limits, a new isolate (3 ms) and a second attempt. One killed run in ten about
+ * doubles the cost of a plugin, which is tolerable; a higher share is not accidental. Only the latest runs
+ * count, so that a plugin that starts to kill its sandbox after thousands of good runs is disabled after ten
+ * kills, not after hundreds.
  */
 const killsMin = 3;
 const killedRatioMax = 0.1;
@@ -33,7 +37,7 @@ export interface FailureWatch {
   forget(installId: string): void;
 }
 
-/** @param trackedMax endings stored for all installs together */
+/** @param trackedMax limit of outcomes stored for all installs together */
 export function createFailureWatch(
   nowMs: () => number,
   trackedMax: number = trackedEndingsMax,
@@ -48,7 +52,7 @@ export function createFailureWatch(
       const recent = endings.get(installId) ?? [];
       recent.push({ atMs: now, failed, killed });
       while (recent.length > endingsMax || now - recent[0]!.atMs >= windowMs) recent.shift();
-      // The cache computes the size on insertion, and only if the value is not the one already stored.
+      // The cache computes the size only when it inserts a new value, so the entry is deleted first.
       endings.delete(installId);
       endings.set(installId, recent);
       if (!failed) return null;

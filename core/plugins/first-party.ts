@@ -1,4 +1,5 @@
-// Packs and installs the plugins that come with Tatami, granting every scope of their manifests. The executable holds them packed.
+// Packs and installs the plugins that ship with Tatami, with all scopes that they request. The compiled
+// executable contains them packed.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parsePackage, type PluginPackage } from '../../sdk/plugin/manifest.ts';
@@ -42,7 +43,7 @@ export async function installFirstParty(app: App, scope: Scope, name: string): P
     },
     isCounted: false,
     params: {},
-    // The code comes with the server, so it needs no probation.
+    // The code ships with the server, so it needs no probation.
     body: {
       ...{ package: document, sha256: document.sha256, probation: false },
       grant: Object.keys(document.manifest.scopes ?? {}),

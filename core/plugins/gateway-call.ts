@@ -2,7 +2,7 @@
 import type { ValueCall } from '../http/values.ts';
 import type { Argument, HostCall } from './host-calls.ts';
 
-/** Reports a call that cannot become a request. The guest receives code and message unchanged. */
+/** Error of a host call. The guest receives its code and message unchanged. */
 export class CallError extends Error {
   readonly code: string;
   constructor(code: string, message: string) {

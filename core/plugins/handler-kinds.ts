@@ -9,13 +9,17 @@ interface Traits {
   readonly cpuMs: { readonly default: number; readonly most: number };
   readonly wallMs: number;
   /**
-   * True if each run has its own isolate, and so its own thread. Such a run blocks no other, so it can use its CPU time in one
-   * stretch, and it cannot reach what other runs of the plugin read with other rights.
+   * True if each run has a separate isolate and thread. The run then blocks no other run, so it may use its
+   * CPU time without interruption, and it cannot access data that other runs of the plugin read with other
+   * rights.
    */
   readonly isFresh: boolean;
   /** Limit of characters in the arguments and answers of the host calls of one run. */
   readonly callCharsMax: number;
-  /** True if a failed attempt is retried later. If a caller waits for the answer, the caller decides to retry. */
+  /**
+   * True if failed attempts are retried later. False if a caller waits for the answer and can repeat the
+   * call.
+   */
   readonly isRetried: boolean;
 }
 
@@ -33,7 +37,7 @@ export const traitsOf: Readonly<Record<HandlerKind, Traits>> = {
     callCharsMax: callChars,
     isRetried: true,
   },
-  /** Called at a time of a schedule, or at one that a run requested (`ctx.schedule.once`). */
+  /** Called when its cron expression is due, or at a time that a run requested with `ctx.schedule.once`. */
   schedule: {
     title: 'Schedule',
     cpuMs: seldom,
@@ -42,7 +46,7 @@ export const traitsOf: Readonly<Record<HandlerKind, Traits>> = {
     callCharsMax: 256 * 1024 * 1024,
     isRetried: true,
   },
-  /** Handles calls of a person or program over REST. */
+  /** Called by a person or program over the REST API. */
   action: {
     title: 'Action',
     cpuMs: seldom,

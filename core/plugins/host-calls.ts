@@ -34,7 +34,9 @@ export function hostCallsOf(routes: readonly Route[]): HostCalls {
   );
 }
 
-/** Name of the call in the SDK: `reactions.listOnIssue` is the operation `reactions.list-on-issue`. */
+/**
+ * Returns the name of a call in the SDK: `reactions.listOnIssue` for the operation `reactions.list-on-issue`.
+ */
 export function callName({ path }: Pick<Contract, 'path'>, operation: string): string {
   return `${path}.${camel(operation)}`;
 }

@@ -17,14 +17,14 @@ import type { Outside } from './outside/fetch.ts';
 
 /** The in-process API for plugins. */
 export interface HostGateway {
-  /** Performs a request; the body is the JSON text for the guest. */
+  /** Performs an API request. The body of the response is JSON text for the guest. */
   readonly call: Caller<string>;
   readonly hostCalls: HostCalls;
   /** Route that lists the plugin's own keys. */
   readonly listKeys: Route;
 }
 
-/** Resolves the route of each host call, once per app. */
+/** Resolves the routes of all host calls; call once per app. */
 export function hostGatewayOf(app: App): HostGateway {
   return {
     call: app.caller((body) => {
@@ -38,7 +38,7 @@ export function hostGatewayOf(app: App): HostGateway {
 
 export interface BridgeCall {
   readonly gateway: HostGateway;
-  /** The plugin as principal; see `principalOf`. */
+  /** The plugin, with its rights limited to those of the caller if there is one. */
   readonly principal: Principal;
   readonly installId: string;
   readonly staged: Staging;

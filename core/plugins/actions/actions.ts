@@ -1,4 +1,4 @@
-// Calls an action of a plugin: a run that holds only the rights common to caller and plugin, and whose answer the caller waits for.
+// Runs an action of a plugin with the rights that caller and plugin have in common, and waits for the result.
 import type { Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
@@ -113,7 +113,10 @@ function isSameCaller(one: Actor, other: Actor): boolean {
   return one.id === other.id && one.memberId === other.memberId;
 }
 
-/** Omits the logs for callers without their scope, because logs can hold data from other servers. The result is always shown. */
+/**
+ * Omits the logs if the caller lacks the scope to read them, because logs can hold data from other servers.
+ * The result is always included.
+ */
 function toCallerResponse({ scopes }: Context, row: RunRow, work: ActionWork) {
   const response = showRun(row, work);
   const { scope } = effectTable.logs;
@@ -126,7 +129,7 @@ function runOf(ctx: Context, install: Install, name: string, input: RunInput): N
     id,
     installId: install.id,
     handler: { kind: 'action', name },
-    // A key of its own, so that the run waits for no other.
+    // The key is unique, so the run never waits for another run.
     orderKey: id,
     sequence: ctx.nowMs(),
     eventId: null,

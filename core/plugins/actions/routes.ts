@@ -9,7 +9,10 @@ import { ActionCall, ActionList, handlerName } from './schema.ts';
 
 const runId = idOf(idPrefixes.run);
 
-/** Any key can call an action, because the run holds only the common rights. A plugin that can send data outside requires a scope. */
+/**
+ * Any key can call an action, because the run has only the rights that key and plugin have in common. If the
+ * plugin can send requests to other servers, the key needs `automations:write`.
+ */
 export function actionRoutes(work: ActionWork): Route[] {
   return [
     defineRoute({

@@ -1,4 +1,3 @@
-// Request and response schemas of actions.
 import { Type } from 'typebox';
 import { Closed, enumeration, namedSchema, nullable } from '../../lib/schema.ts';
 

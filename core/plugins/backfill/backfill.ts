@@ -1,4 +1,4 @@
-// Reports what a plugin missed while it was disabled, and requests a backfill.
+// Reports the events that a plugin missed while disabled, and starts their backfill.
 import type { ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { WorkQueue } from '../../events/work.ts';
@@ -56,7 +56,11 @@ function summaryOf(pluginId: string, backfills: readonly BackfillRow[], abandone
   };
 }
 
-/** Returns the gaps that the last request backfilled: a gap that opened after they were done is left out. @param backfills oldest first */
+/**
+ * Returns the gaps of the last backfill: the newest gap, and each older one that was not done when the next
+ * one opened.
+ * @param backfills oldest first
+ */
 function doneLast(backfills: readonly BackfillRow[]): readonly BackfillRow[] {
   let first = backfills.length - 1;
   while (first > 0 && backfills[first]!.created_at <= (backfills[first - 1]!.finished_at ?? 0)) first--;

@@ -19,11 +19,14 @@ export interface CountOptions {
   readonly committer: Committer;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly pages: BackfillPages;
-  /** Once true, remaining work is left for the next start. */
+  /** True when the process stops; an interrupted count begins again after the next start. */
   readonly stopped: () => boolean;
 }
 
-/** Returns the counting step. It asks for another step only if a backfill was requested meanwhile. */
+/**
+ * Returns the counting step. The step requests another one by returning true if the install changed, or a
+ * backfill was requested, during the count.
+ */
 export function createBackfillCount(options: CountOptions): BackfillStep {
   const { store, clock, ids, pages } = options;
 

@@ -1,4 +1,5 @@
-// Reads a gap of the event log page by page: the events of each page that the install subscribes to and has no run for.
+// Reads a gap of the event log page by page. A page contains the events that the install subscribes to and
+// that have no run of the install.
 import type { EventRow } from '../../events/event.ts';
 import { pageAfter } from '../../events/log.ts';
 import type { Scope, Store } from '../../store/store.ts';
@@ -11,14 +12,17 @@ const pageEvents = 200;
 
 interface BackfillPage {
   readonly events: readonly EventRow[];
-  /** Last sequence that was read. */
+  /** Sequence of the last event read. */
   readonly to: number;
   /** True for the last page of the gap. */
   readonly ends: boolean;
 }
 
 export interface BackfillPages {
-  /** Returns null if the install changed meanwhile: the page may mix subscriptions of both versions. */
+  /**
+   * Returns null if the install changed during the read, because the page may mix subscriptions of both
+   * versions.
+   */
   read(scope: Scope, install: Install, backfill: BackfillRow, after: number): Promise<BackfillPage | null>;
 }
 

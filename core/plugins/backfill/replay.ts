@@ -1,5 +1,5 @@
-// Creates the runs of a backfill, one page of the event log per batch. Runs and progress commit together, so that a crash repeats no
-// page. Runs that were given up come first.
+// Creates the runs of a backfill, one page of the event log per batch. Runs and progress commit together, so
+// that a crash repeats no page. Given-up runs are requeued before new runs are created.
 import type { WorkQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { backgroundCommitDelayMs, type Scope, type Store } from '../../store/store.ts';
@@ -19,12 +19,12 @@ export interface BackfillOptions {
   readonly pages: BackfillPages;
 }
 
-/** Returns the step that creates the runs of one page; it asks for further steps until the gap is done. */
+/** Returns the step that creates the runs of one page. The step returns true until the gap is done. */
 export function createBackfillReplay(options: BackfillOptions): BackfillStep {
   const { store, clock, planner, runs } = options;
   const delayed = { commitDelayMs: backgroundCommitDelayMs };
 
-  /** Requeues one page of given-up runs; false if there are none left. */
+  /** Requeues one page of given-up runs. Returns false if there are none. */
   const revive = async (scope: Scope, backfill: BackfillRow, install: Install): Promise<boolean> => {
     const abandoned = await store.read(scope, abandonedRuns, { installId: install.id });
     if (abandoned.length === 0) return false;

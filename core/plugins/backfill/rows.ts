@@ -1,5 +1,6 @@
-// Gaps: ranges of the event log that an install missed while disabled. A gap opens in the batch that disables the install and closes in
-// the one that enables it, both by sequence, so that each event is either planned on arrival or lies in exactly one gap.
+// Stores gaps: ranges of the event log that an install missed while disabled. A gap opens in the batch that
+// disables the install and closes in the batch that enables it. Both limits are sequences, so each event is
+// either planned on arrival or in exactly one gap.
 import { neverMs, type WorkQueue } from '../../events/work.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
@@ -26,7 +27,10 @@ const columns =
 const lastEvent = '(SELECT coalesce(max(sequence), 0) FROM events WHERE workspace_id = :ws)';
 const isOff = `(SELECT 1 FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId AND status = 'off')`;
 
-/** A gap begins at the consumer's cursor, because earlier events have runs; or at the end of the gap that is still open. */
+/**
+ * A gap begins at the consumer's cursor, because earlier events have runs, or at `since_sequence` if that is
+ * later. If another gap is still open, the new gap begins at the last event, where the other one closes.
+ */
 const open = tenantStatement(
   'plugin_gaps.open',
   `INSERT INTO plugin_gaps (workspace_id, id, install_id, cause, after_sequence, status, created_at)
@@ -34,7 +38,7 @@ const open = tenantStatement(
        coalesce((SELECT sequence FROM cursors WHERE workspace_id = :ws AND consumer = 'plugins'), 0),
        coalesce((SELECT since_sequence FROM plugins WHERE workspace_id = :ws AND id = :installId), 0)) END, 'off', :now`,
 );
-/** The install receives events after the batch that enables it. `since_sequence` is internal and never shown. */
+/** Makes the install receive only events after the batch that enables it. */
 const listenFromHere = tenantStatement(
   'plugin_gaps.listen_from_here',
   `UPDATE plugins SET since_sequence = ${lastEvent} WHERE workspace_id = :ws AND id = :installId AND EXISTS ${isOff}`,
@@ -86,14 +90,20 @@ export const backfillsOfInstall = tenantStatement<BackfillRow>(
   'plugin_gaps.of_install',
   `SELECT ${columns} FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId ORDER BY created_at, id`,
 );
-/** Events with these roots (a JSON array of event ids) that an install has a run for. */
+/**
+ * Selects the events with the given roots (`:roots`, a JSON array of event ids) for which an install has a
+ * run.
+ */
 export const metEvents = tenantStatement<{ event_id: string }>(
   'runs.met_events',
   `SELECT event_id FROM runs INDEXED BY runs_root WHERE workspace_id = :ws AND root_event_id IN (SELECT value FROM json_each(:roots))
      AND install_id = :installId AND event_id IS NOT NULL`,
 );
 
-/** Returns the ops on gaps for a changed install state. Must be last in the batch, after its events. */
+/**
+ * Returns the ops that open, close or remove the gaps of an install whose state changed. They must follow the
+ * ops of the batch's events.
+ */
 export function backfillOps(
   queue: WorkQueue,
   scope: Scope,
@@ -121,7 +131,7 @@ export function requestOps(scope: Scope, installId: string, nowMs: number): Op[]
   return [tenantOp(scope, request, { installId }), tenantOp(scope, wakeRequested, { installId, now: nowMs })];
 }
 
-/** @param missed events only; given-up runs are counted at the time of the request */
+/** @param missed number of missed events, without given-up runs, which are counted on each request */
 export function countedOp(scope: Scope, id: string, missed: number, doneAtMs: number | null): Op {
   const status = doneAtMs === null ? 'offered' : 'done';
   return tenantOp(scope, counted, { id, missed, status, finishedAt: doneAtMs }, { expectRows: 1 });
@@ -130,7 +140,7 @@ export function countedOp(scope: Scope, id: string, missed: number, doneAtMs: nu
 export interface BackfillAdvance {
   readonly from: number;
   readonly to: number;
-  /** Runs created in this step. */
+  /** Number of runs created in this step. */
   readonly made: number;
   readonly status: 'running' | 'done';
   readonly finishedAt: number | null;

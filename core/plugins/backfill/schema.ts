@@ -1,4 +1,3 @@
-// Response schema of missed events and backfills.
 import { Type } from 'typebox';
 import { Closed, enumeration, idOf, namedSchema, nullable } from '../../lib/schema.ts';
 import { plugin } from '../installs/contract.ts';

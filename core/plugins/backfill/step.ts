@@ -1,9 +1,8 @@
-// Types of the work on a gap.
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import type { Install } from '../installs/schema.ts';
 import type { BackfillRow } from './rows.ts';
 
-/** A gap leased by its worker, of an active install. */
+/** Gap of an active install, leased by its worker. */
 interface LeasedBackfill {
   readonly item: WorkItem;
   readonly queue: WorkQueue;
@@ -11,5 +10,5 @@ interface LeasedBackfill {
   readonly install: Install;
 }
 
-/** One step of the work on a gap. @returns true if another step may be possible now */
+/** @returns true if another step can follow at once */
 export type BackfillStep = (leased: LeasedBackfill) => Promise<boolean>;

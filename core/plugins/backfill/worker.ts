@@ -9,7 +9,7 @@ import { findBackfill } from './rows.ts';
 
 export interface BackfillWorkerOptions extends Omit<CountOptions & BackfillOptions, 'pages'> {
   readonly registry: Registry;
-  /** Stores the runs of an install that are in progress, so that they are not taken for missed. */
+  /** Stores the runs of an install that have no row yet, so that their events do not count as missed. */
   storeWork(scope: Scope, installId: string): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export function createBackfillWorker(options: BackfillWorkerOptions) {
       if (!backfill || backfill.status === 'done') return void (await store.commit([queue.finish(item)]));
       await options.storeWork(item.scope, backfill.install_id);
       const install = await registry.active(item.scope, backfill.install_id);
-      // While the install is disabled, the gap waits; enabling the install wakes it.
+      // Enabling the install, or a request for a backfill, wakes the gap.
       if (!install || backfill.status === 'off' || backfill.status === 'offered')
         return void (await store.commit([queue.defer(item, neverMs)]));
       const step = backfill.status === 'counting' ? count : replay;

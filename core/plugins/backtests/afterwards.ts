@@ -1,11 +1,12 @@
-// Finds the later changes of an issue's fields after an event: the next change by a person, and the change by the run of that time.
+// Finds the changes of an issue's fields after an event: the next change by a person, and the change by the
+// plugin's original run for the event.
 import { renderData, type EventRow } from '../../events/event.ts';
 import { pageOfSubject, type EventFacts } from '../../events/log.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { Scope, Store } from '../../store/store.ts';
 import { changedBy } from './fields.ts';
 
-/** Changes by people later than this are assumed to be unrelated. */
+/** Changes after this time are assumed to be unrelated to the event. */
 const afterwardsMs = 7 * dayMs;
 const pageEvents = 100;
 const pagesMax = 20;
@@ -13,11 +14,14 @@ const pagesMax = 20;
 export interface Afterwards {
   /** Next value set by a person, by field; fields that nobody changed are absent. */
   readonly people: ReadonlyMap<string, unknown>;
-  /** Value set by the plugin's own run for that event, by field. */
+  /** Value set by the plugin's original run for the event, by field. */
   readonly run: ReadonlyMap<string, unknown>;
 }
 
-/** @param fields fields of interest @param runId id of the installed version's run for the event */
+/**
+ * @param fields names of the compared fields; the search ends once people have changed all of them
+ * @param runId id of the plugin's original run for the event
+ */
 export async function afterwardsOf(
   store: Store,
   scope: Scope,
@@ -46,7 +50,7 @@ export async function afterwardsOf(
   return { people, run };
 }
 
-/** True for an event of the same request as `event`: one change can make several events. */
+/** True for events of the same request, because one change can emit several events. */
 function isOf({ requestId }: EventFacts, event: EventRow): boolean {
   return requestId !== null && requestId === event.requestId;
 }

@@ -1,4 +1,5 @@
-// Requests, reads and cancels backtests and gates. A version runs with the scopes that it requests and the requester has, never more.
+// Requests, reads and cancels backtests and gates. A version never runs with scopes that the requester does
+// not have.
 import type { Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { cursorOf, type PageParameters } from '../../changes/list.ts';
@@ -51,7 +52,10 @@ export interface BacktestRules extends PackageRules {
 
 type WindowInput = Omit<Static<typeof BacktestCreate>, 'package'>;
 
-/** Backtests a package, which need not be installed. @throws ApiError validation_failed, conflict */
+/**
+ * Backtests a package, which need not be installed.
+ * @throws ApiError validation_failed, forbidden, conflict
+ */
 export async function backtestPackage(
   ctx: Context,
   body: Static<typeof BacktestCreate>,
@@ -63,7 +67,10 @@ export async function backtestPackage(
   return queued(ctx, { kind: 'backtest', install: null, request, code }, rules);
 }
 
-/** Backtests the installed version, or another version of the same plugin. @throws ApiError not_found, validation_failed, conflict */
+/**
+ * Backtests the installed version, or another version of the same plugin.
+ * @throws ApiError not_found, validation_failed, forbidden, conflict
+ */
 export async function backtestPlugin(
   ctx: Context,
   pluginId: string,
@@ -82,7 +89,10 @@ export async function backtestPlugin(
   );
 }
 
-/** Compares another version with the installed one. @throws ApiError not_found, validation_failed, conflict */
+/**
+ * Compares another version with the installed one.
+ * @throws ApiError not_found, validation_failed, forbidden, conflict
+ */
 export async function gatePlugin(
   ctx: Context,
   pluginId: string,
@@ -102,7 +112,10 @@ export async function gatePlugin(
 
 export type RequestedVersion = RequestedCode['versions'][number];
 
-/** Reads a version of the install's plugin from a request. @throws ApiError validation_failed */
+/**
+ * Reads the package in a request as a version to test; with `install`, it must be of the same plugin.
+ * @throws ApiError validation_failed, forbidden
+ */
 export async function requestedVersion(
   ctx: Context,
   body: Pick<Static<typeof GateCreate>, 'package' | 'signature' | 'settings'>,

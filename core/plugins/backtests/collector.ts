@@ -11,7 +11,7 @@ import type { Tried } from './trial.ts';
 /** Limit of effects that the report lists. */
 const effectsMax = 500;
 const samplesMax = 5;
-/** Limit of groups of other effects, and of failures. */
+/** Limit of groups of other effects, and of groups of failures. */
 const distinctMax = 100;
 /** Limit of effects stored to recognize repetitions. */
 const rememberedMax = 200_000;
@@ -25,7 +25,7 @@ type Counts = { -readonly [K in keyof Omit<FieldReport, 'agreement'>]: Omit<Fiel
 type SampledCount = { -readonly [K in keyof Sampled]: Sampled[K] } & { samples: unknown[] };
 
 export interface Collector {
-  /** Adds the outcome for an event. Returns its new effects on issue fields, which must be compared. */
+  /** Adds the outcome of a run. Returns its new effects on issue fields, to be passed to `compare`. */
   add(event: EventRow, tried: Tried): readonly RunEffect[];
   compare(event: EventRow, effect: RunEffect, after: Afterwards): void;
   readonly runs: number;
@@ -136,7 +136,7 @@ function costsOf(cpu: readonly number[], calls: number, windowDays: number) {
   const days = Math.max(windowDays, 1 / 24);
   const perDay = (sum: number): number => rounded(sum / days);
   const sorted = cpu.toSorted((a, b) => a - b);
-  // Nearest rank: of two runs, the slower one is the 95th percentile.
+  // Nearest-rank method: of two runs, the slower one is the 95th percentile.
   const at = (fraction: number): number => rounded(sorted[Math.ceil(sorted.length * fraction) - 1] ?? 0);
   const cpuMs = cpu.reduce((sum, ms) => sum + ms, 0);
   return {
@@ -167,14 +167,15 @@ function agreementOf(
   return isSame(one, people.get(one.field)) ? 'same' : 'opposite';
 }
 
-/** Returns the common form of messages of the same failure, without ids, numbers and quoted parts. */
+/** Replaces ids, numbers and quoted parts, so that messages of the same failure become equal. */
 function shapeOf(message: string): string {
   return message.replace(/"[^"]*"|'[^']*'|\b[a-z]{2,4}_[0-9a-z]{20,}\b|\b[A-Z][A-Z0-9]*-\d+\b|\d+/g, '…');
 }
 
-/** @param shape distinguishes samples with the same name */
+/** @param shape distinguishes groups with the same `what` */
 function sampled(all: Map<string, SampledCount>, what: string, sample: unknown, shape = ''): void {
-  // Messages without a common form could make as many groups as there are runs.
+  // Beyond the limit, samples are grouped by `what` alone: messages without a common form could make one
+  // group per run.
   const own = `${what} ${shape}`;
   const key = all.has(own) || all.size < distinctMax ? own : what;
   const entry = all.get(key) ?? { what, count: 0, samples: [] };

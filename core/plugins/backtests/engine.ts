@@ -1,5 +1,5 @@
-// Runs versions on recorded events in log order, each as of the time of its event. A few runs are concurrent; the results are as if they
-// were sequential. Live runs have priority.
+// Runs versions on recorded events in log order, with the state as of each event. A few runs are concurrent,
+// but the results are the same as in sequence. Live runs have priority.
 import type { Committer } from '../../changes/commit.ts';
 import type { Context, Directory, Services } from '../../context.ts';
 import { renderEvent, type EventRow } from '../../events/event.ts';
@@ -29,7 +29,7 @@ const pageEvents = 200;
 const cpuMsMax = 10 * 60_000;
 /** Concurrent runs of one backtest. */
 const underWayMax = 4;
-/** Longest wait for live runs before each run of a backtest. */
+/** Longest wait for live runs before each run of a backtest, in milliseconds. */
 const politeMs = 50;
 const politeStepMs = 5;
 
@@ -43,7 +43,7 @@ export interface BacktestWindow {
 }
 
 export interface BacktestProgress {
-  /** Events of the window read so far, and their total. */
+  /** Number of events read so far, or of runs for a gate, and the total. */
   readonly looked: number;
   readonly of: number;
   readonly runs: number;
@@ -59,7 +59,7 @@ export interface EngineOptions extends AttemptOptions {
 }
 
 export interface BacktestEngine {
-  /** Returns the report of a version; rejects if stopped. */
+  /** Returns the report of a version; rejects if `signal` is aborted. */
   backtest(
     scope: Scope,
     version: Version,
@@ -69,7 +69,7 @@ export interface BacktestEngine {
   ): Promise<BacktestReport>;
   readonly tryOn: TryOn;
   pastsFor(scope: Scope, install: Install): Pasts;
-  /** Waits briefly while live runs are in progress. @throws if stopped */
+  /** Waits briefly while live runs are in progress. @throws if `signal` is aborted */
   yieldTo(signal: AbortSignal): Promise<void>;
   /** Returns the filter for the events that a version subscribes to. */
   subscribed(scope: Scope, install: Install): Promise<(event: EventRow) => Promise<boolean>>;
@@ -115,7 +115,6 @@ export function createEngine(options: EngineOptions): BacktestEngine {
   return { ...parts, backtest: createBacktest(store, parts) };
 }
 
-/** Returns the function that runs a version on the events of a window. */
 function createBacktest(store: Store, engine: Omit<BacktestEngine, 'backtest'>): BacktestEngine['backtest'] {
   return async (scope, version, window, signal, onProgress) => {
     const { install } = version;

@@ -12,7 +12,7 @@ export interface FieldEffect {
 
 type ChangedData = Readonly<Record<string, unknown>>;
 
-/** Fields derived from the write or its author; nobody sets them. */
+/** Fields that the server derives from the write or its author. */
 const derivedFields: ReadonlySet<string> = new Set([
   'version',
   'updatedAt',
@@ -47,7 +47,10 @@ export function changedBy({ previous, ...data }: ChangedData): ReadonlyMap<strin
   return new Map(fieldEffectsOf({ values }).map(({ field, wouldBe }) => [field, short(wouldBe)]));
 }
 
-/** Compares a value with the effect. For a list it is enough that the added items are present and the removed ones absent. */
+/**
+ * True if a value agrees with the effect. A list agrees if it contains all added items and none of the
+ * removed ones.
+ */
 export function isSame({ before, wouldBe }: Pick<FieldEffect, 'before' | 'wouldBe'>, is: unknown): boolean {
   if (!Array.isArray(wouldBe) || !Array.isArray(is) || !Array.isArray(before))
     return isDeepStrictEqual(nameOf(wouldBe), nameOf(is));
@@ -59,7 +62,7 @@ export function isSame({ before, wouldBe }: Pick<FieldEffect, 'before' | 'wouldB
   return added.every((one) => now!.includes(one)) && !taken.some((one) => now!.includes(one));
 }
 
-/** Reduces an object shown with its name to its id, because the name may have changed. */
+/** Reduces an object to its id, because its name may have changed. */
 function nameOf(value: unknown): unknown {
   const { id } = (value ?? {}) as { id?: unknown };
   return typeof id === 'string' ? id : (value ?? null);

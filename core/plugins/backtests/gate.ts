@@ -62,7 +62,10 @@ export function differencesOf(old: Done, next: Done): GateReport['differences'][
   });
 }
 
-/** Keyed by object and field. Created objects have different ids in each run, so they are keyed by their position among their kind. */
+/**
+ * Returns the set values by object and field. Created objects have different ids in each run, so they are
+ * numbered by type.
+ */
 function valuesOf({ error, effects }: Done): Map<string, unknown> {
   const values = new Map<string, unknown>();
   const createdCounts = new Map<string, number>();

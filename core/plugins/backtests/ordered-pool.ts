@@ -1,11 +1,13 @@
-// Ordered pool: tasks start in order, run concurrently, and complete in the order of their start.
+// Runs tasks concurrently, and completes them in the order in which they started.
 
 export interface OrderedPool {
   /** Waits until another task can start. @throws the error of a failed task */
   waitForCapacity(): Promise<void>;
   /**
-   * @param begin starts the task; receives a promise that resolves when all earlier tasks have completed, and must complete after it
-   * @param end receives the result, in order; its own waiting delays only the start of further tasks
+   * @param begin starts the task; its argument resolves when all earlier tasks have completed, and the task
+   * must not finish before that
+   * @param end receives the result, in the order of the starts; its promise delays only the start of further
+   * tasks
    */
   join<Result>(
     begin: (before: Promise<void>) => Promise<Result>,

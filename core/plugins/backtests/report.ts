@@ -1,4 +1,3 @@
-// API schemas of the reports of backtests and gates.
 import { Type, type Static } from 'typebox';
 import { Closed, described, enumeration, idOf, namedSchema, nullable, time } from '../../lib/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';

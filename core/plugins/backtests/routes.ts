@@ -34,7 +34,7 @@ const backtestVisibility: AlsoNeeded = {
     ),
 };
 
-/** The installed code has consent; other code requires the scope to install it. */
+/** The installed version was consented to; another package requires the scope to install plugins. */
 const visibilityOrInstall: AlsoNeeded = {
   words: `${pluginVisibility.words}, and \`plugins:write\` to test another package`,
   async scopes(ctx, input) {

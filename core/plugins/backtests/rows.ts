@@ -1,4 +1,4 @@
-// Stores backtests and gates: the request, the progress and the report.
+// Stores backtests and gates: the request, the code, the status and the report.
 import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
@@ -31,16 +31,16 @@ interface RequestedCodeVersion {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-/** The id is that of the install, or a new one if the plugin is not installed. */
+/** `installId` is the id of the install, or a new id if the plugin is not installed. */
 export interface RequestedCode {
   readonly installId: string;
-  /** One version for a backtest; the old and the new one for a gate. */
+  /** One version for a backtest; for a gate, the installed version and then the other one. */
   readonly versions: readonly RequestedCodeVersion[];
 }
 
 export interface BacktestRequest {
   readonly grant: readonly string[];
-  /** Number of runs for a gate, which counts runs instead of events; otherwise null. */
+  /** Number of past runs that a gate compares; null for a backtest. */
   readonly runs: number | null;
   readonly window: BacktestWindow;
 }

@@ -1,10 +1,10 @@
-// Assembles engine, work queue and worker of backtests.
+// Assembles the engine, the work queue and the worker of backtests.
 import { createWorkQueue, type WorkQueue } from '../../events/work.ts';
 import type { SeenTimes } from '../../events/wall-clock.ts';
 import { createEngine, type BacktestEngine, type EngineOptions } from './engine.ts';
 import { createBacktestWork, type BacktestWork } from './worker.ts';
 
-/** Concurrent backtests of all workspaces. Under the fair-share quota, one workspace gets at most two and leaves one to the others. */
+/** Limit of concurrent backtests. The fair quota lets one workspace run at most two of them. */
 const concurrentBacktests = 3;
 
 export interface Backtests {

@@ -1,4 +1,3 @@
-// Request and response schemas of backtests and gates.
 import { Type } from 'typebox';
 import {
   Closed,

@@ -16,9 +16,9 @@ import { worldOf } from './world.ts';
 export interface Version {
   readonly install: Install;
   readonly source: string;
-  /** Install id of its isolates. */
+  /** Install id under which the isolates of this version run. */
   readonly isolateId: string;
-  /** Returns the values of the plugin for the next run. */
+  /** Returns the stored values of the plugin for the next run. */
   readonly values: () => RunValues;
 }
 
@@ -28,17 +28,20 @@ export interface Tried {
   readonly cpuMs: number;
   /** Error code of each refused call; null for an answered one. */
   readonly calls: readonly (string | null)[];
-  /** Operations that returned present data. */
+  /** Read operations that returned present data instead of past data. */
   readonly asOfNow: readonly string[];
 }
 
-/** Attempts of a run that was interrupted through no fault of its own. */
+/** Limit of attempts of an interrupted run. */
 const attemptsMax = 3;
 
 interface Order {
-  /** The live run for the event, if this trial runs beside one. */
+  /** Live run that a shadow repeats; default a new run. */
   readonly again?: RunRow;
-  /** Resolves when the earlier trials have ended. The trial ends after them, and is repeated if their values change what it read. */
+  /**
+   * Resolves when the earlier trials have ended. The trial ends after them, and is repeated if they changed
+   * values that it read.
+   */
   readonly before?: Promise<unknown>;
 }
 
@@ -87,7 +90,7 @@ export function createTrials(options: {
   };
 }
 
-/** Codes by the error names of calls; `PluginError` stands for any other error. */
+/** Error codes by error name. `PluginError` is the name of errors whose code has no class. */
 const codes: ReadonlyMap<string, string> = new Map(
   Object.values(callErrors).map(({ name, code }) => [name, code]),
 );
@@ -104,7 +107,7 @@ function codeOf(
     : codes.get(name)!;
 }
 
-/** Returns the same run as the planner would create. */
+/** Returns a run like the one that the planner would create. */
 function runOf({ install, isolateId }: Version, event: EventRow): RunRow {
   return queuedRow(
     {

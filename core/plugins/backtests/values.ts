@@ -1,5 +1,6 @@
-// The stored values of a plugin during a trial: initially empty or a copy, passed from event to event in memory, and discarded at the end.
-// Failed runs change nothing. Runs may be concurrent, so each records its reads and is repeated if an earlier run changed them.
+// Simulates the stored values of a plugin during trials, in memory. The values start empty or as a copy, and
+// only successful runs change them. Runs may be concurrent, so each run records its reads and is repeated if
+// an earlier run changed them.
 import type { Outcome } from '../../http/values.ts';
 import { limitDefault } from '../../lib/schema.ts';
 import { installBytesMax, valueBytesMax } from '../kv/entries.ts';
@@ -7,23 +8,26 @@ import { ValueError, type OwnValues } from '../kv/own.ts';
 import { isSameJson } from '../kv/same-json.ts';
 
 export interface RunValues extends OwnValues {
-  /** Returns the answer to a request for the key list. */
+  /** Returns the answer to `plugins.kv.list`. */
   listed(query: Readonly<Record<string, unknown>>): Outcome<string>;
-  /** True if a run that ended meanwhile changed something that this run depends on. */
+  /** True if another run has meanwhile committed a change that this run depends on. */
   isStale(): boolean;
-  /** Makes the values of a successful run visible to the next ones. */
+  /** Makes the writes of a successful run visible to later runs. */
   commit(): void;
 }
 
-/** The values between runs. */
+/** Values committed by successful runs. */
 interface StoredValues {
   readonly texts: Map<string, string>;
   bytes: number;
-  /** Number of commits so far. */
+  /** Number of commits that changed values. */
   revision: number;
 }
 
-/** @param texts initial values by key. @returns a function that begins the values of one run */
+/**
+ * @param texts initial values as JSON, by key
+ * @returns a function that begins a run
+ */
 export function createValues(texts = new Map<string, string>()): () => RunValues {
   const bytes = [...texts.values()].reduce((sum, value) => sum + sizeOf(value), 0);
   const stored: StoredValues = { texts, bytes, revision: 0 };
@@ -49,7 +53,7 @@ function runValues({ textOf, write, keys, isStale, commit }: Draft): RunValues {
       if (isSame) write(key, jsonOf(value));
       return isSame;
     },
-    // The revision covers listed keys.
+    // `listed` records the read.
     noteList: () => Promise.resolve(),
     listed: (query) => listed(keys(), query),
     isStale,
@@ -67,7 +71,7 @@ interface Draft extends Pick<RunValues, 'isStale' | 'commit'> {
 
 function createDraft(stored: StoredValues): Draft {
   const written = new Map<string, string | null>();
-  /** Values returned to the run, by key. */
+  /** Stored values that the run has read, by key. */
   const seen = new Map<string, string | null>();
   const begun = { bytes: stored.bytes, revision: stored.revision };
   let { bytes } = begun;
@@ -75,7 +79,7 @@ function createDraft(stored: StoredValues): Draft {
   let isRefused = false;
   const storedText = (key: string): string | null => stored.texts.get(key) ?? null;
   const draftText = (key: string): string | null => (written.has(key) ? written.get(key)! : storedText(key));
-  /** Returns the total size including the writes of this run. */
+  /** Returns the size of the present stored values with the writes of this run, in bytes. */
   const bytesThen = (): number =>
     [...written].reduce((sum, [key, text]) => sum + sizeOf(text) - sizeOf(storedText(key)), stored.bytes);
 

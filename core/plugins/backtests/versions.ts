@@ -1,4 +1,4 @@
-// Builds the install of a version under test: complete except for its row, in mode `simulate`.
+// Builds installs of versions under test, without rows and in mode `simulate`.
 import type { Install } from '../installs/schema.ts';
 import { installModel } from '../installs/schema.ts';
 import type { RequestedCode } from './rows.ts';

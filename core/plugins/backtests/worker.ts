@@ -51,7 +51,7 @@ export function createBacktestWork(
     }
   };
 
-  /** Returns the end of a backtest; null if it was stopped. */
+  /** Returns the final status with report or error; null if the backtest was stopped or canceled. */
   const endOf = async (item: WorkItem, row: BacktestRow, signal: AbortSignal) => {
     const stopped = `The server stopped ${startsMax} times during this backtest.`;
     if (row.starts >= startsMax) return { status: 'failed' as const, error: stopped };

@@ -1,5 +1,5 @@
-// The environment of a trial: the time of its event, its own values, and an API that answers reads as of that time. Reads that cannot be
-// answered so return present data, and are counted.
+// Environment of a trial: the time of its event, separate stored values, and an API that answers reads as of
+// that time. Reads that the event log cannot answer return present data and are counted.
 import type { Past } from '../../changes/past.ts';
 import type { Outcome, ValueCall } from '../../http/values.ts';
 import type { Route } from '../../http/route.ts';
@@ -52,7 +52,7 @@ export function worldOf({ past, values, source, isolateId, noteNow }: WorldOptio
         if (then) return then;
         const before = past.answered();
         const outcome = await real.call(route, call);
-        // A single object was found through the log; membership of a list is only known for the present.
+        // A single object is read from the log; the members of a list are known only for the present.
         const isFromLog =
           route.name.endsWith('.get') && (past.answered() > before || showsStaged(route, call));
         if (!isFromLog) noteNow(route.name);
@@ -66,10 +66,10 @@ function takesAsOf({ query }: Route): boolean {
   return query !== undefined && 'asOf' in query.properties;
 }
 
-/** True if the run's own writes matter, which are in no log: a single object is then shown as staged. */
+/** True if a read of a single object must show the run's staged writes, which are not in the log. */
 function showsStaged({ name }: Route, { staged, params }: ValueCall): boolean {
   if (!name.endsWith('.get') || !staged) return false;
   const id = params?.id ?? '';
-  // An identifier may stand for any of the staged objects.
+  // An identifier such as `ENG-12` may refer to any staged object.
   return staged.changes.some((change) => change.id === id || !id.includes('_'));
 }

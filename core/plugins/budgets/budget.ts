@@ -10,7 +10,7 @@ export function spentOf(budget: InstallBudget, used: BudgetAmounts): Quantity | 
   return quantities.find((quantity) => used[quantity] >= (budget[quantity] ?? hostBudget[quantity])) ?? null;
 }
 
-/** Name of a quantity in a sentence. */
+/** Name of each quantity in messages. */
 export const words: Readonly<Record<Quantity, string>> = {
   cpuMs: 'milliseconds of CPU time',
   runs: 'runs',
@@ -18,7 +18,7 @@ export const words: Readonly<Record<Quantity, string>> = {
   egressBytes: 'bytes sent to other hosts',
 };
 
-/** Says which budget is exhausted, until when, and what to do. */
+/** Returns the message that names the exhausted budget, the time of its renewal, and the remedy. */
 export function spentWords(
   { pluginId, budget }: { readonly pluginId: string; readonly budget: InstallBudget },
   { quantity, untilMs }: { readonly quantity: Quantity; readonly untilMs: number },

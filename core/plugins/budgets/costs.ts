@@ -45,7 +45,10 @@ const allInstalls = tenantStatement<{ id: string; plugin_id: string }>(
   'plugins.all_ids',
   'SELECT id, plugin_id FROM plugins WHERE workspace_id = :ws ORDER BY id DESC LIMIT 100',
 );
-/** The unary plus prevents SQLite from scanning the index by install for the order; the runs are looked up by their ids. */
+/**
+ * The unary plus keeps SQLite from scanning an index on installs to group the rows; the runs are looked up by
+ * id instead.
+ */
 const costsOfRuns = tenantStatement<{ install_id: string; runs: number; cpu_ms: number; calls: number }>(
   'runs.costs',
   `SELECT install_id, count(*) AS runs, coalesce(sum(cpu_ms), 0) AS cpu_ms, coalesce(sum(json_array_length(calls_json)), 0) AS calls
@@ -56,11 +59,11 @@ const costsOfRuns = tenantStatement<{ install_id: string; runs: number; cpu_ms: 
 /** Limit of run lookups per issue: one for each pair of event and install. */
 const lookUpsMax = 5_000;
 const usedWithinMs = 30 * 86_400_000;
-/** Runs after which a scope that was never used counts as unused. */
+/** Number of runs after which a scope that was never used counts as unused. */
 const unusedAfterRuns = 1_000;
 const daysDefault = 30;
 
-/** @param since first day, such as 2026-11-20; default the last 30 days */
+/** @param since first day, such as 2026-11-20; default 29 days ago */
 export async function showUsage(ctx: Context, ref: string, since: string | undefined, usage: Usage) {
   const install = await getInstall(ctx, ref);
   await usage.written();
@@ -94,7 +97,7 @@ export async function showScopes(ctx: Context, ref: string, usage: Usage) {
   const { runs = 0 } = (await ctx.store.readOne(ctx.scope, runsUntilNow, at)) ?? {};
   const used = new Map(rows.map((row) => [row.scope, row]));
   const data = Object.entries(install.manifest.scopes ?? {}).map(([scope, request]) => {
-    // A read use counts for the write scope that implied it, if no read scope was granted.
+    // Uses of a read scope that was not granted count for the granted write scope, which includes it.
     const read = readScopeOf(scope);
     const ofRead = scope !== read && !install.grant.includes(read) ? used.get(read) : undefined;
     const times = [used.get(scope), ofRead].flatMap((use) => (use ? [use] : []));

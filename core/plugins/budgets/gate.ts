@@ -1,4 +1,4 @@
-// Defers the runs of an install whose budget is exhausted, and notifies its admins once a day.
+// Defers the runs of an install whose budget is exhausted, and notifies the admins once a day.
 import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
 import { itemsForAdmins } from '../../inbox/items.ts';
@@ -26,7 +26,7 @@ export interface GateOptions {
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
 }
 
-/** A run before it starts. */
+/** Result of the budget check before a run starts. */
 interface Passage extends BegunRun {
   /** The exhausted budget that defers the run; null if the run can start. */
   readonly deferredBy: Spent | null;

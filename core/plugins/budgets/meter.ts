@@ -8,7 +8,6 @@ export interface Meter {
   readonly isSpent: boolean;
   /** Counts a host call. @throws CallError quota_exceeded */
   takeCall(): void;
-  /** Counts the use of a scope. */
   useScope(scope: string): void;
   /** Counts bytes that are sent to or received from another host. @throws CallError quota_exceeded */
   chargeEgress(bytes: number): void;
@@ -17,7 +16,7 @@ export interface Meter {
   readonly scopes: ReadonlyMap<string, number>;
 }
 
-/** @param used by other runs on the same day */
+/** @param used usage of the same day before this attempt */
 export function createMeter(budget: InstallBudget, used: BudgetAmounts): Meter {
   const spent = { calls: 0, egressBytes: 0 };
   const scopes = new Map<string, number>();

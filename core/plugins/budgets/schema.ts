@@ -1,4 +1,3 @@
-// Response schema of an exhausted budget.
 import { isoTime } from '../../changes/operations.ts';
 import { Closed, described, enumeration, nullable, time } from '../../lib/schema.ts';
 import { quantities, type Quantity } from './budget.ts';

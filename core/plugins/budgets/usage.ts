@@ -1,6 +1,6 @@
-// Counts how much of their budgets installs use. The counts of a run are written in the batch that ends it. If several runs of an install
-// end at once, one batch also carries the counts that earlier ones left, so that most need no statement of their own. The use of scopes is
-// written every few seconds.
+// Counts the usage of installs against their budgets. Counts are written in the batch that ends a run; while
+// such a batch is in flight, the counts of other runs of the install accumulate for one later write. The use
+// of scopes is written every few seconds.
 import type { Clock } from '../../lib/clock.ts';
 import { errorForLog } from '../../lib/failures.ts';
 import type { Log } from '../../lib/log.ts';
@@ -50,14 +50,14 @@ interface Account {
   unwritten: BudgetAmounts;
   /** True while a batch in flight carries counts of this account. */
   isCarried: boolean;
-  /** Runs that started and are not counted yet. */
+  /** Number of runs that started and are not counted yet. */
   underWay: number;
   /** True if a run was deferred only because of runs in progress. */
   isDeferred: boolean;
   readonly scopes: Map<string, { calls: number; at: number }>;
 }
 
-/** The exhausted budget that prevents a run. */
+/** Exhausted part of a daily budget. */
 export interface Spent {
   readonly quantity: Quantity;
   readonly day: number;
@@ -65,34 +65,39 @@ export interface Spent {
 }
 
 export interface Usage {
-  /** Returns the exhausted budget of the day, runs in progress included; null while there is none. */
+  /** Returns the exhausted budget of the day, counting runs in progress; null if there is none. */
   spent(scope: Scope, install: Install): Promise<Spent | null>;
-  /** Starts to count a run. A run that is then deferred must end at once. */
+  /** Reserves a run in the budget. The caller must call `end` in every case, also if the run is deferred. */
   begin(scope: Scope, install: Install): Promise<BegunRun>;
   /** Returns the meter of one attempt, which limits calls and egress to the rest of the budget. */
   meter(scope: Scope, install: Pick<Install, 'id' | 'budget'>): Promise<Meter>;
   /** Counts an ended attempt. */
   charge(install: Pick<Install, 'id'>, meter: Meter, cpuMs: number): Charge;
-  /** Resolves when all counts can be read. */
+  /** Writes all pending counts; resolves when they are stored. */
   written(): Promise<void>;
   /** Resolves when writes in flight are done. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A run in progress. It counts against the budget before it ends, so that parallel runs cannot exceed it. */
+/**
+ * A run in progress, which counts against the budget before it ends so that parallel runs cannot exceed it.
+ */
 export interface BegunRun {
-  /** Budget that was exhausted when the run started. */
+  /** Budget that was exhausted when the run started; null if there was none. */
   readonly spent: Spent | null;
-  /** Ends the reservation, once the run is counted or will not be. @returns true if deferred runs may start now */
+  /**
+   * Ends the reservation; call after the run was counted or deferred.
+   * @returns true if deferred runs can start now
+   */
   end(): boolean;
 }
 
-/** The usage of one attempt. */
+/** Usage of one ended attempt, to be written. */
 export interface Charge {
   /** Ops for the batch that ends the attempt. */
   readonly ops: readonly Op[];
-  /** Reports the outcome of that batch. */
+  /** Must be called with the outcome of that batch. */
   ended(of: { readonly isWritten: boolean; readonly isCounted: boolean }): void;
 }
 
@@ -163,7 +168,7 @@ function spentIn({ used, underWay, day }: Account, budget: Install['budget']): S
 
 const noCharge: Charge = { ops: [], ended: () => undefined };
 
-/** @param leaves called when counts remain that no batch carries */
+/** @param leaves called if counts remain that no batch in flight writes */
 function chargeOf(account: Account, amounts: BudgetAmounts, leaves: (account: Account) => void): Charge {
   account.used = sum(account.used, amounts);
   account.unwritten = sum(account.unwritten, amounts);

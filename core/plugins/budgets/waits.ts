@@ -13,7 +13,7 @@ import type { Registry } from '../registry.ts';
 import { dayOf, spentWords, startOfDay } from './budget.ts';
 import type { Spent, Usage } from './usage.ts';
 
-/** Rows that one batch wakes. */
+/** Limit of runs that one batch wakes. */
 const pageRows = 500;
 
 const waiting = `kind = 'run' AND lease_owner IS NULL AND due_at = :until AND due_at < ${neverMs}`;
@@ -41,7 +41,7 @@ export async function deferringBudget(
   return install.budget.whenSpent === 'propose' ? null : usage.spent(scope, install);
 }
 
-/** Refuses a request whose caller would wait for the run. @throws ApiError quota_exceeded, until the next day */
+/** Refuses a request that waits for a run while the budget is exhausted. @throws ApiError quota_exceeded */
 export async function requireBudget(
   { scope, nowMs }: Pick<Context, 'scope' | 'nowMs'>,
   install: Install,
@@ -62,7 +62,10 @@ export function secondsLeft({ untilMs }: Pick<Spent, 'untilMs'>, nowMs: number):
 export interface BudgetWaits {
   /** Wakes the waiting runs of an install if its budget has capacity. */
   look(scope: Scope, installId: string): void;
-  /** Does the same for all installs: an earlier process may have ended before waking them. */
+  /**
+   * Wakes the waiting runs of all installs whose budget has capacity: an earlier process may have ended
+   * before waking them.
+   */
   start(): Promise<void>;
   settled(): Promise<void>;
 }

@@ -1,12 +1,14 @@
-// Validates the response of a plugin's route, so that it cannot pass for a page of this server or set anything in a browser.
+// Validates the response of a plugin's route, so that it cannot imitate a page of this server or set browser
+// state.
 import type { RawAnswer } from '../../http/route.ts';
 
 const headersMax = 20;
 const valueMax = 1_000;
 const types = ['text/plain', 'application/json'];
 /**
- * Headers that a plugin can set besides `content-type`. An allowlist, because reverse proxies act on header names that no denylist would
- * cover completely (`x-accel-redirect`, `x-litespeed-location`, `x-reproxy-url`).
+ * Headers that a plugin can set in addition to `content-type`. An allowlist is used because reverse proxies
+ * act on header names that no denylist would cover completely (`x-accel-redirect`, `x-litespeed-location`,
+ * `x-reproxy-url`).
  */
 const headerName =
   /^(cache-control|etag|last-modified|retry-after|x-slack-no-retry|x-plugin-[a-z0-9-]{1,50})$/;
@@ -24,7 +26,7 @@ class Unsendable extends Error {
   }
 }
 
-/** @returns the response, or the reason it cannot be sent */
+/** @returns the response, or the reason that it cannot be sent */
 export function answerOf(result: unknown): RawAnswer | Refused {
   try {
     return sendable(result);

@@ -1,5 +1,6 @@
-// Handles requests to a plugin's route: finds the route, verifies the signature and lets a run answer. An unknown URL and a plugin that is
-// missing or disabled give the same response, so that a sender cannot tell them apart.
+// Handles requests to inbound routes of plugins: finds the route, verifies the signature, and waits for the
+// answer of a run. An unknown URL and a missing or disabled plugin give the same response, so that a sender
+// cannot distinguish them.
 import type { Services } from '../../context.ts';
 import type { WorkQueue } from '../../events/work.ts';
 import type { RawRequest, RawAnswer } from '../../http/route.ts';
@@ -24,7 +25,7 @@ import { effectiveMode } from '../installs/mode.ts';
 
 const waitMs = 10_000;
 const bodyMax = 65_536;
-/** Limits of the query parameters. */
+/** Limits of the query: number of parameters, and characters of each. */
 const queryMax = 50;
 const textMax = 1_000;
 const passedOn =
@@ -45,7 +46,7 @@ export interface ReceiveOptions {
   readonly queue: WorkQueue;
   readonly ends: RunEnds;
   readonly usage: Pick<Usage, 'spent'>;
-  /** Rate of requests to one install. */
+  /** Limit of requests per install. */
   readonly rate: RunRate;
 }
 
@@ -116,8 +117,9 @@ function unsigned(): ApiError {
 }
 
 /**
- * Refuses before the run is queued and the signature recorded, so that the sender can repeat the same request. The message does not
- * mention the budget, which is no concern of the sender. @throws ApiError rate_limited
+ * Refuses the request before the run is queued and the signature recorded, so that the sender can repeat it
+ * unchanged. The message does not reveal the budget to the sender.
+ * @throws ApiError rate_limited
  */
 async function requireBudget(
   { services, usage }: ReceiveOptions,
@@ -181,7 +183,7 @@ async function queue(
     id,
     installId: install.id,
     handler: { kind: 'route', name: open.name },
-    // A key of its own, so that the run waits for no other.
+    // The key is unique, so the run never waits for another run.
     orderKey: id,
     sequence: now,
     eventId: null,

@@ -68,7 +68,7 @@ async function listRoutes(ctx: Context, ref: string) {
   return { data };
 }
 
-/** Opens or reopens a route. Reopened, a signed route keeps its URL and gets a new secret; a public one gets a new URL. */
+/** A reopened signed route keeps its URL and gets a new secret; a reopened public route gets a new URL. */
 async function openRoute(ctx: Context, ref: string, name: string): Promise<ChangeSet> {
   const install = await getInstall(ctx, ref);
   const { id: installId, manifest } = install;

@@ -1,4 +1,5 @@
-// Stores the open routes of plugins: token and signing secret, sealed, and a hash of the token for lookup.
+// Stores the open routes of plugins, with sealed token and signing secret, and a hash of the token for
+// lookup.
 import { createHash, randomBytes } from 'node:crypto';
 import { sealedFor } from '../../lib/sealed-at-rest.ts';
 import type { Sealing } from '../../lib/sealing.ts';
@@ -105,7 +106,7 @@ export function removeRouteOp(scope: Scope, id: string): Op {
   return tenantOp(scope, remove, { id }, { expectRows: 1 });
 }
 
-/** Removes the routes of a deleted install. */
+/** Returns the ops that remove the routes of a deleted install; none for other installs. */
 export function routesAfterOps(
   scope: Scope,
   install: { readonly id: string; readonly deletedAt: number | null },
@@ -113,7 +114,9 @@ export function routesAfterOps(
   return install.deletedAt === null ? [] : [tenantOp(scope, removeAll, { installId: install.id })];
 }
 
-/** Records a signature as used. A second use is a duplicate and undoes the batch. */
+/**
+ * Returns the ops that record a signature as used. If it was used before, they fail the batch as a duplicate.
+ */
 export function takeSignatureOps(
   scope: Scope,
   routeId: string,

@@ -8,7 +8,7 @@ export const windowSeconds = 300;
 const headerCharsMax = 2_048;
 const signaturesMax = 8;
 
-/** @returns the valid signature as hex; null if there is none, for any reason */
+/** @returns the valid signature as hex; null if there is none */
 export function goodSignature(
   header: string | null,
   body: Uint8Array,
@@ -29,7 +29,7 @@ export function goodSignature(
     return null;
   const expected = createHmac('sha256', secret).update(`${time}.`).update(body).digest();
   const isGood = signatures.map((one) => timingSafeEqual(Buffer.from(one, 'hex'), expected)).includes(true);
-  // The time counts only together with a valid signature, which covers it.
+  // The signature covers the time, so the time is trusted only if the signature is valid.
   const isInTime = Math.abs(Math.floor(nowMs / 1000) - Number(time)) <= windowSeconds;
   return isGood && isInTime ? expected.toString('hex') : null;
 }

@@ -5,7 +5,7 @@ import type { Install } from './schema.ts';
 /** @throws ApiError conflict */
 export function requireActive({ state, stateReason }: Pick<Install, 'state' | 'stateReason'>): void {
   if (state === 'active') return;
-  // Some reasons end with a full stop.
+  // Some reasons end with a period.
   const reason = (stateReason ?? 'activate the plugin first').replace(/\.$/, '');
   throw new ApiError('conflict', `The plugin is ${state}: ${reason}.`);
 }
