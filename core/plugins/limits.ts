@@ -3,16 +3,16 @@ import type { PluginManifest } from '../../sdk/plugin/manifest.ts';
 import type { RunLimits } from '../sandbox/supervisor.ts';
 import { traitsOf, type HandlerKind } from './handler-kinds.ts';
 
-/** Runs an install can start per minute. */
+/** Number of runs that an install can start per minute. */
 export const runsPerMinuteMax = 60_000;
-/** Requests that all routes of an install accept per minute. */
+/** Number of requests that all routes of an install accept per minute. */
 export const inboundPerMinuteMax = 600;
-/** Writes one run can stage. */
+/** Number of writes that one run can stage. */
 export const effectsMax = 100;
-/** Runs that can follow from one root event, and the depth of their chain. */
+/** Number of runs that can follow from one root event, and depth of their causation chain. */
 export const runsPerRootMax = 25;
 export const depthMax = 8;
-/** Times the same install can handle the same object in one chain. */
+/** Number of times that the same install can handle the same object in one chain. */
 export const sameInPathMax = 3;
 
 /** Longest uninterrupted CPU time in a shared isolate, in ms; the partition's isolate is blocked for that time. */

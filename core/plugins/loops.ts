@@ -10,7 +10,7 @@ import { findRun, runsOfRoot } from './runs/rows.ts';
 export interface Cut {
   readonly code: 'loop_depth' | 'loop_path' | 'loop_fields' | 'loop_runs';
   readonly message: string;
-  /** The plugins of the loop: install id → name. */
+  /** Names of the plugins in the loop, by install id. */
   readonly plugins: ReadonlyMap<string, string>;
 }
 
@@ -20,12 +20,12 @@ const namesOfInstalls = tenantStatement<{ id: string; name: string }>(
    WHERE workspace_id = :ws AND id IN (SELECT value FROM json_each(:ids))`,
 );
 
-/** Origin of a run. A run that no event triggers has no further fields. */
+/** Fields of an event that loop detection needs. A one-time job, which has no event, provides only these. */
 type Step = Pick<EventRow, 'cause' | 'subjectId' | 'entityId'>;
 
 /**
  * Returns why an install gets no run for this event; null if it gets one.
- * @param planned runs of the same root that are not stored yet
+ * @param planned returns the number of runs of the same root that are not stored yet
  */
 export async function findCut(
   store: Store,
@@ -63,7 +63,7 @@ export async function findCut(
   );
 }
 
-/** Key of one step of a chain: an install and the object that it handled. */
+/** Returns the key of one step of a causation chain: the install and the object that it handled. */
 export function stepOf(installId: string, event: Pick<EventRow, 'subjectId' | 'entityId'>): string {
   return `${installId}:${event.subjectId ?? event.entityId}`;
 }
@@ -78,8 +78,8 @@ async function namesIn(store: Store, scope: Scope, ids: readonly string[]): Prom
 }
 
 /**
- * Returns the fields that another plugin has just set back to the value before this plugin changed them. Only chains A → B → A on one
- * object are checked, so that other events cost no read.
+ * Returns the fields that another plugin has just reset to their values before a change by this plugin. Only
+ * chains A → B → A on one object are checked, so that other events require no read.
  */
 async function fieldsBackAndForth(
   store: Store,

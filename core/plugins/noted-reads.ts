@@ -1,5 +1,5 @@
-// Lists the API reads whose rows and lists are tracked one by one, so that a commit can check them precisely. After any other read,
-// every change in the workspace counts as a conflict: see core/changes/reads.ts.
+// Lists the API reads whose rows and lists are tracked one by one, so that a commit can check them precisely.
+// After any other read, every change in the workspace counts as a conflict (core/changes/reads.ts).
 import type { Route } from '../http/route.ts';
 import type { GatewayCall } from './gateway-call.ts';
 
@@ -15,7 +15,7 @@ const noted: ReadonlySet<string> = new Set([
   'plugins.kv.list',
 ]);
 
-/** Reads with `asOf` come from the event log, not from rows, so they are not tracked. */
+/** Reads with `asOf` come from the event log, so they have no rows to track. */
 export function isNotedInFull({ name }: Route, { query }: GatewayCall): boolean {
   return noted.has(name) && query?.asOf === undefined;
 }

@@ -51,7 +51,8 @@ export function createNotifyLoop(options: {
       const change = await itemOf(scope, { ...about, memberId });
       if (change) changes.push(change);
     }
-    // The author carries the cause of the cut event, so that a plugin which reacts to this item is cut as well.
+    // The author has the cause of the cut event, so that the run of a plugin that reacts to this item is cut
+    // as well.
     const author = { ...systemAuthor(scope, 'plugins', directory), cause: event.cause };
     await committer.commit(author, changes);
   };

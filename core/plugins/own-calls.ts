@@ -1,4 +1,5 @@
-// Host calls for the plugin's own values, jobs and requests. These are not API operations and need no grant; the host answers them.
+// Implements the host calls for stored values, one-time jobs and requests to other servers, which are not API
+// operations and need no grant.
 import { CallError, queryOf } from './gateway-call.ts';
 import { callGateway, type BridgeCall } from './host-gateway.ts';
 
@@ -16,7 +17,7 @@ interface OwnWrite extends OwnCall {
   answer(call: Pick<BridgeCall, 'values' | 'oneTimeJobs'>, args: readonly unknown[]): Promise<string>;
 }
 
-/** Covers the largest stored value, 2 MiB, and its JSON overhead. */
+/** Limit of characters that covers the largest stored value (2 MiB) with its JSON overhead. */
 const valueMax = 2_200_000;
 
 const reads: Readonly<Record<string, OwnCall>> = {
@@ -36,7 +37,7 @@ const reads: Readonly<Record<string, OwnCall>> = {
       });
     },
   },
-  // Stages nothing, so it does not count as a write.
+  // This call stages nothing, so it does not count as a write.
   'net.fetch': {
     isRead: true,
     answerMax: valueMax,

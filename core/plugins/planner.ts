@@ -27,7 +27,7 @@ export interface Planner {
   wanted(scope: Scope, installId: string, events: readonly EventRow[]): Promise<EventRow[]>;
 }
 
-/** The plan for one page of events, while it is built. */
+/** Plan for one page of events, under construction. */
 interface Draft {
   readonly units: RunUnit[];
   readonly notes: Op[];
@@ -120,7 +120,7 @@ async function addRun(
   const { store, clock, queue } = options;
   const nowMs = clock.nowMs();
   const run = runOf(event, subscription);
-  // Checked first, so that a run that exists is not counted twice for its root.
+  // This check precedes the loop detection, so that an existing run is not counted twice for its root.
   if (!(await isNew(run.id))) return;
   const root = event.cause.rootEventId ?? event.id;
   const planned = draft.perRoot.get(root) ?? 0;
@@ -141,7 +141,7 @@ async function addRun(
   draft.units.push(runUnit({ perform }, scope, { run, event, nowMs }));
 }
 
-/** Number of unstored runs in the queue that follow from a root event. */
+/** Returns the number of unstored runs in the queue that follow from a root event. */
 function unstoredOfRoot(queue: UnitQueue<RunUnit>, { workspaceId }: Scope, root: string): number {
   let count = 0;
   for (const { run, scope } of queue.unstored())
@@ -158,7 +158,7 @@ function queueUnitOps(
 ): readonly Op[] {
   const due = queueRunOp(queue, scope, keyOf(run), run.created_at, leases);
   const taken: Op['taken'] = (rows) => {
-    // Cached before the queue learns of the run, because the queue may start it at once.
+    // The run is cached before it is queued, because the queue may start it at once.
     remember(run, event);
     due.taken?.(rows);
   };

@@ -1,5 +1,6 @@
-// Caches which plugins of a workspace subscribe to which event type, so that an event without subscribers costs one map lookup.
-// A section of the workspace cache, reloaded after each committed change of an install.
+// Caches which plugins of a workspace subscribe to which event type, so that an event without subscribers
+// costs one map lookup. The registry is a section of the workspace cache, reloaded after each committed
+// change of an install or custom field.
 import { LRUCache } from 'lru-cache';
 import type { PackageSourceMap } from '../../sdk/plugin/manifest.ts';
 import type { WorkspaceCache } from '../changes/workspace-cache.ts';
@@ -29,11 +30,11 @@ export interface Subscription {
 }
 
 export interface Registry {
-  /** True if any plugin subscribes, or subscribed, to an event after a sequence. */
+  /** True if any plugin subscribes to events now, or subscribed to events after a sequence. */
   listens(scope: Scope, after: number): Promise<boolean>;
-  /** Subscriptions of active installs that covered a type when the event of a sequence happened. */
+  /** Returns the subscriptions to a type that active installs had at the event with this sequence. */
   subscriptionsAt(scope: Scope, eventType: string, sequence: number): Promise<readonly Subscription[]>;
-  /** Subscriptions of active installs that cover a type now. */
+  /** Returns the present subscriptions of active installs to a type. */
   subscriptions(scope: Scope, eventType: string): Promise<readonly Subscription[]>;
   /** Returns an active install; undefined if it was removed, paused or disabled. */
   active(scope: Scope, installId: string): Promise<Install | undefined>;
@@ -143,7 +144,7 @@ function readFilter(log: Log, install: Install, filter: unknown, fields: FilterF
   try {
     return passesOf(parseFilter(filter, fields, 'filter', { wasTaken: true }), fields);
   } catch (error) {
-    // Validated at install under the rules of that time; one invalid filter must not block the workspace.
+    // The filter was valid under the rules at installation; one invalid filter must not block the workspace.
     log('error', 'plugin filter is invalid', {
       pluginId: install.id,
       error: errorForLog(error),
@@ -154,7 +155,7 @@ function readFilter(log: Log, install: Install, filter: unknown, fields: FilterF
 
 const sourceCharsMax = 32 * 1024 * 1024;
 
-/** Caches the code of installs, least recently used first out. */
+/** Caches the code of installs, and evicts the least recently used first. */
 function createSources(store: Store): Registry['source'] {
   const sources = new LRUCache<string, string>({
     maxSize: sourceCharsMax,
@@ -175,7 +176,7 @@ const sourceMapCharsMax = 2 * 1024 * 1024;
 /** Budget for parsing maps, in ms per second; beyond it, failed runs show places in the bundle. */
 const readingMsMax = 50;
 
-/** Caches the source maps of installs whose runs failed, least recently used first out. */
+/** Caches the source maps of installs whose runs failed, and evicts the least recently used first. */
 function createLookupCache(store: Store, log: Log): Pick<Registry, 'sourceMapLookup' | 'codeStored'> {
   const known = new LRUCache<string, { find: SourceMapLookup; chars: number }>({
     maxSize: sourceMapCharsMax,
@@ -213,7 +214,7 @@ function createLookupCache(store: Store, log: Log): Pick<Registry, 'sourceMapLoo
       try {
         return await find(scope, sha256);
       } catch (error) {
-        // The run still ends, with places in the bundle.
+        // The run still ends; its error then has places in the bundle.
         log('warn', 'source map could not be read', { sha256, error: errorForLog(error) });
         return emptyLookup;
       }

@@ -1,8 +1,9 @@
-// Limits how many runs an install starts per minute. Runs over the limit wait for the next minute; none is dropped.
+// Limits the runs or requests of an install per minute. The caller decides to defer or to refuse those over
+// the limit.
 import { LRUCache } from 'lru-cache';
 
 const windowMs = 60_000;
-/** Installs counted at once. An evicted install starts a new minute. */
+/** Limit of installs with counts in memory. An evicted install starts a new minute. */
 const trackedInstallsMax = 10_000;
 
 export interface RunRate {
@@ -12,8 +13,8 @@ export interface RunRate {
 
 /**
  * @param perMinute 0 disables the limit
- * @param nowMs monotonic
- * @param trackedMax installs counted at once
+ * @param nowMs monotonic clock
+ * @param trackedMax limit of installs with counts in memory
  */
 export function createRunRate(
   perMinute: number,

@@ -18,7 +18,7 @@ import type { RunRow } from './runs/rows.ts';
 import { createTryRun, type TryOptions } from './runs/try.ts';
 import { createVerdicts, type VerdictOptions } from './runs/verdict.ts';
 
-/** Immediate repeats of a run whose reads changed under it, or that was interrupted through another run's fault. */
+/** Limit of immediate repeats of a run whose install or reads changed, or that was interrupted. */
 const repeatsMax = 5;
 
 export type RunnerOptions = AttemptOptions &
@@ -77,7 +77,7 @@ export function createRunner(options: RunnerOptions): Runner {
       if (deferredBy) await putOff(leased, deferredBy.untilMs);
       else await tryUntilEnded({ ...leased, isSpent: spent !== null });
     } finally {
-      // The second case: the budget may have changed before the run was deferred.
+      // A deferred run is checked as well, because the budget may have changed before it was deferred.
       if (ended() || deferredBy) options.waits.look(scope, install.id);
     }
   };

@@ -21,9 +21,9 @@ import { checkSettingsSchema } from './settings-schema.ts';
 interface RequestRules {
   /** Returns the fields by which a subscription to an event type can be filtered. */
   filterFields(eventType: string): FilterFields;
-  /** Returns the field whose members are custom fields of the workspace. */
+  /** Returns the field whose members are custom fields of the workspace; null if there is none. */
   addedFields(eventType: string): string | null;
-  /** Returns the first narrowing that an API route cannot enforce. */
+  /** Returns the first narrowing that an API route cannot enforce; null if there is none. */
   unheldNarrowing(requests: ScopeRequests): Unheld | null;
 }
 
@@ -59,7 +59,7 @@ export function fitsServer({ engines: { tatami } }: PluginManifest, serverVersio
   return tatami === '*' || Bun.semver.satisfies(serverVersion, tatami);
 }
 
-/** Checks that give the same result on every server of this version. @throws ApiError validation_failed */
+/** Performs the checks whose result depends only on the server version. @throws ApiError validation_failed */
 export function checkRequests(manifest: PluginManifest, rules: RequestRules): void {
   checkScopes(manifest, rules);
   checkSubscriptions(manifest, rules);
@@ -110,7 +110,10 @@ function checkSubscriptions(manifest: PluginManifest, rules: RequestRules): void
     }
 }
 
-/** A filter on a hidden field would reveal its value, because the plugin sees if its handler ran. */
+/**
+ * A filter on a hidden field would reveal its value, because the plugin can observe for which events its
+ * handler runs.
+ */
 function requireReadableFields({ scopes = {} }: PluginManifest, type: string, filter: object): void {
   const scope = scopeOfEvent(type as EventType);
   const fields = scopes[scope]?.fields;

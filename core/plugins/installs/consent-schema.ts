@@ -6,7 +6,6 @@ import { publisher, scheduleFields } from './contract.ts';
 const text = (description: string) => Type.String({ description });
 const texts = (description: string) => Type.Array(Type.String(), { description });
 
-/** Common fields of every request. */
 const requestFields = {
   sentence: text('Description of what the request allows.'),
   added: Type.Boolean({

@@ -1,4 +1,4 @@
-// Consent sentences for the requests of a manifest other than scopes.
+// Describes the requests of a manifest other than scopes, one sentence each.
 import type { NetRequest, PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { listed } from '../../lib/listed.ts';
 import { zoneOf } from './schedule-zone.ts';
@@ -16,7 +16,6 @@ export function secretSentence(name: string, { hosts, header }: Members<'secrets
   return `Use the secret ${name}, sent in the header ${header} to ${listed(hosts, 'and')}.`;
 }
 
-/** Returns the API representation of a schedule. */
 export function toScheduleResponse(name: string, schedule: Members<'schedules'>[string]) {
   const zone = zoneOf(schedule);
   return { name, cron: schedule.cron ?? null, timeZone: zone, tz: zone };

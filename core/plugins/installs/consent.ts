@@ -1,5 +1,5 @@
-// Lists the permissions that a plugin version requests, each with a sentence and its difference from the previous version. Shown before
-// an installation, for a pending version, and by the API.
+// Lists the permissions that a plugin version requests, each with a sentence and its difference from the
+// previous version.
 import type { NetRequest, PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { expandScopes } from '../../rights/scopes.ts';
 import { readScopeOf } from '../../rights/rights.ts';
@@ -61,7 +61,10 @@ export function consentOf(
   };
 }
 
-/** Requests that the manifest lists by name. */
+/**
+ * Returns the requests that the manifest keys by name or type: secrets, events, schedules, actions and
+ * routes.
+ */
 function handledBy(manifest: PluginManifest, was: Partial<PluginManifest>) {
   const { secrets = {}, on = {}, schedules = {}, actions = {}, routes = {} } = manifest;
   return {
@@ -93,8 +96,8 @@ export function additions(consent: Consent): string[] {
 }
 
 /**
- * True if the version could act on its own beyond what was approved. Secrets and signed routes do not count, because an administrator sets
- * or opens each of them.
+ * True if the version could act beyond what was approved without further action by an administrator. Secrets
+ * and signed routes do not count, because an administrator sets or opens each of them.
  */
 export function asksMorePower({ scopes, hosts, schedules, routes }: Consent): boolean {
   const open = routes.filter(({ auth }) => auth === 'public');
@@ -153,7 +156,10 @@ function isWithinRows(wide: Narrowed['where'], narrow: Narrowed['where']): boole
   return Object.entries(wide ?? {}).every(([word, values]) => isWithin(values, narrow?.[word]));
 }
 
-/** A request within an earlier one is not new; otherwise `before` holds all earlier requests for the origin. */
+/**
+ * A request is not new if an earlier one covers it. `before` describes all earlier requests for the origin,
+ * unless one of them is the same.
+ */
 function describeHost(now: NetRequest, was: readonly NetRequest[]) {
   const sentence = hostSentence(now);
   const ofOrigin = was.filter(({ origin }) => origin === now.origin);

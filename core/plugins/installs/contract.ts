@@ -5,8 +5,8 @@ import { choice, json, string, text } from '../../contract/field.ts';
 import { Closed, described, enumeration, nullable, time } from '../../lib/schema.ts';
 
 /**
- * `active`, `probation` and `needs_consent` run: on probation writes become proposals, and with `needs_consent` a newer version is pending.
- * These two are only shown; the install is stored as `active`.
+ * A plugin runs in the states `active`, `probation` (its writes become proposals) and `needs_consent` (a
+ * newer version is pending). The last two exist only in responses; the install is stored as `active`.
  */
 const installStates = [
   'active',
@@ -39,7 +39,7 @@ export const installSettings = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Keys are the names of the settings in the manifest.',
 });
 
-/** Limits of the host, far above any normal use, so that only runaway plugins reach them. */
+/** Limits of the host per UTC day, high enough that only runaway plugins reach them. */
 export const hostBudget = {
   cpuMs: 6 * 3_600_000,
   runs: 10_000_000,
@@ -65,7 +65,7 @@ const whenSpent = enumeration(
   'Behavior with an exhausted budget: `stop` defers runs to the next day, `propose` turns their writes into proposals.',
 );
 
-/** Budget with all effective values. */
+/** Budget in which all limits are set. */
 export const WholeBudget = Closed({ ...caps, whenSpent });
 export const InstallBudget = Closed({ ...members, whenSpent });
 export const BudgetInput = Closed(
@@ -128,7 +128,6 @@ const events = Type.Array(Type.String());
 const filters = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
   description: 'Filters by event type.',
 });
-/** API fields of a schedule. */
 export const scheduleFields = {
   name: Type.String({ description: 'Name of the schedule in the manifest.' }),
   cron: nullable(

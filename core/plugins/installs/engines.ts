@@ -1,5 +1,5 @@
-// Disables installs that this server version does not support, and enables those that fit again. A server upgrade may leave the range of
-// a plugin, and a later one may return to it. Checked once at startup.
+// Disables installs whose `engines` range excludes this server version, and enables disabled ones whose range
+// includes it. The check runs once at startup.
 import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';
 import { itemsForAdmins } from '../../inbox/items.ts';
@@ -26,7 +26,6 @@ interface EnginesOptions {
   nowMs(): number;
 }
 
-/** Disables installs made for other server versions, and enables disabled ones that fit. */
 export async function checkEngines(options: EnginesOptions): Promise<void> {
   for (const row of await options.store.readSystem(running)) {
     const install = installModel.fromRow(row);

@@ -1,4 +1,4 @@
-// Installs, updates and removes plugins. A plugin gets the rights that the installer grants, at most those of the installer.
+// Installs, updates and removes plugins. An installer can grant only scopes that the installer has.
 import type { Static } from 'typebox';
 import type { PluginManifest, PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { sameValue, type ChangeSet } from '../../changes/change.ts';
@@ -39,14 +39,17 @@ const insertCode = tenantStatement(
    ON CONFLICT (workspace_id, id) DO UPDATE SET source_map = coalesce(excluded.source_map, source_map)`,
 );
 
-/** Dependencies of an installation beyond the context. */
+/** Dependencies of install operations, in addition to the context. */
 export interface InstallRules extends PackageRules, NetRules {
   readonly checkFilter: CheckFilter;
   readonly trust: PluginTrust;
   readonly usage: Pick<Usage, 'spent'>;
   /** @throws ApiError validation_failed for a mode that applies to no write */
   checkModes(modes: InstallModes): void;
-  /** Ops that bring schedules, gaps and other rows in line with an install's state. Must be last in the batch. */
+  /**
+   * Returns the ops that update schedules, gaps and other rows to the state of an install. They must be last
+   * in the batch.
+   */
   stateOps(install: Install, ctx: Context): readonly Op[];
   /** Called when code is stored, perhaps with a new source map. */
   codeStored(scope: Scope, sha256: string): void;
@@ -81,7 +84,7 @@ export async function showInstall(ctx: Context, idOrPluginId: string, { usage }:
   return toStatusResponse(ctx, await getInstall(ctx, idOrPluginId), usage);
 }
 
-/** Returns the requests of a package, compared with the installed version if there is one. Installs nothing. */
+/** Returns the requests of a package, compared with the installed version if there is one. */
 export async function previewInstall(
   ctx: Context,
   { package: requested, signature }: Pick<Static<typeof InstallCreate>, 'package' | 'signature'>,
@@ -91,7 +94,7 @@ export async function previewInstall(
   const { manifest, sha256 } = document;
   checkManifest(manifest, rules);
   const known = (await findByPluginId(ctx, manifest.id)) ?? null;
-  // The package is being reviewed for confirmation, so the preview must not require one: its own hash stands in.
+  // A preview precedes the confirmation by hash, so the package's own hash is passed as the confirmation.
   const publisher = publisherOf(rules.trust, document, { ...(signature ? { signature } : {}), sha256 });
   const unknownKey = publisher === null ? (signature?.keyId ?? null) : null;
   const unhandled = known ? await unhandledOneTimeJobs(ctx, known.id, manifest) : [];
@@ -162,10 +165,10 @@ export async function switched(
     { ...facts, secretsSet: followed.set, pending: null, ...running },
     ctx.nowMs(),
   );
-  // The same code may come with a new source map.
+  // Without a change, the code is stored nevertheless, because its source map may be new.
   if (!change) return { changes: [], ops, body: installModel.wire(known, ctx), status: 200 };
   const isOther = known.sha256 !== facts.sha256;
-  // Waiting retries would otherwise wait out a backoff caused by the previous code.
+  // Retries would otherwise wait for a backoff that the previous code caused.
   const wake = isOther ? [wakeWaitingOp(ctx.scope, known.id, ctx.nowMs())] : [];
   const versionChangeOps =
     isOther || !sameValue(known.manifest, facts.manifest) ? versionOps(ctx, known, change.after) : [];
@@ -179,7 +182,7 @@ export async function switched(
   ]);
 }
 
-/** Settings and modes after the request; an upgrade retains those that it omits. */
+/** Returns the settings and modes after the request; an upgrade retains those that it omits. */
 function chosenFor(
   { settings, mode, modes }: Static<typeof InstallCreate>,
   known: Install | undefined,
@@ -231,7 +234,7 @@ function waiting(
   const pending = { ...version, ...requested, since: ctx.nowMs() };
   const offered = withOffered(known.offered, version);
   const change = installModel.update(known, { pending, offered }, ctx.nowMs());
-  // The same package was sent twice within a millisecond.
+  // There is no change if the same package was sent twice within a millisecond.
   if (!change) return { changes: [], ops: [codeOp], body: installModel.wire(known, ctx), status: 200 };
   return installed(ctx, change, [codeOp]);
 }
@@ -319,7 +322,10 @@ export async function updateInstall(
   return change && patch.state ? { ...set, ops: rules.stateOps(change.after as Install, ctx) } : set;
 }
 
-/** An active install's reason names subscriptions it cannot read; otherwise the reason says what disabled the install. */
+/**
+ * The reason of an active install names subscriptions that it cannot read; any other reason says why the
+ * install is disabled.
+ */
 function reasonAfter(install: Install, patch: Static<typeof InstallUpdate>): Partial<Install> {
   if (patch.state === 'paused_by_admin') return { stateReason: 'paused by an administrator' };
   const { state, grant } = { ...install, ...patch };

@@ -2,7 +2,7 @@
 import type { InstallMode } from './contract.ts';
 import type { Install } from './schema.ts';
 
-/** Approved runs that end the probation of a new install. */
+/** Number of approved runs that end a probation. */
 export const probationRuns = 20;
 
 /** Describes the probation of an install, and how to end it. */
@@ -14,11 +14,14 @@ export function probationSentence({
   return `On probation: the plugin only proposes its writes until people have approved ${missing}. Approve runs with \`tatami proposals approve\`, or end probation with \`tatami plugin probation ${pluginId} --end\` (API: \`"probation": false\`).`;
 }
 
-/** The default mode, and the modes of classes and fields that differ. */
+/** Default mode, and the modes of write classes and fields that differ from it. */
 export type Modes = Pick<Install, 'mode' | 'modes'>;
 type ModeFactors = Modes & Pick<Install, 'probationLeft' | 'budget'>;
 
-/** Replaces `apply` by `propose` during probation, or with an exhausted budget. @param isSpent true if the daily budget is exhausted */
+/**
+ * Replaces `apply` by `propose` during probation, or if the daily budget is exhausted and its `whenSpent` is
+ * `propose`.
+ */
 export function effectiveModes(install: ModeFactors, isSpent = false): Modes {
   const { mode, modes, probationLeft, budget } = install;
   const needsApproval = probationLeft > 0 || (isSpent && budget.whenSpent === 'propose');

@@ -1,5 +1,5 @@
-// Notifies admins of installs that cannot read all subscribed events. An earlier server version delivered events without the scope to read
-// them. Each install is reported once: its row then has a reason.
+// Notifies admins once of each install that cannot read all subscribed events, because earlier server
+// versions delivered events without checking the scope. A notified install has a state reason.
 import type { Change } from '../../changes/change.ts';
 import { systemAuthor, type Committer } from '../../changes/commit.ts';
 import type { Directory } from '../../context.ts';

@@ -1,5 +1,5 @@
-// Probation: the writes of a new install become proposals until people have approved enough runs, or end probation. Runs that nobody
-// reviews never count. docs/spec/plugins.md › Upgrade.
+// Counts approved runs toward the end of a probation, during which the writes of a new install become
+// proposals. Runs without a review do not count. docs/spec/plugins.md › Upgrade.
 import type { Change } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import { itemsForAdmins } from '../../inbox/items.ts';
@@ -9,8 +9,8 @@ import { probationRuns } from './mode.ts';
 import { installModel, type Install } from './schema.ts';
 
 /**
- * Counts a run whose proposal a person approved completely. The last approval ends probation and notifies the admins. The count is a change
- * of the install with its own event, so that the audit log names the approver.
+ * Counts a run whose proposal a person approved completely. The last approval ends probation and notifies the
+ * admins. The count is a change of the install with an event, so that the audit log names the approver.
  */
 export async function countApproval(ctx: Context, installId: string | null): Promise<readonly Change[]> {
   const install = installId === null ? undefined : await installModel.find(ctx, installId);
@@ -23,7 +23,7 @@ export async function countApproval(ctx: Context, installId: string | null): Pro
 }
 
 /**
- * Uncounts approvals that an undo reverts, while the plugin is on probation. Probation that has ended does not resume on its own.
+ * Removes approvals that an undo reverts from the count. A probation that has ended does not resume.
  * @param undone rows of stored changes, each with its install
  */
 export async function takeApprovalsBack(
@@ -45,7 +45,7 @@ export async function takeApprovalsBack(
   return changes;
 }
 
-/** Simultaneous approvals contend for the install, independent of their other writes. */
+/** Concurrent approvals contend for the install, regardless of their other writes. */
 function countChange(ctx: Context, install: Install, probationLeft: number): readonly Change[] {
   const change = installModel.update(install, { probationLeft }, ctx.nowMs());
   return change ? [{ ...change, contends: install.id }] : [];

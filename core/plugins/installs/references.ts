@@ -1,5 +1,6 @@
-// Checks that everything a package refers to exists at installation: scopes and event types, and the teams, labels and people in filters
-// and narrowings. References of the previous version may have been deleted since and are not checked again.
+// Checks at installation that the references of a package exist: scopes, event types, and the teams, labels
+// and people in filters and narrowings. References that the previous version already had are not checked
+// again, because their targets may have been deleted since.
 import { isRunEvent } from '../../../sdk/plugin/event-types.ts';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { sameValue } from '../../changes/change.ts';

@@ -1,4 +1,5 @@
-// Checks which version a consent confirms: by the digest of manifest and code, or by the hash of code uploaded with only one manifest.
+// Checks that a consent confirms the pending version: by the digest of manifest and code, or by the code hash
+// if the code was uploaded with only one manifest.
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../lib/errors.ts';
 import { canonical } from '../signature.ts';
@@ -10,7 +11,10 @@ type Version = Pick<Install, 'manifest' | 'sha256'>;
 export type OfferedVersions = Readonly<Record<string, string>>;
 
 const several = 'several';
-/** Limit of entries. Further versions need their digest for consent, so that a flood of uploads cannot evict an entry. */
+/**
+ * Limit of entries. Versions beyond it require their digest for consent. Entries are not evicted, so that
+ * many uploads cannot displace one.
+ */
 const offeredMax = 100;
 
 /** Returns the SHA-256 of manifest and code in hex. The code hash alone would not cover hosts and scopes. */

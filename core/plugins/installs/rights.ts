@@ -1,6 +1,6 @@
-// Scopes required to control or inspect a plugin. Controlling a plugin means acting with its grant, and its stored values and runs may hold
-// whatever it could read, so these routes also require the scopes granted to the plugin. Stopping a plugin requires none of them.
-// See docs/decisions/0015.
+// Scopes required to control or inspect a plugin. Controlling a plugin means acting with its grant, and its
+// stored values and runs may hold anything that the plugin could read, so these routes also require the
+// scopes granted to the plugin. Stopping a plugin requires none of them. See docs/decisions/0015.
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../../context.ts';
 import type { AlsoNeeded } from '../../http/route.ts';
@@ -28,13 +28,13 @@ async function scopesOfInstall(
   }
 }
 
-/** For routes that make the plugin act, or write its stored values. */
+/** Requirement of routes that make the plugin act or that write its stored values. */
 export const steering: AlsoNeeded = {
   words: 'all scopes granted to the plugin',
   scopes: (ctx, { params }) => scopesOfInstall(ctx, (params as { id: string }).id, all),
 };
 
-/** For routes that show what the plugin has read. */
+/** Requirement of routes that show data that the plugin has read. */
 export const pluginVisibility: AlsoNeeded = {
   words: 'all read scopes granted to the plugin',
   scopes: (ctx, { params }) => scopesOfInstall(ctx, (params as { id: string }).id, reads),
@@ -45,7 +45,7 @@ export function sendsOutside({ manifest: { net = [], secrets = {} } }: Pick<Inst
   return net.length > 0 || Object.keys(secrets).length > 0;
 }
 
-/** For calls that make a plugin act for the caller. */
+/** Requirement of calls that make a plugin act for the caller. */
 export const sendingOutside: AlsoNeeded = {
   words: `\`${effectTable['outside-requests'].scope}\`, if the plugin can send requests to other servers`,
   scopes: (ctx, { params }) =>
@@ -54,7 +54,7 @@ export const sendingOutside: AlsoNeeded = {
     ),
 };
 
-/** The same requirement for a run, whose plugin may have been removed. */
+/** Requires scopes of the plugin of a run, also if the plugin was removed since. */
 const ofRun = (words: string, scopes: (install: Install) => string[]): AlsoNeeded => ({
   words,
   async scopes(ctx, { params }) {
@@ -66,7 +66,7 @@ const ofRun = (words: string, scopes: (install: Install) => string[]): AlsoNeede
 export const runVisibility = ofRun(pluginVisibility.words, reads);
 export const steeringRun = ofRun(steering.words, all);
 
-/** A patch that does nothing but pause the plugin is not control. */
+/** A patch that only pauses the plugin requires none of its scopes. */
 export const updating: AlsoNeeded = {
   words: 'all scopes granted to the plugin, unless the request only pauses it',
   scopes: (ctx, input) =>

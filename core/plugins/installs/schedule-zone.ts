@@ -10,7 +10,10 @@ export function zoneOf({ timeZone, tz }: Pick<Schedule, 'timeZone' | 'tz'>): str
   return timeZone ?? tz ?? 'UTC';
 }
 
-/** @param path path of the schedule @throws ApiError validation_failed */
+/**
+ * @param path path of the schedule in the package
+ * @throws ApiError validation_failed
+ */
 export function requireZone(schedule: Schedule, path: string): void {
   const { timeZone, tz } = schedule;
   if (timeZone !== undefined && tz !== undefined)

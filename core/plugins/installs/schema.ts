@@ -44,11 +44,14 @@ const storedFields = {
   settings: json<Readonly<Record<string, unknown>>>('settings_json'),
   /** Time at which each secret was last set, by name. */
   secretsSet: json<Readonly<Record<string, number>>>('secrets_set_json'),
-  /** Last event before the install was created or enabled; the plugin receives later events. Set by the database. */
+  /**
+   * Sequence of the last event before the install was created or enabled; the plugin receives later events.
+   * Set by the database.
+   */
   sinceSequence: plain<number>('since_sequence'),
   pending: json<PendingVersion | null>('pending_json'),
   offered: json<OfferedVersions>('offered_json'),
-  /** Runs that people still have to approve; 0 if the install is not on probation. */
+  /** Number of runs that people still have to approve; 0 if the install is not on probation. */
   probationLeft: plain<number>('probation_left'),
 };
 export type Install = EntityOf<typeof plugin, typeof storedFields>;
@@ -118,7 +121,7 @@ function toStateResponse({ state, pending, probationLeft }: Install): Install['s
 }
 
 export const InstallResponse = schemasOf(plugin).response;
-/** The install with its present state, which its events do not include. */
+/** An install with the budget that its runs wait for, which is not part of its events. */
 export const InstallStatus = namedSchema(
   'PluginStanding',
   Closed({

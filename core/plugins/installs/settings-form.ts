@@ -75,7 +75,7 @@ function fieldOf(
   };
 }
 
-/** Bounds of a number, of the length of a string or of the number of items. */
+/** Returns the bounds of a number, of the length of a string or of the number of items. */
 function boundsOf(one: Schema): Record<'minimum' | 'maximum', unknown> {
   return {
     minimum: one.minimum ?? one.minLength ?? one.minItems ?? null,

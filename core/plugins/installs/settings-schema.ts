@@ -102,7 +102,7 @@ function checkKeyword(name: string, value: unknown, path: string): void {
   });
 }
 
-/** Not compiled, because a default is checked only once. */
+/** The schema is not compiled, because a default is checked only once. */
 function checkDefault(candidate: TSchema, value: unknown, path: string): void {
   const setting = Type.Unsafe(candidate);
   if (Check(setting, value)) return;

@@ -1,5 +1,5 @@
-// Validates the settings of an install by the plugin's schema. Only explicit values are stored; defaults are added on every read, so that
-// those of a new version apply to settings that are not set.
+// Validates the settings of an install by the plugin's schema. Only explicit values are stored; defaults are
+// added on every read, so that the defaults of a new version apply to unset settings.
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
@@ -10,7 +10,7 @@ import type { SettingsSchema } from './settings-schema.ts';
 
 export type { SettingsSchema } from './settings-schema.ts';
 
-/** Source of the checked values: their path in the body, and what they belong to. */
+/** Origin of the checked values: their path in the body, and the type of their owner. */
 export interface Whose {
   readonly at: string;
   readonly whose: 'plugin' | 'action';
@@ -52,7 +52,7 @@ export function withDefaults({ properties = {} }: SettingsSchema, input: Setting
   const missing = Object.entries(properties).filter(
     ([name, property]) => property.default !== undefined && !Object.hasOwn(input, name),
   );
-  // Built from entries, because a setting can have any name, such as `__proto__`.
+  // The object is built from entries, because a setting can have any name, such as `__proto__`.
   return Object.fromEntries([
     ...Object.entries(input),
     ...missing.map(([name, property]) => [name, property.default] as const),
@@ -71,7 +71,7 @@ function refusal(schema: SettingsSchema, errors: Iterable<SchemaError>, of: Whos
   return invalid([...new Map(all.map((one) => [one.details[0]?.path, one])).values()]);
 }
 
-/** Combines errors into one; its message is that of the first. */
+/** Combines errors into one, with the message of the first. */
 function invalid(errors: readonly ApiError[]): ApiError {
   const [first] = errors;
   return new ApiError('validation_failed', first?.message, {
@@ -102,7 +102,6 @@ function refusalsOf({ properties = {} }: SettingsSchema, error: SchemaError, of:
   return [invalidField(path, 'invalid_format', { why: `The value ${schemaWords(error)}.` })];
 }
 
-/** Returns the names that an error lists. */
 function namesIn(
   { params }: SchemaError,
   list: 'additionalProperties' | 'requiredProperties',

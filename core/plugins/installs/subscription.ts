@@ -1,5 +1,6 @@
-// Records which events an install subscribed to when an upgrade or grant changes it while active, so that each event is matched against the
-// subscriptions at its time. Events from while the install was disabled are recorded as missed (`backfill/rows.ts`).
+// Stores the previous subscriptions of an active install when an upgrade or a new grant changes them, so that
+// each event is matched against the subscriptions of its time. Events of a disabled period are recorded as
+// missed instead (backfill/rows.ts).
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { sameValue } from '../../changes/change.ts';
 import { storeSubscriptionOp } from '../../events/past-subscriptions.ts';
@@ -43,7 +44,9 @@ export function withPastSubscription<I extends SubscriptionSource>(
   };
 }
 
-/** Returns the ops for the batch of a change, placed before its events. */
+/**
+ * Returns the ops that store the previous subscription. In the batch of the change, they precede its events.
+ */
 export function storePastSubscription(scope: Scope, before: Stored, after: Stored): Op[] {
   const isOn = [before, after].every(({ state, deletedAt }) => state === 'active' && deletedAt === null);
   const [previous, subscription] = [subscriptionOf(before), subscriptionOf(after)];

@@ -4,7 +4,7 @@ import { ApiError, invalidField } from '../../lib/errors.ts';
 import { isSignedBy, type PackageSignature } from '../signature.ts';
 import type { Install } from './schema.ts';
 
-/** Trust roots of the operator. */
+/** Publisher keys that the operator trusts, and the policy for unsigned packages. */
 export interface PluginTrust {
   /** Trusted keys by key id. A publisher can have several, for example during a key rotation. */
   readonly keys: ReadonlyMap<string, { readonly publisher: string; readonly publicKey: string }>;
@@ -18,8 +18,8 @@ interface Offer {
 }
 
 /**
- * Returns the trusted publisher who signed a package; null if there is none. If the server has trusted publishers, such a package must be
- * confirmed by its hash.
+ * Returns the trusted publisher who signed a package; null if there is none. If the server has trusted
+ * publishers, a package that none of them signed must be confirmed by its hash.
  * @throws ApiError forbidden, validation_failed
  */
 export function publisherOf(
@@ -57,7 +57,8 @@ export function publisherOf(
 }
 
 /**
- * Requires that an earlier uploaded version may still run: since then, the operator may have required signatures or removed its publisher.
+ * Requires that a version uploaded earlier may still run: the operator may since have required signatures or
+ * removed its publisher.
  * @throws ApiError forbidden
  */
 export function requireTrusted(
@@ -74,7 +75,11 @@ export function requireTrusted(
   );
 }
 
-/** Trials (backtests, gates, shadows, replays) write nothing, but they run the code. @throws ApiError forbidden, validation_failed */
+/**
+ * Requires a trusted signature for trials (backtests, gates, shadows, replays) if the server requires
+ * signatures: trials write nothing, but they run the code.
+ * @throws ApiError forbidden, validation_failed
+ */
 export function requireSignedTrial(
   trust: PluginTrust,
   document: PluginPackage,
@@ -83,7 +88,11 @@ export function requireSignedTrial(
   if (trust.requireSigned) publisherOf(trust, document, signature ? { signature } : {});
 }
 
-/** Refuses a version with another publisher, a lower version, or other code. @throws ApiError conflict with the flag that allows it */
+/**
+ * Refuses a package of another publisher, with a lower version number, or with other code under the same
+ * number.
+ * @throws ApiError conflict; the message says how to allow the upgrade
+ */
 export function requireSuccession(
   known: Install,
   { manifest: { version }, sha256 }: PluginPackage,

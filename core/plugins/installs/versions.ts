@@ -12,7 +12,7 @@ import type { Declared } from '../secrets/followed.ts';
 import { publisher } from './contract.ts';
 import type { Install } from './schema.ts';
 
-/** Stored versions per install. */
+/** Limit of stored versions per install. */
 const versionsMax = 20;
 
 interface VersionRow {
@@ -50,7 +50,9 @@ const forget = tenantStatement(
      (SELECT id FROM plugin_versions WHERE workspace_id = :ws AND install_id = :installId ORDER BY id DESC LIMIT ${versionsMax})`,
 );
 
-/** Returns the ops that replace a version. The replaced version retains its present grant and settings. */
+/**
+ * Returns the ops that replace a version. The replaced version is stored with its latest grant and settings.
+ */
 export function versionOps(
   { scope, ids, nowMs, actor }: Context,
   before: Install | null,
@@ -135,7 +137,7 @@ export async function lastDeclared(
   );
 }
 
-/** The facts that a rollback restores. */
+/** Fields that a rollback restores. */
 export type StoredVersion = Pick<
   Install,
   'pluginVersion' | 'sha256' | 'publisher' | 'manifest' | 'grant' | 'settings'

@@ -7,7 +7,7 @@ import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts'
 import { hasOrder, isSameJson } from './same-json.ts';
 
 export const valueBytesMax = 2 * 1024 * 1024;
-/** Quota of one install, keys included. */
+/** Quota of one install in bytes, keys included. */
 export const installBytesMax = 16 * 1024 * 1024;
 /** Storage overhead of a key beyond its name and value: a row and its index entry. */
 const keyOverheadBytes = 100;
@@ -33,7 +33,7 @@ export interface KvMeta {
 }
 
 export interface KvEntry extends Entity, KvMeta {
-  /** JSON; null once deleted. */
+  /** JSON text; null once deleted. */
   readonly valueJson: string | null;
 }
 
@@ -125,7 +125,10 @@ export async function findEntry(
   return row ? { id, ...metaOf(installId, key, row), valueJson: row.value_json } : null;
 }
 
-/** True if the stored value equals this one. The value is read only if lengths match, texts differ and key order may explain it. */
+/**
+ * True if the stored value equals this one. The stored value is loaded only if the lengths match, the texts
+ * differ, and key order may be the reason.
+ */
 export async function isValue(
   store: Store,
   scope: Scope,
@@ -148,7 +151,7 @@ export async function usageOf(store: Store, scope: Scope, installId: string): Pr
   return (await store.readOne(scope, readUsage, { installId })) ?? { bytes: 0, version: 0, changes: 0 };
 }
 
-/** Refuses the batch if any value of the install was written since its usage was read. */
+/** Returns a guard that fails the batch if any value of the install was written since its usage was read. */
 export function unchangedOp(scope: Scope, installId: string, { changes }: Usage): Op {
   return guardOp(scope, unchanged, { installId, changes });
 }
@@ -213,7 +216,7 @@ function usageOp(scope: Scope, before: KvMeta | null, after: KvEntry): Op {
   return tenantOp(scope, moveUsage, params, { expectRows: 1 });
 }
 
-/** Returns by how many bytes a change moves the usage of its install. */
+/** Returns the bytes that a change adds to the usage of its install; negative if it frees space. */
 export function deltaOf(before: KvMeta | null, after: KvEntry): number {
   return (after.valueJson === null ? 0 : costOf(after)) - (before ? costOf(before) : 0);
 }

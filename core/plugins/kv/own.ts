@@ -106,7 +106,7 @@ function readingOf({ store, scope, installId, staged }: OwnValuesOptions) {
     staged.reads?.row(valueAsRead, kvModelName, idOfKey(installId, key), meta?.version ?? null);
     return meta;
   };
-  /** Entry as a later write of this run finds it: a staged entry counts as stored. */
+  /** Returns the entry as a later write of this run finds it: a staged entry counts as stored. */
   const metaOf = async (key: string): Promise<KvMeta | null> => {
     const own = stagedOf(key);
     if (own) return own.valueJson === null ? null : own;
@@ -134,7 +134,7 @@ async function noteList({ store, scope, installId, staged: { reads } }: OwnValue
   reads.other('kv', (guarded) => unchangedOp(guarded, installId, usage));
 }
 
-/** Returns by how many bytes the staged writes of a run move the usage of its install. */
+/** Returns the bytes that the staged writes of a run add to the usage of its install. */
 function stagedBytes(staged: Staging): number {
   return staged.changes
     .filter(({ kind }) => kind === kvModelName)

@@ -1,6 +1,8 @@
 // Compares JSON texts made by `JSON.stringify` by value, ignoring the order of object keys.
 
-/** False if key order cannot explain a difference of texts, which saves reading and parsing them. */
+/**
+ * False if key order cannot be the reason that two texts differ; the values then need not be read or parsed.
+ */
 export const hasOrder = (json: string): boolean => json.includes('{');
 
 export function isSameJson(json: string, other: string): boolean {

@@ -1,4 +1,3 @@
-// Request and response schemas of an install's key-value store.
 import { Type } from 'typebox';
 import { Closed, described, namedSchema, time, version } from '../../lib/schema.ts';
 

@@ -1,5 +1,5 @@
-// Pending one-time jobs: one row per name and install, and a row in the work queue. Both are written with the effects of the run that
-// schedules the job.
+// Stores pending one-time jobs: one row per install and job name, and one work row. Both are written with the
+// effects of the run that schedules the job.
 import type { Change, Entity } from '../../changes/change.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
@@ -55,7 +55,7 @@ const remove = tenantStatement(
   'one_offs.remove',
   'DELETE FROM one_offs WHERE workspace_id = :ws AND id = :id AND version = :base',
 );
-/** Increments the epoch, so that a worker that holds the previous job cannot finish it. */
+/** Increments the epoch, so that a worker with a lease of the previous job cannot finish it. */
 const queue = tenantStatement(
   'one_offs.queue',
   `INSERT INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
@@ -114,8 +114,9 @@ function oneTimeJobOf(row: OneTimeJobRow): OneTimeJob {
 }
 
 /**
- * @param before the stored job; null if there is none. The versions of a new job start at the present time, so that they exceed those of
- * any earlier job of that name.
+ * Returns the change that stores a job. The versions of a new job start at the present time, so that they
+ * exceed those of any earlier job of the same name.
+ * @param before the stored job; null if there is none
  */
 export function changeOneTimeJob(
   before: OneTimeJob | null,
@@ -155,17 +156,17 @@ function opsOf(scope: Scope, before: OneTimeJob | null, after: OneTimeJob): Op[]
   return [row, tenantOp(scope, queue, { id, installId, dueAt })];
 }
 
-/** Ends a pending job; fails the batch if the job changed. */
+/** Returns the ops that end a pending job; they fail the batch if the job changed. */
 export function endOneTimeJobOps(scope: Scope, job: OneTimeJob): Op[] {
   return [removeOneTimeJobOp(scope, job), tenantOp(scope, unqueue, { id: job.id })];
 }
 
-/** Removes the job's row only; its work row is finished separately. */
+/** Removes only the row of a job; its work row is finished separately. */
 export function removeOneTimeJobOp(scope: Scope, { id, version }: OneTimeJob): Op {
   return tenantOp(scope, remove, { id, base: version }, { expectRows: 1 });
 }
 
-/** Returns the ops on pending jobs for a changed install state. */
+/** Returns the ops that update the pending jobs of an install whose state changed. */
 export function oneTimeJobsAfterOps(
   scope: Scope,
   install: { readonly id: string; readonly state: string; readonly deletedAt: number | null },

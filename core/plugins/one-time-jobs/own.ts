@@ -18,7 +18,7 @@ import {
 } from './entries.ts';
 
 const aheadMsMax = 366 * 86_400_000;
-/** Limit in UTF-16 units of JSON. */
+/** Limit of the data of a job, in UTF-16 code units of JSON. */
 const dataMax = 16 * 1024;
 const namePattern = /^[a-z][a-zA-Z0-9-]{0,39}(:[A-Za-z0-9_.:-]{1,100})?$/;
 
@@ -35,7 +35,7 @@ export interface OwnOneTimeJobsOptions {
   readonly scope: Scope;
   readonly install: Install;
   readonly staged: Staging;
-  /** Cause of the run's effects. A job passes it on as an event would, so that loops over time are cut as well. */
+  /** Cause of the run's effects, which the job inherits so that loops through jobs are cut as well. */
   readonly cause: Cause;
   /** Caller that the run acts for; the job gets no more rights than this caller has. */
   readonly caller: RunCaller | undefined;

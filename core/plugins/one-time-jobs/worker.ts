@@ -1,4 +1,5 @@
-// Queues the run of a due one-time job in the batch that removes the job, so that it runs once, across restarts as well.
+// Queues the run of a due one-time job in the batch that removes the job, so that it runs exactly once, even
+// across restarts.
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import { neverMs } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -38,7 +39,7 @@ export function createOneTimeWorker(options: OneTimeWorkerOptions) {
       id,
       installId: install.id,
       handler: { kind: 'schedule', name: schedule },
-      // A key of its own, so that a retried job blocks no other.
+      // The key is unique, so a retried job never blocks another run.
       orderKey: id,
       sequence: now,
       eventId: null,
@@ -59,7 +60,7 @@ export function createOneTimeWorker(options: OneTimeWorkerOptions) {
   };
 }
 
-/** Returns the step of a causation chain for a job, in place of an object. */
+/** Returns the name that stands for a job in a causation chain, in place of an object id. */
 export function stepName(schedule: string): string {
   return `once ${schedule}`;
 }

@@ -62,16 +62,19 @@ interface Outgoing extends GuestRequest {
 }
 
 export interface Outsides {
-  /** Returns the requests of one attempt. */
+  /** Returns the `fetch` implementation of one attempt. */
   of(of: OutsideOf): Outside;
-  /** Returns the secrets that the attempt can use. */
+  /** Returns the secrets that the attempt can use; undefined if the manifest declares none. */
   secretsFor(scope: Scope, install: Install): SecretsForGuest | undefined;
 }
 
 export function createOutsides(options: FetchOptions): Outsides {
   const { store } = options;
   const ownOrigin = new URL(options.baseUrl).origin;
-  /** Requests in progress, bounded by the open calls of runs. A concurrent attempt waits for their answers. */
+  /**
+   * Requests in progress, bounded by the open calls of runs. A concurrent attempt with the same request waits
+   * for the same answer.
+   */
   const underWay = new Map<string, Promise<string>>();
 
   const permitted = ({ scope, install }: OutsideOf, request: GuestRequest): Outgoing => {
@@ -101,7 +104,7 @@ export function createOutsides(options: FetchOptions): Outsides {
     const response = await send(options.egress, journal, key, { ...outgoing, headers });
     const answer = answerText(response, createRedact(secrets));
     await journal.storeAnswer(key, requestLine(outgoing), answer);
-    // Charged after the answer is stored, so that an attempt on the next day has it without another request.
+    // The answer is charged after it is stored, so that a retry on the next day does not repeat the request.
     of.meter.chargeEgress(Buffer.byteLength(answer));
     return answer;
   };
@@ -212,8 +215,9 @@ function answerText(
 }
 
 /**
- * Checks the caller's scope. An action checks it when called as well, but a run may start later, when the plugin or the caller's rights
- * have changed. @throws CallError
+ * Checks the caller's scope. The route of the action already checks it, but the run may start later, after
+ * the plugin or the caller's rights have changed.
+ * @throws CallError
  */
 function requireCaller({ callerScopes }: OutsideOf): void {
   const { scope } = effectTable['outside-requests'];
@@ -242,7 +246,6 @@ const codes: Readonly<Partial<Record<EgressError['code'], string>>> = {
   too_large: 'quota_exceeded',
 };
 
-/** Returns the error code for the guest. */
 function codeOf({ code }: EgressError): string {
   return codes[code] ?? 'unreachable';
 }

@@ -30,7 +30,7 @@ export type JournalRun = Pick<RunRow, 'id' | 'install_id' | 'event_id' | 'handle
 
 /**
  * Returns the journal key in hex.
- * @param args canonical
+ * @param args canonical text of the arguments
  * @param occurrence index of this call among the run's calls with the same `op` and `args`, from 0
  */
 export function journalKey(run: JournalRun, op: string, args: string, occurrence: number): string {
@@ -58,7 +58,7 @@ export async function findJournaled(
 export interface Journal {
   /** Records that a request is about to be sent. @returns false if that was recorded before */
   reserve(key: string, request: string): Promise<boolean>;
-  /** Removes that record, because nothing was sent. */
+  /** Removes the record of a request that was not sent. */
   release(key: string): Promise<void>;
   storeAnswer(key: string, request: string, answer: string): Promise<void>;
 }
@@ -70,7 +70,10 @@ export interface JournalOptions {
   readonly run: JournalRun;
 }
 
-/** Returns the journal of one run. Each entry is its own commit, because the request has already happened. */
+/**
+ * Returns the journal of one run. Each entry is committed immediately instead of with the run, because a sent
+ * request cannot be undone.
+ */
 export function journalOf({ store, nowMs, scope, run }: JournalOptions): Journal {
   const row = (key: string, request: string) => ({
     ...{ id: key, request, now: nowMs() },

@@ -1,11 +1,11 @@
-// Validates the network permissions of a manifest and checks requests against them. URLs are parsed by the parser for outgoing requests, so
-// that the approved target is the one that is reached.
+// Validates the network permissions of a manifest and checks requests against them. The parser is the one for
+// outgoing requests, so that the approved target is the requested one.
 import type { NetRequest, PluginManifest, SecretRequest } from '../../../sdk/plugin/manifest.ts';
 import { EgressError } from '../../lib/egress/error.ts';
 import { parseTarget } from '../../lib/egress/target.ts';
 import { invalidField } from '../../lib/errors.ts';
 
-/** Headers that the host sets, that frame the message, or that carry another party's rights. */
+/** Headers that the host sets, that frame the message, or that hold cookies or proxy credentials. */
 const reservedHeaders: ReadonlySet<string> = new Set([
   ...['host', 'content-length', 'transfer-encoding', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade'],
   ...['expect', 'proxy-authorization', 'proxy-authenticate', 'proxy-connection', 'accept-encoding'],
@@ -80,7 +80,7 @@ export function isReserved(header: string): boolean {
   return reservedHeaders.has(header.toLowerCase());
 }
 
-/** Returns null if the text is not an unambiguous URL. */
+/** Returns null if the URL is invalid or ambiguous. */
 function originOf(url: string): string | null {
   try {
     parseTarget(url);
@@ -91,13 +91,13 @@ function originOf(url: string): string | null {
 }
 
 export interface PermittedHost {
-  /** URL that is sent, without its fragment. */
+  /** URL to request, without its fragment. */
   readonly url: string;
   readonly origin: string;
   readonly request: NetRequest;
 }
 
-/** @returns the manifest's request that covers this one, or a sentence that says why there is none */
+/** @returns the entry of the manifest that covers the request, or a sentence that says why there is none */
 export function permit(net: readonly NetRequest[], method: string, text: string): PermittedHost | string {
   try {
     parseTarget(text);

@@ -34,7 +34,7 @@ export interface ApplyModesOptions {
 interface ModesOutcome {
   readonly changes: readonly Change[];
   readonly ops: readonly Op[];
-  /** True if the own values of the plugin are committed. */
+  /** True if writes to the plugin's stored values are committed. */
   readonly ownValues: boolean;
   /** Changes by mode; null if all had the same mode. */
   readonly met: Readonly<Record<InstallMode, readonly Change[]>> | null;
@@ -45,7 +45,7 @@ export type ApplyModes = (leased: LeasedRun, tried: RunAttempt) => Promise<Modes
 /** Writes by mode, each list in call order. */
 export type Divided = Readonly<Record<InstallMode, readonly StagedWrite[]>>;
 
-/** Returns true if all writes certainly have one mode. Most runs do, and their writes need not be divided and repeated per mode. */
+/** True if all writes certainly have the same mode and need not be divided, as in most runs. */
 function isOfOneMode({ mode, modes }: Install, writes: readonly StagedWrite[]): boolean {
   return (
     Object.keys(modes).length === 0 && mode !== 'propose' && !(mode === 'apply' && writes.some(isDeletion))
@@ -62,7 +62,7 @@ export function divide(install: Install, writes: readonly StagedWrite[], app: Ap
     const mode = modeOfWrite(install, write, app.route(write.operation), fields);
     divided[worst(mode, write, divided)].push(write);
   }
-  // Own values record what the plugin did, so they share the fate of its writes.
+  // Stored values record the actions of the plugin, so they get the mode of its other writes.
   const withOwn = ownModeOf(install, divided);
   const selected = new Set([...divided[withOwn], ...own]);
   return { ...divided, [withOwn]: writes.filter((write) => selected.has(write)) };
@@ -98,7 +98,7 @@ function movesSame(a: Change, b: Change): boolean {
 export function createApplyModes(options: ApplyModesOptions): ApplyModes {
   const askAs = createAskAsPlugin(options);
 
-  /** Repeats the applied writes alone. If they cannot be separated from the others, all become pending. */
+  /** Repeats the writes in mode `apply` without the others. If that fails, they become pending as well. */
   const applied = async (tried: RunAttempt, leased: LeasedRun, { apply, propose, simulate }: Divided) => {
     if (apply.length === 0 || propose.length + simulate.length === 0)
       return { changes: apply.length === 0 ? [] : tried.staged.changes, isAlone: true };

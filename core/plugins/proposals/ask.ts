@@ -24,7 +24,7 @@ interface Asking {
   readonly scope: Scope;
   readonly install: Install;
   readonly cause: Cause | null;
-  /** The caller that the run acted for, whose rights limit it. */
+  /** Caller of the run, whose rights limit the writes. */
   readonly caller: RunCaller | undefined;
 }
 
@@ -62,7 +62,7 @@ export function createAskAsPlugin({ store, clock, app }: AskOptions): AskAsPlugi
         return new ApiError('conflict', error.message);
       throw error;
     }
-    // A failed comparison wrote nothing, while the handler recorded success.
+    // A failed comparison stages nothing, although it succeeded in the original run.
     return operation === 'kv.compareAndSet' && staged.writes.length === before
       ? new ApiError('conflict', 'A stored value of the plugin has changed since.')
       : null;

@@ -1,5 +1,5 @@
-// The fields that can have a mode of their own (`update.assignee`): those that host calls update, by their API names and by the other names
-// that request bodies accept.
+// Finds the fields that can have a separate mode, such as `update.assignee`: the fields that host calls
+// update, by their API names and by the other names that request bodies accept.
 import type { Contract } from '../../contract/contract.ts';
 import { contracts } from '../../contracts.ts';
 import { makes, type Route } from '../../http/route.ts';
@@ -10,7 +10,7 @@ import { hostCallsOf } from '../host-calls.ts';
 import type { InstallMode, InstallModes } from '../installs/contract.ts';
 import { apiNameOf } from '../undo/models.ts';
 
-/** Fields by every accepted name. */
+/** API names of fields, by accepted name. */
 export type ModeFields = ReadonlyMap<string, readonly string[]>;
 
 const strictness: readonly InstallMode[] = ['apply', 'propose', 'simulate'];

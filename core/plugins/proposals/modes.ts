@@ -14,7 +14,10 @@ export function isDeletion({ operation, changes }: Pick<StagedWrite, 'operation'
   return operation.endsWith('.delete') || changes.some((change) => classOf(change) === 'delete');
 }
 
-/** @param route route of the operation, which must not be an own call; @param known fields that can have a mode */
+/**
+ * @param route API route of the write; own calls have none
+ * @param known fields that can have a mode
+ */
 export function modeOfWrite(
   { mode, modes }: Pick<Install, 'mode' | 'modes'>,
   write: StagedWrite,

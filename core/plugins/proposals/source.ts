@@ -26,8 +26,8 @@ const hasApplied = ({ effects_json }: RunRow): boolean =>
   (JSON.parse(effects_json) as RunEffect[]).some(({ outcome }) => outcome === 'applied');
 
 /**
- * Requires the scope to send requests outside: a repeated run sends its requests, with the secrets of the plugin, because of the
- * decision on its proposal.
+ * Requires the scope for requests to other servers, because a decision on a proposal can repeat its run,
+ * which sends requests with the secrets of the plugin.
  * @throws ApiError insufficient_scope
  */
 function requireSending(ctx: Context, install: Install): void {
@@ -39,7 +39,7 @@ function requireSending(ctx: Context, install: Install): void {
   );
 }
 
-/** @throws ApiError conflict for a simulation, whose run may have failed for lack of an answer */
+/** @throws ApiError conflict in a simulation, whose run may have failed because an answer was not recorded */
 function failed({ simulates }: Context): ReplayOutcome {
   if (!simulates) return refused('The repeated run of the plugin failed.');
   throw new ApiError(
@@ -56,7 +56,7 @@ export function createPluginSource(options: SourceOptions): Source {
   const installOf = (scope: Scope, { installId }: Proposal): Promise<Install | undefined> =>
     registry.active(scope, installId ?? '');
 
-  /** Runs in progress by proposal; each ends with its request. */
+  /** Repeated runs in progress, by proposal; an entry is removed when its run ends. */
   const underWay = new Map<string, Promise<ReplayOutcome>>();
 
   const runAgain = async (ctx: Context, proposal: Proposal): Promise<ReplayOutcome> => {
@@ -76,8 +76,8 @@ export function createPluginSource(options: SourceOptions): Source {
       const { outcome, staged } = await attempts.make(trying, { ...install, mode });
       if (outcome.status !== 'succeeded') return failed(ctx);
       const { propose, simulate } = divide(install, staged.writes, app());
-      // Applied writes of the run are done. If none was applied, all writes were pending, so writes that would be applied now were
-      // pending as well, because of probation or the budget.
+      // Writes that the original run applied are not repeated. If it applied none, all its writes were
+      // pending because of probation or the budget, so writes that would be applied now are pending as well.
       const writes = hasApplied(run) ? propose : staged.writes.filter((write) => !simulate.includes(write));
       return { refusal: null, writes, changes: [], ops: [] };
     } finally {

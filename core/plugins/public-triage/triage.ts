@@ -1,6 +1,6 @@
-// `POST /triage`: suggests kind, priority and labels of issues, without a token. The bundled model runs in the sandbox in an isolate of its
-// own; it sees only the texts of the request, and nothing is stored. Duplicates are searched separately, if the request names a workspace
-// that allows it.
+// Implements `POST /triage`, which suggests kind, priority and labels of issues, without a token. The bundled
+// model runs in a separate isolate of the sandbox and gets only the texts of the request; nothing is stored.
+// Duplicates are searched separately, if the request names a workspace that allows it.
 import { createHash } from 'node:crypto';
 import { Type, type Static } from 'typebox';
 import { defineRoute, type Route } from '../../http/route.ts';
@@ -20,7 +20,7 @@ const issuesMax = 20;
 const bodyBytesMax = 64 * 1024;
 /** Limit of running and queued requests. One address or workspace gets at most a quarter of the slots. */
 const queuedMax = 32;
-/** Twenty long issues need a part of these limits. */
+/** Twenty long issues stay below these limits. */
 const limits: RunLimits = {
   cpuMs: 5_000,
   entryMs: 5_000,
@@ -190,7 +190,7 @@ function takeSlot(quota: FairQuota, sender: BillingAccount): () => void {
   throw tooManyAtOnce('Too many of your requests are queued. Retry when one of them has been answered.');
 }
 
-/** Returns the model's answers. @throws Error if there is none */
+/** Returns the model's answers. @throws Error if there are none */
 async function runOn(
   sandbox: Sandbox,
   code: { source: string; sha256: string; handlers: string[] },

@@ -25,7 +25,7 @@ interface Forgetting {
   readonly isAbout: Mentions;
 }
 
-/** Pause between two pages, so that other work can run. */
+/** Pause between two pages in milliseconds, so that other work can run. */
 const restMs = 2;
 
 const eventsOf = tenantStatement<{ id: string }>(
@@ -114,7 +114,7 @@ async function forgetInRuns(on: Forgetting): Promise<void> {
   if (answers.length > 0) await write(on, [tenantOp(on.scope, dropAnswers, { ids })]);
 }
 
-/** Removes the message, because the thrown error may quote the issue. */
+/** Removes the message, because an error can quote the issue. */
 function plainError(json: string | null): string | null {
   if (json === null) return null;
   return JSON.stringify({

@@ -3,14 +3,17 @@
 export interface Difference {
   /** JSON pointer; empty if the values differ as a whole. */
   readonly at: string;
-  /** Undefined if that side has no value. */
+  /** Undefined if the value is absent on this side. */
   readonly one: unknown;
   readonly other: unknown;
 }
 
-/** Returns null for equal values. Neither may be nested deeper than the result of `JSON.parse` on guest text. */
+/** Returns null for equal values. */
 export function firstDifference(one: unknown, other: unknown): Difference | null {
-  /** Stack of values to compare, next one last. A stack, because values may be nested deeper than the call stack allows. */
+  /**
+   * Values still to compare, next one last. The stack is explicit, because values may be nested deeper than
+   * the call stack allows.
+   */
   const left: Difference[] = [{ at: '', one, other }];
   for (let next = left.pop(); next; next = left.pop()) {
     if (Object.is(next.one, next.other)) continue;

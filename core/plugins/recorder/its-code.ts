@@ -2,7 +2,10 @@
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import type { Recording } from './recording.ts';
 
-/** @param pluginId plugin of the run; undefined if it is no longer known */
+/**
+ * Returns the reason that the code cannot replay the recording; null if it can.
+ * @param pluginId plugin of the run; undefined if it is no longer known
+ */
 export function whyNotItsCode(
   { id, handlers }: Pick<PluginManifest, 'id' | 'handlers'>,
   { kind, name }: Recording['handler'],

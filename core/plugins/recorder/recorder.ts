@@ -13,9 +13,9 @@ import { createTape, type RunTape } from './tape.ts';
 const recordingBytesMax = 256 * 1024;
 /** Limit of the compressed recordings of one install per UTC day and process. */
 const bytesPerDayMax = 64 * 1024 * 1024;
-/** Installs counted at once; an evicted install starts its day anew. */
+/** Limit of installs with counts in memory; an evicted install starts again at zero. */
 const trackedInstallsMax = 10_000;
-/** Characters that the long tapes of all runs can hold together. */
+/** Limit of characters in the long tapes of all runs together. */
 const tapeQuotaChars = 64 * 1024 * 1024;
 
 /** A job for the sandbox, with its tape if it is recorded. */
@@ -83,7 +83,7 @@ export function createRecorder(options: { record: boolean; nowMs: () => number }
   };
 }
 
-/** Returns undefined for an interrupted run, which has no end of its own. */
+/** Returns undefined for an interrupted run, because the interruption is not an outcome of the handler. */
 export function endOf(outcome: SandboxOutcome): RecordedEnd | undefined {
   if (outcome.status === 'interrupted') return undefined;
   const { status, logs } = outcome;

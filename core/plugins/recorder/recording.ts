@@ -4,7 +4,7 @@ import type { CallAnswer, GuestProgress, RunLimits, RunUsage, SandboxJob } from 
 
 /** A call without an answer when the run ended. */
 export interface UnansweredCall {
-  /** From 1, in call order; timers are calls of `sleep`. */
+  /** Number of the call in call order, from 1; timers are calls of `sleep`. */
   readonly call: number;
   readonly op: string;
   /** JSON text of the argument list. */
@@ -15,7 +15,10 @@ export interface RecordedCall extends UnansweredCall {
   readonly answer: CallAnswer;
   /** Age of the run when it got the answer, by the run's own clock, in milliseconds. */
   readonly elapsedMs: number;
-  /** Answers with the same number were delivered together, before any code continued. Ascending from 1. */
+  /**
+   * Number of the delivery, ascending from 1. Answers with the same number were delivered together, before
+   * any code continued.
+   */
   readonly entry: number;
 }
 
@@ -37,7 +40,7 @@ export interface Recording {
   readonly limits: RunLimits;
   /** JSON input of the guest: event, run, settings, clock, seed and scopes. */
   readonly input: string;
-  /** In the order of their answers. */
+  /** Answered calls, in the order of their answers. */
   readonly calls: readonly RecordedCall[];
   readonly unanswered: readonly UnansweredCall[];
   readonly end: RecordedEnd;
@@ -46,7 +49,7 @@ export interface Recording {
 /** Longer texts are compressed off the event loop. */
 const longChars = 64 * 1024;
 
-/** Returns short recordings synchronously. */
+/** Compresses a recording; short ones synchronously. */
 export function encodeRecording(recording: Recording): Uint8Array | Promise<Uint8Array> {
   const text = JSON.stringify(recording);
   return text.length > longChars ? Bun.zstdCompress(text) : Bun.zstdCompressSync(text);
@@ -56,7 +59,6 @@ export async function decodeRecording(data: Uint8Array): Promise<Recording> {
   return JSON.parse(new TextDecoder().decode(await Bun.zstdDecompress(data))) as Recording;
 }
 
-/** Returns all calls in call order. */
 export function callsInOrder({ calls, unanswered }: Pick<Recording, 'calls' | 'unanswered'>) {
   return [...calls, ...unanswered].sort((one, other) => one.call - other.call);
 }

@@ -1,5 +1,5 @@
-// Replays a recording: runs the same input in a fresh isolate, compares each call with the recorded one and gives the recorded answer. A
-// replay has no effects; a call beyond the recording ends it.
+// Replays a recording: runs the same input in a fresh isolate, compares each call with the recorded one and
+// returns the recorded answer. A replay has no effects; a call beyond the recording ends it.
 import type {
   GuestCall,
   Pace,
@@ -14,7 +14,7 @@ import { callsInOrder, type RecordedCall, type RecordedEnd, type Recording } fro
 
 /** The first difference from the recording. */
 export interface Divergence {
-  /** From 1, in call order; null for a difference in end or logs. */
+  /** Number of the differing call in call order, from 1; null if the ends or logs differ. */
   readonly call: number | null;
   readonly op: string | null;
   /** Index of the differing argument, from 1. */
@@ -32,11 +32,11 @@ export interface Divergence {
 export interface Replayed {
   readonly result: 'identical' | 'diverged';
   readonly divergence: Divergence | null;
-  /** CPU time of the replay. */
+  /** CPU time of the replay, in milliseconds. */
   readonly cpuMs: number;
 }
 
-/** The sandbox could not finish the replay. */
+/** Error for a replay that the sandbox could not finish. */
 export class ReplayInterrupted extends Error {}
 
 /** Reasons that depend on measured resources. Their messages contain milliseconds, so only the reason is compared. */
@@ -79,13 +79,13 @@ export async function replay(
 
 interface ComparingPace extends Pace {
   readonly divergence: Divergence | null;
-  /** Returns the first recorded call that the replay did not make. */
+  /** Returns the first recorded call that the replay did not make; null if it made all. */
   unmade(): Divergence | null;
 }
 
 function createPace(recording: Recording): ComparingPace {
   const recordedCalls = callsInOrder(recording);
-  /** Call numbers of this guest, in call order. */
+  /** Numbers of the calls that the guest has made, in call order. */
   const callNumbers: number[] = [];
   let divergence: Divergence | null = null;
   let delivered = 0;
@@ -149,7 +149,7 @@ function callDivergence(
   };
 }
 
-/** Parses arguments, which are unchecked text from the guest. */
+/** Returns the arguments as text if they are not JSON, because the guest sends unchecked text. */
 function readArgs(args: string): unknown {
   try {
     return JSON.parse(args);
@@ -158,7 +158,7 @@ function readArgs(args: string): unknown {
   }
 }
 
-/** Compares the ends. @returns interrupted if the replay reached no end of its own */
+/** Compares the ends. @returns `interrupted` if the replay did not end by itself */
 function endingDivergence(
   { end }: Recording,
   pace: ComparingPace,

@@ -1,5 +1,5 @@
-// Replays runs on request in the server's sandbox, one at a time beside live runs. They use an install id of their own, so that a killed
-// replay does not count as a violation of the install.
+// Replays runs on request in the server's sandbox, one at a time and in parallel to live runs. Replays use a
+// separate install id, so that a killed replay does not count as a violation of the install.
 import type { Static } from 'typebox';
 import type { Context } from '../../context.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -76,7 +76,7 @@ export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions
         if (!(error instanceof ReplayInterrupted)) throw error;
         throw new ApiError('unavailable', `The replay was interrupted: ${error.message}`, { cause: error });
       } finally {
-        // Time that the sandbox worked does not count as this process's work.
+        // The time in the sandbox counts as wait time, not as work of this process.
         addWaitTime(ctx.scope, requestedMs);
       }
     },

@@ -1,4 +1,3 @@
-// Request and response schemas of recordings and replays.
 import { Type } from 'typebox';
 import { Closed, described, enumeration, namedSchema, nullable, time } from '../../lib/schema.ts';
 import { signatureInput } from '../installs/schema.ts';
@@ -6,7 +5,6 @@ import { signatureInput } from '../installs/schema.ts';
 const text = (description: string) => Type.String({ description });
 const whole = (description: string) => Type.Integer({ description });
 
-/** Part of a run. */
 export const RecordingFactsResponse = namedSchema(
   'RunRecordingFacts',
   Closed({

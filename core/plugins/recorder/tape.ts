@@ -1,5 +1,5 @@
-// Tape of one attempt: references to the texts of its calls and answers, held while it runs. The recording is built from it after the
-// run, so that most of the cost falls there.
+// Collects references to the calls and answers of one attempt. The recording is built from them after the
+// run, so that recording costs little during the run.
 import type { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import type { BillingAccount } from '../../lib/billing-account.ts';
 import type { GuestCall, Tape, CallReply } from '../../sandbox/supervisor.ts';
@@ -9,13 +9,13 @@ import type { RecordedCall, UnansweredCall } from './recording.ts';
 const charsMax = 4 * 1024 * 1024;
 /** Characters that every tape can hold without a quota check. */
 const freeChars = 64 * 1024;
-/** Size of each further allocation. */
+/** Minimum size of each further reservation, in characters. */
 const stepChars = 256 * 1024;
 
 export interface RunTape extends Tape {
   /** True if the tape exceeded its limit, or no quota was left for it. */
   readonly isCut: boolean;
-  /** Characters held so far. */
+  /** Number of characters recorded so far. */
   readonly chars: number;
   read(): { readonly calls: readonly RecordedCall[]; readonly unanswered: readonly UnansweredCall[] };
   /** Releases the tape's quota. */
@@ -83,7 +83,7 @@ export function createTape(quota: FairQuota, billingAccount: BillingAccount): Ru
   };
 }
 
-/** The first message is the job itself, and the first entry its start. */
+/** Number of messages before the first answer: only the job itself. */
 const orders = 1;
 
 function readTape(issued: readonly GuestCall[], delivered: readonly CallReply[], entries: readonly number[]) {
@@ -96,7 +96,7 @@ function readTape(issued: readonly GuestCall[], delivered: readonly CallReply[],
     const nth = at + 1 + orders;
     while (entry < entries.length && entries[entry]! < nth) entry++;
     const pendingCall = open.get(message.call);
-    // Sent after the guest had ended.
+    // This answer was sent after the guest had ended.
     if (entry === entries.length) break;
     if (!pendingCall) continue;
     open.delete(message.call);
