@@ -60,7 +60,7 @@ export interface PluginRuntime {
   settled(): Promise<void>;
   /** Removes stored data of purged issues. */
   readonly forgetIssues: ForgetIssues;
-  /** Progress of the event consumer. */
+  /** Returns the progress of the event consumer. */
   progress(): Progress;
   stop(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export interface PluginRuntimeOptions extends Omit<
   'registry' | 'failures' | 'usage' | 'isStopping'
 > {
   readonly cache: WorkspaceCache;
-  /** All entities of the domain, by name. */
+  /** Models of all entities, by name. */
   readonly models: AllModels;
   readonly addedFields: (eventType: string) => string | null;
   readonly checkFilter: CheckFilter;
@@ -125,7 +125,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
       backtests.work.stop();
       for (const queue of queues) await queue.stop();
       const ended = runs.stop();
-      // Runs that are still open after the grace time continue on the next start.
+      // Runs that are still in progress after the grace period continue on the next start.
       const interrupt = setTimeout(() => void sandbox.stop(), stopGraceMs);
       await ended.finally(() => clearTimeout(interrupt));
       await Promise.all([shadows.end(), usage.stop(), waits.settled()]);
@@ -134,7 +134,7 @@ export function createPluginRuntime(options: PluginRuntimeOptions): PluginRuntim
   };
 }
 
-/** Brings work and caches of an install up to date after each change of it. */
+/** Updates work and caches of an install after each change of it. */
 function followInstalls(
   options: PluginRuntimeOptions,
   { shadows, backfills, oneTimeJobs, runs, waits }: PluginWorkers,
@@ -161,7 +161,10 @@ function warmUp({ sandbox, services: { log } }: PluginRuntimeOptions): void {
     .catch((error: unknown) => log('error', 'sandbox failed to start', { error: errorForLog(error) }));
 }
 
-/** Repairs or disables installs that an earlier server version stored and this one does not support. */
+/**
+ * Checks the stored installs against this server version: notifies admins of subscriptions that cannot be
+ * read, and disables or enables installs.
+ */
 async function lookThrough(options: PluginRuntimeOptions, { stateOps }: PluginWorkers): Promise<void> {
   const { committer, directoryOf, serverVersion } = options;
   const { store, ids } = options.services;

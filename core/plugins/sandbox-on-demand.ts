@@ -1,4 +1,5 @@
-// Starts the sandbox with the first plugin, so that a server without plugins pays neither its memory nor its start time.
+// Starts the sandbox with the first plugin, so that a server without plugins needs neither its memory nor its
+// start time.
 import type { Sandbox, SandboxStatus } from '../sandbox/supervisor.ts';
 
 export interface SandboxOnDemand {

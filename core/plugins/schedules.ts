@@ -1,5 +1,6 @@
-// Runs schedules: one work row per install and schedule, due at its next time. When due, a run is queued and the row moves on in one
-// batch; an open run is not doubled. Times that were planned while the clock was ahead are planned again.
+// Runs schedules: one work row per install and schedule, due at the next time of the schedule. One batch
+// queues the run and reschedules the row; no run is queued while another is open. Times that were computed
+// while the clock was ahead are computed again.
 import type { PluginManifest } from '../../sdk/plugin/manifest.ts';
 import type { Context } from '../context.ts';
 import type { SeenTimes } from '../events/wall-clock.ts';

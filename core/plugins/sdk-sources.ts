@@ -1,5 +1,5 @@
-// Reads the source files behind `@tatami/sdk/plugin`, types included: path below the SDK's folder → text. Plugins are bundled with them,
-// and the folder of a new plugin receives them for type checking.
+// Reads the source files of `@tatami/sdk/plugin`, types included, keyed by path below the SDK's folder.
+// Plugins are bundled with them, and the folder of a new plugin receives them for type checking.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SdkFiles } from '../../sdk/plugin/bundle.ts';

@@ -10,10 +10,10 @@ import {
 } from 'node:crypto';
 import type { PluginPackage } from '../../sdk/plugin/manifest.ts';
 
-/** Signature stored beside a package. */
+/** Signature that accompanies a package. */
 export interface PackageSignature {
   readonly keyId: string;
-  /** Base64. */
+  /** Ed25519 signature in base64. */
   readonly signature: string;
 }
 
@@ -70,7 +70,10 @@ function signedBytes(document: PluginPackage): Buffer {
   return Buffer.from(context + canonical(document));
 }
 
-/** Returns JSON with the members of each object sorted by name, so that parsing and writing a copy keeps it identical. */
+/**
+ * Returns JSON with the members of each object sorted by name, so that a parsed and rewritten copy has the
+ * same text.
+ */
 export function canonical(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;

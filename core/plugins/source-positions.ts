@@ -1,9 +1,12 @@
-// Maps places in a plugin's bundle to the author's source by the source map of the package. Map and places are untrusted input; a wrong
-// one misleads only its author.
+// Maps places in a plugin's bundle to the author's source by the source map of the package. Map and places
+// are untrusted input; wrong ones mislead only the author of the plugin.
 import { decodedMappings, originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
 import { PackageError, type PackageSourceMap, type SourceLocation } from '../../sdk/plugin/manifest.ts';
 
-/** Returns the source place of one in the bundle (line and column start at 1); null if the map has none. */
+/**
+ * Returns the source location of a location in the bundle; null if the map has none. Lines and columns start
+ * at 1.
+ */
 export type SourceMapLookup = (line: number, column: number) => SourceLocation | null;
 
 export const emptyLookup: SourceMapLookup = () => null;
@@ -37,7 +40,7 @@ function traceMapOf(sourceMap: PackageSourceMap): TraceMap {
   return new TraceMap({ ...sourceMap, sources: [...sourceMap.sources], names: [] });
 }
 
-/** Name of the bundle in stack traces of the sandbox. */
+/** Location in the bundle, as it appears in stack traces of the sandbox. */
 const inBundle = /plugin\.js:(\d{1,9}):(\d{1,9})/g;
 const frame = /^\s*at (?:(.{1,200}) \()?plugin\.js:(\d{1,9}):(\d{1,9})\)?$/;
 

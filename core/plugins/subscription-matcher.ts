@@ -20,7 +20,7 @@ export type SubscriptionMatcher = (
   filtered: Filtered,
 ) => Promise<boolean>;
 
-/** @param fairQueue fair queue in which filters run; charged to the plugin's account */
+/** @param fairQueue queue that runs the filters, charged to the plugin's account */
 export function createMatcher(fairQueue: LoopQueue): SubscriptionMatcher {
   return async (scope, { install, self, passes, rights }, event, { envelope, searched }) => {
     if (!mayReadEvent(rights, envelope)) return false;
@@ -31,7 +31,7 @@ export function createMatcher(fairQueue: LoopQueue): SubscriptionMatcher {
   };
 }
 
-/** True if the plugin caused the event, or if a person undid or approved what it did, which is no new occurrence. */
+/** True if the plugin caused the event, directly or through a person who approved or undid its writes. */
 function isOwn(installId: string, { actor, cause }: EventRow): boolean {
   if (actor.id === installId) return true;
   if (actor.kind === 'plugin' || actor.kind === 'system' || cause.depth === 0) return false;

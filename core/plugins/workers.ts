@@ -37,11 +37,14 @@ import { createNotifyLoop } from './notify-loop.ts';
 import { runRows, type RunUnit } from './runs/units.ts';
 import { createSchedules, type Schedules } from './schedules.ts';
 
-/** Runs held in memory with their events. The sandbox runs one at a time per partition and decides how many in parallel. */
+/**
+ * Limit of runs in memory, with their events. The sandbox decides how many of them run in parallel, and runs
+ * one at a time per partition.
+ */
 const runsInMemory = 512;
-/** Backfills that are counted or performed at once. */
+/** Limit of backfills that are counted or performed at once. */
 const concurrentBackfills = 16;
-/** One-time jobs that are queued at once. */
+/** Limit of one-time jobs that are queued at once. */
 const concurrentOneTimeJobs = 64;
 
 export interface PluginWorkersOptions {
@@ -63,7 +66,7 @@ export interface PluginWorkersOptions {
   /** True if runs are recorded. */
   readonly record: boolean;
   readonly usage: Usage;
-  /** True once the process stops: remaining work is left for the next start. */
+  /** True once the process stops; unfinished work continues after the next start. */
   readonly isStopping: () => boolean;
   /** Returns the fields by which a subscription to an event type can be filtered. */
   readonly filterFields: (eventType: string, directory?: Directory) => FilterFields;
@@ -74,7 +77,6 @@ export interface PluginWorkers {
   readonly ends: RunEnds;
   readonly runs: WorkQueue;
   readonly schedules: Schedules;
-  /** Queue of one-time jobs. */
   readonly oneTimeJobs: WorkQueue;
   readonly backfills: WorkQueue;
   readonly consumer: Consumer;
@@ -87,7 +89,7 @@ export interface PluginWorkers {
 export function createWorkers(options: PluginWorkersOptions): PluginWorkers {
   const { clock, owner, seen, registry, isStopping } = options;
   const { store, sealing, log, ids, ledger, fairQueue, outcomeCounter, mayWork, baseUrl } = options.services;
-  /** Due times of this work are relative, so nothing else moves when the clock is set back. */
+  /** A clock that is set back moves the due times of this work, which has no other times to move. */
   const queueOptions = { store, clock, log, owner, seen, mayWork, setBack: () => [] };
 
   const stateOps: PluginWorkers['stateOps'] = (install, { scope }): readonly Op[] => [

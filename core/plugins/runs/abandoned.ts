@@ -10,7 +10,7 @@ export const abandonedCode = 'plugin_inactive';
 const abandonedFilter = `workspace_id = :ws AND install_id = :installId AND status = 'dead' AND handler_kind = 'event'
   AND json_extract(error_json, '$.code') = '${abandonedCode}'`;
 
-/** One page, earliest first. */
+/** One page of given-up runs, earliest first. */
 export const abandonedRuns = tenantStatement<RunRow>(
   'runs.given_up',
   `SELECT ${runColumns} FROM runs WHERE ${abandonedFilter} ORDER BY sequence LIMIT 200`,
@@ -29,7 +29,7 @@ export async function countAbandoned(store: Store, scope: Scope, installId: stri
   return (await store.readOne(scope, count, { installId }))?.count ?? 0;
 }
 
-/** @param how the run's mode now, and the leases of a plan of several runs */
+/** @param how present mode and time, and the leases for a batch of several runs */
 export function reviveRunOps(
   queue: WorkQueue,
   scope: Scope,

@@ -51,7 +51,7 @@ export interface LeasedRun {
   readonly isSpent?: boolean;
 }
 
-/** The part of a run that an attempt needs. Without a lease, so that a run can also be tried without being ended. */
+/** Part of a run that an attempt needs. It has no lease, so that a trial can use it as well. */
 export interface TriedRun extends Pick<LeasedRun, 'run' | 'event' | 'signal' | 'isSpent'> {
   readonly item: Pick<WorkItem, 'scope'>;
   /** Input of a run that no event triggered. */
@@ -92,7 +92,7 @@ export interface AttemptOptions {
 
 export interface Attempts {
   make(leased: TriedRun, install: Install): Promise<RunAttempt>;
-  /** Releases what the last attempt staged; call when the run has ended or waits. */
+  /** Releases the staged writes and the tape of the last attempt; call when the run has ended or waits. */
   forget(runId: string): void;
 }
 
@@ -154,7 +154,7 @@ export function createAttempts(options: AttemptOptions): Attempts {
   };
 }
 
-/** Meter of a trial: limited by the host's budget, charged to no install. */
+/** Returns the meter of a trial, limited by the host's budget and charged to no install. */
 function ofNobody({ budget: { whenSpent } }: Install): Meter {
   return createMeter({ whenSpent }, { cpuMs: 0, runs: 0, calls: 0, egressBytes: 0 });
 }

@@ -13,7 +13,6 @@ const open: ReadonlySet<RunRow['status']> = new Set(['queued', 'running', 'retry
 
 export interface CancelWork extends RunActivity {
   readonly queue: WorkQueue;
-  /** Aborts the attempt in progress. */
   stopAttempt(runId: string): void;
 }
 

@@ -1,4 +1,5 @@
-// Continues a schedule that is not done: the batch that ends its run queues the next one, with the same time of firing.
+// Continues a schedule that is not done: the batch that ends a run queues the next run, with the time at
+// which the schedule was due.
 import type { WorkQueue } from '../../events/work.ts';
 import type { Ids } from '../../lib/ids.ts';
 import { idPrefixes } from '../../lib/ids.ts';
@@ -20,7 +21,7 @@ const setContinuation = tenantStatement(
    WHERE workspace_id = :ws AND id = :id`,
 );
 
-/** Outcome of a run's progress. */
+/** `goesOn` is false if the schedule is done; `stuck` is the error message if it makes no progress. */
 export type ContinuationState = { readonly goesOn: boolean } | { readonly stuck: string };
 
 export function continuationStateOf(run: RunRow, progress: GuestProgress | undefined): ContinuationState {
@@ -35,7 +36,10 @@ export function continuationStateOf(run: RunRow, progress: GuestProgress | undef
   return { goesOn: true };
 }
 
-/** Queues the continuing run. Must follow the op that ends `run`, else the new run would wait for it. */
+/**
+ * Returns the ops that queue the next run. They must follow the op that ends `run`, else the next run would
+ * wait for it.
+ */
 export function continueOps(
   input: { queue: WorkQueue; scope: Scope; ids: Ids; run: RunRow; progress: GuestProgress },
   nowMs: number,
@@ -70,7 +74,7 @@ export function progressOf(run: Pick<RunRow, 'progress_json'>): GuestProgress | 
   return run.progress_json === null ? null : (JSON.parse(run.progress_json) as GuestProgress);
 }
 
-/** Time at which the schedule was due, the same for all runs of one firing. */
+/** Returns the time at which the schedule was due, the same for all runs of one firing. */
 export function firedAtOf(run: RunRow): number {
   return run.fired_at ?? run.created_at;
 }

@@ -5,7 +5,7 @@ import { Closed, described, enumeration, idOf, namedSchema, nullable } from '../
 import { proposal } from '../../proposals/contract.ts';
 import { plugin } from '../installs/contract.ts';
 
-/** The kinds of `sdk/plugin/handlers.ts`, which a contract does not import. */
+/** Values of `HandlerKind` in `sdk/plugin/handlers.ts`, which a contract does not import. */
 export const handlerKind = enumeration(
   'HandlerKind',
   ['event', 'schedule', 'action', 'route'],

@@ -1,5 +1,5 @@
-// Records the effects of a run on each entity and their outcome. The values of applied effects are in the events; proposed, simulated and
-// dropped effects carry theirs: before and after, as the API shows them.
+// Records the effects of a run on each entity and their outcome. The values of applied effects are in the
+// events; proposed and simulated effects contain their values before and after, as the API shows them.
 import type { Change } from '../../changes/change.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { sameValue } from '../../changes/change.ts';
@@ -30,11 +30,11 @@ export interface RunEffect {
   readonly action: ChangeAction;
   /** Changed fields of an existing entity. */
   readonly fields: readonly string[];
-  /** Absent for trials, which write nothing, and for runs recorded before outcomes were. */
+  /** Absent for trials, which write nothing, and for runs older than this field. */
   readonly outcome?: EffectOutcome;
   /** Display name of the object, if there are `values`. */
   readonly name?: string | null;
-  /** Absent for applied effects, and beyond the size limit of a record. */
+  /** Present for proposed and simulated effects and for trials, up to the size limit of a record. */
   readonly values?: FieldChanges;
 }
 
@@ -116,7 +116,9 @@ async function kvValues(
   return { [key]: { before: parsed(before?.valueJson ?? null), after: parsed(valueJson) } };
 }
 
-/** Name of an own value or one-time job, which have no events to name them. */
+/**
+ * Returns the name of a stored value or one-time job, whose changes have no events; null for other entities.
+ */
 function ownName({ kind, after }: Change): string | null {
   if (kind === kvModelName) return (after as KvEntry).key;
   return kind === oneTimeJobModelName ? (after as OneTimeJob).name : null;

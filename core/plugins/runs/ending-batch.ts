@@ -28,7 +28,7 @@ export interface Ending extends Pick<RunRecord, 'status' | 'attempt' | 'error'> 
   readonly met?: Readonly<Record<InstallMode, readonly Change[]>> | null;
   /** Time of the next attempt; absent if the run is over. */
   readonly againAtMs?: number;
-  /** Ops that follow the record. */
+  /** Further ops, placed after the record. */
   readonly more?: readonly Op[];
 }
 
@@ -43,7 +43,10 @@ export interface BatchOptions extends Pick<PreviewOptions, 'store'> {
 type EmittedEvents = RunRecord['events'];
 const delayed = { commitDelayMs: backgroundCommitDelayMs };
 
-/** Commits the end of an attempt. Reads the row state here and not earlier, because the run may have got its row just now. */
+/**
+ * Commits the end of an attempt. The check for a row is here and not earlier, because the run may have just
+ * got its row.
+ */
 export async function commitEnding(
   options: BatchOptions,
   leased: LeasedRun,
@@ -118,7 +121,10 @@ async function effectsOf(
   return changes.map((change) => effectOf(change, outcome));
 }
 
-/** Guards for runs that write: the caller may still write, and the reads of the run have not changed. */
+/**
+ * Returns the guards of a run that writes: the caller may still write, and the reads of the run have not
+ * changed.
+ */
 function writeGuards(
   { item, run }: LeasedRun,
   tried: RunAttempt | null,
@@ -138,7 +144,7 @@ function readOrWritten(committed: Committed, own: number): Committed {
   return isOfRead ? { ...committed, part: 'change' } : committed;
 }
 
-/** Ops that store the changes for undo; none if nothing was written. */
+/** Returns the ops that store the changes for undo; none if nothing was written. */
 function storedChangeOps(
   scope: Scope,
   runId: string,

@@ -44,7 +44,10 @@ export function createEndAttempt(options: EndingOptions): EndAttempt {
   };
 }
 
-/** Commits with the attempt's usage. A conflicting attempt, which is repeated, is not charged. */
+/**
+ * Commits the end together with the usage of the attempt. A conflicting attempt, which is repeated, is not
+ * charged.
+ */
 async function commitCharged(
   options: EndingOptions,
   leased: LeasedRun,

@@ -14,7 +14,10 @@ export interface RunError {
   readonly stack?: readonly string[];
 }
 
-/** Returns the reason a run ends before its next attempt, combined with the error of its last one. */
+/**
+ * Returns the error of a run that ends before its next attempt: the reason, with the error of its last
+ * attempt.
+ */
 export function endedError({ error_json: last }: Pick<RunRow, 'error_json'>, reason: RunError): RunError {
   if (last === null) return reason;
   const { code, message, ...where } = JSON.parse(last) as RunError;
@@ -23,7 +26,7 @@ export function endedError({ error_json: last }: Pick<RunRow, 'error_json'>, rea
 
 type Failed = Extract<SandboxOutcome, { status: 'failed' }>;
 
-/** Reasons with a limit and no line in the source, so the message names the handler. */
+/** Reasons that concern a limit and no line of the source, so the message names the handler. */
 const limits: ReadonlySet<Failed['reason']> = new Set(['cpu', 'wall', 'memory', 'call_budget', 'killed']);
 
 export function runErrorOf({ reason, message, stack }: Failed, run: RunRow, find: SourceMapLookup): RunError {

@@ -1,5 +1,5 @@
-// Input of a run that no event triggered: the handler's argument, the cause and the caller. Stored in the run's row, so that every attempt,
-// also after a restart, gets the same.
+// Input of a run that no event triggered: the handler's argument, the cause and the caller. The input is
+// stored in the row of the run, so that all attempts get the same input.
 import type { Cause } from '../../events/origin.ts';
 import { authorityGuards, rightsNow } from '../../identity/rights-now.ts';
 import type { Authority, Authorized } from '../../rights/authority.ts';
@@ -29,7 +29,7 @@ export function callerOf({ authority, scopes, narrowed }: Rights & Authorized): 
   return { ...authority, scopes: [...scopes], narrowed: narrowed && [...narrowed] };
 }
 
-/** Returns the rights of a run: those common to plugin and caller. */
+/** Returns the rights that plugin and caller have in common; those of the plugin if there is no caller. */
 export function rightsFor(granted: Rights, caller: RunCaller | undefined): Rights {
   if (!caller) return granted;
   return commonRights(granted, rightsOfCaller(caller));

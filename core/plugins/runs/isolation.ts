@@ -12,8 +12,9 @@ const directoryModels: ReadonlySet<string> = new Set(
 );
 
 /**
- * Returns null for a plugin without isolation. The start is the newest log sequence that this process knows: it is committed, so every read
- * sees it. The log may be longer, which only checks more changes than needed.
+ * Returns null for a plugin without isolation. The set starts at the newest log sequence in this process,
+ * which is committed, so all reads include it. If the log is already longer, the commit checks more changes
+ * than necessary.
  */
 export function readSetOf(
   { fresh, store }: Pick<AttemptOptions, 'fresh' | 'store'>,

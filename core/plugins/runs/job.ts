@@ -34,7 +34,7 @@ export function jobOf(leased: TriedRun, install: Install, input: RunJobInput) {
   return {
     runId: run.id,
     workspaceId: item.scope.workspaceId,
-    // A trial has isolates of its own.
+    // A trial uses separate isolates.
     installId: world?.isolateId ?? install.id,
     partition: partitions === 1 ? 0 : Number(Bun.hash(run.order_key) % BigInt(partitions)),
     code: { sha256: install.sha256, source: input.source, handlers: [...install.manifest.handlers] },
@@ -99,7 +99,7 @@ export function causeOf({ run, event, input }: TriedRun, install: Install): Caus
   };
 }
 
-/** Causation path of a run that no event triggered. */
+/** Returns the causation path of a run that no event triggered. */
 function pathOf(run: RunRow, { id }: Install, input: RunInput | null | undefined): readonly string[] {
   if (!input?.cause) return [id];
   return [...input.cause.path, stepOf(id, { subjectId: null, entityId: stepName(run.handler) })];

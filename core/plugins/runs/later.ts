@@ -14,9 +14,12 @@ const interruptedDelayMs = { first: 1_000, most: 30_000 };
 const retryAfterMsMax = 86_400_000;
 
 export interface Later {
-  /** @param afterMs delay requested by the handler, replaces the backoff */
+  /** @param afterMs delay requested by the handler in milliseconds, replaces the backoff */
   retry(leased: LeasedRun, tried: RunAttempt, error: RunError, afterMs?: number): Promise<void>;
-  /** Retries a run that was interrupted through other runs or a lack of CPU time; not counted as an attempt or failure. */
+  /**
+   * Retries a run that was interrupted by other runs or by a lack of CPU time. The interruption counts
+   * neither as an attempt nor as a failure.
+   */
   interrupt(leased: LeasedRun, tried: RunAttempt, message: string): Promise<void>;
 }
 

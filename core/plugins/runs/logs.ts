@@ -1,5 +1,5 @@
-// Maps stacks in log lines to the author's source for the record of a run. The recording keeps the original lines, because a replay
-// compares them.
+// Maps stacks in log lines to the author's source for the record of a run. The recording retains the original
+// lines, because a replay compares them.
 import { plainText } from '../../lib/printable.ts';
 import type { RunUsage } from '../../sandbox/supervisor.ts';
 import type { Scope } from '../../store/store.ts';
@@ -9,7 +9,7 @@ import type { RunAttempt } from './attempt.ts';
 
 type Logs = RunUsage['logs'];
 
-/** @param logs logs of the attempt; lines without bundle positions are unchanged, and the source map is read only if needed */
+/** Lines without bundle positions are unchanged, and the source map is read only if needed. */
 export async function withAuthorPositions(
   registry: Pick<Registry, 'sourceMapLookup'>,
   scope: Scope,

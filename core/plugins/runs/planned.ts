@@ -1,4 +1,5 @@
-// Finds the run of a work item and its event. Recently planned runs are cached, so that their first attempt reads neither.
+// Finds the run of a work item and its event. Recently planned runs are cached, so that their first attempt
+// needs no read.
 import { LRUCache } from 'lru-cache';
 import type { EventRow } from '../../events/event.ts';
 import { findEvent } from '../../events/log.ts';
@@ -6,7 +7,7 @@ import type { WorkItem } from '../../events/work.ts';
 import type { Store } from '../../store/store.ts';
 import { findRun, type RunRow } from './rows.ts';
 
-/** Limit of the cached events. */
+/** Limit of cached events, in characters. */
 const charsMax = 32 * 1024 * 1024;
 
 interface Planned {

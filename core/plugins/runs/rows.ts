@@ -41,9 +41,9 @@ export interface RunRow {
   readonly fired_at: number | null;
   readonly interruptions: number;
   readonly undone_by: string | null;
-  /** A `RunInput`; null for a run triggered by an event or by the time of its schedule. */
+  /** JSON of a `RunInput`; null for a run triggered by an event or by the time of its schedule. */
   readonly input_json: string | null;
-  /** Value returned by an action or a route. */
+  /** JSON of the value returned by an action or a route. */
   readonly result_json: string | null;
   readonly proposal_id: string | null;
   /** Plugin version of the last attempt; null if none has ended. */
@@ -69,7 +69,10 @@ const insertRuns = tenantStatement(
    SELECT :ws, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8,
      'queued', value->>9, 0, value->>10 FROM json_each(:runs)`,
 );
-/** Due now if no earlier run of the same order key is open, otherwise when that one ends. */
+/**
+ * The run is due now if no earlier run with the same order key is open; otherwise it becomes due when that
+ * run ends.
+ */
 const queueRun = tenantStatement(
   'runs.queue',
   `INSERT INTO due_work (workspace_id, id, kind, subject, due_at, lease_until, lease_owner, epoch)
@@ -148,7 +151,7 @@ export function scheduledRun(
   };
 }
 
-/** @param leases leases of a plan of several runs; default the queue's own */
+/** @param leases leases for a batch of several runs; default those of the queue */
 export function queueRunOps(
   queue: WorkQueue,
   scope: Scope,
@@ -241,7 +244,7 @@ export function queuedRow(run: NewRun, nowMs: number): RunRow {
   };
 }
 
-/** Stores a run that was cut before it started, so that users can see why nothing happened. */
+/** Returns the op that stores a run that was not started, so that users can see why nothing happened. */
 export function deadRunOp(
   scope: Scope,
   run: NewRun,
@@ -287,7 +290,7 @@ export function proposedOp(scope: Scope, id: string, proposalId: string): Op {
   return tenantOp(scope, setProposal, { id, proposalId });
 }
 
-/** Counts an interruption of a run that was not the run's fault. */
+/** Counts an interruption that the run did not cause. */
 export function interruptedOp(scope: Scope, id: string): Op {
   return tenantOp(scope, interrupted, { id });
 }

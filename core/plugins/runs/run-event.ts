@@ -21,7 +21,6 @@ interface RanBy {
   readonly pluginVersion: string | null;
 }
 
-/** An ended run. */
 interface FinishedRun extends Pick<RunRecord, 'attempt' | 'error'> {
   readonly run: Pick<RunRow, 'id' | 'install_id' | 'handler' | 'handler_kind' | 'event_id'>;
   readonly status: 'succeeded' | 'dead';
@@ -32,7 +31,10 @@ interface FinishedRun extends Pick<RunRecord, 'attempt' | 'error'> {
   readonly changes: readonly Change[];
 }
 
-/** Entities that do not count as an action of the run: own values and jobs, proposals and inbox items. */
+/**
+ * Entities that do not count as an action of the run: stored values and jobs of the plugin, proposals and
+ * inbox items.
+ */
 const beside: ReadonlySet<string> = new Set([
   kvModelName,
   oneTimeJobModelName,
@@ -40,7 +42,7 @@ const beside: ReadonlySet<string> = new Set([
   inboxItem.name,
 ]);
 
-/** Returns the event of an ended run; null if the run makes none. */
+/** Returns the event of an ended run; null if the run emits none. */
 export function endedRunEvent(over: FinishedRun): Change | null {
   const { run, status, mode, by, error } = over;
   const did = doneBy(over);

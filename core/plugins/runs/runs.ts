@@ -32,7 +32,7 @@ import {
 
 const textScope = effectTable.logs.scope;
 
-/** State of runs that only the workers know. */
+/** State of runs that is not stored in their rows. */
 export interface RunActivity {
   /** True if a queued run is in progress. */
   isActive(runId: string): boolean;

@@ -1,4 +1,3 @@
-// Response schema of a run.
 import { Type } from 'typebox';
 import { ActorResponse } from '../../events/schema.ts';
 import { idPrefixes } from '../../lib/ids.ts';

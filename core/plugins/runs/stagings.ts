@@ -1,4 +1,4 @@
-// Holds the staged writes of runs in progress, one staging for the present attempt of each.
+// Manages the staged writes of runs in progress: one staging per run, for its present attempt.
 import { Staging, stagedCharsMax } from '../../changes/staging.ts';
 import { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import type { Install } from '../installs/schema.ts';

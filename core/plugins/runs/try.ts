@@ -86,7 +86,10 @@ export function createTryRun(options: TryOptions): TryRun {
     );
   };
 
-  /** Ends an attempt whose repeats all conflicted with concurrent changes. */
+  /**
+   * Ends an attempt whose repeats all conflicted with concurrent changes. The run is retried later if its
+   * kind of handler allows it.
+   */
   const giveWay = async (leased: LeasedRun, tried: RunAttempt): Promise<void> => {
     const { attempt, handler_kind: kind } = leased.run;
     if (traitsOf[kind].isRetried) return later.retry(leased, tried, overtaken);

@@ -1,5 +1,5 @@
-// Adapts runs of events to work units: most end within milliseconds and are written once, with their effects; a run that has to wait first
-// gets a row and a work row.
+// Adapts runs of events to work units. Most runs end within milliseconds and are written once, with their
+// effects; a run that has to wait gets a row and a work row.
 import type { EventRow } from '../../events/event.ts';
 import type { Unit, UnitRows, WorkItem, WorkQueue } from '../../events/work.ts';
 import { scopeOf, type Scope, type Store } from '../../store/store.ts';
@@ -36,7 +36,7 @@ export function runUnit(
     ...{ run, event, id, sequence },
     scope: scopeOf(scope.workspaceId, installId),
     subject: installId,
-    // A run with an order key of its own waits for no other.
+    // A run whose order key is its id never waits for another run.
     orderKey: orderKey === id ? null : `${installId} ${handler.name} ${orderKey}`,
     perform: (item) => options.perform(item, run, event),
   };

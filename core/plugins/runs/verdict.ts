@@ -101,7 +101,8 @@ async function endWell(
     ...(result === undefined ? {} : { result }),
     changes: modesOutcome.changes,
     met: modesOutcome.met,
-    // Without its own values committed, the run left no state to continue from.
+    // A schedule continues only if its stored values were committed, because they hold the state to continue
+    // from.
     more: [...progressOps(options, leased, outcome, goesOn && modesOutcome.ownValues), ...modesOutcome.ops],
   });
 }
@@ -115,7 +116,7 @@ async function endBadly(
   const attempt = leased.run.attempt + 1;
   const find = await registry.sourceMapLookup(leased.item.scope, tried.install.sha256);
   const error = runErrorOf(outcome, leased.run, find);
-  // A killed run gets one retry on a fresh isolate; a dropped one asked for none.
+  // A killed run is retried once, in a fresh isolate; a dropped run is not retried.
   const isOver = !traitsOf[leased.run.handler_kind].isRetried;
   if (isOver || outcome.reason === 'drop' || (outcome.killed && attempt >= 2))
     await end(leased, tried, { status: 'dead', attempt, error });

@@ -3,7 +3,7 @@ import { neverMs } from '../../events/work.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 
-/** Limit per install; further runs wait for their planned time. */
+/** Limit of woken runs per install; further runs wait for their planned time. */
 const wokenAtOnce = 1000;
 const wakeWaiting = tenantStatement(
   'due_work.wake_runs',

@@ -1,5 +1,6 @@
-// Decides which secrets a new version of a plugin takes over: those that it sends to the same hosts in the same header, because an admin
-// set them for these hosts. After a downgrade, secrets that the older version does not declare are retained, hidden from its runs.
+// Decides which secrets a new version of a plugin takes over: only secrets that it sends to the same hosts in
+// the same header, because an admin set them for these hosts. After a downgrade, secrets that the older
+// version does not declare are retained, hidden from its runs.
 import type { PluginManifest, SecretRequest } from '../../../sdk/plugin/manifest.ts';
 import type { Install } from '../installs/schema.ts';
 

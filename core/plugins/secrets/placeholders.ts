@@ -1,11 +1,15 @@
-// Placeholders that a plugin gets instead of its secrets. They are replaced only in the declared header of a request to a declared host.
+// Creates the placeholders that a plugin uses instead of its secrets, and finds them in requests. A
+// placeholder is replaced only in the declared header of a request to a declared host.
 import type { PluginManifest, SecretRequest } from '../../../sdk/plugin/manifest.ts';
 import type { Sealing } from '../../lib/sealing.ts';
 import type { Scope } from '../../store/store.ts';
 import { CallError } from '../gateway-call.ts';
 import type { Install } from '../installs/schema.ts';
 
-/** The tag makes placeholders unguessable, so that issue text cannot cause a plugin's request to be refused. Stable for an install. */
+/**
+ * The tag is unguessable, so that issue text cannot contain a placeholder and cause a request to be refused.
+ * The placeholder is stable for an install.
+ */
 function placeholderOf(sealing: Sealing, scope: Scope, installId: string, name: string): string {
   const tag = sealing.sign(`${scope.workspaceId}/${installId}/${name}`, 'plugin-secret-placeholder');
   return `tatami-secret-${name}-${tag}`;
@@ -83,7 +87,7 @@ const holds = (text: string, placeholder: string): boolean =>
   text.toLowerCase().includes(placeholder.toLowerCase());
 
 export function formatted({ format = '{}' }: SecretRequest, secret: string): string {
-  // A function, because `replace` interprets `$&` in a string.
+  // The replacement is a function, because `replace` interprets `$&` in a string.
   return format.replace('{}', () => secret);
 }
 

@@ -1,6 +1,10 @@
-// Redacts secrets from responses: a receiver may echo them, and the guest can write what it reads anywhere.
+// Redacts secrets in responses, because a receiver may echo them and the guest can write all data that it
+// reads.
 
-/** Base64 forms of the secret without the characters that depend on adjacent bytes, so that it is found inside other text. */
+/**
+ * Returns the Base64 forms of a secret without the characters that depend on adjacent bytes, so that the
+ * secret is found inside other encoded text.
+ */
 function base64Forms(secret: string): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const bytes = Buffer.from(`${'\0'.repeat(offset)}${secret}`);

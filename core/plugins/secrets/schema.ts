@@ -1,4 +1,3 @@
-// Request and response schemas of plugin secrets.
 import { Type } from 'typebox';
 import { Closed, described, namedSchema, nullable, time } from '../../lib/schema.ts';
 

@@ -1,5 +1,5 @@
-// Lists, sets and deletes the secrets of an install. Each change is also a change of the install, so that the event log has its author and
-// time; the encrypted value is in a row of its own.
+// Lists, sets and deletes the secrets of an install. Each change is also a change of the install, so that the
+// event log has its author and time; the encrypted value is in a separate row.
 import type { Change, ChangeSet } from '../../changes/change.ts';
 import { requireVersion } from '../../changes/operations.ts';
 import type { Context } from '../../context.ts';
@@ -27,7 +27,7 @@ export async function setSecret(
   requireVersion(install, ifMatch);
   oneOf(ctx, install, name);
   const now = ctx.nowMs();
-  // Strictly increasing, so that two changes within a millisecond differ.
+  // The time is strictly increasing, so that two changes within a millisecond differ.
   const setAt = Math.max(now, (install.secretsSet[name] ?? 0) + 1);
   const change = changeOf(ctx, install, { ...install.secretsSet, [name]: setAt });
   return {
@@ -45,7 +45,8 @@ export async function deleteSecret(
 ): Promise<ChangeSet> {
   const install = await getInstall(ctx, pluginId);
   requireVersion(install, ifMatch);
-  // Checked against the stored secrets, not the manifest, so that a secret the present version does not declare can be deleted.
+  // The check uses the stored secrets, not the manifest, so that a secret that the present version does not
+  // declare can be deleted.
   if (!Object.hasOwn(install.secretsSet, name)) throw new ApiError('not_found', `${name} is not set.`);
   const { [name]: _, ...others } = install.secretsSet;
   return {

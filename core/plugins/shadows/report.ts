@@ -1,4 +1,3 @@
-// API schemas of shadows and their reports.
 import { Type, type Static } from 'typebox';
 import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, described, enumeration, idOf, namedSchema, nullable, time } from '../../lib/schema.ts';

@@ -41,7 +41,7 @@ export const valuesOfInstall = tenantStatement<{ key: string; value_json: string
   'shadows.values',
   'SELECT key, value_json FROM plugin_kv INDEXED BY plugin_kv_key WHERE workspace_id = :ws AND install_id = :installId AND value_json IS NOT NULL',
 );
-/** Replaces a stopped shadow; fails to replace a running one. */
+/** Inserts a shadow or replaces a stopped one; changes no row if one is running. */
 const begin = tenantStatement(
   'shadows.begin',
   `INSERT INTO shadows (workspace_id, install_id, plugin_version, beside_sha256, package_json, report_json, started_at)
@@ -83,7 +83,7 @@ export function storeShadowOp(
 interface Stopped {
   readonly by: StoppedBy;
   readonly now: number;
-  /** Null if nothing was counted since the last write. */
+  /** Null to retain the stored report. */
   readonly report: ShadowReport | null;
 }
 

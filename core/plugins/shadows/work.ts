@@ -1,5 +1,6 @@
-// Runs shadows: after a run of an install has ended, the other version runs on the same event, as of that event, and the effects are
-// compared. One run at a time per server; runs beyond the queue limit are dropped and counted.
+// Runs shadows: after a run of an install has ended, the other version runs on the same event, with the state
+// as of that event, and the effects are compared. The server performs one shadow run at a time; runs beyond
+// the queue limit are dropped and counted.
 import type { Change } from '../../changes/change.ts';
 import type { EventRow } from '../../events/event.ts';
 import { errorForLog } from '../../lib/failures.ts';
@@ -44,7 +45,7 @@ export interface ShadowWork {
   stop(installId: string): void;
   /** Called for each changed install. */
   follow(after: Pick<Install, 'id' | 'sha256' | 'deletedAt'>): void;
-  /** Removes entries about some objects from the reports of a workspace. */
+  /** Removes entries about purged objects from the reports of running shadows. */
   forget(scope: Scope, isAbout: Mentions): void;
   /** Returns null if the shadow does not run in this process. */
   seen(installId: string): { readonly waiting: number; readonly report: ShadowReport } | null;
@@ -64,7 +65,7 @@ interface Shadow {
   readonly values: Promise<() => ReturnType<Version['values']>>;
   waiting: number;
   report: ShadowReport;
-  /** Counted runs that are not stored yet. */
+  /** Number of counted runs that the stored report does not include. */
   unstored: number;
 }
 
@@ -170,7 +171,7 @@ function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) 
     if (shadow.stopped.signal.aborted) return;
     try {
       const compared = await compare(shadow, ended);
-      // The latest report, because dropped runs may have been counted meanwhile.
+      // The latest report is read here, because dropped runs may have been counted meanwhile.
       shadow.report = counted(shadow.report, ended, compared);
       shadow.unstored++;
     } catch (error) {
@@ -207,7 +208,6 @@ function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) 
       waiting.push({ shadow, ended });
       wake();
     },
-    /** Drops queued runs. */
     async end(): Promise<void> {
       for (const { shadow } of waiting.splice(0)) drop(shadow);
       await idle();
@@ -216,7 +216,6 @@ function createLine(options: WorkOptions, shadows: ReadonlyMap<string, Shadow>) 
   };
 }
 
-/** Stores the reports. */
 function createReportStore({ store }: WorkOptions, shadows: ReadonlyMap<string, Shadow>) {
   const storeReport = async (shadow: Shadow): Promise<void> => {
     if (shadow.unstored === 0 || shadow.stopped.signal.aborted) return;
@@ -262,7 +261,7 @@ function createCompare({ store, committer, engine }: WorkOptions) {
   };
 }
 
-/** Returns the install of the other version, with at most the present grant of the install. */
+/** Returns the other version as an install, with at most the present grant of the real install. */
 function besideOf({ code, settings }: RequestedVersion, real: Install): Install {
   const granted = expandScopes(real.grant);
   const requests = real.manifest.scopes ?? {};

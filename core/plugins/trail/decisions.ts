@@ -33,7 +33,7 @@ export function undoOf({ data }: EventRow) {
   };
 }
 
-/** @param events of the page, with those that its runs made */
+/** @param events events of the page, including those that its runs emitted */
 export async function decisionsIn(
   ctx: Context,
   issueId: string,
@@ -53,7 +53,9 @@ export async function decisionsIn(
   return { proposals, events: [...decided, ...(await undosOf(ctx, [...runs, ...proposals]))] };
 }
 
-/** An undo's event is stored under the newest object that it reverted. */
+/**
+ * Finds the events of undos. Such an event is stored under the newest run, proposal or undo that was undone.
+ */
 async function undosOf(
   ctx: Context,
   did: readonly Pick<TrailRun, 'id' | 'undone_by'>[],
@@ -87,7 +89,11 @@ async function eventsOf(
   );
 }
 
-/** Selects the decisions of one tree. @param runs ids of its runs; @param events its events */
+/**
+ * Selects the decisions of one tree.
+ * @param runs ids of the runs of the tree
+ * @param events events of the tree
+ */
 export function decisionsOfTree(
   { proposals, events: decisions }: TrailDecisions,
   runs: ReadonlySet<string>,

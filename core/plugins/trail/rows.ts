@@ -61,7 +61,7 @@ export const proposalsByIds = tenantStatement<TrailProposal>(
   `SELECT ${proposalColumns} FROM json_each(:ids) AS one CROSS JOIN proposals AS p ON p.workspace_id = :ws AND p.id = one.value
      LIMIT ${runsMax}`,
 );
-/** Proposals of requests have no run that leads to them. */
+/** Proposals made by API requests have no run, so they are found by issue. */
 export const proposalsOfRequests = tenantStatement<TrailProposal>(
   'trail.proposals_of_requests',
   `SELECT ${proposalColumns} FROM proposals AS p INDEXED BY proposals_created WHERE p.workspace_id = :ws AND p.source = 'request'

@@ -23,11 +23,11 @@ import {
 import { decisionsIn, decisionsOfTree } from './decisions.ts';
 import { isSameChange, treeOf, type TrailNode } from './tree.ts';
 
-/** Events of the issue that one page reads. */
+/** Limit of events of the issue that one page reads. */
 const eventsMax = 500;
-/** Events that are searched for the last change of a field. */
+/** Limit of events searched for the last change of a field. */
 const fieldEventsMax = 5_000;
-/** Events made by the runs of a page, on this issue or others. */
+/** Limit of events made by the runs of a page, on this issue or others. */
 const emittedMax = 1_000;
 const rootsDefault = 20;
 
@@ -77,7 +77,7 @@ function setBy(
   };
 }
 
-/** Visible events, and the position after those that were read. */
+/** Visible events, and the position after the events that were read. */
 interface Read {
   readonly events: readonly EventRow[];
   readonly end: { readonly sequence: number | undefined; readonly isMore: boolean };
@@ -100,7 +100,7 @@ async function newestEvents(ctx: Context, issueId: string, before: number, limit
   return { events, end: { sequence, isMore: isCut || read.length === eventsMax } };
 }
 
-/** A caller limited to some teams does not see what an issue was in another team, nor that anything happened there. */
+/** Excludes events of times at which the issue was in a team that the caller cannot access. */
 function seenOf(ctx: Context, events: readonly EventRow[]): readonly EventRow[] {
   return ctx.visibleTeams === null ? events : events.filter((event) => mayReadEvent(ctx, event));
 }
@@ -148,7 +148,7 @@ const ownRootOf = ({ cause, id }: EventRow): string =>
     ? cause.parentRunId
     : (cause.rootEventId ?? id);
 
-/** The events of one request share one root: the first of them. @param events newest first */
+/** All events of a request have the same root: the first event. @param events newest first */
 function rootsIn(events: readonly EventRow[]): (event: EventRow) => string {
   const first = new Map<string, string>();
   const requested = events.filter((event) => event.requestId !== null && ownRootOf(event) === event.id);

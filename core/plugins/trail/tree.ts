@@ -1,4 +1,5 @@
-// Builds the tree of one root: events, the runs that they caused, the events that those made, and their deliveries.
+// Builds the tree of one root: events, the runs that they caused, the events of those runs, and the
+// deliveries.
 import type { Context, Directory } from '../../context.ts';
 import { isoTime } from '../../changes/operations.ts';
 import { renderData, type EventRow } from '../../events/event.ts';
@@ -89,7 +90,7 @@ export function treeOf(
   return ordered;
 }
 
-/** One change can make several events; the first is the most general. */
+/** One change can emit several events; the first is the most general. */
 export function isSameChange(one: EventRow, other: EventRow): boolean {
   return one.entityId === other.entityId && one.data.version === other.data.version;
 }
@@ -113,7 +114,10 @@ function nameOfActor({ name, memberId }: EventRow['actor'], { members }: Directo
   return (memberId === undefined ? undefined : members.get(memberId)?.name) ?? name;
 }
 
-/** Returns the proposal behind each event: the one whose approval made it, or the one that it is about. */
+/**
+ * Returns the proposal of each event, by event id: the one whose approval made the event, or the one that the
+ * event is about.
+ */
 function approvalsOf(
   proposals: readonly TrailProposal[],
   events: readonly EventRow[],

@@ -1,4 +1,4 @@
-// Turns folded changes into the changes of an undo, and into their API representation.
+// Turns a revert plan into the changes of an undo, and into their API representation.
 import type { Change, Entity } from '../../changes/change.ts';
 import { previousValues, sameValue } from '../../changes/change.ts';
 import { isoTime } from '../../changes/operations.ts';
@@ -16,7 +16,7 @@ import { patchOf } from './values.ts';
 
 export interface Undoing {
   readonly changes: readonly Change[];
-  /** Ops of the operations that the undo performed. */
+  /** Ops of the API operations that the undo performed. */
   readonly ops: readonly Op[];
   readonly represented: readonly UndoChangeResponse[];
   readonly skipped: readonly Skip[];
@@ -92,7 +92,7 @@ function requestOf(models: UndoModels, reverted: RevertedObject): RequestedWrite
   return { operation: route.name, input, ids: [] };
 }
 
-/** Returns the values that the operation accepts, by their names in request bodies. */
+/** Returns the reverted values that the operation accepts, by their names in request bodies. */
 function bodyOf(route: Route, { model, entity, moved }: RevertedObject): Record<string, unknown> {
   const takes = (route.body as { properties?: object } | undefined)?.properties ?? {};
   const fields = Object.entries(contractOf(model.name)?.fields ?? {});
@@ -117,14 +117,14 @@ async function update(ctx: Context, models: UndoModels, reverted: RevertedObject
       : removal(ctx, models, reverted);
   const own = patchOf(entity, moved);
   const { follows } = model;
-  // Stored changes of an earlier version lack fields that were added since.
+  // Changes stored by an earlier server version lack fields that were added since.
   const patch = follows && follows.from in own ? { ...follows.of(ctx, entity, own), ...own } : own;
-  // Issue numbers belong to a team; the issue gets a new one when it moves there.
+  // Issue numbers belong to a team, so the issue gets a new number in the other team.
   if ('teamId' in patch && 'number' in entity) patch.number = null;
   return alone(model.update(entity, patch as Partial<Entity>, ctx.nowMs()));
 }
 
-/** Returns null if objects of this kind cannot be deleted. */
+/** Returns null if the object cannot be deleted. */
 async function removal(ctx: Context, models: UndoModels, reverted: RevertedObject): Promise<Operated | null> {
   const { model, entity } = reverted;
   if (!emitsDeletion(model.name)) {

@@ -15,7 +15,6 @@ import {
 const text = (description: string) => Type.String({ description });
 const value = (description: string) => Type.Unknown({ description });
 
-/** Reasons for skipping a field or object. */
 export const skipReasons = ['changed', 'bound', 'deleted', 'gone', 'worked_on', 'irreversible'] as const;
 
 const issue = nullable(

@@ -9,7 +9,7 @@ import { keyOf, type StoredChange } from './stored-changes.ts';
 import { contractOf, type UndoModels } from './models.ts';
 import { valueOf, valuesOf } from './values.ts';
 
-/** Events of an object that are searched for work by others. */
+/** Limit of events of an object that are searched for work by others. */
 const lookedAt = 200;
 /** Limit of ancestors that are followed. */
 const above = 100;
@@ -78,7 +78,7 @@ export async function workOn(
       actor.kind !== 'system' &&
       entityKind !== 'subscriber' &&
       !own.has(actor.id) &&
-      // Restored by the undo of an earlier undo.
+      // Excludes work of the plugin that a person restored by undoing an undo.
       !(actor.kind !== 'plugin' && cause.path.some((step) => own.has(installIn(step)))),
   );
   return work.sort((a, b) => b.sequence - a.sequence)[0] ?? null;
@@ -120,5 +120,5 @@ export async function leadsBack(
   return false;
 }
 
-/** True if deletions of this kind have an event of their own. */
+/** True if the entity has a separate event type for deletions. */
 export const emitsDeletion = (kind: string): boolean => contractOf(kind)?.events.deleted !== undefined;

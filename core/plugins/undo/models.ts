@@ -1,4 +1,4 @@
-// Gives an undo access to entities of any kind.
+// Gives an undo access to the models and operations of all entities.
 import type { Change, Entity } from '../../changes/change.ts';
 import type { AnyModel, EntityModel } from '../../changes/kind.ts';
 import type { RequestedWrite } from '../../changes/staging.ts';
@@ -15,9 +15,9 @@ import type { Op } from '../../store/store.ts';
 export type UndoModel = EntityModel<Entity, Readonly<Record<string, unknown>>>;
 
 export interface UndoModels {
-  /** Undefined for kinds that are no objects of their own, such as a position on a board. */
+  /** Returns undefined for entities that are not separate objects, such as a position on a board. */
   byName(name: string): UndoModel | undefined;
-  /** Returns an operation of a kind, such as its `update`; undefined if there is none. */
+  /** Returns the route of an entity's operation; undefined if there is none. */
   operation(kind: string, name: 'update' | 'delete' | 'restore'): Route | undefined;
   /**
    * Performs operations as the person who undoes, with the role, scopes and rules of a request.
@@ -26,7 +26,7 @@ export interface UndoModels {
   ask(ctx: Context, cause: Cause, writes: readonly RequestedWrite[]): Promise<Operated>;
 }
 
-/** The changes and ops that operations resulted in. */
+/** Changes and ops of performed operations. */
 export interface Operated {
   readonly changes: readonly Change[];
   readonly ops: readonly Op[];
@@ -54,7 +54,7 @@ export function undoModelsOf(models: AllModels, app: () => App): UndoModels {
   };
 }
 
-/** Restores the type of a kind, which the registry erases. */
+/** Restores the type of a model, which the map of all models erases. */
 const modelIn = (models: AllModels, name: string): UndoModel | undefined =>
   models.get(name) as UndoModel | undefined;
 
@@ -80,7 +80,7 @@ export function apiNamesOf(kind: string, fields: readonly string[]): string[] {
   return [...names].filter((name) => !apiFields || name in apiFields || name === 'deletedAt');
 }
 
-/** Returns the kind that a field of the row refers to; undefined if it is no reference. */
+/** Returns the entity that a field of the row refers to; undefined if the field is not a reference. */
 export function referencedKind(kind: string, field: string): string | undefined {
   if (field === 'labelIds') return 'label';
   const match = Object.entries(contractOf(kind)?.fields ?? {}).find(

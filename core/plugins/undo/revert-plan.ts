@@ -18,7 +18,7 @@ export interface Skip {
   /** Field name of the row; null for the whole object. */
   readonly field: string | null;
   readonly reason: SkipReason;
-  /** Later work by others that is no change of the field: an event, or the id of a part. */
+  /** Later work of others on the object: an event, or the id of a child. */
   readonly work?: EventRow | string;
 }
 
@@ -118,7 +118,8 @@ async function takeBackValues(
     if (!said.has(field)) skip(reason, field);
     said.add(field);
   };
-  // Compared with the present values as a whole, because a value that was just reverted must not block the others.
+  // The comparison uses a copy of the present values, because a value that was just reverted must not block
+  // the others.
   const now: FieldValueMap = new Map(reverted.values);
   for (const name of names) {
     const field = fieldOf(name);

@@ -13,7 +13,7 @@ import { storedChangesOf, storedChangesOfInstall, type StoredChangesRow } from '
 import { contractOf, type UndoModels } from './models.ts';
 import { undoAll, undoneAtOnce, undoOne } from './undo.ts';
 
-/** Scopes to write the undone kinds: an undo is a write to the same objects. */
+/** Returns the write scopes of the undone entities, because an undo writes to the same objects. */
 function writesOf(rows: readonly StoredChangesRow[]): string[] {
   const models = new Set(rows.flatMap(({ kinds_json }) => JSON.parse(kinds_json) as string[]));
   return [...models].flatMap((kind) => {

@@ -10,7 +10,7 @@ import type { Skip } from './revert-plan.ts';
 import { keyOf } from './stored-changes.ts';
 import { apiNameOf, type UndoModels } from './models.ts';
 
-/** Events of one object that are searched for the later change. */
+/** Limit of events of one object that are searched for the later change. */
 const lookedAt = 50;
 
 const newestOfIssue = tenantStatement<{ sequence: number }>(
@@ -74,7 +74,10 @@ function changedByOf(event: EventRow | undefined) {
   return { changedBy: { kind, id, name }, eventId: event.id };
 }
 
-/** Returns the newest change of a field or object by anyone but the undone runs; of its events the first, which is the most general. */
+/**
+ * Returns the event of the newest change of a field or object that no undone run made. If the change has
+ * several events, the first is returned, because it is the most general.
+ */
 function changeOf(
   events: readonly EventRow[],
   undone: ReadonlySet<string>,
@@ -88,7 +91,7 @@ function changeOf(
 
 const previousOf = (data: EventRow['data']): object => (data as { previous?: object | null }).previous ?? {};
 
-/** Newest first. */
+/** Returns the newest events of an object, newest first. */
 async function newestEvents(
   { store, scope }: Context,
   { kind, id }: Pick<Skip['change'], 'kind' | 'id'>,

@@ -5,13 +5,11 @@ import type { Cause } from '../../events/origin.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 
-/** One stored change of an object. */
 export interface StoredChange {
   readonly kind: string;
   readonly id: string;
   readonly before: Entity | null;
   readonly after: Entity;
-  /** Cause of the change. */
   readonly cause: Cause;
 }
 
@@ -26,9 +24,8 @@ export interface StoredChangesRow {
   readonly kinds_json: string;
 }
 
-/** Origin of stored changes. */
 export interface StoredChangesOrigin {
-  /** Null for an undo. */
+  /** Null for an undo, and for a proposal that no plugin made. */
   readonly installId: string | null;
   readonly cause: Cause;
   readonly nowMs: number;
@@ -71,8 +68,9 @@ const ofInstall = tenantStatement<StoredChangesRow>(
 const isStored = ({ kind, isSilent }: Change): boolean => !isSilent && !leftAlone.has(kind);
 
 /**
- * Returns the ops that store changes for undo, for the batch that commits them; none if no change needs storing.
- * @param id of the run, proposal or undo
+ * Returns the ops that store changes for undo, for the batch that commits them; none if no change needs
+ * storing.
+ * @param id id of the run, proposal or undo
  */
 export function storeChangesOps(
   scope: Scope,
@@ -94,7 +92,7 @@ export function storeChangesOps(
   ];
 }
 
-/** Fails the batch if another undo came first. */
+/** Returns the op that sets `undone_by`. It fails the batch if another undo has changed the mark before. */
 export function markOp(scope: Scope, id: string, was: string | null, by: string | null): Op {
   return tenantOp(scope, mark, { id, was, by }, { expectRows: 1 });
 }

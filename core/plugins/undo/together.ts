@@ -2,7 +2,10 @@
 
 interface Bond {
   readonly fields: readonly string[];
-  /** If set, the group applies only if this field was changed; otherwise the lead must still have its value from the change. */
+  /**
+   * If set, the whole group applies only if the change modified this field; otherwise only this field must be
+   * unchanged since.
+   */
   readonly lead?: string;
 }
 

@@ -127,7 +127,7 @@ function saidOf(mood: string, changed: number, skipped: readonly { readonly reas
   return `${put}; ${mood}${left}, ${isByOthers ? 'because of later changes by others' : 'for the reasons in `skipped`'}.`;
 }
 
-/** Newest first. */
+/** Returns the changes of all rows, newest first. @throws ApiError validation_failed */
 async function changesOf(ctx: Context, rows: readonly StoredChangesRow[]): Promise<StoredChange[]> {
   const all: StoredChange[] = [];
   for (const { id } of rows) {
@@ -143,7 +143,10 @@ async function changesOf(ctx: Context, rows: readonly StoredChangesRow[]): Promi
 
 const newestCause = (changes: readonly StoredChange[]): Cause => changes[0]!.cause;
 
-/** Marks the undone rows. What an undone undo had reverted counts as not undone again, recursively. */
+/**
+ * Returns the ops that mark the rows as undone. Rows that an undone undo had reverted are marked as not
+ * undone again, recursively.
+ */
 async function markOps(ctx: Context, rows: readonly StoredChangesRow[], by: string): Promise<Op[]> {
   const ops = rows.map(({ id }) => markOp(ctx.scope, id, null, by));
   for (const row of rows) ops.push(...(await followOps(ctx, row, false)));

@@ -1,5 +1,5 @@
-// Splits an object into the single values that an undo compares and reverts. Each label and each custom field of an issue is a value of its
-// own, so that reverting one does not touch those that people set since.
+// Splits an object into the single values that an undo compares and reverts. Each label and each custom field
+// of an issue is a separate value, so that reverting one does not affect those that people set since.
 import { sameValue, type Entity } from '../../changes/change.ts';
 
 /** Keyed by field name of the row; a part of a field has the key `field/part`. */
@@ -50,10 +50,10 @@ export function differing(before: FieldValueMap, after: FieldValueMap): string[]
   return [...new Set([...before.keys(), ...after.keys()])].filter((name) => !isSame(before, after, name));
 }
 
-/** Returns the field of a value. */
+/** Returns the field of a value name such as `labelIds/lbl_…`. */
 export const fieldOf = (name: string): string => name.split('/', 1)[0]!;
 
-/** Returns the patch for `kind.update`: the fields of an entity with some of their values changed. */
+/** Returns the patch for `model.update`: the fields of an entity with some of their values changed. */
 export function patchOf(entity: Entity, moved: FieldValueMap): Record<string, unknown> {
   const patch: Record<string, unknown> = {};
   for (const [name, value] of moved) {
