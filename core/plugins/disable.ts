@@ -1,4 +1,4 @@
-// Disables a plugin that harms others, and notifies the admins of its workspace.
+// Disables a plugin whose runs fail or are killed too often, and notifies the admins of the workspace.
 import { systemAuthor, type Committer } from '../changes/commit.ts';
 import type { Directory } from '../context.ts';
 import { itemsForAdmins } from '../inbox/items.ts';

@@ -32,7 +32,7 @@ interface Ending {
 }
 
 export interface FailureWatch {
-  /** Records how a run ended. Returns the reason if the plugin must be disabled now, else null. */
+  /** Records the outcome of a run. Returns the reason if the plugin must be disabled now, otherwise null. */
   note(installId: string, ending: Ending): DisableReason | null;
   forget(installId: string): void;
 }

@@ -1,4 +1,4 @@
-// Limits and isolation of each kind of handler, in one table.
+// Defines limits and isolation of each kind of handler.
 import type { HandlerKind } from '../../sdk/plugin/handlers.ts';
 
 export type { HandlerKind } from '../../sdk/plugin/handlers.ts';
@@ -55,7 +55,7 @@ export const traitsOf: Readonly<Record<HandlerKind, Traits>> = {
     callCharsMax: callChars,
     isRetried: false,
   },
-  /** Handles requests to an inbound route; anyone who knows its URL can send them. */
+  /** Called for a request to an inbound route; anyone who has its URL can send requests. */
   route: {
     title: 'Route',
     cpuMs: often,

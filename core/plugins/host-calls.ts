@@ -18,7 +18,7 @@ export interface HostCall {
 /** Keyed by call name, such as `issues.get`. */
 export type HostCalls = ReadonlyMap<string, HostCall>;
 
-/** Former names of calls, which installed packages still use: former name → present name. */
+/** Former names of calls that installed packages still use, mapped to the present names. */
 export const earlierNames: Readonly<Record<string, string>> = { 'comments.add': 'comments.create' };
 
 /** @throws Error if a contract names a call that no plugin can make */
@@ -45,7 +45,7 @@ function hostCallOf(contract: Contract, name: string, route: Route | undefined):
   if (route?.kind !== 'read' && route?.kind !== 'write')
     throw new Error(`The host call ${name} has no route that reads or writes.`);
   const isRead = route.kind === 'read';
-  // The guest exposes a call by the scope of its namespace, so the route must need the same scope.
+  // The guest exposes a call by the scope of its namespace, so the route must require the same scope.
   if (route.scope !== scopeOfContract(contract, isRead ? 'read' : 'write'))
     throw new Error(`The host call ${name} needs the scope ${route.scope}.`);
   return { route, takes: takesOf(name, route), isRead };

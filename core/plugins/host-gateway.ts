@@ -15,7 +15,6 @@ import type { OwnValues } from './kv/own.ts';
 import type { OwnOneTimeJobs } from './one-time-jobs/own.ts';
 import type { Outside } from './outside/fetch.ts';
 
-/** The in-process API for plugins. */
 export interface HostGateway {
   /** Performs an API request. The body of the response is JSON text for the guest. */
   readonly call: Caller<string>;

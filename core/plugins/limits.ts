@@ -1,4 +1,5 @@
-// Limits of a run: the values of the manifest, capped by the host. docs/spec/plugins.md › Limits.
+// Determines the limits of a run: the values of the manifest, capped by the host. docs/spec/plugins.md ›
+// Limits.
 import type { PluginManifest } from '../../sdk/plugin/manifest.ts';
 import type { RunLimits } from '../sandbox/supervisor.ts';
 import { traitsOf, type HandlerKind } from './handler-kinds.ts';

@@ -19,7 +19,6 @@ import { runUnit, type RunUnit } from './runs/units.ts';
 import { createMatcher } from './subscription-matcher.ts';
 
 export interface Planner {
-  /** Plans the runs of new events. */
   readonly plan: ConsumerOptions<RunUnit>['plan'];
   /** Returns ops that queue the runs of one install for those past events that match its subscriptions. */
   runsFor(scope: Scope, installId: string, events: readonly EventRow[]): Promise<readonly Op[]>;
@@ -72,7 +71,7 @@ export function createPlanner(options: PlannerOptions): Planner {
   };
 
   return {
-    // Events from before the plugin was installed, or while it was disabled, are skipped.
+    // Events that precede the installation, or that occurred while the plugin was disabled, are skipped.
     plan: (scope, events, isMeant, isNew) =>
       planFor(
         scope,
@@ -149,7 +148,6 @@ function unstoredOfRoot(queue: UnitQueue<RunUnit>, { workspaceId }: Scope, root:
   return count;
 }
 
-/** Returns ops that insert and queue a run. */
 function queueUnitOps(
   { queue, remember }: PlannerOptions,
   scope: Scope,

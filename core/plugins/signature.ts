@@ -1,4 +1,5 @@
-// Signatures of plugin packages: detached Ed25519 (RFC 8032) over the canonical JSON of the whole package, manifest and code alike.
+// Signs plugin packages and verifies their signatures: detached Ed25519 (RFC 8032) over the canonical JSON of
+// the whole package, manifest and code alike.
 import {
   createHash,
   createPrivateKey,

@@ -17,7 +17,7 @@ export function sourceMapLookupOf(sourceMap: PackageSourceMap | null | undefined
   return (line, column) => {
     if (line < 1 || column < 1) return null;
     const original = originalPositionFor(map, { line, column: column - 1 });
-    // Older packages were not checked for mappings to missing sources or lines.
+    // Packages installed by older server versions may have mappings to missing sources or lines.
     if (!original.source || original.line < 1 || original.column < 0) return null;
     return { file: original.source, line: original.line, column: original.column + 1 };
   };

@@ -63,7 +63,6 @@ export interface PluginWorkersOptions {
   readonly app: () => App;
   readonly registry: Registry;
   readonly failures: FailureWatch;
-  /** True if runs are recorded. */
   readonly record: boolean;
   readonly usage: Usage;
   /** True once the process stops; unfinished work continues after the next start. */

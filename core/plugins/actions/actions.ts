@@ -142,7 +142,7 @@ function runOf(ctx: Context, install: Install, name: string, input: RunInput): N
 
 const gateways = new WeakMap<App, HostGateway>();
 
-/** Returns the target, read through the API with the rights common to caller and plugin. */
+/** Reads the target through the API with the rights that caller and plugin have in common. */
 async function targetOf(
   ctx: Context,
   install: Install,

@@ -27,7 +27,7 @@ import { createTrials, type TryOn, type Version } from './trial.ts';
 const pageEvents = 200;
 /** CPU time limit of one backtest, in milliseconds. */
 const cpuMsMax = 10 * 60_000;
-/** Concurrent runs of one backtest. */
+/** Limit of concurrent runs of one backtest. */
 const underWayMax = 4;
 /** Longest wait for live runs before each run of a backtest, in milliseconds. */
 const politeMs = 50;

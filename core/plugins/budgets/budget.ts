@@ -1,4 +1,5 @@
-// Daily budget of an install: CPU time, runs, host calls and bytes sent outside, per UTC day. docs/spec/plugins.md › Budgets.
+// Defines the daily budget of an install: CPU time, runs, host calls, and bytes sent to and received from
+// other hosts, per UTC day. docs/spec/plugins.md › Budgets.
 import { hostBudget, type InstallBudget } from '../installs/contract.ts';
 
 export type Quantity = keyof typeof hostBudget;

@@ -6,10 +6,10 @@ import { spentOf, words, type BudgetAmounts } from './budget.ts';
 export interface Meter {
   /** True if the budget was exhausted when the attempt started. */
   readonly isSpent: boolean;
-  /** Counts a host call. @throws CallError quota_exceeded */
+  /** @throws CallError quota_exceeded */
   takeCall(): void;
   useScope(scope: string): void;
-  /** Counts bytes that are sent to or received from another host. @throws CallError quota_exceeded */
+  /** Counts bytes sent to or received from another host. @throws CallError quota_exceeded */
   chargeEgress(bytes: number): void;
   readonly calls: number;
   readonly egressBytes: number;

@@ -71,7 +71,7 @@ export interface Usage {
   begin(scope: Scope, install: Install): Promise<BegunRun>;
   /** Returns the meter of one attempt, which limits calls and egress to the rest of the budget. */
   meter(scope: Scope, install: Pick<Install, 'id' | 'budget'>): Promise<Meter>;
-  /** Counts an ended attempt. */
+  /** Counts an ended attempt in memory; the returned ops store the counts. */
   charge(install: Pick<Install, 'id'>, meter: Meter, cpuMs: number): Charge;
   /** Writes all pending counts; resolves when they are stored. */
   written(): Promise<void>;

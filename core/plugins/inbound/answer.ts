@@ -19,7 +19,7 @@ interface Refused {
   readonly unsendable: string;
 }
 
-/** Reports an invalid member of a response; the message names it and says what is valid. */
+/** Error for an invalid member of a response; the message names the member and says what is valid. */
 class Unsendable extends Error {
   constructor(member: string, fix: string) {
     super(`${member.slice(0, 80)}: ${fix}`);

@@ -1,4 +1,4 @@
-// Consents to or refuses a pending version, and rolls back to an earlier one.
+// Accepts or refuses a pending version, and rolls back to an earlier version.
 import type { Static } from 'typebox';
 import type { ChangeSet } from '../../changes/change.ts';
 import { requireVersion, updated } from '../../changes/operations.ts';

@@ -5,7 +5,7 @@ import type { Install } from './schema.ts';
 /** Number of approved runs that end a probation. */
 export const probationRuns = 20;
 
-/** Describes the probation of an install, and how to end it. */
+/** Returns the message about a probation, with the ways to end it. */
 export function probationSentence({
   pluginId,
   probationLeft,

@@ -1,4 +1,5 @@
-// Time zone of a schedule in a manifest. `tz` is the former name of `timeZone`, which installed packages still use.
+// Reads and checks the time zone of a schedule in a manifest. `tz` is the former name of `timeZone`, which
+// installed packages still use.
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { checkZone } from '../../lib/zone.ts';
 import { invalidField } from '../../lib/errors.ts';

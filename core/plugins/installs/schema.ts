@@ -1,4 +1,4 @@
-// Storage and API representation of installs, and the request bodies that create and update them.
+// Defines the stored fields and the API schemas of installs.
 import { Type, type TObject, type TSchema } from 'typebox';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { json, plain } from '../../changes/columns.ts';

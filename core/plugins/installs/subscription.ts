@@ -20,7 +20,7 @@ type Stored = SubscriptionSource & {
   readonly deletedAt: number | null;
 };
 
-/** The part of an install that determines the events it receives. */
+/** Part of an install that determines which events it receives. */
 export interface InstallSubscription {
   readonly on: PluginManifest['on'] | null;
   readonly scopes: PluginManifest['scopes'] | null;

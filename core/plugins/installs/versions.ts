@@ -1,4 +1,5 @@
-// Stores the versions that an install has run, each with its grant and settings, so that one request can roll back.
+// Stores the versions that an install has run, each with its grant and settings, for a rollback in one
+// request.
 import { Type } from 'typebox';
 import type { PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { isoTime } from '../../changes/operations.ts';

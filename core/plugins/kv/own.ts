@@ -20,7 +20,7 @@ import {
 } from './entries.ts';
 import { isSameJson } from './same-json.ts';
 
-/** Reports a value that cannot be written; the guest receives `code` and message. */
+/** Error for a value that cannot be written; the guest receives `code` and message. */
 export class ValueError extends Error {
   readonly code: 'validation_failed' | 'quota_exceeded';
   constructor(code: ValueError['code'], message: string) {

@@ -1,5 +1,5 @@
-// Implements `fetch` for plugins: only requests that the manifest permits, sent through the egress guard, and answered once for all
-// attempts of a run.
+// Implements `fetch` for plugins. It sends only requests that the manifest permits, through the egress guard,
+// and gives all attempts of a run the same answer.
 import type { NetRequest } from '../../../sdk/plugin/manifest.ts';
 import { EgressError } from '../../lib/egress/error.ts';
 import type { Egress, EgressResponse } from '../../lib/egress/egress.ts';
@@ -28,7 +28,7 @@ const fetchesMax = 10;
 const fetchMs = 5_000;
 const answerBytesMax = 1024 * 1024;
 
-/** Sends the requests of one run to other servers. */
+/** Sends the requests of one attempt to other servers. */
 export interface Outside {
   /** @param input untrusted request of the guest. @returns JSON. @throws CallError */
   ask(input: unknown): Promise<string>;

@@ -1,4 +1,5 @@
-// Repeats the writes of a run as the plugin under its present grant: API writes through the API, own calls directly.
+// Repeats the writes of a run as the plugin, with its present grant. API writes are requests to the API; own
+// calls are executed directly.
 import type { RequestedWrite, Staging } from '../../changes/staging.ts';
 import type { Actor, Cause } from '../../events/origin.ts';
 import type { App } from '../../http/app.ts';

@@ -26,7 +26,6 @@ function isUpdate(route: Route): boolean {
   return !makes(route) && !route.name.endsWith('.delete') && !route.name.startsWith('comments.');
 }
 
-/** Returns the fields that a request writes, by their API names. */
 export function apiFieldsOf(route: Route, body: unknown): string[] {
   return apiFieldsFor(route, fieldsOf(route, body));
 }
@@ -85,7 +84,7 @@ export function fieldModesOf(modes: InstallModes, known: ModeFields): ReadonlyMa
   return byName;
 }
 
-/** Returns the API names, for messages. */
+/** Returns the API names without the other accepted names, for messages. */
 function modeFieldNames(known: ModeFields): string[] {
   return [...known].flatMap(([name, means]) => (means.includes(name) ? [name] : [])).sort();
 }

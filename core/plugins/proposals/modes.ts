@@ -27,7 +27,8 @@ export function modeOfWrite(
   const of = (name: EffectClass): InstallMode => modes[name] ?? mode;
   if (isDeletion(write)) return modes.delete ?? (mode === 'apply' ? 'propose' : mode);
   const byField = fieldModesOf(modes, known);
-  // A field's mode applies to every write that changes it: moving a card on a board changes the state of its issue.
+  // The mode of a field applies to every write that changes the field: moving a card on a board changes the
+  // state of its issue.
   const moved = byField.size === 0 ? [] : movedFields(write).flatMap((field) => byField.get(field) ?? []);
   const byClass = (name: EffectClass): InstallMode => strictest([of(name), ...moved]);
   if (route.name.startsWith('comments.')) return byClass('comment');

@@ -1,5 +1,5 @@
-// Flight recorder: stores the inputs, calls and answers of each run in the batch that ends it. During the run it holds only references.
-// Its limits are those of docs/spec/plugins.md › Recordings.
+// Stores the inputs, calls and answers of each run in the batch that ends it. During the run, only references
+// are collected. docs/spec/plugins.md › Recordings defines the limits.
 import { LRUCache } from 'lru-cache';
 import { FairQuota } from '../../lib/fairness/fair-quota.ts';
 import { dayMs } from '../../lib/time.ts';
@@ -18,7 +18,7 @@ const trackedInstallsMax = 10_000;
 /** Limit of characters in the long tapes of all runs together. */
 const tapeQuotaChars = 64 * 1024 * 1024;
 
-/** A job for the sandbox, with its tape if it is recorded. */
+/** Job for the sandbox, with a tape if the run is recorded. */
 export interface TapedJob extends Omit<SandboxJob, 'call' | 'tape'> {
   readonly tape?: RunTape;
 }

@@ -1,8 +1,9 @@
-// Format of a recording: everything that a handler could observe, and how the run ended. The same code with the same recording runs
-// identically, bit for bit, except for `cpuLeftMs`. docs/spec/plugins.md › Recordings.
+// Defines the format of a recording: everything that a handler could observe, and how the run ended. The same
+// code with the same recording runs identically, bit for bit, except for `cpuLeftMs`. docs/spec/plugins.md ›
+// Recordings.
 import type { CallAnswer, GuestProgress, RunLimits, RunUsage, SandboxJob } from '../../sandbox/supervisor.ts';
 
-/** A call without an answer when the run ended. */
+/** Call that had no answer when the run ended. */
 export interface UnansweredCall {
   /** Number of the call in call order, from 1; timers are calls of `sleep`. */
   readonly call: number;
@@ -34,7 +35,7 @@ export interface RecordedEnd {
 
 export interface Recording {
   readonly format: 1;
-  /** Hash of the code that ran. */
+  /** SHA-256 of the code that ran, in hex. */
   readonly sha256: string;
   readonly handler: SandboxJob['handler'];
   readonly limits: RunLimits;

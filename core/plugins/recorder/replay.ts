@@ -12,7 +12,7 @@ import { firstDifference } from './difference.ts';
 import { endOf } from './recorder.ts';
 import { callsInOrder, type RecordedCall, type RecordedEnd, type Recording } from './recording.ts';
 
-/** The first difference from the recording. */
+/** First difference between the replay and the recording. */
 export interface Divergence {
   /** Number of the differing call in call order, from 1; null if the ends or logs differ. */
   readonly call: number | null;
@@ -24,7 +24,7 @@ export interface Divergence {
    * if only one side made the call, or the operations differ.
    */
   readonly field: string;
-  /** Null if that side has no value. */
+  /** Null if the recording has no such value; `replayed` likewise. */
   readonly recorded: unknown;
   readonly replayed: unknown;
 }

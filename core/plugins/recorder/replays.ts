@@ -20,7 +20,7 @@ import type { RunReplayInput } from './schema.ts';
 import { replay, ReplayInterrupted, type Replayed } from './replay.ts';
 import { findRecording, recordingFacts } from './rows.ts';
 
-/** Limit per install. */
+/** Limit of replays of one install per minute. */
 const replaysPerMinuteMax = 10;
 /** Limit of running and queued replays. One member gets at most a quarter of the slots, one workspace half. */
 const queuedMax = 32;

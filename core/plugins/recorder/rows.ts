@@ -3,7 +3,6 @@ import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope, type Store } from '../../store/store.ts';
 import { decodeRecording, type Recording } from './recording.ts';
 
-/** Metadata of a recording. */
 export interface RecordingFacts {
   readonly bytes: number;
   /** Unix milliseconds. */

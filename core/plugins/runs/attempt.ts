@@ -96,7 +96,6 @@ export interface Attempts {
   forget(runId: string): void;
 }
 
-/** An attempt in progress. */
 type ActiveAttempt = Pick<RunAttempt, 'install' | 'staged' | 'cause' | 'startedAt' | 'modes' | 'meter'> & {
   readonly leased: TriedRun;
   readonly calls: CallRecord[];
@@ -104,7 +103,7 @@ type ActiveAttempt = Pick<RunAttempt, 'install' | 'staged' | 'cause' | 'startedA
 
 export function createAttempts(options: AttemptOptions): Attempts {
   const { clock } = options;
-  /** Created on first use, because the app is not available before. */
+  /** The gateway is created on first use, because the app is not available before. */
   let gateway: HostGateway | undefined;
   const stagings = createStagings(options);
 

@@ -8,7 +8,6 @@ import { tenantStatement } from '../../store/statement.ts';
 import { tenantOp, type Op, type Scope } from '../../store/store.ts';
 import { queueRunOps, type NewRun, type RunRow } from './rows.ts';
 
-/** Limit of runs per firing. */
 const runsPerFiringMax = 200;
 
 const setProgress = tenantStatement(

@@ -59,7 +59,10 @@ export interface PreviewOptions {
   readonly committer: Pick<Committer, 'preview'>;
 }
 
-/** Returns the effects of unwritten changes, with their values. @param outcomeOf outcome of each change; absent for a trial */
+/**
+ * Returns the effects of unwritten changes, with their values.
+ * @param outcomeOf returns the outcome of a change; absent for a trial
+ */
 export async function previewEffects(
   { store, committer }: PreviewOptions,
   at: { readonly scope: Scope; readonly directory: Directory },

@@ -8,7 +8,7 @@ import type { RunRow } from './rows.ts';
 export interface RunError {
   readonly code: string;
   readonly message: string;
-  /** Formatted as `plugin.ts:14:9`; absent if nothing was thrown. */
+  /** Place in the author's source, such as `plugin.ts:14:9`; absent if the stack has none. */
   readonly at?: string;
   /** Frames of the plugin's code, innermost first. */
   readonly stack?: readonly string[];

@@ -46,7 +46,6 @@ export function jobOf(leased: TriedRun, install: Install, input: RunJobInput) {
   };
 }
 
-/** Returns the input of the handler as JSON. */
 function inputTextOf(
   { run, event, input }: TriedRun,
   install: Install,
@@ -77,7 +76,7 @@ function renderedFor(install: Install, event: EventRow): unknown {
   return redactEvent(rightsOfInstall(install), renderEvent(event));
 }
 
-/** Returns the scopes of the run for `ctx.has`: those granted, limited to those of the caller. */
+/** Returns the scopes for `ctx.has`: the granted ones, limited to those of the caller. */
 function scopesOf(install: Install, caller: RunCaller | undefined): readonly string[] {
   if (!caller) return install.grant;
   const { scopes, narrowed } = rightsFor(rightsOfInstall(install), caller);

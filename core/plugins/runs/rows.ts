@@ -204,7 +204,7 @@ export function queueRunOp(
   );
 }
 
-/** Returns the row of a run as just queued. */
+/** Returns the row of a run that has just been queued. */
 export function queuedRow(run: NewRun, nowMs: number): RunRow {
   return {
     id: run.id,
@@ -324,7 +324,7 @@ export async function runsOfRoot(store: Store, scope: Scope, rootEventId: string
   return (await store.readOne(scope, countOfRoot, { rootEventId }))?.count ?? 0;
 }
 
-/** Returns the id of an open run of a schedule, if there is one. */
+/** Returns the id of an open run of a schedule; undefined if there is none. */
 export async function findOpenRun(
   store: Store,
   scope: Scope,

@@ -92,7 +92,7 @@ const findPlugin = tenantStatement<Omit<RanBy, 'pluginVersion'>>(
    WHERE workspace_id = :ws AND id = :id`,
 );
 
-/** Returns the plugin of a run. @param install at the last attempt; absent without an attempt */
+/** Returns the plugin of a run. @param install install at the last attempt; absent without an attempt */
 export async function ranBy(
   store: Store,
   scope: Scope,

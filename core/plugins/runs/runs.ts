@@ -86,7 +86,7 @@ export async function getRun(ctx: Context, id: string, activity: RunActivity) {
   return toReaderResponse(ctx, showRun(row, activity, { recording: recordings.get(id), deferredBy }));
 }
 
-/** Finds a run, storing it first if it has no row yet. */
+/** Finds a run. If it has no row yet, the runs of the workspace are stored first. */
 export async function findRunNow(
   ctx: Context,
   id: string,

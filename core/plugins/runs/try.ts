@@ -75,7 +75,10 @@ export function createTryRun(options: TryOptions): TryRun {
   const { registry, later, verdicts } = options;
   const begin = createBegin(options);
 
-  /** True if the plugin was upgraded, restricted, paused or removed during the attempt, which then ran with outdated rights. */
+  /**
+   * True if code, grant or modes of the plugin changed during the attempt, or the plugin was disabled or
+   * removed. The attempt then ran with outdated rights.
+   */
   const hasChanged = async ({ item }: LeasedRun, install: Install): Promise<boolean> => {
     const now = await registry.active(item.scope, install.id);
     return (

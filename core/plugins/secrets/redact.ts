@@ -27,7 +27,7 @@ function formsOf(secret: string): string[] {
   return [...forms].sort((a, b) => b.length - a.length);
 }
 
-/** @param secrets by name; at least 8 characters each, so that no ordinary text matches */
+/** @param secrets values by name; at least 8 characters each, so that no ordinary text matches */
 export function createRedact(secrets: ReadonlyMap<string, string>): (text: string) => string {
   const forms = [...secrets].flatMap(([name, secret]) =>
     formsOf(secret).map((form) => ({ form, shown: `[secret ${name}]` })),

@@ -24,7 +24,7 @@ export interface ShadowRules extends PackageRules {
   readonly shadows: Pick<ShadowWork, 'begin' | 'stop' | 'seen'>;
 }
 
-/** @throws ApiError not_found, validation_failed, conflict */
+/** @throws ApiError not_found, validation_failed, forbidden, conflict */
 export async function beginShadow(
   ctx: Context,
   pluginId: string,

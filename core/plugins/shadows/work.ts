@@ -25,7 +25,7 @@ import { allRunningShadows, storeShadowOp, stopShadowOp, valuesOfInstall, type S
 const waitingMax = 100;
 const differencesMax = 100;
 const fieldsMax = 50;
-/** The report is written at least after this number of runs. */
+/** Number of counted runs after which the report is stored; it is also stored when the queue is empty. */
 const runsPerReport = 50;
 
 /** An ended run of an event, with its writes. */
@@ -266,7 +266,8 @@ function besideOf({ code, settings }: RequestedVersion, real: Install): Install 
   const granted = expandScopes(real.grant);
   const requests = real.manifest.scopes ?? {};
   const isNarrowed = Object.values(requests).some((one) => 'where' in one || 'fields' in one);
-  // Narrowing one scope also narrows the scopes that it includes, so all requests of the installed version are taken over.
+  // Narrowing one scope also narrows the scopes that it includes, so the requests of the installed version
+  // replace those of the other one.
   const manifest = isNarrowed ? { ...code.manifest, scopes: requests } : code.manifest;
   const grant = isNarrowed
     ? real.grant

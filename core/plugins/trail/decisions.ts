@@ -11,7 +11,7 @@ import {
   type TrailRun,
 } from './rows.ts';
 
-/** Depth to which undos of undos are followed. */
+/** Limit of the depth to which undos of undos are followed. */
 const undosDeep = 5;
 
 export interface TrailDecisions {

@@ -109,7 +109,7 @@ function commitsOf(events: readonly EventRow[]): Commit[] {
   return [...byCommit.values()].map(([first, ...others]) => [first!, ...others]);
 }
 
-/** Returns the name of the member, if there is one, instead of the name of the key. */
+/** Returns the name of the member instead of the name of the member's key. */
 function nameOfActor({ name, memberId }: EventRow['actor'], { members }: Directory): string {
   return (memberId === undefined ? undefined : members.get(memberId)?.name) ?? name;
 }

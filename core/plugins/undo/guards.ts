@@ -1,4 +1,4 @@
-// Checks for obstacles to an undo other than changed values.
+// Checks for reasons, other than changed values, that prevent an undo.
 import type { Entity } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
 import type { EventRow } from '../../events/event.ts';

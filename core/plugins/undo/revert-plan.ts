@@ -22,10 +22,9 @@ export interface Skip {
   readonly work?: EventRow | string;
 }
 
-/** An object that is being reverted. */
 export interface RevertedObject {
   readonly model: UndoModel;
-  /** Present state. */
+  /** State of the object before the undo. */
   readonly entity: Entity;
   /** Values after the undo so far. */
   readonly values: Map<string, unknown>;

@@ -26,7 +26,7 @@ const newestOfObject = tenantStatement<{ sequence: number }>(
 
 /**
  * @param after objects after the undo, by `keyOf`
- * @param undone ids of the undone runs, whose own changes are no obstacle
+ * @param undone ids of the undone runs, whose own changes do not prevent an undo
  */
 export async function showSkipped(
   ctx: Context,

@@ -29,14 +29,14 @@ export interface StoredChangesOrigin {
   readonly installId: string | null;
   readonly cause: Cause;
   readonly nowMs: number;
-  /** Ids that the undo reverts; set only for an undo. */
+  /** Ids of the reverted runs, proposals and undos; set only for an undo. */
   readonly undid?: readonly string[];
 }
 
 const level = 1;
 /**
- * Entities that an undo skips: an announcement writes no object, an approved proposal has its own undo, and a notification has already been
- * read.
+ * Entities that are not stored for undo: an announcement writes no object, an approved proposal has a
+ * separate undo, and a notification has already been read.
  */
 const leftAlone: ReadonlySet<string> = new Set(['announcement', 'proposal', 'inbox_item']);
 
@@ -64,7 +64,7 @@ const ofInstall = tenantStatement<StoredChangesRow>(
      AND created_at >= :since AND created_at < :until AND undone_by IS NULL ORDER BY created_at DESC, id DESC LIMIT :limit`,
 );
 
-/** Excludes own values of plugins and internal rows, which have no events. */
+/** Excludes stored values of plugins and internal rows, which have no events. */
 const isStored = ({ kind, isSilent }: Change): boolean => !isSilent && !leftAlone.has(kind);
 
 /**

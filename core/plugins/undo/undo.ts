@@ -24,7 +24,7 @@ import {
 import { contractOf, type UndoModels } from './models.ts';
 import { showSkipped } from './skipped.ts';
 
-/** Limit of runs per undo. */
+/** Limit of undone runs and proposals per request. */
 export const undoneAtOnce = 200;
 /** Limit of changes per undo. */
 const changesMax = 2_000;

@@ -5,7 +5,7 @@ import { sameValue, type Entity } from '../../changes/change.ts';
 /** Keyed by field name of the row; a part of a field has the key `field/part`. */
 export type FieldValueMap = ReadonlyMap<string, unknown>;
 
-/** Base fields, fields joined from other rows, commit-assigned fields, and fields that the service derives. */
+/** Base fields, fields joined from other rows, commit-assigned fields, and fields that the server derives. */
 const notOwn: ReadonlySet<string> = new Set([
   'id',
   'version',
@@ -45,7 +45,6 @@ export function isSame(values: FieldValueMap, others: FieldValueMap, name: strin
   return sameValue(valueOf(values, name), valueOf(others, name));
 }
 
-/** Returns the names of the differing values. */
 export function differing(before: FieldValueMap, after: FieldValueMap): string[] {
   return [...new Set([...before.keys(), ...after.keys()])].filter((name) => !isSame(before, after, name));
 }
