@@ -16,10 +16,7 @@ interface Traits {
   readonly isFresh: boolean;
   /** Limit of characters in the arguments and answers of the host calls of one run. */
   readonly callCharsMax: number;
-  /**
-   * True if failed attempts are retried later. False if a caller waits for the answer and can repeat the
-   * call.
-   */
+  /** True if failed attempts are retried later. False if a caller waits and can repeat the call. */
   readonly isRetried: boolean;
 }
 

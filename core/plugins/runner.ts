@@ -77,7 +77,8 @@ export function createRunner(options: RunnerOptions): Runner {
       if (deferredBy) await putOff(leased, deferredBy.untilMs);
       else await tryUntilEnded({ ...leased, isSpent: spent !== null });
     } finally {
-      // A deferred run is checked as well, because the budget may have changed before it was deferred.
+      // The budget is checked after a deferral as well, because it may have changed before the run was
+      // deferred.
       if (ended() || deferredBy) options.waits.look(scope, install.id);
     }
   };

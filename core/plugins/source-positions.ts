@@ -4,8 +4,8 @@ import { decodedMappings, originalPositionFor, TraceMap } from '@jridgewell/trac
 import { PackageError, type PackageSourceMap, type SourceLocation } from '../../sdk/plugin/manifest.ts';
 
 /**
- * Returns the source location of a location in the bundle; null if the map has none. Lines and columns start
- * at 1.
+ * Returns the place in the author's source for a place in the bundle; null if the map has none. Lines and
+ * columns start at 1.
  */
 export type SourceMapLookup = (line: number, column: number) => SourceLocation | null;
 
@@ -40,7 +40,7 @@ function traceMapOf(sourceMap: PackageSourceMap): TraceMap {
   return new TraceMap({ ...sourceMap, sources: [...sourceMap.sources], names: [] });
 }
 
-/** Location in the bundle, as it appears in stack traces of the sandbox. */
+/** Place in the bundle, as it appears in stack traces of the sandbox. */
 const inBundle = /plugin\.js:(\d{1,9}):(\d{1,9})/g;
 const frame = /^\s*at (?:(.{1,200}) \()?plugin\.js:(\d{1,9}):(\d{1,9})\)?$/;
 

@@ -88,7 +88,7 @@ export interface PluginWorkers {
 export function createWorkers(options: PluginWorkersOptions): PluginWorkers {
   const { clock, owner, seen, registry, isStopping } = options;
   const { store, sealing, log, ids, ledger, fairQueue, outcomeCounter, mayWork, baseUrl } = options.services;
-  /** A clock that is set back moves the due times of this work, which has no other times to move. */
+  /** If the clock is set back, only the due times of this work move. */
   const queueOptions = { store, clock, log, owner, seen, mayWork, setBack: () => [] };
 
   const stateOps: PluginWorkers['stateOps'] = (install, { scope }): readonly Op[] => [

@@ -19,7 +19,7 @@ export interface CountOptions {
   readonly committer: Committer;
   readonly directoryOf: (scope: Scope) => Directory | Promise<Directory>;
   readonly pages: BackfillPages;
-  /** True when the process stops; an interrupted count begins again after the next start. */
+  /** True once the process stops; unfinished work continues after the next start. */
   readonly stopped: () => boolean;
 }
 

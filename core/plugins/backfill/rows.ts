@@ -90,10 +90,7 @@ export const backfillsOfInstall = tenantStatement<BackfillRow>(
   'plugin_gaps.of_install',
   `SELECT ${columns} FROM plugin_gaps WHERE workspace_id = :ws AND install_id = :installId ORDER BY created_at, id`,
 );
-/**
- * Selects the events with the given roots (`:roots`, a JSON array of event ids) for which an install has a
- * run.
- */
+/** Selects events by root (`:roots`, a JSON array of event ids) for which an install has a run. */
 export const metEvents = tenantStatement<{ event_id: string }>(
   'runs.met_events',
   `SELECT event_id FROM runs INDEXED BY runs_root WHERE workspace_id = :ws AND root_event_id IN (SELECT value FROM json_each(:roots))

@@ -97,7 +97,7 @@ export interface BegunRun {
 export interface Charge {
   /** Ops for the batch that ends the attempt. */
   readonly ops: readonly Op[];
-  /** Must be called with the outcome of that batch. */
+  /** Must be called with the outcome of the batch that contains `ops`. */
   ended(of: { readonly isWritten: boolean; readonly isCounted: boolean }): void;
 }
 

@@ -1,5 +1,5 @@
-// Validates the network permissions of a manifest and checks requests against them. The parser is the one for
-// outgoing requests, so that the approved target is the requested one.
+// Validates the network permissions of a manifest and checks requests against them. All URLs go through the
+// parser for outgoing requests, so that the approved target is the requested one.
 import type { NetRequest, PluginManifest, SecretRequest } from '../../../sdk/plugin/manifest.ts';
 import { EgressError } from '../../lib/egress/error.ts';
 import { parseTarget } from '../../lib/egress/target.ts';

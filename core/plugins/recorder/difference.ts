@@ -8,7 +8,6 @@ export interface Difference {
   readonly other: unknown;
 }
 
-/** Returns null for equal values. */
 export function firstDifference(one: unknown, other: unknown): Difference | null {
   /**
    * Values still to compare, next one last. The stack is explicit, because values may be nested deeper than

@@ -24,7 +24,7 @@ export interface Divergence {
    * if only one side made the call, or the operations differ.
    */
   readonly field: string;
-  /** Null if the recording has no such value; `replayed` likewise. */
+  /** Recorded value; null if there is none. */
   readonly recorded: unknown;
   readonly replayed: unknown;
 }

@@ -44,8 +44,8 @@ type EmittedEvents = RunRecord['events'];
 const delayed = { commitDelayMs: backgroundCommitDelayMs };
 
 /**
- * Commits the end of an attempt. The check for a row is here and not earlier, because the run may have just
- * got its row.
+ * Commits the end of an attempt. The check for a row is made here and not earlier, because the run may have
+ * received a row during the attempt.
  */
 export async function commitEnding(
   options: BatchOptions,

@@ -119,7 +119,7 @@ async function update(ctx: Context, models: UndoModels, reverted: RevertedObject
   const { follows } = model;
   // Changes stored by an earlier server version lack fields that were added since.
   const patch = follows && follows.from in own ? { ...follows.of(ctx, entity, own), ...own } : own;
-  // Issue numbers belong to a team, so the issue gets a new number in the other team.
+  // Issue numbers belong to a team, so an issue that the undo moves to another team gets a new number.
   if ('teamId' in patch && 'number' in entity) patch.number = null;
   return alone(model.update(entity, patch as Partial<Entity>, ctx.nowMs()));
 }
