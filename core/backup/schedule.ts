@@ -111,7 +111,7 @@ function reasonOf(error: unknown, { folder }: ScheduleOptions): string {
 }
 
 const tooLongAgo = ({ atMs }: Last): string =>
-  `The last backup is from ${new Date(atMs).toISOString()}, which is too long ago.`;
+  `The last backup is from ${new Date(atMs).toISOString()}, and a newer one is overdue. Check the log for failed backups.`;
 
 const isRaised = (problems: Problems): boolean => problems.list().some(({ kind }) => kind === 'backup');
 

@@ -174,7 +174,7 @@ function changesOf<E extends Entity, W extends Wire>(
     }),
     followedBy(later) {
       if (later.kind !== spec.name || later.id !== after.id)
-        throw new Error('Only changes of one entity follow each other.');
+        throw new Error('A change can be followed only by another change of the same entity.');
       return changeOf(before, { ...(later.after as E), version: after.version });
     },
   });

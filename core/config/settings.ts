@@ -92,7 +92,7 @@ export const keys = {
   metricsHost: {
     env: 'TATAMI_METRICS_HOST',
     fallback: '127.0.0.1',
-    text: 'Address of /metrics, which needs no key.',
+    text: 'Listen address of /metrics; no key is required.',
   },
   readBudget: {
     env: 'TATAMI_READ_BUDGET',
@@ -102,37 +102,37 @@ export const keys = {
   keepRuns: {
     env: 'TATAMI_KEEP_RUNS',
     fallback: '14',
-    text: 'Retention of plugin runs after their end, in days; `forever` keeps them.',
+    text: 'Retention of plugin runs after their end, in days; `forever` for no limit.',
   },
   keepRecordings: {
     env: 'TATAMI_KEEP_RECORDINGS',
     fallback: '14',
-    text: 'Retention of recordings of plugin runs after the end of the run, in days; `forever` keeps them.',
+    text: 'Retention of recordings of plugin runs after the end of the run, in days; `forever` for no limit.',
   },
   keepDeliveries: {
     env: 'TATAMI_KEEP_DELIVERIES',
     fallback: '30',
-    text: 'Retention of deliveries, attempts, replays and missed events of plugins after their end, in days; `forever` keeps them.',
+    text: 'Retention of deliveries, attempts, replays and missed events of plugins after their end, in days; `forever` for no limit.',
   },
   keepDeleted: {
     env: 'TATAMI_KEEP_DELETED',
     fallback: '90',
-    text: 'Retention of deleted, removed or revoked objects, in days, in which they can be restored or looked up; `forever` keeps them.',
+    text: 'Retention of deleted, removed or revoked objects, in days, in which they can be restored or looked up; `forever` for no limit.',
   },
   keepEvents: {
     env: 'TATAMI_KEEP_EVENTS',
     fallback: 'forever',
-    text: 'Days after which event data moves from the database to files in `archive/`, where it stays readable; `forever` keeps it.',
+    text: 'Days after which event data moves from the database to files in `archive/`, where it stays readable; `forever` disables the move.',
   },
   keepSnapshots: {
     env: 'TATAMI_KEEP_SNAPSHOTS',
     fallback: '90',
-    text: 'Retention of pre-upgrade snapshots, in days; the newest one is never deleted. `forever` keeps all.',
+    text: 'Retention of pre-upgrade snapshots, in days; the newest one is never deleted. `forever` for no limit.',
   },
   keepUndo: {
     env: 'TATAMI_KEEP_UNDO',
     fallback: '30',
-    text: 'Time in which changes by plugin runs and undos can be undone, in days; `forever` keeps them.',
+    text: 'Time in which changes by plugin runs and undos can be undone, in days; `forever` for no limit.',
   },
   sandboxJail: {
     env: 'TATAMI_SANDBOX_JAIL',

@@ -46,7 +46,7 @@ function historyChanged(generation: string, after: number): ApiError {
   const fix = `Discard later events, then continue with after=${after}&generation=${generation}.`;
   return new ApiError(
     'history_changed',
-    `The log was restored to an earlier state, or never had this event. It matches yours up to sequence ${after}. ${fix}`,
+    `The log was restored to an earlier state, or never had this event. The log matches your copy up to sequence ${after}. ${fix}`,
     {
       details: [
         { path: 'after', issue: 'conflict', fix, value: String(after) },

@@ -84,7 +84,7 @@ export const leaseOverQuota = tenantStatement<WorkRow>(
 );
 export const subjectsOverQuota = systemStatement<{ workspace_id: string; subject: string }>(
   'due_work.subjects_held_back',
-  'work that is held back is searched in all workspaces',
+  'work over its quota is searched in all workspaces',
   `SELECT DISTINCT workspace_id, subject FROM due_work
    WHERE kind = :kind AND due_at = ${overQuotaMs} AND lease_owner IS NULL
      AND (workspace_id, subject) > (:workspaceId, :subject)

@@ -59,7 +59,7 @@ function insertOf(
     const fixed = arrives[column.name];
     if (fixed !== undefined) return fixed;
     if (only && !only.includes(column.name))
-      throw new Error(`Say what ${name}.${column.name} is on arrival.`);
+      throw new Error(`Define the imported value of ${name}.${column.name}.`);
     if (column.type === 'BLOB') return `unhex(value->'${column.name}'->>'hex')`;
     const value = `value->>'${column.name}'`;
     // An older export lacks newer columns.

@@ -72,7 +72,7 @@ function cellFor(table: Table, facts: ColumnFacts | undefined): ExchangeCell {
   if (!facts) return () => null;
   const cell =
     table.cells?.[facts.name] ?? cellOfContract(table.contract, facts.name) ?? cellOfName(table, facts);
-  if (!cell) throw new Error(`Say in core/exchange/tables.ts what ${table.name}.${facts.name} holds.`);
+  if (!cell) throw new Error(`Describe ${table.name}.${facts.name} in core/exchange/tables.ts.`);
   return (value) => (value === null && facts.required === 0 ? null : cell(value));
 }
 

@@ -65,10 +65,10 @@ export const retention: Readonly<Record<string, Bound>> = {
     retainedForever: 'a team creates one every few weeks, and issues, numbers and progress refer to them',
   },
   cycle_issues: {
-    boundBy: 'one for each issue that was in a cycle; progress is read from the log by them',
+    boundBy: 'one for each issue that was in a cycle; they select the events from which progress is computed',
   },
   project_issues: {
-    boundBy: 'one for each issue that was in a project; its days are read from the log by them',
+    boundBy: 'one for each issue that was in a project; they select the events from which daily progress is computed',
   },
   calendars: { retainedForever: few },
   sla_policies: { retainedForever: few },

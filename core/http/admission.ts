@@ -66,17 +66,17 @@ function admitToScope(route: Route, scope: string, principal: Principal): Narrow
   if (!narrowing)
     throw new ApiError(
       'insufficient_scope',
-      `This needs the scope ${scope}, which ${holderOf(principal, scope)} does not have.`,
+      `This operation needs the scope ${scope}, which ${holderOf(principal, scope)} does not have.`,
     );
   if (narrowing.own && route.rows !== 'member')
     throw new ApiError(
       'insufficient_scope',
-      `This needs the whole scope ${scope}; it is limited to the member's own objects.`,
+      `This operation needs the whole scope ${scope}; it is limited to the member's own objects.`,
     );
   if (narrowing.teams !== null && route.rows !== 'team')
     throw new ApiError(
       'insufficient_scope',
-      `This needs the whole scope ${scope}; it is limited to ${inTeams(narrowing)}.`,
+      `This operation needs the whole scope ${scope}; it is limited to ${inTeams(narrowing)}.`,
     );
   return narrowing;
 }
@@ -92,7 +92,7 @@ export function admitToPropose(route: Route, principal: Principal | null): void 
   if (!principal) return void admitTo(route, principal, {});
   const why = whyNotProposed(route);
   if (why !== null)
-    throw new ApiError('forbidden', `${route.name} cannot be proposed: ${why}. Leave Tatami-Mode out.`);
+    throw new ApiError('forbidden', `${route.name} cannot be proposed: ${why}. Omit the header Tatami-Mode.`);
   if (!principal.scopes.has(proposingScope))
     throw new ApiError(
       'insufficient_scope',
@@ -120,7 +120,7 @@ export function requireFields(
   // An operation that declares no written fields cannot be limited to some of them, so a narrowed caller may not use it.
   if (writtenFields(route).length === 0) throw beyond(route, fields, `${route.name} writes more than fields`);
   const outside = fieldsOf(route, body).find((name) => !fields.includes(name));
-  if (outside !== undefined) throw beyond(route, fields, `this writes ${outside}`);
+  if (outside !== undefined) throw beyond(route, fields, `this request writes ${outside}`);
 }
 
 function beyond({ scope }: Route, fields: readonly string[], what: string): ApiError {
@@ -149,7 +149,7 @@ function requireReadable(route: Route, fields: readonly string[], query: unknown
   const outside = requestedFields.find((name) => !fields.includes(name) && !anyCaller.includes(name));
   if (outside === undefined) return;
   const what = narrowable([route], route.scope ?? '').fields.includes(outside)
-    ? `this requests the field ${outside}`
+    ? `this request reads the field ${outside}`
     : `the parameter ${outside} could reveal other fields`;
   throw beyond(route, fields, what);
 }
@@ -170,7 +170,7 @@ export async function requireAlso(
   if (first !== undefined)
     throw new ApiError(
       'insufficient_scope',
-      `This also needs ${also.words}, of which ${holderOf(principal, first)} does not have ${missing.join(', ')}.`,
+      `This operation also needs ${also.words}; ${holderOf(principal, first)} does not have ${missing.join(', ')}.`,
     );
 }
 
@@ -185,7 +185,7 @@ export function requireRows({ scope }: Pick<Route, 'scope'>, ctx: Context, { cha
   if (!changes.every((change) => change.isOfTeams?.(ids) ?? false))
     throw new ApiError(
       'insufficient_scope',
-      `${scope} is limited to ${inTeams(narrowing)}; this writes elsewhere.`,
+      `${scope} is limited to ${inTeams(narrowing)}; this request writes to other teams.`,
     );
 }
 

@@ -40,6 +40,6 @@ function storeRefusal({ fault }: StoreError): ApiError {
     'unavailable',
     fault === 'broken'
       ? 'The disk failed while writing. The write may or may not be stored: repeat it with the same Idempotency-Key.'
-      : 'The database is unavailable at the moment. Nothing was changed; send the request again.',
+      : 'The database is temporarily unavailable. Nothing was changed; send the request again.',
   );
 }

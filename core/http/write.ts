@@ -133,7 +133,7 @@ function proposing(
     if (set.beforeCommit ?? set.afterCommit)
       throw new ApiError(
         'forbidden',
-        `${name} cannot be proposed: it has effects beside changes of objects.`,
+        `${name} cannot be proposed: it has effects other than changes of objects.`,
       );
     const requestedWrite = { operation: name, input: names.withIds(input), ids: generatedIds };
     return propose(now, { ...requestedWrite, changes: set.changes, ops: set.ops ?? [] }, sinceMs);

@@ -56,7 +56,7 @@ export const inboxItem = defineContract({
       filter: true,
       doc: 'Reason for the notification.',
     }),
-    kind: choice(kinds, { write: 'never', doc: 'Kind of the notification.' }),
+    kind: choice(kinds, { write: 'never', doc: 'Type of the notification.' }),
     title: string(Type.String(), { write: 'never', doc: 'Summary of the notification in one line.' }),
     body: string(Type.String(), { write: 'never', doc: 'Body of the notification.' }),
     target: json(target, { write: 'never', doc: 'Object that the notification is about.' }),

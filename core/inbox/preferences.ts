@@ -33,9 +33,9 @@ export const InboxPreferencesPut = namedSchema(
   Closed(flagsOf((description) => Type.Optional(Type.Boolean({ description })))),
 );
 export const InboxPreferencesEvent = namedSchema(
-  'InboxPreferencesTold',
+  'MemberInboxPreferences',
   Closed({
-    member: described(idAndName(idOf(member.id), 'the member'), 'Member the preferences belong to.'),
+    member: described(idAndName(idOf(member.id), 'the member'), 'Member whose preferences these are.'),
     ...flags,
   }),
 );

@@ -45,7 +45,7 @@ export const reportedKinds = Object.keys(texts) as readonly ReportedKind[];
 export const SystemProblemResponse = namedSchema(
   'SystemProblem',
   Closed({
-    kind: enumeration('SystemProblemKind', reportedKinds, 'Kind of the problem.'),
+    kind: enumeration('SystemProblemKind', reportedKinds, 'Type of the problem.'),
     message: Type.String({ description: 'Effect of the problem on the workspace.' }),
     since: described(time, 'Time at which the problem began.'),
     until: nullable(

@@ -14,10 +14,10 @@ const amountProperties = {
   deliveries: amount('Number of attempts of webhook deliveries.'),
 };
 const AccountUsage = namedSchema(
-  'Payer',
+  'CallerUsage',
   Closed({
     kind: enumeration(
-      'PayerKind',
+      'CallerUsageKind',
       ['token', 'plugin', 'webhook', 'workspace'],
       'Type of the caller; `workspace` is usage without a specific caller.',
     ),

@@ -109,7 +109,7 @@ export function readText({ name, field, test, input, path }: Looked): string {
     throw invalidField(path, 'too_long', `Use at most ${textCharactersMax} characters.`);
   if (field.type === 'day' && !/^[\d-]{0,10}$/.test(input))
     throw invalidField(path, 'invalid_format', {
-      why: `No date ${test} this.`,
+      why: `No date ${test} this text.`,
       fix: 'Give part of a date such as 2027-03-01.',
     });
   return fold(input);

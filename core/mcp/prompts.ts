@@ -55,7 +55,7 @@ const prompts: readonly Prompt[] = [
       const found = (await agent.ask('issues.get', { params: { id: issue } })).json;
       const similar = (await agent.ask('issues.similar', { params: { id: issue } })).json;
       return {
-        task: `Triage the issue ${String(found.identifier)}. Summarise in a few sentences what the issue is about and which information is missing to start. Propose a priority, labels and an assignee, each with a reason. If one of the similar issues is a duplicate, name it. Change nothing until I agree.`,
+        task: `Triage the issue ${String(found.identifier)}. Summarize in a few sentences what the issue is about and which information is missing to start. Propose a priority, labels and an assignee, each with a reason. If one of the similar issues is a duplicate, name it. Change nothing until I agree.`,
         brought: [
           { uri: uriOf('issues', String(found.identifier)), data: found },
           { uri: `${uriOf('issues', String(found.identifier))}/similar`, data: similar.data },
@@ -86,15 +86,15 @@ const prompts: readonly Prompt[] = [
   },
   {
     name: 'summarise_project',
-    title: 'Summarise a project',
-    description: 'Summarises the status of a project for people who do not follow it.',
+    title: 'Summarize a project',
+    description: 'Summarizes the status of a project for people who do not follow it.',
     arguments: [argument('project', 'Name or id of the project.')],
     async make(agent, { project = '' }) {
       const found = await projectMeant(agent, project);
       const id = String(found.id);
       const issues = await listOf(agent, { project: id, sort: '-updatedAt' });
       return {
-        task: `Summarise the project for people who do not follow it: its goal, what is done, what is in progress, what is late or at risk and why, and what comes next. Write at most ten sentences, and name the issues that you refer to.`,
+        task: `Summarize the project for people who do not follow it: its goal, what is done, what is in progress, what is late or at risk and why, and what comes next. Write at most ten sentences, and name the issues that you refer to.`,
         brought: [
           { uri: uriOf('projects', id), data: found },
           { uri: `${uriOf('projects', id)}/issues`, data: issues },

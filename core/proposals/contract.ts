@@ -29,7 +29,7 @@ const effect = Closed({
     }),
   ),
   issue: nullable(
-    Type.String({ description: 'Identifier of the issue it concerns, such as `ENG-18`; null if none.' }),
+    Type.String({ description: 'Identifier of the issue that the effect belongs to, such as `ENG-18`; null if none.' }),
   ),
   class: enumeration('EffectClass', effectClasses, 'Class of the change.'),
   fields: Type.Array(field, {
@@ -89,7 +89,7 @@ export const proposal = defineContract({
       { integer: true, minimum: 1 },
       { ...never, doc: 'Revision number, from 1; grows each time the changes are recalculated.' },
     ),
-    expiresAt: time({ ...never, doc: 'Time after which it can no longer be approved.' }),
+    expiresAt: time({ ...never, doc: 'Time after which the proposal can no longer be approved.' }),
     decidedBy: actor({
       nullable: true,
       doc: 'Actor that decided; null if there was no decision.',
@@ -97,7 +97,7 @@ export const proposal = defineContract({
     decidedAt: time({
       ...never,
       nullable: true,
-      doc: 'Time at which it was decided or ended; null while open.',
+      doc: 'Time at which the proposal was decided or ended; null while open.',
     }),
     reason: string(Type.String(), {
       ...never,

@@ -16,7 +16,7 @@ export const archivedQuery = {
     ...enumeration(
       'Archived',
       ['exclude', 'include', 'only'],
-      'Archived objects: left out, listed as well, or listed alone.',
+      'Treatment of archived objects: `exclude` omits them, `include` adds them, `only` omits all others.',
     ),
     default: 'exclude',
   }),

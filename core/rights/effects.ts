@@ -36,7 +36,7 @@ export const effectTable = {
     operations: {
       'plugins.call-action': 'if the manifest names hosts or secrets',
       'proposals.rerun': 'for a proposal of a plugin, if the manifest names hosts or secrets',
-      'proposals.approve': 'the same, if the base of the proposal has changed',
+      'proposals.approve': 'for a proposal of a plugin whose base has changed, if the manifest names hosts or secrets',
     },
     calls: ['net.fetch'],
   },
@@ -206,7 +206,7 @@ export const quotaTable: Readonly<Record<string, Quota>> = {
     ...{
       member: 'at most half of the capacity for one workspace, and a quarter for one member',
       guest: asMember,
-      app: 'one share for all apps of a member, besides the share of the member',
+      app: 'one share for all apps of a member, in addition to the share of the member',
     },
   },
   'public-triage': {

@@ -10,19 +10,19 @@ import { opensSecret } from '../webhooks/secret.ts';
 
 const known = systemStatement<{ key_fingerprint: string | null }>(
   'installation.key_fingerprint',
-  'the master key is of the whole installation',
+  'the master key belongs to the whole installation',
   'SELECT key_fingerprint FROM installation WHERE id = 1',
 );
 
 const note = systemStatement(
   'installation.note_key',
-  'the master key is of the whole installation',
+  'the master key belongs to the whole installation',
   'UPDATE installation SET key_fingerprint = :fingerprint WHERE id = 1 AND key_fingerprint IS NULL',
 );
 
 const anySecret = systemStatement<{ workspace_id: string; id: string; secret_sealed: Uint8Array }>(
   'installation.any_secret',
-  'any secret that was sealed shows whether a key is the one it was sealed with',
+  'any stored secret proves whether the key is the one that encrypted it',
   'SELECT workspace_id, id, secret_sealed FROM endpoints LIMIT 1',
 );
 
@@ -48,7 +48,7 @@ export async function settleMasterKey(
     const [secret] = await store.readSystem(anySecret);
     const sealing = createSealing(masterKey);
     if (secret && !opensSecret(sealing, secret.workspace_id, secret.id, secret.secret_sealed))
-      throw wrongKey(keyFile, 'it does not open a signing secret of the database');
+      throw wrongKey(keyFile, 'it does not decrypt a signing secret of the database');
     await store.commit([systemOp(note, { fingerprint: fingerprintOf(masterKey) })]);
     return masterKey;
   }
@@ -64,6 +64,6 @@ export async function settleMasterKey(
 function wrongKey(keyFile: string, why: string): Error {
   return new Error(
     `${otherKey(keyFile, why)} ` +
-      'Webhook secrets cannot be opened with another key, so nothing would be delivered. Nothing was changed.',
+      'Webhook secrets cannot be decrypted with another key, so no webhook would be delivered. Nothing was changed.',
   );
 }

@@ -37,7 +37,7 @@ async function refusedForScope(call: Client, route: Route): Promise<boolean> {
   return (
     status === 403 &&
     json.error.code === 'insufficient_scope' &&
-    json.error.message.startsWith(`This needs the scope ${route.scope},`)
+    json.error.message.startsWith(`This operation needs the scope ${route.scope},`)
   );
 }
 

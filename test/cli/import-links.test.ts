@@ -52,11 +52,11 @@ test('Linear: identifiers, parents, relations, projects, milestones and cycles a
       ...{ teams: 1, labels: 0, projects: 1, milestones: 1, cycles: 2 },
       ...{ parents: 2, relations: 5, comments: 0 },
       left: {
-        'cycle that is over': 1,
-        'relation that is not here': 1,
-        'relation that contradicts another one': 1,
-        'parent that contradicts another one': 1,
-        'parent that is not here': 1,
+        'cycle that has ended': 1,
+        'relation without its issue': 1,
+        'relation in conflict with another one': 1,
+        'parent in conflict with another one': 1,
+        'parent without its issue': 1,
         'column Project ID': 2,
         creator: 5,
         'column SLA Status': 1,
@@ -146,7 +146,7 @@ test('Jira: epics and parents by key and by id, links from both sides, sprints, 
     },
   ]);
   expect(json.left).toEqual({
-    ...{ 'cycle that is not here': 1, 'parent that is not here': 1, creator: 1 },
+    ...{ 'unknown cycle': 1, 'parent without its issue': 1, creator: 1 },
     ...{ 'issue type Sub-task': 1, 'priority that cannot be read': 1, 'dueDate that cannot be read': 1 },
   });
   expect(err).toContain('JIR has no cycle "Sprint 1"');
@@ -283,7 +283,7 @@ test('references to an earlier import are resolved; objects that the key may not
   const { code, json, err } = await imported('narrow.csv', text, token);
   expect([code, json]).toMatchObject([
     0,
-    { created: 2, projects: 0, parents: 2, left: { project: 2, 'cycle that is not here': 1 } },
+    { created: 2, projects: 0, parents: 2, left: { project: 2, 'unknown cycle': 1 } },
   ]);
   expect(err).toContain('projects are skipped: ');
   expect(err.match(/scope import:write/g)).toHaveLength(1);
@@ -325,7 +325,7 @@ test('an import that is killed while it creates relations is completed by the ne
   // The last issue blocks an issue outside the file; the first one is a child of a nameless parent.
   expect(json).toMatchObject({
     ...{ created: 0, skipped: 20, relations: 14 },
-    left: { 'relation that is not here': 1, 'parent that is not here': 1 },
+    left: { 'relation without its issue': 1, 'parent without its issue': 1 },
   });
   const events = await app.eventTypes(since);
   expect(events.filter((type) => type === 'issue.relation_added')).toHaveLength(2 * 19);

@@ -34,7 +34,7 @@ test('a new member is invited by address, with a role; a second invitation gives
   expect(json.url).toStartWith(`${app.url}/join/`);
   const again = await said(...invite);
   expect(again.code).toBe(0);
-  expect(again.out).toContain('nobody: pass the link on yourself');
+  expect(again.out).toContain('nobody: share the link yourself');
   const listed = (await run('members', 'list')).json;
   expect(listed.map(({ name, role, joinedAt }: Json) => [name, role, joinedAt])).toContainEqual([
     'Ben',

@@ -62,7 +62,7 @@ test('a person signs in with a passkey, a code and an outside account, without a
     expect(walk.refused).toContain('sign in another way');
     expect(walk.inEarlierTab).toContain('You are no longer signed in');
     expect(walk.copied).toContain('could not be verified');
-    expect(walk.unproven).toContain('does not know this passkey');
+    expect(walk.unproven).toContain('has no such passkey registered');
     expect([walk.offered, walk.unscripted]).toEqual([false, 'Enter your code']);
     // The browser also logs the error pages of the test, which have a 4xx status.
     const others = walk.complaints.filter(

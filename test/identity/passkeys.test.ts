@@ -76,7 +76,7 @@ test('a passkey is rejected in the name of another account', async () => {
   const userHandle = Buffer.from('acc_01hzzzzzzzzzzzzzzzzzzzzzzz').toString('base64url');
   expect((await signIn(authenticator, { userHandle })).status).toBe(403);
   expect((await signIn(createAuthenticator(app.url))).json.error.message).toContain(
-    'does not know this passkey',
+    'has no such passkey registered',
   );
 });
 

@@ -139,7 +139,7 @@ test('after a purge no table contains the text of the issue, and records of othe
 
   expect(await call('GET', `/proposals/${openOfIt.id}`)).toMatchObject({
     status: 'rejected',
-    reason: 'An issue that it is about was purged.',
+    reason: 'An issue of the proposal was purged.',
     effects: [{ fields: [{ name: 'description' }] }, {}],
   });
   expect((await call('GET', `/proposals/${openOfOther.id}`)).effects[1].fields).toContainEqual(

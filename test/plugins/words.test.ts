@@ -156,7 +156,7 @@ test('a refused call names the grant, the field or the parameter, with the name 
     `${only} relations.list returns more than fields, and needs the whole scope.`,
   );
   expect(await asks(both, 'ctx.comments.list(data.id)', ['issues:read'])).toBe(
-    "ScopeDenied: This needs the scope comments:read, which the plugin's grant does not have.",
+    "ScopeDenied: This operation needs the scope comments:read, which the plugin's grant does not have.",
   );
   expect(await asks(both, `ctx.issues.get('iss_00000000000000000000000002')`)).toBe(
     'NotFound: Not found, or not visible to the plugin.',

@@ -63,7 +63,7 @@ async function refusal(principal: Principal, route: Route): Promise<string | und
     body: exampleOf(route, hookUrl),
     mode: 'simulate',
   });
-  const isOfScope = error?.code === 'insufficient_scope' && !error.message.startsWith('This also needs');
+  const isOfScope = error?.code === 'insufficient_scope' && !error.message.startsWith('This operation also needs');
   return isOfScope ? error.message : undefined;
 }
 
@@ -115,7 +115,7 @@ test('members and guests can call the operations of their table, and the errors 
       if (!isGranted)
         expect([route.name, message]).toEqual([
           route.name,
-          `This needs the scope ${route.scope}, which the role ${role} of Ana does not have.`,
+          `This operation needs the scope ${route.scope}, which the role ${role} of Ana does not have.`,
         ]);
     }
   }

@@ -221,7 +221,7 @@ test('full requires Landlock from ABI 6 on, seccomp, limits and no capability; m
   const bare = { ...allOfIt, ownUser: false, namespaces: ['net'], controlGroup: false };
   expect(levelOf(bare)).toBe('full');
   expect(absentOf(bare)).toEqual([
-    'a user of its own',
+    'a separate user',
     'a pid namespace',
     'a ipc namespace',
     'a uts namespace',

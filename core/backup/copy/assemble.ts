@@ -67,7 +67,7 @@ async function assemble(
   onProgress: (done: number, of: number) => void,
 ): Promise<Outcome> {
   const base = baseFor(chain, segment.index);
-  if (!base) throw new CopyError(`${source.title} has no base for this time.`);
+  if (!base) throw new CopyError(`${source.title} has no base for this time. Choose a later time.`);
   const segments = runOf(chain, base).filter(({ index }) => index <= segment.index);
   const names = [...base.names, ...segments.flatMap((each) => each.names)];
   const file = await open(toFile, 'wx', 0o600);

@@ -62,18 +62,18 @@ async function add(
     note(`${at}: ${type.replace('_', ' ')} ${to} is skipped: ${why}`);
     left(`${word} ${reason}`);
   };
-  if (!other) return skip('that is not here', 'that issue is neither in this file nor in an earlier import');
+  if (!other) return skip('without its issue', 'that issue is neither in this file nor in an earlier import');
   const refusal = await (word === 'relation'
     ? relate(linking, issue, type, other)
     : adopt(linking, ...(type === 'child_of' ? ([issue, other] as const) : ([other, issue] as const))));
-  if (refusal === hasAnother) return skip('beside another one', 'the issue already has another parent');
+  if (refusal === hasAnother) return skip('of an issue that has another parent', 'the issue already has another parent');
   if (refusal) skip(reasonOf(refusal), refusal.message);
 }
 
 function reasonOf({ details }: ApiCallError): string {
   return details.some(({ issue }) => issue === 'conflict')
-    ? 'that contradicts another one'
-    : 'that is refused';
+    ? 'in conflict with another one'
+    : 'refused by the server';
 }
 
 const hasAnother = Symbol('has another parent');

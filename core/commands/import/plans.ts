@@ -148,11 +148,11 @@ function createCycles({ call, made, note, left }: Planning) {
     const last = cycles.at(-1)!;
     if (meant(here, last) || hasPassed(last))
       return missing(
-        'cycle that is over',
+        'cycle that has ended',
         `the cycle "${last.name}" of ${team} has ended: its issues get no cycle`,
       );
     if (isDated(last)) return make(team, last);
-    return missing('cycle that is not here', `${team} has no cycle "${last.name}": its issues get no cycle`);
+    return missing('unknown cycle', `${team} has no cycle "${last.name}": its issues get no cycle`);
   };
 }
 

@@ -12,7 +12,7 @@ const which = 'id, prefix or name';
 export function addKeys(program: Command, folder: string, json: [string, string]): void {
   const keys = program
     .command('keys')
-    .description('manage API keys with access to the data directory; the server may run or not');
+    .description('manage API keys with access to the data directory; with a running or a stopped server');
   const local = (command: Command): Command =>
     command.option('--data-dir <dir>', 'data directory (TATAMI_DATA_DIR)').option(...json);
   local(keys.command('create').description('create an API key; it is shown once'))

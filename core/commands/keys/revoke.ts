@@ -10,6 +10,6 @@ export async function revoke(key: string, options: RevokeOptions, folder: string
   printResult(
     revoked,
     options,
-    ({ id, name, member, revokedAt }) => `${id} (${name}, of ${member.name}) is revoked since ${revokedAt}`,
+    ({ id, name, member, revokedAt }) => `${id} (${name}, of ${member.name}) was revoked at ${revokedAt}`,
   );
 }

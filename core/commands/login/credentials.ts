@@ -74,7 +74,7 @@ function readOwn(file: string): string | null {
       );
     if ((mode & others) !== 0)
       throw new CommandError(
-        `${file} is open to other users (mode ${(mode & 0o777).toString(8)}), so its logins are not used. Run \`chmod 600 ${quoted(file)}\`. If other users may have read it, then end its logins with \`tatami logout --all\`.`,
+        `${file} is open to other users (mode ${(mode & 0o777).toString(8)}), so its logins are not used. Run \`chmod 600 ${quoted(file)}\`. If other users may have read it, end its logins with \`tatami logout --all\`.`,
       );
     return readFileSync(fd, 'utf8');
   } finally {

@@ -62,7 +62,7 @@ function addInvite(members: Command, remote: (command: Command) => Command, fold
     .addOption(
       new Option(
         '--data-dir <dir>',
-        'use this data directory instead of a server, which may run or not',
+        'use this data directory instead of a server; works while the server runs, too',
       ).conflicts(['server', 'token', 'name', 'role', 'teams']),
     )
     .option('--workspace <workspace>', 'with --data-dir: id or name of the workspace, if there are several')

@@ -27,7 +27,7 @@ export async function invite(given: string, options: InviteOptions): Promise<voi
       `member    ${shown.member.name} (${shown.member.id}), ${shown.member.role}`,
       `link      ${shown.url}   (shown only once, works once)`,
       `expires   ${shown.expiresAt}`,
-      `sent to   ${shown.sentTo ?? 'nobody: pass the link on yourself'}`,
+      `sent to   ${shown.sentTo ?? 'nobody: share the link yourself'}`,
     ].join('\n'),
   );
 }

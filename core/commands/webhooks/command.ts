@@ -47,7 +47,7 @@ function addEndpoints(webhooks: Command, remote: (command: Command) => Command):
     .requiredOption('--url <url>', 'address that receives the deliveries')
     .requiredOption('--events <types>', 'comma-separated: issue.created, issue.*, or *')
     .option('--description <text>', 'description of the endpoint')
-    .option('--filter <json>', 'deliver only events that match, in the filter language of lists')
+    .option('--filter <json>', 'deliver only events that match this filter, in the format of list filters')
     .addOption(
       new Option('--ordering <how>', 'entity: deliver the events of an issue one after the other').choices([
         'none',

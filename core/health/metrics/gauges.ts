@@ -121,11 +121,11 @@ function defineState(registry: Registry, { problems, dataDir, nowMs, sandboxStat
   );
   const ages = (): ReadonlyMap<string, number> =>
     new Map(problems.list().map(({ kind, sinceMs }) => [kind, Math.max(0, nowMs() - sinceMs) / 1_000]));
-  gauge('tatami_problem', '1 while there is a problem of this kind.', 'kind', () => {
+  gauge('tatami_problem', '1 while there is a problem of this type.', 'kind', () => {
     const raised = ages();
     return problemKinds.map((kind) => [kind, raised.has(kind) ? 1 : 0]);
   });
-  gauge('tatami_problem_seconds', 'Age of the problem of this kind; 0 if there is none.', 'kind', () => {
+  gauge('tatami_problem_seconds', 'Age of the problem of this type; 0 if there is none.', 'kind', () => {
     const raised = ages();
     return problemKinds.map((kind) => [kind, raised.get(kind) ?? 0]);
   });

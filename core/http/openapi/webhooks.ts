@@ -16,12 +16,12 @@ const Truncated = namedSchema(
   'TruncatedData',
   Closed(
     {
-      id: Type.String({ description: 'Id of the object that the event is about.' }),
+      id: Type.String({ description: 'Id of the changed object.' }),
       identifier: Type.Optional(
         Type.String({ description: 'Identifier of the issue, such as `ENG-42`; issues only.' }),
       ),
       url: Type.Optional(
-        Type.String({ format: 'uri', description: 'URL of the page of the issue; issues only.' }),
+        Type.String({ format: 'uri', description: 'URL of the issue page; issues only.' }),
       ),
       truncated: Type.Literal(true, { description: 'True for truncated data.' }),
       event: Type.String({ format: 'uri', description: 'URL of the complete event.' }),
@@ -61,8 +61,8 @@ export function describeWebhooks(
           },
           responses: {
             '2XX': { description: 'Received.' },
-            '410': { description: 'Gone. The endpoint is disabled.' },
-            default: { description: 'Any other status. The delivery is retried.' },
+            '410': { description: 'Receiver gone: Tatami disables the endpoint.' },
+            default: { description: 'Failure: Tatami retries the delivery.' },
           },
         },
       },

@@ -35,7 +35,7 @@ export const apiKey = defineContract({
       unlogged: true,
       doc: 'Time of the last request with the key, up to a minute late; null if never used.',
     }),
-    replacedBy: string(idOf('key', 'Key that replaced this one when it was rolled; null if none did.'), {
+    replacedBy: string(idOf('key', 'Successor created when the key was rolled; null if it was not.'), {
       nullable: true,
       write: 'never',
     }),

@@ -10,7 +10,7 @@ const AuditEntry = namedSchema(
     id: envelope.id,
     at: described(time, 'Time of the action.'),
     sequence: envelope.sequence,
-    action: described(eventType, 'Type of the event that the action emitted.'),
+    action: { ...eventType, description: 'Type of the event that the action emitted.' },
     actor: envelope.actor,
     target: Closed(
       {
@@ -62,7 +62,7 @@ export const auditRoutes = [
       target: Type.Optional(
         Type.String({ maxLength: 40, description: 'Only entries on the object with this id.' }),
       ),
-      action: Type.Optional(described(eventType, 'Only entries with this event type.')),
+      action: Type.Optional({ ...eventType, description: 'Only entries with this event type.' }),
     }),
     responses: { 200: pageOf(AuditEntry) },
     errors: ['invalid_cursor'],

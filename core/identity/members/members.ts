@@ -56,14 +56,14 @@ const rules: Rules<typeof member, Member> = {
     const key = addressKey(email);
     if (key === null)
       throw invalidField('email', 'invalid_format', {
-        why: 'This is not a valid address, or looks like another one.',
+        why: 'This address is invalid, or contains characters that can be mistaken for others.',
         fix: addressAdvice,
       });
     const holder = await ctx.store.readOne(ctx.scope, byEmail, { key });
     if (holder && holder.id !== id)
       throw invalidField('email', 'already_exists', {
         why: 'Another member has this address.',
-        fix: 'Give another one, or leave it out.',
+        fix: 'Give another address, or omit `email`.',
       });
   },
 };

@@ -76,7 +76,7 @@ export const oauthApp = defineContract({
   examples: {
     create: {
       name: 'Acme Reports',
-      description: 'Weekly reports of what was done.',
+      description: 'Weekly reports of completed work.',
       homepage: 'https://acme.example/reports',
       redirectUris: ['https://reports.acme.example/callback'],
       confidential: true,

@@ -63,7 +63,7 @@ export async function checkAssertion(
   if (!row)
     throw new ApiError(
       'forbidden',
-      'This server does not know this passkey. It may have been removed; use another one.',
+      'This server has no such passkey registered. It may have been removed; use another one.',
     );
   const { userHandle } = response.response;
   if (userHandle && Buffer.from(userHandle, 'base64url').toString() !== row.account_id) refuse();

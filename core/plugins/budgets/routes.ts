@@ -23,7 +23,7 @@ const UsageOfPlugin = namedSchema(
       WholeBudget,
       'Daily budget per UTC day: the configured values, else the limits of the host.',
     ),
-    spent: spentResponse('Exhausted part of the budget; null while none is.'),
+    spent: spentResponse('Exhausted quantity of the budget; null if none is exhausted.'),
     data: Type.Array(
       Closed({
         day: described(date, 'Day in UTC.'),

@@ -18,7 +18,7 @@ const requestFields = {
 const why = text('Reason, by the author of the plugin.');
 
 export const Consent = namedSchema(
-  'PluginAsks',
+  'PluginRequests',
   Closed({
     version: text('Version of the package.'),
     sha256: text('SHA-256 of the code, in hex.'),

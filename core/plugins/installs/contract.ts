@@ -25,7 +25,7 @@ export type InstallModes = Readonly<Record<string, InstallMode>>;
 
 export const installModesInput = Type.Record(
   Type.String({ pattern: '^(create|update(\\.[A-Za-z][A-Za-z0-9]{0,39})?|comment|delete)$' }),
-  enumeration('PluginMode', installModes, 'Mode of these writes.'),
+  enumeration('PluginMode', installModes, 'Mode of the writes of this class.'),
   {
     maxProperties: 100,
     additionalProperties: false,
@@ -125,9 +125,14 @@ const probation = nullable(
   }),
 );
 const events = Type.Array(Type.String());
+<<<<<<< HEAD
 const filters = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
   description: 'Filters by event type.',
 });
+=======
+const filters = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()));
+/** API fields of a schedule. */
+>>>>>>> 379dd7cb (Reword public texts and rename four API schemas)
 export const scheduleFields = {
   name: Type.String({ description: 'Name of the schedule in the manifest.' }),
   cron: nullable(

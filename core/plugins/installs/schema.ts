@@ -123,7 +123,7 @@ function toStateResponse({ state, pending, probationLeft }: Install): Install['s
 export const InstallResponse = schemasOf(plugin).response;
 /** An install with the budget that its runs wait for, which is not part of its events. */
 export const InstallStatus = namedSchema(
-  'PluginStanding',
+  'InstalledPlugin',
   Closed({
     ...(InstallResponse as TSchema as TObject).properties,
     waitsFor: spentResponse('Exhausted daily budget that runs wait for; null if there is none.'),

@@ -93,7 +93,7 @@ export const VersionResponse = namedSchema(
     installedAt: described(time, 'Time at which the version was installed.'),
     installedBy: Closed(
       {
-        kind: Type.String({ description: 'Kind of the actor, such as `user`.' }),
+        kind: Type.String({ description: 'Type of the actor, such as `user`.' }),
         id: Type.String({ description: 'Id of the actor.' }),
         name: Type.String({ description: 'Name of the actor at that time.' }),
       },

@@ -56,7 +56,7 @@ const TriageRequest = namedSchema(
         minLength: 1,
         maxLength: 64,
         description:
-          'Id of the workspace in which duplicates are searched. A workspace that does not allow it, or does not exist, gives none.',
+          'Id of the workspace in which duplicates are searched. No duplicates are returned if the workspace does not exist or does not allow public triage.',
       }),
     ),
   }),
@@ -153,7 +153,7 @@ export function createPublicTriage({ sandbox, log, duplicatesOf }: PublicTriageO
       return answers.map((one, at) => ({ ...one, duplicates: duplicates[at] ?? [] }));
     } catch (error) {
       log('warn', 'public triage failed', { error: errorForLog(error) });
-      throw new ApiError('unavailable', 'Triage is not available at the moment. Retry later.', {
+      throw new ApiError('unavailable', 'Triage is temporarily unavailable. Retry later.', {
         cause: error,
       });
     } finally {

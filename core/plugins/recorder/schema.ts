@@ -64,7 +64,7 @@ export const RecordingResponse = namedSchema(
     sha256: text('SHA-256 hash of the code that ran.'),
     handler: Closed(
       {
-        kind: text('Kind of the handler: `event`, `schedule`, `action` or `route`.'),
+        kind: text('Type of the handler: `event`, `schedule`, `action` or `route`.'),
         name: text('Event type, or name of the schedule, action or route.'),
       },
       { description: 'Handler that ran.' },

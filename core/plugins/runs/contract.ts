@@ -1,7 +1,7 @@
 // Schema of the events of runs.
 import { Type } from 'typebox';
 import { idPrefixes } from '../../lib/ids.ts';
-import { Closed, described, enumeration, idOf, namedSchema, nullable } from '../../lib/schema.ts';
+import { Closed, enumeration, idOf, namedSchema, nullable } from '../../lib/schema.ts';
 import { proposal } from '../../proposals/contract.ts';
 import { plugin } from '../installs/contract.ts';
 
@@ -9,7 +9,7 @@ import { plugin } from '../installs/contract.ts';
 export const handlerKind = enumeration(
   'HandlerKind',
   ['event', 'schedule', 'action', 'route'],
-  'Kind of the handler: what calls it.',
+  'Type of the handler.',
 );
 
 const text = (description: string) => Type.String({ description });
@@ -28,7 +28,7 @@ export const AutomationRun = namedSchema(
     handler: text('Event type, or name of the schedule, action or route.'),
     handlerKind,
     eventId: nullable(idOf(idPrefixes.event, 'Id of the event that triggered the run; null if none did.')),
-    mode: described(plugin.fields.mode.response, 'Mode of the last attempt.'),
+    mode: { ...plugin.fields.mode.response, description: 'Mode of the last attempt.' },
     status: enumeration('RunEnd', ['succeeded', 'dead'], 'Status of the ended run.'),
     attempt: count('Number of attempts.'),
     calls: count('Number of host calls in the last attempt.'),

@@ -71,10 +71,11 @@ export const RunResponse = namedSchema(
     status: runStatus,
     waitsFor: spentResponse('Exhausted budget that a queued run waits for; null if there is none.'),
     eventId: nullable(idOf(idPrefixes.event, 'Id of the event that triggered the run; null if none did.')),
-    mode: described(
-      plugin.fields.mode.response,
-      'Mode of the last attempt. Probation or an exhausted budget can replace the mode of the plugin.',
-    ),
+    mode: {
+      ...plugin.fields.mode.response,
+      description:
+        'Mode of the last attempt. Probation or an exhausted budget can replace the mode of the plugin.',
+    },
     attempt: Type.Integer({ minimum: 0, description: 'Number of attempts.' }),
     depth: Type.Integer({ description: 'Number of plugin runs in the causation chain of the event.' }),
     events: Type.Array(Closed({ id: idOf(idPrefixes.event), type: text('Event type.') }), {

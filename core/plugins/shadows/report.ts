@@ -26,8 +26,8 @@ const Difference = Closed({
 
 const Report = Closed({
   runs: count('Number of events on which both versions ran.'),
-  same: count('Number of these with the same effects.'),
-  different: count('Number of these with different effects.'),
+  same: count('Number of events with the same effects in both versions.'),
+  different: count('Number of events with different effects.'),
   failed: count('Number of failed runs of the shadow.'),
   dropped: count('Number of runs of the installed version that the shadow skipped because it lagged behind.'),
   cpuMs: Type.Number({ minimum: 0, description: 'CPU time of the shadow, in milliseconds.' }),

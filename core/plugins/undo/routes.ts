@@ -53,7 +53,7 @@ async function rowsIn(ctx: Context, plugin: string, { since, until }: Range): Pr
 }
 
 const description =
-  'The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be.';
+  'The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be reverted.';
 
 function undoOf(what: string, name: string, prefix: string, summary: string, models: UndoModels): Route {
   return defineRoute({

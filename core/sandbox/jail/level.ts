@@ -60,7 +60,7 @@ export function missingOf(report: JailReport): string[] {
 /** Returns the optional parts that this kernel or user does not offer. */
 export function absentOf(report: JailReport): string[] {
   return [
-    ...(report.ownUser ? [] : ['a user of its own']),
+    ...(report.ownUser ? [] : ['a separate user']),
     ...namespacesWanted
       .filter((name) => !report.namespaces.includes(name))
       .map((name) => `a ${name} namespace`),

@@ -33,7 +33,7 @@ export function createPrepare(db: Database.Database): {
     prepare(statement) {
       if (typeof statement === 'number') {
         const entry = known[statement];
-        if (!entry) throw new Error(`The writer does not know statement ${statement}.`);
+        if (!entry) throw new Error(`The writer has no statement ${statement}.`);
         return (entry.prepared ??= prepareOn(db, entry.statement));
       }
       const created = composed.get(statement.text) ?? prepareOn(db, statement);

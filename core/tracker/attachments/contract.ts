@@ -30,7 +30,7 @@ export const attachment = defineContract({
       computed: true,
       doc: 'Issue that the attachment belongs to.',
     }),
-    kind: choice(['link', 'file'], { write: 'never', default: 'link', doc: 'Kind of the attachment.' }),
+    kind: choice(['link', 'file'], { write: 'never', default: 'link', doc: 'Type of the attachment.' }),
     title: text({ max: titleMax, required: true, doc: 'Title of the attachment; for a file, its name.' }),
     url: string(link, {
       required: true,

@@ -43,7 +43,7 @@ export const boards = defineResource(board, boardModel, {
     if (moved('sort') && after.sort !== byHand) requireSort(after.sort, ctx.directory);
     if (moved('swimlanes', 'groupBy') && after.swimlanes === after.groupBy)
       throw invalidField('swimlanes', 'conflict', {
-        why: 'The columns are already grouped by this.',
+        why: 'The columns are already grouped by this field.',
         fix: 'Use another grouping, or null.',
       });
     const visibility = visibilityOf(ctx, after);
@@ -80,7 +80,7 @@ function requireGrouping(
 ): void {
   if (name !== null && !groupingIn(visibility, name))
     throw invalidField(at, 'not_found', {
-      why: `There is no select, member or checkbox field ${name} here.`,
+      why: `The issues of this board have no select, member or checkbox field ${name}.`,
       fix: 'Use a field that GET /api/v1/fields lists.',
     });
 }

@@ -44,7 +44,7 @@ const BoardLaneCards = namedSchema(
 );
 
 const BoardColumnResponse = namedSchema(
-  'BoardColumnShown',
+  'BoardColumnWithCards',
   Closed({
     key,
     value: nullable(

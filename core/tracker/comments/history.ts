@@ -15,7 +15,7 @@ export const CommentEdit = namedSchema(
   Closed({
     eventId: idOf(idPrefixes.event, 'Id of the event of the change.'),
     editedAt: described(time, 'Time of the change.'),
-    editor: described(comment.fields.author.response, 'Author of the change.'),
+    editor: { ...comment.fields.author.response, description: 'Author of the change.' },
     body: Type.String({ description: 'Text before the change.' }),
   }),
 );

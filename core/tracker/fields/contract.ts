@@ -30,7 +30,7 @@ const options = Type.Array(
     name: line(80, 'Name of the option; may change.'),
     archived: Type.Optional(
       Type.Boolean({
-        description: 'True if the option can no longer be chosen; issues that have it keep it.',
+        description: 'True if the option can no longer be chosen; issues that have the option are unchanged.',
       }),
     ),
   }),

@@ -69,7 +69,7 @@ function namesIn(list: string | undefined): string[] {
 function requireAmong(parameter: string, names: readonly string[], known: readonly string[]): void {
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const fix = `An issue has no ${unknown} here.${didYouMean(unknown, known)} Choose from ${known.join(', ')}.`;
+  const fix = `Unknown field ${unknown}.${didYouMean(unknown, known)} Choose from ${known.join(', ')}.`;
   throw invalidField(parameter, 'invalid_enum', fix);
 }
 

@@ -18,11 +18,11 @@ export const reaction = defineContract({
       computed: true,
       doc: 'Issue of the reaction, or of its comment.',
     }),
-    commentId: string(idOf('cmt', 'Id of the comment.'), {
+    commentId: string(idOf('cmt'), {
       nullable: true,
       write: 'never',
       computed: true,
-      doc: 'Comment of the reaction; null for a reaction to the issue.',
+      doc: 'Id of the comment; null for a reaction to the issue.',
     }),
     emoji: string(text(emojiBytesMax, 'One emoji, or the name of a common one such as `thumbsup`.'), {
       required: true,

@@ -31,13 +31,13 @@ export const slaPolicy = defineContract({
     kind: choice(kinds, {
       default: 'resolution',
       write: 'create',
-      doc: 'Kind of the target: `first_response` is met when someone other than the creator comments or the issue is completed, `resolution` when the issue is completed.',
+      doc: 'Type of the target: `first_response` is met when someone other than the creator comments or the issue is completed, `resolution` when the issue is completed.',
     }),
     enabled: flag({ default: true, doc: 'True if the policy applies to issues; default true.' }),
     position: number(
       { minimum: 0, maximum: positionMax, integer: true },
       {
-        doc: 'Position of the policy; of each kind, the first enabled policy whose filter matches an issue applies. Default: last.',
+        doc: 'Position of the policy; of each target type, the first enabled policy whose filter matches an issue applies. Default: last.',
         default: 0,
       },
     ),

@@ -35,7 +35,7 @@ export const slaClock = defineContract({
     kind: choice(['first_response', 'resolution'], {
       write: 'never',
       filter: true,
-      doc: 'Kind of the target: `first_response` is met by a first reply, `resolution` by completing the issue.',
+      doc: 'Type of the target: `first_response` is met by a first reply, `resolution` by completing the issue.',
     }),
     state: choice(states, {
       write: 'never',

@@ -46,7 +46,7 @@ const rhythm = {
   }),
 };
 const rhythmInput = namedSchema(
-  'CycleRhythmGiven',
+  'CycleRhythmInput',
   Type.Partial(Closed(rhythm), { additionalProperties: false }),
 );
 const rhythmResponse = Closed({

@@ -39,7 +39,7 @@ export const triageRoutes = [
     name: 'issues.triage.decline',
     summary: 'Decline an issue that is in triage, which cancels it',
     body: TriageDecline,
-    example: { reason: 'This is how it is meant to be.' },
+    example: { reason: 'This is the intended behavior.' },
     writes: ['stateId', 'snoozedUntil'],
     also: saying,
     errors: ['conflict', 'transition_not_allowed'],

@@ -34,7 +34,7 @@ const deliveryFields = {
   createdAt: described(time, 'Time of creation.'),
   firstAttemptAt: at('Time of the first attempt; null until then.'),
   nextAttemptAt: at('Time of the next attempt; null if none is planned.'),
-  finishedAt: at('Time at which it was delivered, failed or was canceled; null until then.'),
+  finishedAt: at('Time at which the delivery succeeded, failed or was canceled; null until then.'),
 };
 
 export const DeliveryResponse = namedSchema('Delivery', Closed(deliveryFields));

@@ -6,7 +6,7 @@ export async function oauthOperations({ app, did }: Setting): Promise<void> {
   const v1 = '/api/v1';
   const { id } = await did('oauth-apps.create', `${v1}/oauth-apps`, {
     name: 'Acme Reports',
-    description: 'Weekly reports of what was done.',
+    description: 'Weekly reports of completed work.',
     homepage: 'https://acme.example/reports',
     redirectUris: ['https://reports.acme.example/callback'],
     confidential: true,
