@@ -226,8 +226,8 @@ function addCopies(program: Command, folder: string): void {
 }
 
 function addTrail(program: Command): void {
-  remote(program.command('trail <issue>').description('show what caused the state of an issue, as a tree'))
-    .option('--field <name>', 'show only what set the current value of this field')
+  remote(program.command('trail <issue>').description('show the causes of the state of an issue, as a tree'))
+    .option('--field <name>', 'show only the change that set the current value of this field')
     .option('--limit <n>', 'trees to show, up to 100', '20')
     .action(async (issue: string, options: TrailOptions) =>
       (await import('./trail.ts')).trail(issue, options),

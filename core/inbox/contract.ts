@@ -65,7 +65,7 @@ export const inboxItem = defineContract({
       write: 'never',
       doc: 'Issue that the notification is about; null if it is not about an issue.',
     }),
-    actor: actor({ nullable: true, doc: 'Author of the change; null if the system made it.' }),
+    actor: actor({ nullable: true, doc: 'Author of the change; null for changes by the system.' }),
     count: number(
       { integer: true, minimum: 1 },
       {

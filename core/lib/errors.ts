@@ -14,7 +14,7 @@ export const errorCodes = {
     retry: false,
     text: 'The token lacks the scope that this operation needs.',
   },
-  forbidden: { status: 403, retry: false, text: 'The caller is not allowed to do this.' },
+  forbidden: { status: 403, retry: false, text: 'The caller is not allowed to perform this operation.' },
   not_found: {
     status: 404,
     retry: false,

@@ -23,7 +23,7 @@ export class RetryLater extends PluginError {
   static override readonly code = 'retry_later';
   readonly afterMs: number;
 
-  constructor(afterMs: number, reason = 'The handler asks to be run again later.') {
+  constructor(afterMs: number, reason = 'The handler requested another attempt.') {
     super(reason);
     this.afterMs = afterMs;
   }

@@ -19,7 +19,7 @@ import { createPost, send, type ImportOutcome, type Outgoing } from './send.ts';
 import { survey } from './survey.ts';
 
 const untimedText =
-  'The key lacks the scope import:write, so issues get the current time, the creator of this key and new numbers. To import their own, stop here and use a key with that scope.';
+  'The key lacks the scope import:write, so issues get the current time, the creator of this key and new numbers. To import the original values, stop here and use a key with that scope.';
 
 export interface ImportOptions extends RemoteOptions {
   from?: string;

@@ -53,7 +53,7 @@ function addInvite(members: Command, remote: (command: Command) => Command, fold
     members
       .command('invite <member>')
       .description(
-        `create an invitation link for a member (${which}); it is shown once. Over a server, an unknown e-mail address adds a member`,
+        `create an invitation link for a member (${which}); it is shown once. Through a server, an unknown e-mail address adds a member`,
       ),
   )
     .option('--name <name>', 'name of a new member; default: the part before the @')

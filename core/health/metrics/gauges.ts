@@ -16,14 +16,14 @@ const countedMax = 20_000;
 
 const openWork = systemStatement<{ waiting: number }>(
   'metrics.open_work',
-  'the operator sees the total of pending work of all workspaces',
+  'the metrics report the pending work of all workspaces',
   `SELECT count(*) AS waiting FROM (SELECT 1 FROM due_work WHERE kind = :kind AND lease_owner IS NULL AND due_at < 8640000000000000 LIMIT ${countedMax})`,
 );
 const workTypes = ['run', 'delivery', 'schedule', 'catch-up', 'replay', 'once'] as const;
 
 const pluginStates = systemStatement<{ state: string; plugins: number }>(
   'metrics.plugins',
-  'the operator sees the number of plugins by state over all workspaces',
+  'the metrics report the plugins of all workspaces by state',
   'SELECT state, count(*) AS plugins FROM plugins WHERE deleted_at IS NULL GROUP BY state',
 );
 

@@ -49,7 +49,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
   IdempotencyKey: parameter(
     'Idempotency-Key',
     false,
-    'Key for safe retries: for 24 hours, the same request with it returns the first response and has no second effect.',
+    'Key for safe retries: for 24 hours, a repeat of the request with the same key returns the first response and has no second effect.',
     { type: 'string', minLength: 1, maxLength: 255 },
   ),
   TatamiMode: parameter(

@@ -82,7 +82,7 @@ const ApiKeyRolled = namedSchema(
     ...minted,
     previous: Closed(
       { id: idOf(apiKey.id), expiresAt: nullable(time), revokedAt: nullable(time) },
-      { description: 'Old key and the time at which it ends.' },
+      { description: 'Old key, with the time at which the key ends.' },
     ),
   }),
 );

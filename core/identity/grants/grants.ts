@@ -74,7 +74,7 @@ async function narrowGrant(
   if (missing.length > 0)
     throw invalidField('guarded', 'invalid_enum', {
       why: `The grant requires approval for: ${missing.join(', ')}.`,
-      fix: 'Give these as well. Removing one needs a new consent of the member.',
+      fix: 'Give these classes as well. The removal of a class needs a new consent of the member.',
     });
   return updated(ctx, grantModel, before, { scopes, guarded }, ifMatch);
 }

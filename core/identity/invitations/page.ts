@@ -128,7 +128,7 @@ async function takeWith(
   return leadTo(services.baseUrl, joinedPath, [forgetLink]);
 }
 
-const busy = 'Somebody else changed this at the same time. Please try again.';
+const busy = 'The invitation or the member was changed at the same time. Try again.';
 const knownAddress = 'An account with this address exists. Sign in to it to accept the invitation.';
 
 async function makeAccount(

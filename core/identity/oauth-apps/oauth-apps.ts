@@ -38,7 +38,7 @@ const SecretRotate = namedSchema(
       Type.Integer({
         minimum: 0,
         maximum: 168,
-        description: `Hours for which earlier secrets stay valid, default ${graceHoursDefault}; 0 ends them immediately.`,
+        description: `Hours for which earlier secrets stay valid, default ${graceHoursDefault}; 0 revokes all of them immediately.`,
       }),
     ),
   }),

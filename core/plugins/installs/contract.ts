@@ -151,7 +151,7 @@ const net = Type.Array(
     methods: nullable(Type.Array(Type.String(), { description: 'Allowed methods; null for all.' })),
     path: nullable(
       Type.String({
-        description: 'Allowed path, including all paths below it if it ends with `/`; null for all.',
+        description: 'Allowed path; a path that ends with `/` includes all paths below; null for all.',
       }),
     ),
     why: Type.String({ description: 'Reason, by the author of the plugin.' }),
@@ -204,7 +204,7 @@ export const plugin = defineContract({
     modes: json(installModesInput, never),
     state: choice(installStates, {
       ...never,
-      doc: 'State of the plugin; a state other than `active`, `probation` or `needs_consent` means that it does not run.',
+      doc: 'State of the plugin. Only plugins in the states `active`, `probation` and `needs_consent` run.',
     }),
     stateReason: string(reason, { ...never, nullable: true }),
     publisher: text({

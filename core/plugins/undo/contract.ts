@@ -82,7 +82,7 @@ export const UndoResponse = namedSchema(
     undid: Type.Array(Type.String(), {
       description: 'Ids of the undone runs, proposals or undos, newest first.',
     }),
-    changes: Type.Array(UndoneObject, { description: 'Reverted objects, or those that would be.' }),
+    changes: Type.Array(UndoneObject, { description: 'Reverted objects; in a simulation, the objects that would be reverted.' }),
     skipped: Type.Array(SkippedUndo, { description: 'Skipped fields and objects, with the reasons.' }),
     message: text('Summary in a sentence.'),
   }),

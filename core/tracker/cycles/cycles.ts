@@ -145,7 +145,7 @@ function requireOpen(before: Cycle, after: Omit<Cycle, 'version'>): void {
         : null;
   if (path !== null)
     throw invalidField(path, 'conflict', {
-      why: `This cannot change, because the cycle is ${before.status}.`,
+      why: `This field cannot change, because the cycle is ${before.status}.`,
       fix: 'Leave it out.',
     });
 }

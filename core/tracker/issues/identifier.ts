@@ -11,6 +11,6 @@ export function requireTeamOf({ directory, visibleTeams }: Context, identifier: 
   const team = findTeam(directory, key);
   if (!team || (visibleTeams !== null && !visibleTeams.has(team.id)))
     throw invalidField(path, 'not_found', {
-      why: `There is no issue ${identifier}, because there is no such team.`,
+      why: `There is no issue ${identifier}, because the team does not exist.`,
     });
 }

@@ -36,7 +36,7 @@ export function teamOf(
   });
   if (teams.some((team) => team.id !== teams[0]!.id))
     throw invalidField(`${at}${requested.at(-1)}`, 'conflict', {
-      why: `This is not the team of ${first}.`,
+      why: `This team is not the team of ${first}.`,
       fix: `Leave one of the two out.`,
     });
   return teams[0]!;

@@ -51,7 +51,7 @@ export async function selectIssues(
     if (issue && issue.deletedAt === null) return [{ issue, at }];
     // An issue that matched the filter, but was deleted in the meantime, is not an error.
     if (filter === undefined)
-      missing.push({ path: at, issue: 'not_found', fix: `Leave out ${name}: there is no such issue.` });
+      missing.push({ path: at, issue: 'not_found', fix: `Leave out ${name}: the issue does not exist.` });
     return [];
   });
   const [first] = missing;

@@ -24,7 +24,7 @@ export async function newsOfSla(ctx: Context, { type, data }: EventRow): Promise
   if (!issue) return null;
   const news = emptyNews(issue, { kind: 'issue', id: issue.id });
   const isBreached = type === ('sla.breached' as string);
-  const words = `${identifierOf(ctx, issue)} ${isBreached ? 'has missed' : 'is about to miss'} its target`;
+  const words = `${identifierOf(ctx, issue)} ${isBreached ? 'has missed' : 'is about to miss'} its SLA target`;
   const tiding = {
     reason: 'sla',
     kind: isBreached ? 'sla_breached' : 'sla_at_risk',

@@ -84,7 +84,7 @@ export const team = defineContract({
     ),
     triage: choice(['off', 'outside', 'all'], {
       default: 'off',
-      doc: 'New issues that go to the triage state unless they name another: none (`off`), those of plugins and guests (`outside`), or all.',
+      doc: 'New issues that go to the triage state unless the request names a state: `off` for none, `outside` for those of plugins and guests, `all` for all.',
     }),
     timeZone: text({
       max: 64,

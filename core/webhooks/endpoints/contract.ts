@@ -48,7 +48,7 @@ export const webhook = defineContract({
     }),
     payloadVersion: choice(payloadVersions, {
       default: 'v1',
-      doc: 'Version of the payload format. It changes only when this field is changed.',
+      doc: 'Version of the payload format; upgrades of the server do not change the version.',
     }),
     enabled: flag({
       default: true,

@@ -65,7 +65,7 @@ function itemsOf({ ids, nowMs, directory }: Losing, loss: Loss, endpoint: Endpoi
       kind: 'webhook_disabled',
       reason: 'webhook',
       title: `The webhook to ${new URL(displayAddress(endpoint)).host} was disabled`,
-      body: `${endpoint.disabledReason} Enable the webhook to take it over, then replay the missed events.`,
+      body: `${endpoint.disabledReason} Enable the webhook to become its owner, then replay the missed events.`,
       target: { kind: endpointModel.name, id: endpoint.id },
     },
     { ids, nowMs: nowMs() },

@@ -20,7 +20,7 @@ export const SecretRotate = namedSchema(
         minimum: 0,
         maximum: 168,
         description:
-          'Hours during which deliveries are also signed with earlier secrets; default 24, 0 ends them at once.',
+          'Hours during which deliveries are also signed with earlier secrets; default 24, 0 for none.',
       }),
     ),
   }),

@@ -16,7 +16,7 @@ export const ReplayCreate = namedSchema(
     since: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: 'Only events at or after this time, RFC 3339. Either this or afterSequence.',
+        description: 'Only events at or after this time, RFC 3339. Give either `since` or `afterSequence`.',
       }),
     ),
     afterSequence: Type.Optional(

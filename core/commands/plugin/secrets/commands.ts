@@ -6,7 +6,7 @@ import type { RemoteOptions } from '../../remote.ts';
 export function addSecrets(plugin: Command, remote: (command: Command) => Command): void {
   const secrets = plugin
     .command('secrets')
-    .description('manage the secrets that plugins send to other servers without seeing them');
+    .description('manage the secrets that the server adds to requests of plugins');
   remote(
     secrets
       .command('set <plugin> <name>')
