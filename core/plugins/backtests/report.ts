@@ -44,7 +44,7 @@ export type Sampled = Static<typeof Counted>;
 
 const ReportedEffect = Closed({
   eventId,
-  sequence: count('Sequence of the event at whose state the run read.'),
+  sequence: count('Sequence of the event; the run read the state as of this event.'),
   at: described(time, 'Time of the event.'),
   issueId,
   field: fieldName,
@@ -133,7 +133,7 @@ export type BacktestReport = Static<typeof BacktestReport>;
 export const GateReport = namedSchema(
   'GateReport',
   Closed({
-    runs: count('Number of past runs that both versions were compared on.'),
+    runs: count('Number of past runs used for the comparison.'),
     same: count('Number of runs with the same effects.'),
     different: count('Number of runs with different effects.'),
     differences: Type.Array(
