@@ -217,7 +217,7 @@ test('without a known fingerprint a stored secret verifies the key', async () =>
   adoptDatabase(dir);
   const key = readFileSync(join(dir, 'master.key'));
   writeFileSync(join(dir, 'master.key'), `${Buffer.alloc(32, 9).toString('base64')}\n`);
-  expect(await refusal(dir)).toContain('it does not open a signing secret');
+  expect(await refusal(dir)).toContain('it does not decrypt a signing secret');
   writeFileSync(join(dir, 'master.key'), key);
   await (await start(dir, app)).stop();
 });

@@ -150,7 +150,7 @@ test('a refused call names the grant, the field or the parameter, with the name 
     `${only} the parameter filter could reveal other fields.`,
   );
   expect(await asks(narrowed, `ctx.issues.list({ sort: 'priority' })`)).toBe(
-    `${only} this requests the field priority.`,
+    `${only} this request reads the field priority.`,
   );
   expect(await asks(narrowed, 'ctx.relations.list(data.id)')).toBe(
     `${only} relations.list returns more than fields, and needs the whole scope.`,

@@ -4,7 +4,7 @@ const guards: readonly Guard[] = [
   {
     name: 'a field outside the narrowing is not written',
     file: 'core/http/admission.ts',
-    guarding: 'if (outside !== undefined) throw beyond(route, fields, `this writes ${outside}`);',
+    guarding: 'if (outside !== undefined) throw beyond(route, fields, `this request writes ${outside}`);',
     broken: '',
     suite: 'test/rights/table.test.ts',
   },

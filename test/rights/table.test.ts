@@ -141,7 +141,7 @@ test('fields: a write of a field outside the narrowing is rejected with its name
           {
             status: 403,
             code: 'insufficient_scope',
-            message: expect.stringContaining(`this writes ${left}.`),
+            message: expect.stringContaining(`this request writes ${left}.`),
           },
         ]);
         tried++;
