@@ -92,7 +92,7 @@ test('staged changes of one entity become one: the first before, the last after,
     previous: { text: 'a' },
   });
   expect(staging.find('note', 'n2')).toBeUndefined();
-  expect(() => first.followedBy(noteModel.create({ ...note(), id: 'n2' }))).toThrow('one entity');
+  expect(() => first.followedBy(noteModel.create({ ...note(), id: 'n2' }))).toThrow('same entity');
 });
 
 test('previous contains the old values of the changed fields, without the bookkeeping', () => {
