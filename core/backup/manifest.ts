@@ -51,7 +51,7 @@ export async function decodeManifest(
   while (end < 0) {
     const more = await readMore();
     if (more.length === 0 || header.length > headerBytesMax || !isBegin(header, more))
-      throw new DamagedBackup('The file is not a backup of Tatami, or its beginning is damaged.');
+      throw new DamagedBackup('The file is not a backup of Tatami, or its beginning is damaged. Use another backup.');
     const lineEnd = more.indexOf('\n');
     if (lineEnd >= 0) end = header.length + lineEnd + 1;
     header = Buffer.concat([header, more]);
@@ -68,7 +68,7 @@ function checked(header: Buffer): Manifest {
   try {
     line = JSON.parse(header.toString('utf8')) as typeof line;
   } catch (cause) {
-    throw new DamagedBackup('The manifest of the backup is damaged.', { cause });
+    throw new DamagedBackup('The manifest of the backup is damaged. Use another backup.', { cause });
   }
   if (typeof line.tatamiBackup === 'number' && line.tatamiBackup > format)
     throw new DamagedBackup(
@@ -76,7 +76,7 @@ function checked(header: Buffer): Manifest {
     );
   // Encoding the parsed manifest again must reproduce every byte; otherwise it was modified.
   if (!line.manifest || !encodeManifest(line.manifest, header.length).equals(header))
-    throw new DamagedBackup('The manifest of the backup is damaged.');
+    throw new DamagedBackup('The manifest of the backup is damaged. Use another backup.');
   if (line.manifest.parts.some(({ name }) => !partName.test(name)))
     throw new DamagedBackup('The backup contains a part that this version of Tatami does not support.');
   return line.manifest;

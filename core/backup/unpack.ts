@@ -102,7 +102,7 @@ async function unpackDatabase(
   } catch (cause) {
     // A zstd error has no syscall; a system error such as a full disk has one, and does not mean a damaged backup.
     if (cause instanceof Error && 'syscall' in cause) throw cause;
-    throw new DamagedBackup('The database in the backup is damaged.', { cause });
+    throw new DamagedBackup('The database in the backup is damaged. Use another backup.', { cause });
   }
   compare('database', packed.result(), source.part);
   compare('database', raw.result(), manifest.database);

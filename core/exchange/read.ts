@@ -104,7 +104,7 @@ export async function takeIn(
   if (before === null && (await store.readOne(scope, isThere)))
     throw new ApiError(
       'conflict',
-      `The workspace ${head.workspace.name} (${head.workspace.id}) already exists here.`,
+      `The workspace ${head.workspace.name} (${head.workspace.id}) already exists here. Import the file into another data directory.`,
     );
   await checkAll(open, first, createChecking(head, inserts, examine));
   const batches = createBatches(store, scope, inserts, before ?? 0);

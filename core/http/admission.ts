@@ -31,13 +31,13 @@ function requireEffects({ name }: Pick<Route, 'name'>, principal: Principal): vo
   if (kind === 'plugin' || (kind === 'app' && effects.some(({ app }) => !app)))
     throw new ApiError(
       'forbidden',
-      `${name} needs a key or a session of an admin, and ${actor.name} is ${kind === 'app' ? 'an app' : 'a plugin'}.`,
+      `${name} needs a key or a session of an admin, but ${actor.name} is ${kind === 'app' ? 'an app' : 'a plugin'}. Ask an admin.`,
     );
   const role = membership?.role;
   if ((role === 'member' || role === 'guest') && effects.some((effect) => !effect[role]))
     throw new ApiError(
       'forbidden',
-      `${name} needs the role admin or owner, and ${membership!.name} has the role ${role}.`,
+      `${name} needs the role admin or owner, but ${membership!.name} has the role ${role}. Ask an admin or an owner.`,
     );
 }
 

@@ -153,7 +153,7 @@ function decoded(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw new ApiError('malformed_request', 'The body is not valid UTF-8.');
+    throw new ApiError('malformed_request', 'The body is not valid UTF-8. Encode the body as UTF-8.');
   }
 }
 

@@ -10,7 +10,7 @@ export interface ValueLimits {
 }
 
 export function tooLarge(bytesMax: number): ApiError {
-  return new ApiError('payload_too_large', `The body is larger than ${bytesMax} bytes.`);
+  return new ApiError('payload_too_large', `The body is larger than ${bytesMax} bytes. Send less data.`);
 }
 
 /** Counters for the limits while copying. */

@@ -61,7 +61,7 @@ export function createAgents(app: App): (principal: Principal, identify: RawRequ
       },
       async refresh() {
         const now = await identify();
-        if (!now) throw new ApiError('unauthorized', 'The access token has expired or was revoked.');
+        if (!now) throw new ApiError('unauthorized', 'The access token has expired or was revoked. Request a new one.');
         principal = now;
         hold = createApprovalCheck(principal);
       },

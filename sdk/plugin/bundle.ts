@@ -79,7 +79,7 @@ async function readOutputs(outputs: BuildOutput['outputs'], roots: Roots): Promi
   // Removes the debug id of the map that Bun would have written, because it depends on the folder's name.
   const code = (await output.text()).replace(/\n\n\/\/# debugId=\w+\n$/, '\n');
   if (Buffer.byteLength(code) > packageBytesMax)
-    throw new PackageError('/code', `The bundle is larger than ${packageBytesMax} bytes.`);
+    throw new PackageError('/code', `The bundle is larger than ${packageBytesMax} bytes. Bundle less code.`);
   const { sources, mappings } = (await map.json()) as { sources: string[]; mappings: string };
   if (!fitsPackage(mappings)) return { code, sourceMap: null };
   return {

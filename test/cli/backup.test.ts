@@ -191,7 +191,7 @@ test('pruning preserves the last good backup, regardless of the rule, and damage
   const verified = await tatami(['backups', 'verify', folder, '--json']);
   expect([verified.code, verified.json.backups.map(({ problem }: Json) => problem)]).toEqual([
     1,
-    ['The database in the backup is damaged.', null],
+    ['The database in the backup is damaged. Use another backup.', null],
   ]);
   expect((await tatami(['backups', 'prune', folder, '--json'])).code).toBe(2);
 }, 60_000);

@@ -217,12 +217,12 @@ test('an error names the missing part of an existing plugin, or else the missing
     (await asJson('plugin', ...args)).json.error.message;
   expect(await said('shadow', 'triage')).toBe('triage has no shadow.');
   expect(await said('shadow', 'triage', '--stop')).toBe('triage has no shadow.');
-  expect(await said('secrets', 'delete', 'triage', 'KEY_A')).toBe('KEY_A is not set.');
+  expect(await said('secrets', 'delete', 'triage', 'KEY_A')).toBe('The secret KEY_A is not set.');
   expect(await said('secrets', 'delete', 'triag', 'KEY_A')).toContain('There is no plugin triag.');
   const none = [
     ['DELETE', 'shadow', 'triage has no shadow.'],
-    ['DELETE', 'secrets/KEY_A', 'KEY_A is not set.'],
-    ['DELETE', 'routes/open', 'The route open of triage is not open.'],
+    ['DELETE', 'secrets/KEY_A', 'The secret KEY_A is not set.'],
+    ['DELETE', 'routes/open', 'The route open of triage is already closed.'],
     ['DELETE', 'scheduled/remind', 'triage has no pending one-time job remind.'],
     ['GET', 'kv/seen', 'triage has no value for the key seen.'],
     ['DELETE', 'kv/seen', 'triage has no value for the key seen.'],

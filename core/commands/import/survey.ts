@@ -45,7 +45,7 @@ export async function survey(file: string): Promise<number> {
 export function requireFile(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found?.isDirectory()) throw new CommandError(`${file} is a directory. Pass the CSV file in it.`);
-  if (found?.isFile() && found.size === 0) throw new CommandError(`${file} is empty.`);
+  if (found?.isFile() && found.size === 0) throw new CommandError(`${file} is empty. Choose another file.`);
   if (found?.isFile()) return;
   const meant = nearest(basename(file), namesIn(dirname(file)));
   throw new CommandError(

@@ -161,7 +161,7 @@ function parse(body: Uint8Array): Readonly<Record<string, unknown>> {
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Readonly<Record<string, unknown>>;
   } catch (cause) {
-    throw refused('The client metadata document is not valid JSON.', cause);
+    throw refused('The client metadata document is not valid JSON. Correct its syntax.', cause);
   }
   throw refused('The client metadata document is not a JSON object.');
 }

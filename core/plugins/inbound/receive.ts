@@ -112,7 +112,7 @@ function signatureOf(
 function unsigned(): ApiError {
   return new ApiError(
     'unauthorized',
-    'The signature is missing or invalid. Send X-Webhook-Signature: v1=<hex>,t=<unix>, signed with the secret of this route at most 300 seconds ago. Sign every request anew.',
+    'The signature is missing or invalid. Send X-Webhook-Signature: v1=<hex>,t=<unix>, signed with the secret of this route at most 300 seconds ago. Sign every request separately.',
   );
 }
 

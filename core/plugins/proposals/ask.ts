@@ -65,7 +65,7 @@ export function createAskAsPlugin({ store, clock, app }: AskOptions): AskAsPlugi
     }
     // A failed comparison stages nothing, although it succeeded in the original run.
     return operation === 'kv.compareAndSet' && staged.writes.length === before
-      ? new ApiError('conflict', 'A stored value of the plugin has changed since.')
+      ? new ApiError('conflict', 'A stored value of the plugin has changed since the proposal was made.')
       : null;
   };
 
