@@ -11,7 +11,7 @@ export interface Attachment {
     /** Identifier of the issue, such as `ENG-7`; null until assigned. */
     readonly identifier: string | null;
   };
-  /** Kind of the attachment. */
+  /** Type of the attachment. */
   readonly kind: 'link' | 'file';
   /** Title of the attachment; for a file, its name. */
   readonly title: string;

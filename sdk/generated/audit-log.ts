@@ -14,7 +14,7 @@ export interface AuditLogQuery {
   actor?: string | undefined;
   /** Only entries on the object with this id. */
   target?: string | undefined;
-  /** Only entries with this event type. Type of the event. */
+  /** Only entries with this event type. */
   action?: EventType | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface AuditEntry {
   readonly at: string;
   /** Position in the log of the workspace, without gaps; 0 in samples. */
   readonly sequence: number;
-  /** Type of the event that the action emitted. Type of the event. */
+  /** Type of the event that the action emitted. */
   readonly action: EventType;
   /** Actor that made the change. */
   readonly actor: Actor;

@@ -30,11 +30,11 @@ export interface AutomationRun {
   readonly pluginVersion: string | null;
   /** Event type, or name of the schedule, action or route. */
   readonly handler: string;
-  /** Kind of the handler: what calls it. */
+  /** Type of the handler. */
   readonly handlerKind: 'event' | 'schedule' | 'action' | 'route';
   /** Id of the event that triggered the run; null if none did. */
   readonly eventId: string | null;
-  /** Mode of the last attempt. Mode of the writes of runs: `apply` commits them, `propose` requires approval, `simulate` records and drops them. */
+  /** Mode of the last attempt. */
   readonly mode: 'apply' | 'propose' | 'simulate';
   /** Status of the ended run. */
   readonly status: 'succeeded' | 'dead';

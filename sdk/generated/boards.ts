@@ -57,7 +57,7 @@ export interface BoardQuery {
   name?: string | undefined;
   /** Key or id of the team, or `none`. */
   team?: string | undefined;
-  /** Deleted objects: left out, listed as well, or listed alone. */
+  /** Treatment of deleted objects: `exclude` omits them, `include` adds them, `only` omits all others. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
   /** Moment to read at: a sequence of the event log, or an ISO 8601 time; default now. `asOf` in the response has the sequence. */
   asOf?: string | undefined;
@@ -197,7 +197,7 @@ export interface BoardCards {
     readonly name: string;
   };
   /** Columns, left to right. */
-  readonly columns: readonly BoardColumnShown[];
+  readonly columns: readonly BoardColumnWithCards[];
   /** Swimlanes, top to bottom; null if the board has none. */
   readonly lanes:
     | readonly {
@@ -215,7 +215,7 @@ export interface BoardCards {
   readonly asOf?: AsOf;
 }
 
-export interface BoardColumnShown {
+export interface BoardColumnWithCards {
   /** Key that requests use: the value, or `none`. */
   readonly key: string;
   /** Value that issues of the column have; null for issues without a value. */

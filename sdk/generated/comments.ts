@@ -64,7 +64,7 @@ export interface CommentQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** Deleted objects: left out, listed as well, or listed alone. */
+  /** Treatment of deleted objects: `exclude` omits them, `include` adds them, `only` omits all others. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
   /** Sort order: up to 3 of createdAt, updatedAt, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
@@ -107,7 +107,7 @@ export interface CommentEdit {
   readonly eventId: string;
   /** Time of the change. RFC 3339, UTC. */
   readonly editedAt: string;
-  /** Author of the change. Author of the comment. */
+  /** Author of the change. */
   readonly editor: {
     /** Type of the author. */
     readonly kind: 'user' | 'plugin' | 'system';

@@ -10,7 +10,7 @@ import type { Comment } from './comments.ts';
 import type { Cycle } from './cycles.ts';
 import type { Field } from './fields.ts';
 import type { Grant } from './grants.ts';
-import type { InboxItem, InboxPreferencesTold } from './inbox.ts';
+import type { InboxItem, MemberInboxPreferences } from './inbox.ts';
 import type { IssueWithAttachment, IssueWithRelation } from './issue.ts';
 import type { Issue } from './issues.ts';
 import type { Label } from './labels.ts';
@@ -354,7 +354,7 @@ export interface EventData {
   'automation.approved': Proposal;
   'automation.rejected': Proposal;
   'board.card_moved': BoardCardMoved;
-  'inbox.preferences_updated': InboxPreferencesTold;
+  'inbox.preferences_updated': MemberInboxPreferences;
   'system.problem_raised': SystemProblem;
   'system.problem_cleared': SystemProblem;
   'automation.undone': AutomationUndone;

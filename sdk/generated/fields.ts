@@ -18,7 +18,7 @@ export interface Field {
     readonly value: string;
     /** Name of the option; may change. */
     readonly name: string;
-    /** True if the option can no longer be chosen; issues that have it keep it. */
+    /** True if the option can no longer be chosen; issues that have the option are unchanged. */
     readonly archived?: boolean;
   }[];
   /** True if new issues must have a value and existing values cannot be removed; default false. */
@@ -45,7 +45,7 @@ export interface FieldQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** Deleted objects: left out, listed as well, or listed alone. */
+  /** Treatment of deleted objects: `exclude` omits them, `include` adds them, `only` omits all others. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
   /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
@@ -70,7 +70,7 @@ export interface FieldCreate {
         value: string;
         /** Name of the option; may change. */
         name: string;
-        /** True if the option can no longer be chosen; issues that have it keep it. */
+        /** True if the option can no longer be chosen; issues that have the option are unchanged. */
         archived?: boolean | undefined;
       }[]
     | undefined;
@@ -95,7 +95,7 @@ export interface FieldPatch {
         value: string;
         /** Name of the option; may change. */
         name: string;
-        /** True if the option can no longer be chosen; issues that have it keep it. */
+        /** True if the option can no longer be chosen; issues that have the option are unchanged. */
         archived?: boolean | undefined;
       }[]
     | undefined;

@@ -632,10 +632,10 @@ export interface BoardCardMovedFilter {
 }
 
 /** All conditions must hold; a value alone means `eq`, a list of values `in`. */
-export interface InboxPreferencesToldFilter {
-  readonly and?: readonly InboxPreferencesToldFilter[] | undefined;
-  readonly or?: readonly InboxPreferencesToldFilter[] | undefined;
-  readonly not?: InboxPreferencesToldFilter | undefined;
+export interface MemberInboxPreferencesFilter {
+  readonly and?: readonly MemberInboxPreferencesFilter[] | undefined;
+  readonly or?: readonly MemberInboxPreferencesFilter[] | undefined;
+  readonly not?: MemberInboxPreferencesFilter | undefined;
   readonly member?: Test<string | null, TextTests> | undefined;
   readonly assigned?: Test<boolean | null, ValueTests> | undefined;
   readonly mentioned?: Test<boolean | null, ValueTests> | undefined;
@@ -824,7 +824,7 @@ export interface EventFilters {
   readonly 'automation.approved': ProposalFilter;
   readonly 'automation.rejected': ProposalFilter;
   readonly 'board.card_moved': BoardCardMovedFilter;
-  readonly 'inbox.preferences_updated': InboxPreferencesToldFilter;
+  readonly 'inbox.preferences_updated': MemberInboxPreferencesFilter;
   readonly 'system.problem_raised': SystemProblemFilter;
   readonly 'system.problem_cleared': SystemProblemFilter;
   readonly 'automation.undone': AutomationUndoneFilter;

@@ -19,7 +19,7 @@ export interface Grant {
     readonly name: string;
     /** Registration of the app. `app`: registered by an admin of a workspace; `registered`: registered itself (RFC 7591); `document`: identified by the URL of its metadata document. */
     readonly kind: 'app' | 'registered' | 'document';
-    /** True if an admin of this workspace registered the app. Other apps choose their own name. */
+    /** True if an admin of this workspace registered the app. The name of any other app is unverified. */
     readonly verified: boolean;
   };
   /** Host, or private-use URI scheme, that the browser returned to after the consent; null for the device flow. */

@@ -24,7 +24,7 @@ export interface InboxItem {
     | 'plugin'
     | 'system'
     | 'proposal';
-  /** Kind of the notification. */
+  /** Type of the notification. */
   readonly kind:
     | 'issue_assigned'
     | 'issue_mentioned'
@@ -62,7 +62,7 @@ export interface InboxItem {
     /** Identifier of the issue. */
     readonly identifier: string | null;
   } | null;
-  /** Author of the change; null if the system made it. */
+  /** Author of the change; null for changes by the system. */
   readonly actor: {
     /** Type of the author. */
     readonly kind: 'user' | 'plugin' | 'system';
@@ -147,8 +147,8 @@ export interface InboxItemPreferencesPut {
   project_update?: boolean | undefined;
 }
 
-export interface InboxPreferencesTold {
-  /** Member the preferences belong to. */
+export interface MemberInboxPreferences {
+  /** Member whose preferences these are. */
   readonly member: {
     /** An id with the prefix usr_. */
     readonly id: string;
@@ -183,4 +183,4 @@ export interface InboxRead {
   readonly hasMore: boolean;
 }
 
-export interface InboxPreferences extends Omit<InboxPreferencesTold, 'member'> {}
+export interface InboxPreferences extends Omit<MemberInboxPreferences, 'member'> {}

@@ -162,7 +162,7 @@ export interface IssueQuery {
   duplicateOf?: string | undefined;
   /** True for issues that are blocked by an issue which is neither completed nor canceled; false for the others. */
   hasOpenBlockers?: boolean | undefined;
-  /** Deleted objects: left out, listed as well, or listed alone. */
+  /** Treatment of deleted objects: `exclude` omits them, `include` adds them, `only` omits all others. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
   /** Comma-separated sort keys such as `-priority,updatedAt` or `fields.severity`; `-` means descending. Default `-createdAt`. */
   sort?: string | undefined;

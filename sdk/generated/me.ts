@@ -50,7 +50,7 @@ export interface Me {
       readonly name: string;
       /** Registration of the app. `app`: registered by an admin of a workspace; `registered`: registered itself (RFC 7591); `document`: identified by the URL of its metadata document. */
       readonly kind: 'app' | 'registered' | 'document';
-      /** True if an admin of this workspace registered the app. Other apps choose their own name. */
+      /** True if an admin of this workspace registered the app. The name of any other app is unverified. */
       readonly verified: boolean;
     };
     /** Resource for which the tokens are valid: the REST API or the MCP endpoint. */

@@ -68,7 +68,7 @@ export interface OAuthAppPatch {
 
 /** Rotate the secret of an OAuth app; the new secret is shown once. */
 export interface OAuthAppRotateSecret {
-  /** Hours for which earlier secrets stay valid, default 24; 0 ends them immediately. */
+  /** Hours for which earlier secrets stay valid, default 24; 0 revokes all of them immediately. */
   graceHours?: number | undefined;
 }
 

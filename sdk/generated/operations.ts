@@ -102,10 +102,10 @@ import type { Pipeline, PipelineCreate, PipelinePatch, PipelineQuery } from './p
 import type {
   Backtest,
   CatchUp,
+  InstalledPlugin,
   IssueCosts,
   Plugin,
   PluginActionList,
-  PluginAsks,
   PluginBacktest,
   PluginBeginShadow,
   PluginCallAction,
@@ -117,6 +117,7 @@ import type {
   PluginPatch,
   PluginPreview,
   PluginQuery,
+  PluginRequests,
   PluginRollback,
   PluginRouteList,
   PluginRouteOpened,
@@ -126,7 +127,6 @@ import type {
   PluginSecret,
   PluginSecretsSet,
   PluginSettingsForm,
-  PluginStanding,
   PluginUndo,
   PluginUsage,
   PluginUsageQuery,
@@ -716,7 +716,7 @@ export interface Operations {
   };
   readonly plugins: {
     /** List installed plugins. */
-    list(query?: PluginQuery, options?: CallOptions): List<PluginStanding>;
+    list(query?: PluginQuery, options?: CallOptions): List<InstalledPlugin>;
     /** Install or upgrade a plugin. The package is the output of `tatami plugin pack`. `grant` lists the granted scopes out of those in the manifest. An upgrade that requests more becomes `pending` until someone consents; the installed version stays active. */
     install(body: PluginInstall, options?: WriteOptions): Promise<Plugin>;
     /** Preview the requests and the signature of a package. */
@@ -734,10 +734,10 @@ export interface Operations {
         readonly sha256: string;
       } | null;
       /** Requests of the package, compared with the installed version. */
-      readonly asked: PluginAsks;
+      readonly asked: PluginRequests;
     }>;
     /** Get an installed plugin. */
-    get(id: string, options?: CallOptions): Promise<PluginStanding>;
+    get(id: string, options?: CallOptions): Promise<InstalledPlugin>;
     /** Get the settings of a plugin as the fields of a form. */
     settingsForm(id: string, options?: CallOptions): Promise<PluginSettingsForm>;
     /** Update the settings, grant, mode or state of a plugin. */
@@ -751,9 +751,9 @@ export interface Operations {
         options?: CallOptions,
       ): Promise<{
         /** Requests of the installed version. */
-        readonly installed: PluginAsks;
+        readonly installed: PluginRequests;
         /** Requests of the pending version; null if there is none. */
-        readonly pending: PluginAsks | null;
+        readonly pending: PluginRequests | null;
       }>;
       /** Consent to the pending version of a plugin. The plugin switches to the pending version with the given `grant`. `digest` names the reviewed manifest and code, so that a version uploaded since is not installed by mistake. */
       give(id: string, body: PluginConsentGive, options?: ChangeOptions): Promise<Plugin>;
@@ -804,7 +804,7 @@ export interface Operations {
     scheduled(id: string, query?: PluginScheduledQuery, options?: CallOptions): List<ScheduledRun>;
     /** Delete a pending one-time job. */
     unschedule(id: string, name: string, options?: ChangeOptions): Promise<void>;
-    /** Undo the changes of a plugin in a time range. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be. The request undoes up to 200 runs and approved proposals, newest first. */
+    /** Undo the changes of a plugin in a time range. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be reverted. The request undoes up to 200 runs and approved proposals, newest first. */
     undo(id: string, body: PluginUndo, options?: WriteOptions): Promise<Undo>;
     /** List the inbound routes of a plugin. */
     routes(id: string, options?: CallOptions): Promise<PluginRouteList>;
@@ -848,7 +848,7 @@ export interface Operations {
     recording(id: string, options?: CallOptions): Promise<RunRecording>;
     /** Replay a run and report the first difference. The replay runs in a fresh isolate with the recorded input, answers and clock. It writes nothing and makes no calls. With `package`, other code runs on the same recording. */
     replay(id: string, body?: RunsReplay, options?: WriteOptions): Promise<RunReplay>;
-    /** Undo the changes of a run. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be. */
+    /** Undo the changes of a run. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be reverted. */
     undo(id: string, options?: WriteOptions): Promise<Undo>;
   };
   readonly backtests: {
@@ -862,7 +862,7 @@ export interface Operations {
     cancel(id: string, options?: WriteOptions): Promise<Backtest>;
   };
   readonly proposals: {
-    /** Undo the approved changes of a proposal. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be. */
+    /** Undo the approved changes of a proposal. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be reverted. */
     undo(id: string, options?: WriteOptions): Promise<Undo>;
     /** List proposals, newest first. */
     list(query?: ProposalQuery, options?: CallOptions): List<Proposal>;
@@ -876,7 +876,7 @@ export interface Operations {
     rerun(id: string, options?: ChangeOptions): Promise<Proposal>;
   };
   readonly undos: {
-    /** Undo an undo. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be. */
+    /** Undo an undo. The undo is one commit. A field that still has the written value gets its previous value; fields that others changed since are left unchanged and listed in `skipped`. With `Tatami-Mode: simulate` nothing is written, and the response shows what would be reverted. */
     undo(id: string, options?: WriteOptions): Promise<Undo>;
   };
   readonly triage: {

@@ -34,7 +34,7 @@ export interface Plugin {
   }[];
   /** Event types that the plugin receives: those subscribed to and readable under the grant. */
   readonly events: readonly string[];
-  /** Filters of the subscriptions by event type; a type without a filter receives all events. Filters by event type. */
+  /** Filters of the subscriptions by event type; a type without a filter receives all events. */
   readonly filters: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Schedules of the plugin. */
   readonly schedules: readonly {
@@ -53,7 +53,7 @@ export interface Plugin {
     readonly origin: string;
     /** Allowed methods; null for all. */
     readonly methods: readonly string[] | null;
-    /** Allowed path, including all paths below it if it ends with `/`; null for all. */
+    /** Allowed path; a path that ends with `/` includes all paths below; null for all. */
     readonly path: string | null;
     /** Reason, by the author of the plugin. */
     readonly why: string;
@@ -75,7 +75,7 @@ export interface Plugin {
   readonly mode: 'apply' | 'propose' | 'simulate';
   /** Modes that override `mode` for one class of writes. Keys are `create`, `update`, `update.<field>`, `comment` and `delete`; `<field>` is the name of a field in responses or request bodies that plugins can update. For a write of several fields, the strictest mode applies. If `mode` is `apply` and `delete` is absent, deletions are proposed. */
   readonly modes: Readonly<Record<string, 'apply' | 'propose' | 'simulate'>>;
-  /** State of the plugin; a state other than `active`, `probation` or `needs_consent` means that it does not run. */
+  /** State of the plugin. Only plugins in the states `active`, `probation` and `needs_consent` run. */
   readonly state:
     | 'active'
     | 'probation'
@@ -361,7 +361,7 @@ export interface PluginSecretsSet {
   value: string;
 }
 
-export interface PluginStanding extends Plugin {
+export interface InstalledPlugin extends Plugin {
   /** Exhausted daily budget that runs wait for; null if there is none. */
   readonly waitsFor: {
     /** Exhausted quantity. */
@@ -371,7 +371,7 @@ export interface PluginStanding extends Plugin {
   } | null;
 }
 
-export interface PluginAsks {
+export interface PluginRequests {
   /** Version of the package. */
   readonly version: string;
   /** SHA-256 of the code, in hex. */
@@ -407,7 +407,7 @@ export interface PluginAsks {
     readonly origin: string;
     /** Allowed methods; null for all. */
     readonly methods: readonly string[] | null;
-    /** Allowed path, including all paths below it if it ends with `/`; null for all. */
+    /** Allowed path; a path that ends with `/` includes all paths below; null for all. */
     readonly path: string | null;
     /** Reason, by the author of the plugin. */
     readonly why: string;
@@ -540,7 +540,7 @@ export interface PluginVersion {
   readonly installedAt: string;
   /** Actor who installed the version or rolled back to it. */
   readonly installedBy: {
-    /** Kind of the actor, such as `user`. */
+    /** Type of the actor, such as `user`. */
     readonly kind: string;
     /** Id of the actor. */
     readonly id: string;
@@ -560,7 +560,7 @@ export interface Run {
   readonly pluginVersion: string | null;
   /** Event type, or name of the schedule, action or route. */
   readonly handler: string;
-  /** Kind of the handler: what calls it. */
+  /** Type of the handler. */
   readonly handlerKind: 'event' | 'schedule' | 'action' | 'route';
   /** Status of the run. */
   readonly status: 'queued' | 'running' | 'succeeded' | 'retrying' | 'dead';
@@ -573,7 +573,7 @@ export interface Run {
   } | null;
   /** Id of the event that triggered the run; null if none did. */
   readonly eventId: string | null;
-  /** Mode of the last attempt. Probation or an exhausted budget can replace the mode of the plugin. Mode of the writes of runs: `apply` commits them, `propose` requires approval, `simulate` records and drops them. */
+  /** Mode of the last attempt. Probation or an exhausted budget can replace the mode of the plugin. */
   readonly mode: 'apply' | 'propose' | 'simulate';
   /** Number of attempts. */
   readonly attempt: number;
@@ -783,7 +783,7 @@ export interface BacktestReport {
   readonly effects: readonly {
     /** Id of the event. */
     readonly eventId: string;
-    /** Sequence of the event, whose state the run saw. */
+    /** Sequence of the event; the run read the state as of this event. */
     readonly sequence: number;
     /** Time of the event. RFC 3339, UTC. */
     readonly at: string;
@@ -856,7 +856,7 @@ export interface BacktestReport {
 }
 
 export interface GateReport {
-  /** Number of past runs on whose events both versions ran. */
+  /** Number of past runs used for the comparison. */
   readonly runs: number;
   /** Number of runs with the same effects. */
   readonly same: number;
@@ -899,9 +899,9 @@ export interface Shadow {
   readonly report: {
     /** Number of events on which both versions ran. */
     readonly runs: number;
-    /** Number of these with the same effects. */
+    /** Number of events with the same effects in both versions. */
     readonly same: number;
-    /** Number of these with different effects. */
+    /** Number of events with different effects. */
     readonly different: number;
     /** Number of failed runs of the shadow. */
     readonly failed: number;
@@ -952,7 +952,7 @@ export interface PluginUsage {
     /** Behavior with an exhausted budget: `stop` defers runs to the next day, `propose` turns their writes into proposals. */
     readonly whenSpent: 'stop' | 'propose';
   };
-  /** Exhausted part of the budget; null while none is. */
+  /** Exhausted quantity of the budget; null if none is exhausted. */
   readonly spent: {
     /** Exhausted quantity. */
     readonly quantity: 'cpuMs' | 'runs' | 'calls' | 'egressBytes';
@@ -1073,7 +1073,7 @@ export interface Undo {
   readonly id: string | null;
   /** Ids of the undone runs, proposals or undos, newest first. */
   readonly undid: readonly string[];
-  /** Reverted objects, or those that would be. */
+  /** Reverted objects; in a simulation, the objects that would be reverted. */
   readonly changes: readonly UndoneObject[];
   /** Skipped fields and objects, with the reasons. */
   readonly skipped: readonly SkippedUndo[];
@@ -1120,7 +1120,7 @@ export interface SkippedUndo {
   } | null;
   /** Skipped field; null if the whole object is skipped. */
   readonly field: string | null;
-  /** Reason for the skip. `changed`: the value was changed since. `bound`: a dependent value was changed since. `deleted`: the object or its issue was deleted. `gone`: the object, or the one that the field refers to, no longer exists. `worked_on`: others changed the object or added to it. `irreversible`: such a change cannot be undone. */
+  /** Reason for the skip. `changed`: the value was changed since. `bound`: a dependent value was changed since. `deleted`: the object or its issue was deleted. `gone`: the object, or the one that the field refers to, no longer exists. `worked_on`: others changed the object or added to it. `irreversible`: the change cannot be undone. */
   readonly reason: 'changed' | 'bound' | 'deleted' | 'gone' | 'worked_on' | 'irreversible';
   /** Value that was written. */
   readonly ranSet: unknown;
@@ -1128,7 +1128,7 @@ export interface SkippedUndo {
   readonly now: unknown;
   /** Actor of the later change; null if unknown. */
   readonly changedBy: {
-    /** Kind of the actor. */
+    /** Type of the actor. */
     readonly kind: string;
     /** Id of the actor. */
     readonly id: string;

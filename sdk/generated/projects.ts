@@ -68,13 +68,13 @@ export interface ProjectQuery {
   startDate?: string | undefined;
   /** A date as YYYY-MM-DD, or relative to today, such as `-P7D`. */
   targetDate?: string | undefined;
-  /** Deleted objects: left out, listed as well, or listed alone. */
+  /** Treatment of deleted objects: `exclude` omits them, `include` adds them, `only` omits all others. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
   /** Moment to read at: a sequence of the event log, or an ISO 8601 time; default now. `asOf` in the response has the sequence. */
   asOf?: string | undefined;
   /** Sort order: up to 3 of createdAt, updatedAt, name, status, health, startDate, targetDate, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
-  /** Archived objects: left out, listed as well, or listed alone. */
+  /** Treatment of archived objects: `exclude` omits them, `include` adds them, `only` omits all others. */
   archived?: 'exclude' | 'include' | 'only' | undefined;
 }
 
@@ -92,7 +92,7 @@ export interface ProjectCreate {
   leadId?: string | null | undefined;
   /** Another name for `leadId`. Id, e-mail address or name of a member, or `me`. */
   lead?: string | null | undefined;
-  /** Members who work on the project. Up to 100 ids; `me` is allowed. */
+  /** Members who work on the project. Up to 100 ids, or `me`. */
   members?: readonly string[] | undefined;
   /** Start date of the project. A date as YYYY-MM-DD. */
   startDate?: string | null | undefined;
@@ -124,7 +124,7 @@ export interface ProjectPatch {
   leadId?: string | null | undefined;
   /** Another name for `leadId`. Id, e-mail address or name of a member, or `me`. */
   lead?: string | null | undefined;
-  /** Members who work on the project. Up to 100 ids; `me` is allowed. */
+  /** Members who work on the project. Up to 100 ids, or `me`. */
   members?: readonly string[] | undefined;
   /** Start date of the project. A date as YYYY-MM-DD. */
   startDate?: string | null | undefined;

@@ -42,7 +42,7 @@ export interface Proposal {
     readonly entityId: string;
     /** Display name of the object, such as `ENG-18`, `ENG-18 blocks ENG-19` or the name of a member; null if it has none. */
     readonly name: string | null;
-    /** Identifier of the issue it concerns, such as `ENG-18`; null if none. */
+    /** Identifier of the issue that the effect belongs to, such as `ENG-18`; null if none. */
     readonly issue: string | null;
     /** Class of the change. */
     readonly class: 'create' | 'update' | 'comment' | 'delete';
@@ -62,7 +62,7 @@ export interface Proposal {
   }[];
   /** Revision number, from 1; grows each time the changes are recalculated. */
   readonly revision: number;
-  /** Time after which it can no longer be approved. RFC 3339, UTC. */
+  /** Time after which the proposal can no longer be approved. RFC 3339, UTC. */
   readonly expiresAt: string;
   /** Actor that decided; null if there was no decision. */
   readonly decidedBy: {
@@ -73,7 +73,7 @@ export interface Proposal {
     /** Name of the author at that time. */
     readonly name: string;
   } | null;
-  /** Time at which it was decided or ended; null while open. RFC 3339, UTC. */
+  /** Time at which the proposal was decided or ended; null while open. RFC 3339, UTC. */
   readonly decidedAt: string | null;
   /** Reason for the rejection or end; null if none. */
   readonly reason: string | null;

@@ -11,7 +11,7 @@ export interface Reaction {
     /** Identifier of the issue. */
     readonly identifier: string | null;
   };
-  /** Comment of the reaction; null for a reaction to the issue. Id of the comment. */
+  /** Id of the comment; null for a reaction to the issue. An id with the prefix cmt_. */
   readonly commentId: string | null;
   /** Emoji of the reaction. One emoji, or the name of a common one such as `thumbsup`. */
   readonly emoji: string;

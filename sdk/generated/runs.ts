@@ -22,7 +22,7 @@ export interface RunRecording {
   readonly sha256: string;
   /** Handler that ran. */
   readonly handler: {
-    /** Kind of the handler: `event`, `schedule`, `action` or `route`. */
+    /** Type of the handler: `event`, `schedule`, `action` or `route`. */
     readonly kind: string;
     /** Event type, or name of the schedule, action or route. */
     readonly name: string;

@@ -52,7 +52,7 @@ export interface Highlight {
   readonly field: 'title' | 'description' | 'comment';
   /** Id of the comment that matches; null for the issue itself. */
   readonly commentId: string | null;
-  /** Excerpt of up to 240 characters around the first match, unescaped: escape it like any other text. */
+  /** Excerpt of up to 240 characters around the first match, not HTML-escaped. */
   readonly text: string;
   /** Matches in `text`. */
   readonly ranges: readonly {

@@ -8,11 +8,11 @@ export interface SlaPolicy {
   readonly id: string;
   /** Name of the policy. */
   readonly name: string;
-  /** Kind of the target: `first_response` is met when someone other than the creator comments or the issue is completed, `resolution` when the issue is completed. */
+  /** Type of the target: `first_response` is met when someone other than the creator comments or the issue is completed, `resolution` when the issue is completed. */
   readonly kind: 'first_response' | 'resolution';
   /** True if the policy applies to issues; default true. */
   readonly enabled: boolean;
-  /** Position of the policy; of each kind, the first enabled policy whose filter matches an issue applies. Default: last. */
+  /** Position of the policy; of each target type, the first enabled policy whose filter matches an issue applies. Default: last. */
   readonly position: number;
   /** Filter for the issues that the policy applies to; {} for all. Filter tree, as for the list of issues; every object that it names must exist. */
   readonly filter: Readonly<Record<string, unknown>>;
@@ -53,11 +53,11 @@ export interface SlaPolicyQuery {
 export interface SlaPolicyCreate {
   /** Name of the policy. Non-blank text. */
   name: string;
-  /** Kind of the target: `first_response` is met when someone other than the creator comments or the issue is completed, `resolution` when the issue is completed. */
+  /** Type of the target: `first_response` is met when someone other than the creator comments or the issue is completed, `resolution` when the issue is completed. */
   kind?: 'first_response' | 'resolution' | undefined;
   /** True if the policy applies to issues; default true. */
   enabled?: boolean | undefined;
-  /** Position of the policy; of each kind, the first enabled policy whose filter matches an issue applies. Default: last. */
+  /** Position of the policy; of each target type, the first enabled policy whose filter matches an issue applies. Default: last. */
   position?: number | undefined;
   /** Filter for the issues that the policy applies to; {} for all. Filter tree, as for the list of issues; every object that it names must exist. */
   filter?: IssueFilter | undefined;
@@ -79,7 +79,7 @@ export interface SlaPolicyPatch {
   name?: string | undefined;
   /** True if the policy applies to issues; default true. */
   enabled?: boolean | undefined;
-  /** Position of the policy; of each kind, the first enabled policy whose filter matches an issue applies. Default: last. */
+  /** Position of the policy; of each target type, the first enabled policy whose filter matches an issue applies. Default: last. */
   position?: number | undefined;
   /** Filter for the issues that the policy applies to; {} for all. Filter tree, as for the list of issues; every object that it names must exist. */
   filter?: IssueFilter | undefined;

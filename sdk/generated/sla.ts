@@ -4,7 +4,7 @@
 export interface SlaClock {
   /** An id with the prefix slc_. */
   readonly id: string;
-  /** Kind of the target: `first_response` is met by a first reply, `resolution` by completing the issue. */
+  /** Type of the target: `first_response` is met by a first reply, `resolution` by completing the issue. */
   readonly kind: 'first_response' | 'resolution';
   /** State of the clock. A breached clock stays `breached`, even if the target is reached late. */
   readonly state: 'running' | 'paused' | 'at_risk' | 'breached' | 'met' | 'canceled';
@@ -70,7 +70,7 @@ export interface SlaClockQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** Kind of the target: `first_response` is met by a first reply, `resolution` by completing the issue. */
+  /** Type of the target: `first_response` is met by a first reply, `resolution` by completing the issue. */
   kind?: 'first_response' | 'resolution' | undefined;
   /** State of the clock. A breached clock stays `breached`, even if the target is reached late. */
   state?: 'running' | 'paused' | 'at_risk' | 'breached' | 'met' | 'canceled' | undefined;
@@ -90,7 +90,7 @@ export interface SlaClockClocksQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** Kind of the target: `first_response` is met by a first reply, `resolution` by completing the issue. */
+  /** Type of the target: `first_response` is met by a first reply, `resolution` by completing the issue. */
   kind?: 'first_response' | 'resolution' | undefined;
   /** State of the clock. A breached clock stays `breached`, even if the target is reached late. */
   state?: 'running' | 'paused' | 'at_risk' | 'breached' | 'met' | 'canceled' | undefined;

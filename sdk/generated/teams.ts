@@ -10,7 +10,7 @@ export interface Team {
   readonly name: string;
   /** Allowed transitions between workflow states. Map of state id → ids of the states that issues may move to. Null allows all transitions. */
   readonly transitions: Readonly<Record<string, readonly string[]>> | null;
-  /** New issues that go to the triage state unless they name another: none (`off`), those of plugins and guests (`outside`), or all. */
+  /** New issues that go to the triage state unless the request names a state: `off` for none, `outside` for those of plugins and guests, `all` for all. */
   readonly triage: 'off' | 'outside' | 'all';
   /** IANA name of the time zone in which days begin, such as Europe/Zagreb. */
   readonly timeZone: string;
@@ -47,7 +47,7 @@ export interface TeamQuery {
   cursor?: string | undefined;
   /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
-  /** Archived objects: left out, listed as well, or listed alone. */
+  /** Treatment of archived objects: `exclude` omits them, `include` adds them, `only` omits all others. */
   archived?: 'exclude' | 'include' | 'only' | undefined;
 }
 
@@ -57,7 +57,7 @@ export interface TeamCreate {
   key: string;
   /** Name of the team. Non-blank text. */
   name?: string | undefined;
-  /** New issues that go to the triage state unless they name another: none (`off`), those of plugins and guests (`outside`), or all. */
+  /** New issues that go to the triage state unless the request names a state: `off` for none, `outside` for those of plugins and guests, `all` for all. */
   triage?: 'off' | 'outside' | 'all' | undefined;
   /** IANA name of the time zone in which days begin, such as Europe/Zagreb. Non-blank text. */
   timeZone?: string | undefined;
@@ -69,15 +69,15 @@ export interface TeamPatch {
   name?: string | undefined;
   /** Allowed transitions between workflow states. Map of state → states that issues may move to, each by id or name. Null allows all transitions. */
   transitions?: Readonly<Record<string, readonly string[]>> | null | undefined;
-  /** New issues that go to the triage state unless they name another: none (`off`), those of plugins and guests (`outside`), or all. */
+  /** New issues that go to the triage state unless the request names a state: `off` for none, `outside` for those of plugins and guests, `all` for all. */
   triage?: 'off' | 'outside' | 'all' | undefined;
   /** IANA name of the time zone in which days begin, such as Europe/Zagreb. Non-blank text. */
   timeZone?: string | undefined;
   /** Rhythm in which cycles are created; null to create none automatically. */
-  cycles?: CycleRhythmGiven | null | undefined;
+  cycles?: CycleRhythmInput | null | undefined;
 }
 
-export interface CycleRhythmGiven {
+export interface CycleRhythmInput {
   /** Length of a cycle in weeks; default 2. */
   weeks?: number | undefined;
   /** Day on which cycles start, at midnight in the time zone of the team; default Monday. */

@@ -11,7 +11,7 @@ export interface TriageAsk {
   }[];
   /** Key of the team in which duplicates are searched; default all teams. */
   team?: string | undefined;
-  /** Id of the workspace in which duplicates are searched. A workspace that does not allow it, or does not exist, gives none. */
+  /** Id of the workspace in which duplicates are searched. No duplicates are returned if the workspace does not exist or does not allow public triage. */
   workspace?: string | undefined;
 }
 

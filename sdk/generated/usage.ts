@@ -25,10 +25,10 @@ export interface Usage {
   /** Size of the stored values and code of plugins and of stored responses of idempotency keys, bytes. */
   readonly storedBytes: number;
   /** Callers, highest CPU time first; at most 200. */
-  readonly payers: readonly Payer[];
+  readonly payers: readonly CallerUsage[];
 }
 
-export interface Payer {
+export interface CallerUsage {
   /** Type of the caller; `workspace` is usage without a specific caller. */
   readonly kind: 'token' | 'plugin' | 'webhook' | 'workspace';
   /** Id of the API key, plugin installation or webhook endpoint; null for `workspace`. */

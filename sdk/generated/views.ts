@@ -51,7 +51,7 @@ export interface ViewQuery {
   visibility?: 'personal' | 'shared' | undefined;
   /** Id of the member, or `me`. */
   owner?: string | undefined;
-  /** Deleted objects: left out, listed as well, or listed alone. */
+  /** Treatment of deleted objects: `exclude` omits them, `include` adds them, `only` omits all others. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
   /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
   sort?: string | undefined;
@@ -131,7 +131,7 @@ export interface ViewIssuesQuery {
   duplicateOf?: string | undefined;
   /** True for issues that are blocked by an issue which is neither completed nor canceled; false for the others. */
   hasOpenBlockers?: boolean | undefined;
-  /** Deleted objects: left out, listed as well, or listed alone. */
+  /** Treatment of deleted objects: `exclude` omits them, `include` adds them, `only` omits all others. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
   /** Comma-separated sort keys such as `-priority,updatedAt` or `fields.severity`; `-` means descending. Default `-createdAt`. */
   sort?: string | undefined;

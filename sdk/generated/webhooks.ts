@@ -17,7 +17,7 @@ export interface Webhook {
   readonly filter: Readonly<Record<string, unknown>> | null;
   /** Delivery order. With `entity`, events of one issue (or other object) are delivered one after the other, and a failing delivery delays those behind it. A change applies to new deliveries. */
   readonly ordering: 'none' | 'entity';
-  /** Version of the payload format. It changes only when this field is changed. */
+  /** Version of the payload format; upgrades of the server do not change the version. */
   readonly payloadVersion: 'v1';
   /** True if events are delivered to the endpoint; default true. */
   readonly enabled: boolean;
@@ -61,7 +61,7 @@ export interface WebhookCreate {
   filter?: EventFilter | null | undefined;
   /** Delivery order. With `entity`, events of one issue (or other object) are delivered one after the other, and a failing delivery delays those behind it. A change applies to new deliveries. */
   ordering?: 'none' | 'entity' | undefined;
-  /** Version of the payload format. It changes only when this field is changed. */
+  /** Version of the payload format; upgrades of the server do not change the version. */
   payloadVersion?: 'v1' | undefined;
 }
 
@@ -77,7 +77,7 @@ export interface WebhookPatch {
   filter?: EventFilter | null | undefined;
   /** Delivery order. With `entity`, events of one issue (or other object) are delivered one after the other, and a failing delivery delays those behind it. A change applies to new deliveries. */
   ordering?: 'none' | 'entity' | undefined;
-  /** Version of the payload format. It changes only when this field is changed. */
+  /** Version of the payload format; upgrades of the server do not change the version. */
   payloadVersion?: 'v1' | undefined;
   /** True if events are delivered to the endpoint; default true. */
   enabled?: boolean | undefined;
@@ -85,7 +85,7 @@ export interface WebhookPatch {
 
 /** Rotate the signing secret; the new one is shown once. */
 export interface WebhookRotate {
-  /** Hours during which deliveries are also signed with earlier secrets; default 24, 0 ends them at once. */
+  /** Hours during which deliveries are also signed with earlier secrets; default 24, 0 for none. */
   overlapHours?: number | undefined;
 }
 
@@ -123,7 +123,7 @@ export interface WebhookReplaysQuery {
 
 /** Replay past events of a range to an endpoint. */
 export interface WebhookReplay {
-  /** Only events at or after this time, RFC 3339. Either this or afterSequence. */
+  /** Only events at or after this time, RFC 3339. Give either `since` or `afterSequence`. */
   since?: string | undefined;
   /** Only events after this sequence; 0 replays from the first event. */
   afterSequence?: number | undefined;
@@ -186,7 +186,7 @@ export interface Delivery {
   readonly firstAttemptAt: string | null;
   /** Time of the next attempt; null if none is planned. RFC 3339, UTC. */
   readonly nextAttemptAt: string | null;
-  /** Time at which it was delivered, failed or was canceled; null until then. RFC 3339, UTC. */
+  /** Time at which the delivery succeeded, failed or was canceled; null until then. RFC 3339, UTC. */
   readonly finishedAt: string | null;
 }
 
@@ -213,6 +213,6 @@ export interface Replay {
   readonly deliveries: number;
   /** Time of creation. RFC 3339, UTC. */
   readonly createdAt: string;
-  /** Time at which it was done or canceled; null while running. RFC 3339, UTC. */
+  /** Time at which the replay was completed or canceled; null while running. RFC 3339, UTC. */
   readonly finishedAt: string | null;
 }
