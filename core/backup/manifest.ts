@@ -51,7 +51,9 @@ export async function decodeManifest(
   while (end < 0) {
     const more = await readMore();
     if (more.length === 0 || header.length > headerBytesMax || !isBegin(header, more))
-      throw new DamagedBackup('The file is not a backup of Tatami, or its beginning is damaged. Use another backup.');
+      throw new DamagedBackup(
+        'The file is not a backup of Tatami, or its beginning is damaged. Use another backup.',
+      );
     const lineEnd = more.indexOf('\n');
     if (lineEnd >= 0) end = header.length + lineEnd + 1;
     header = Buffer.concat([header, more]);

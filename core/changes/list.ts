@@ -104,7 +104,11 @@ export function contentParameters(query: PageParameters): Readonly<Record<string
 
 export function cursorOf({ after, cursor }: PageParameters): string | undefined {
   if (after !== undefined && cursor !== undefined && after !== cursor)
-    throw invalidField('cursor', 'conflict', 'Give either `cursor` or `after`, not both: `cursor` is another name for `after`.');
+    throw invalidField(
+      'cursor',
+      'conflict',
+      'Give either `cursor` or `after`, not both: `cursor` is another name for `after`.',
+    );
   return after ?? cursor;
 }
 

@@ -68,7 +68,8 @@ export const retention: Readonly<Record<string, Bound>> = {
     boundBy: 'one for each issue that was in a cycle; they select the events from which progress is computed',
   },
   project_issues: {
-    boundBy: 'one for each issue that was in a project; they select the events from which daily progress is computed',
+    boundBy:
+      'one for each issue that was in a project; they select the events from which daily progress is computed',
   },
   calendars: { retainedForever: few },
   sla_policies: { retainedForever: few },

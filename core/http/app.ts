@@ -62,7 +62,8 @@ export function createApp(
     const otherMethod = async (request: Request): Promise<Response> => {
       const refusal = await requests.refuseUnrouted(
         request,
-        () => new ApiError('method_not_allowed', `Use one of ${allow} for this path.`, { headers: { allow } }),
+        () =>
+          new ApiError('method_not_allowed', `Use one of ${allow} for this path.`, { headers: { allow } }),
       );
       if (request.method !== 'OPTIONS' || refusal.status !== 405) return refusal;
       const headers = new Headers(refusal.headers);

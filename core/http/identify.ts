@@ -36,7 +36,11 @@ export function createIdentify(options: IdentifyOptions): Identify {
     if (header === null) return null;
     const token = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header)?.[1];
     const principal = token === undefined ? null : await options.authenticate(token);
-    if (!principal) throw new ApiError('unauthorized', 'The access token is unknown, expired or revoked. Send a valid token.');
+    if (!principal)
+      throw new ApiError(
+        'unauthorized',
+        'The access token is unknown, expired or revoked. Send a valid token.',
+      );
     if (principal.grant && principal.grant.resource !== resource)
       throw new ApiError(
         'unauthorized',

@@ -143,6 +143,9 @@ function requireDecodable(url: string): void {
   try {
     decodeURIComponent(pathOf(url));
   } catch {
-    throw new ApiError('malformed_request', 'The path contains an invalid percent escape. Write a literal % as %25.');
+    throw new ApiError(
+      'malformed_request',
+      'The path contains an invalid percent escape. Write a literal % as %25.',
+    );
   }
 }

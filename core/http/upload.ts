@@ -106,9 +106,13 @@ function createPace(clock: Clock): Pace {
         return await Promise.race([reading, late]);
       } catch (error) {
         if (error instanceof ApiError) throw error;
-        throw new ApiError('malformed_request', 'The connection broke before the whole file arrived. Send the file again.', {
-          cause: error,
-        });
+        throw new ApiError(
+          'malformed_request',
+          'The connection broke before the whole file arrived. Send the file again.',
+          {
+            cause: error,
+          },
+        );
       } finally {
         cancel();
         waitedMs += clock.monotonicMs() - sinceMs;

@@ -103,7 +103,8 @@ interface Looked {
 /** @returns the text, folded like the field's values. @throws ApiError validation_failed */
 export function readText({ name, field, test, input, path }: Looked): string {
   const fold = foldOf(field);
-  if (!fold) throw invalidField(path, 'unknown_field', `${name} does not support text search. Use another operator.`);
+  if (!fold)
+    throw invalidField(path, 'unknown_field', `${name} does not support text search. Use another operator.`);
   if (typeof input !== 'string') throw invalidField(path, 'invalid_type', 'Give a string.');
   if (input.length > textCharactersMax)
     throw invalidField(path, 'too_long', `Use at most ${textCharactersMax} characters.`);

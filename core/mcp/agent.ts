@@ -61,7 +61,11 @@ export function createAgents(app: App): (principal: Principal, identify: RawRequ
       },
       async refresh() {
         const now = await identify();
-        if (!now) throw new ApiError('unauthorized', 'The access token has expired or was revoked. Request a new one.');
+        if (!now)
+          throw new ApiError(
+            'unauthorized',
+            'The access token has expired or was revoked. Request a new one.',
+          );
         principal = now;
         hold = createApprovalCheck(principal);
       },

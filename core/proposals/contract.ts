@@ -29,7 +29,9 @@ const effect = Closed({
     }),
   ),
   issue: nullable(
-    Type.String({ description: 'Identifier of the issue that the effect belongs to, such as `ENG-18`; null if none.' }),
+    Type.String({
+      description: 'Identifier of the issue that the effect belongs to, such as `ENG-18`; null if none.',
+    }),
   ),
   class: enumeration('EffectClass', effectClasses, 'Class of the change.'),
   fields: Type.Array(field, {

@@ -12,7 +12,11 @@ const onlyDeleted: Condition = { sql: 'deleted_at IS NOT NULL', params: {} };
 
 export const deletedQuery = {
   deleted: Type.Optional({
-    ...enumeration('Deleted', choices, 'Treatment of deleted objects: `exclude` omits them, `include` adds them, `only` omits all others.'),
+    ...enumeration(
+      'Deleted',
+      choices,
+      'Treatment of deleted objects: `exclude` omits them, `include` adds them, `only` omits all others.',
+    ),
     default: 'exclude',
   }),
 };

@@ -36,7 +36,8 @@ export const effectTable = {
     operations: {
       'plugins.call-action': 'if the manifest names hosts or secrets',
       'proposals.rerun': 'for a proposal of a plugin, if the manifest names hosts or secrets',
-      'proposals.approve': 'for a proposal of a plugin whose base has changed, if the manifest names hosts or secrets',
+      'proposals.approve':
+        'for a proposal of a plugin whose base has changed, if the manifest names hosts or secrets',
     },
     calls: ['net.fetch'],
   },

@@ -340,7 +340,8 @@ function checkText(value: unknown, at = '', forbidden = control): void {
 function firstError(errors: Iterable<SchemaError>): PackageError {
   const all = [...errors];
   const error = all.find(({ keyword }) => keyword !== 'boolean') ?? all[0];
-  if (!error) return new PackageError('', 'The document does not have the format of a package. Pack the plugin again.');
+  if (!error)
+    return new PackageError('', 'The document does not have the format of a package. Pack the plugin again.');
   const extra = 'additionalProperties' in error.params ? (error.params.additionalProperties as string[]) : [];
   const unknown = extra.map((name) => JSON.stringify(name)).join(', ');
   const message =

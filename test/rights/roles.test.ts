@@ -63,7 +63,8 @@ async function refusal(principal: Principal, route: Route): Promise<string | und
     body: exampleOf(route, hookUrl),
     mode: 'simulate',
   });
-  const isOfScope = error?.code === 'insufficient_scope' && !error.message.startsWith('This operation also needs');
+  const isOfScope =
+    error?.code === 'insufficient_scope' && !error.message.startsWith('This operation also needs');
   return isOfScope ? error.message : undefined;
 }
 

@@ -23,7 +23,8 @@ export interface RestoreCommandOptions {
 export async function restore(file: string, options: RestoreCommandOptions, folder: string): Promise<void> {
   const dataDir = resolve(folder, options.dataDir);
   const to = options.to === undefined ? null : moment('--to', options.to, systemClock.nowMs());
-  if (to !== null && Date.parse(to) > systemClock.nowMs()) throw usage(`--to ${to} is in the future. Specify an earlier time.`);
+  if (to !== null && Date.parse(to) > systemClock.nowMs())
+    throw usage(`--to ${to} is in the future. Specify an earlier time.`);
   const openCopy = (where: string): Destination => {
     const address = readCopyAddress(where, folder);
     return openDestination(address.to, address.s3);

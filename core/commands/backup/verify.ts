@@ -14,7 +14,8 @@ export interface VerifyOptions {
 export async function verify(path: string, options: VerifyOptions, folder: string): Promise<void> {
   const named = resolve(folder, path);
   const paths = statSync(named).isDirectory() ? (await listBackups(named)).map((one) => one.path) : [named];
-  if (paths.length === 0) throw new CommandError(`${named} has no backups. Create one with \`tatami backup\`.`);
+  if (paths.length === 0)
+    throw new CommandError(`${named} has no backups. Create one with \`tatami backup\`.`);
   const progress = createProgress();
   const backups: { path: string; problem: string | null }[] = [];
   for (const one of paths) {

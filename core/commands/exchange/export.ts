@@ -68,7 +68,8 @@ function chosen(workspaces: readonly Exported[], named: string | undefined): Exp
   const [only] = found;
   if (only && found.length === 1) return only;
   const list = workspaces.map(({ id, name }) => `  ${name} (${id})`);
-  if (workspaces.length === 0) throw new CommandError('The data directory has no workspace. Create one with `tatami init`.');
+  if (workspaces.length === 0)
+    throw new CommandError('The data directory has no workspace. Create one with `tatami init`.');
   const message =
     found.length === 0
       ? `There is no workspace ${named}. Choose one of these with --workspace:`

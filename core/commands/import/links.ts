@@ -66,7 +66,8 @@ async function add(
   const refusal = await (word === 'relation'
     ? relate(linking, issue, type, other)
     : adopt(linking, ...(type === 'child_of' ? ([issue, other] as const) : ([other, issue] as const))));
-  if (refusal === hasAnother) return skip('of an issue that has another parent', 'the issue already has another parent');
+  if (refusal === hasAnother)
+    return skip('of an issue that has another parent', 'the issue already has another parent');
   if (refusal) skip(reasonOf(refusal), refusal.message);
 }
 

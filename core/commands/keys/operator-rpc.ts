@@ -90,7 +90,9 @@ async function askServer<N extends RpcMethod>(
   if (!response) return null;
   const said = (await response.json()) as { answer?: RpcResponses[N]; error?: { message: string } };
   if (said.answer !== undefined) return { answer: said.answer };
-  throw new CommandError(said.error?.message ?? `The server answered ${response.status}. See the log of the server.`);
+  throw new CommandError(
+    said.error?.message ?? `The server answered ${response.status}. See the log of the server.`,
+  );
 }
 
 async function knock(unix: string, name: string, order: unknown): Promise<Response | null> {

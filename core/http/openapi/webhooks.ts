@@ -20,9 +20,7 @@ const Truncated = namedSchema(
       identifier: Type.Optional(
         Type.String({ description: 'Identifier of the issue, such as `ENG-42`; issues only.' }),
       ),
-      url: Type.Optional(
-        Type.String({ format: 'uri', description: 'URL of the issue page; issues only.' }),
-      ),
+      url: Type.Optional(Type.String({ format: 'uri', description: 'URL of the issue page; issues only.' })),
       truncated: Type.Literal(true, { description: 'True for truncated data.' }),
       event: Type.String({ format: 'uri', description: 'URL of the complete event.' }),
     },

@@ -22,7 +22,8 @@ const client = Closed({
     'Registration of the app. `app`: registered by an admin of a workspace; `registered`: registered itself (RFC 7591); `document`: identified by the URL of its metadata document.',
   ),
   verified: Type.Boolean({
-    description: 'True if an admin of this workspace registered the app. The name of any other app is unverified.',
+    description:
+      'True if an admin of this workspace registered the app. The name of any other app is unverified.',
   }),
 });
 const scope = Type.String({

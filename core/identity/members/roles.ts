@@ -52,7 +52,11 @@ export async function requireMayChange(
 ): Promise<void> {
   requirePerson(ctx, 'change members');
   const caller = await callingMember(ctx);
-  if (!caller) throw new ApiError('forbidden', 'Only a member can change members. Use the API key or token of a member.');
+  if (!caller)
+    throw new ApiError(
+      'forbidden',
+      'Only a member can change members. Use the API key or token of a member.',
+    );
   if (caller.id === before?.id && after && isOfSameRights(before, after)) {
     // A new address decides who can join as a member who has not joined yet, so the scopes of the role are
     // required.

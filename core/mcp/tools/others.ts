@@ -110,7 +110,10 @@ async function cycleMeant(agent: Agent, { id, team }: Json): Promise<string> {
     const [found] = json.data as { id: string }[];
     if (found) return found.id;
   }
-  throw new ApiError('not_found', `The team ${String(team)} has no active or upcoming cycle. Create a cycle first.`);
+  throw new ApiError(
+    'not_found',
+    `The team ${String(team)} has no active or upcoming cycle. Create a cycle first.`,
+  );
 }
 
 const tried = ['since', 'until', 'events', 'settings'];

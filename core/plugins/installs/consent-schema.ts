@@ -44,7 +44,9 @@ export const Consent = namedSchema(
       Closed({
         origin: text('Origin that the plugin can send to.'),
         methods: nullable(texts('Allowed methods; null for all.')),
-        path: nullable(text('Allowed path; a path that ends with `/` includes all paths below; null for all.')),
+        path: nullable(
+          text('Allowed path; a path that ends with `/` includes all paths below; null for all.'),
+        ),
         why,
         ...requestFields,
       }),

@@ -116,7 +116,10 @@ export function createOutsides(options: FetchOptions): Outsides {
       async ask(input) {
         requireCaller(of);
         if (++fetches > fetchesMax)
-          throw new CallError('quota_exceeded', `A run can make at most ${fetchesMax} fetches. Split the work into several runs.`);
+          throw new CallError(
+            'quota_exceeded',
+            `A run can make at most ${fetchesMax} fetches. Split the work into several runs.`,
+          );
         const outgoing = permitted(of, readRequest(input));
         const args = canonical(outgoing);
         const occurrence = occurrences.get(args) ?? 0;
@@ -205,7 +208,10 @@ function answerText(
   redact: (text: string) => string,
 ): string {
   if (truncated)
-    throw new CallError('quota_exceeded', `The response is longer than ${answerBytesMax} bytes. Request less data.`);
+    throw new CallError(
+      'quota_exceeded',
+      `The response is longer than ${answerBytesMax} bytes. Request less data.`,
+    );
   const { 'content-encoding': encoding = 'identity' } = headers;
   // An encoded body could have any size after decoding, and could hide secrets from redaction.
   if (encoding.toLowerCase() !== 'identity')

@@ -82,7 +82,9 @@ export const UndoResponse = namedSchema(
     undid: Type.Array(Type.String(), {
       description: 'Ids of the undone runs, proposals or undos, newest first.',
     }),
-    changes: Type.Array(UndoneObject, { description: 'Reverted objects; in a simulation, the objects that would be reverted.' }),
+    changes: Type.Array(UndoneObject, {
+      description: 'Reverted objects; in a simulation, the objects that would be reverted.',
+    }),
     skipped: Type.Array(SkippedUndo, { description: 'Skipped fields and objects, with the reasons.' }),
     message: text('Summary in a sentence.'),
   }),

@@ -89,9 +89,13 @@ function requireTransition(allowed: readonly string[], stateId: string, at: stri
   if (allowed.includes(stateId)) return;
   const detail = { path: `${at}stateId`, issue: 'conflict' } as const;
   if (allowed.length === 0)
-    throw new ApiError('transition_not_allowed', 'The team allows no transition from the current state. Change the transitions of the team first.', {
-      details: [detail],
-    });
+    throw new ApiError(
+      'transition_not_allowed',
+      'The team allows no transition from the current state. Change the transitions of the team first.',
+      {
+        details: [detail],
+      },
+    );
   const fix = `Use one of ${allowed.join(', ')}.`;
   throw new ApiError('transition_not_allowed', `The team does not allow this transition. ${fix}`, {
     details: [{ ...detail, fix }],

@@ -63,7 +63,11 @@ const relationModel: EntityModel<Relation, EntityResponse<typeof relation>> = mo
         await issueModel.find(ctx, deleted.fromId),
         await issueModel.find(ctx, deleted.issueId),
       ];
-      if (!from || !to) throw new ApiError('not_found', 'One of the issues of this relation was deleted. Restore the issue first.');
+      if (!from || !to)
+        throw new ApiError(
+          'not_found',
+          'One of the issues of this relation was deleted. Restore the issue first.',
+        );
       await requireNew(ctx, deleted.type, from, to);
       return withIssueEvents(relationModel.update(deleted, { deletedAt: null }, ctx.nowMs())!, [from, to]);
     },

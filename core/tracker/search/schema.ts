@@ -21,8 +21,7 @@ const HighlightResponse = namedSchema(
     ),
     commentId: nullable(idOf('cmt', 'Id of the comment that matches; null for the issue itself.')),
     text: Type.String({
-      description:
-        'Excerpt of up to 240 characters around the first match, not HTML-escaped.',
+      description: 'Excerpt of up to 240 characters around the first match, not HTML-escaped.',
     }),
     ranges: Type.Array(
       Closed({

@@ -49,6 +49,8 @@ export const ReplayResponse = namedSchema(
     status: enumeration('ReplayStatus', replayStatuses, 'Status of the replay.'),
     deliveries: Type.Integer({ description: 'Number of deliveries created so far.' }),
     createdAt: described(time, 'Time of creation.'),
-    finishedAt: nullable(described(time, 'Time at which the replay was completed or canceled; null while running.')),
+    finishedAt: nullable(
+      described(time, 'Time at which the replay was completed or canceled; null while running.'),
+    ),
   }),
 );
