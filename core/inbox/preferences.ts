@@ -17,8 +17,7 @@ const words: Readonly<Record<Reason, string>> = {
   subscribed:
     'Notifications about comments on issues that the member is subscribed to, and about changes of their state, priority, assignee and due date.',
   triage: 'Notifications about new issues in triage; sent to admins and owners only.',
-  sla:
-    'Notifications about SLAs at risk or breached, on issues assigned to the member or, if unassigned, subscribed to.',
+  sla: 'Notifications about SLAs at risk or breached, on issues assigned to the member or, if unassigned, subscribed to.',
   project_update: 'Notifications about updates of projects that the member leads or belongs to.',
 };
 type Flag = ReturnType<typeof Type.Boolean>;

@@ -11,13 +11,8 @@ import { proposalModel, type StoredEffect, type Proposal } from './kind.ts';
 import { targetOf } from './make.ts';
 import { sealWrites } from './writes.ts';
 
-<<<<<<< HEAD
-/** Reason of the rejection, and replacement for the text of inbox items. */
-export const purgedReason = 'An issue that it is about was purged.';
-=======
 /** Also replaces the text that an inbox item quotes. */
 export const purgedReason = 'An issue of the proposal was purged.';
->>>>>>> 379dd7cb (Reword public texts and rename four API schemas)
 
 const page = tenantStatement<{ id: string; issue_ids_json: string; diff_json: string }>(
   'proposals.page',

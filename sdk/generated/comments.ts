@@ -66,7 +66,7 @@ export interface CommentQuery {
   cursor?: string | undefined;
   /** Treatment of deleted objects: `exclude` omits them, `include` adds them, `only` omits all others. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
-  /** Sort order: up to 3 of createdAt, updatedAt, comma-separated; a minus before a name reverses it. */
+  /** Sort order: at most 3 fields, comma-separated, from createdAt, updatedAt. The prefix `-` means descending. */
   sort?: string | undefined;
   /** Optional fields to include, comma-separated: bodyHtml. */
   include?: string | readonly string[] | undefined;

@@ -50,7 +50,7 @@ export interface CycleQuery {
   endsAt?: string | undefined;
   /** Status of the cycle. At most one cycle of a team is active. */
   status?: 'upcoming' | 'active' | 'completed' | undefined;
-  /** Sort order: up to 3 of createdAt, updatedAt, number, name, startsAt, endsAt, comma-separated; a minus before a name reverses it. */
+  /** Sort order: at most 3 fields, comma-separated, from createdAt, updatedAt, number, name, startsAt, endsAt. The prefix `-` means descending. */
   sort?: string | undefined;
 }
 

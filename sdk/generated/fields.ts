@@ -47,7 +47,7 @@ export interface FieldQuery {
   cursor?: string | undefined;
   /** Treatment of deleted objects: `exclude` omits them, `include` adds them, `only` omits all others. */
   deleted?: 'exclude' | 'include' | 'only' | undefined;
-  /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
+  /** Sort order: at most 3 fields, comma-separated, from createdAt, updatedAt, name. The prefix `-` means descending. */
   sort?: string | undefined;
   /** A UUID in lower case, or the case-insensitive key of a team, such as ENG. */
   team?: string | undefined;

@@ -54,7 +54,7 @@ export interface GrantQuery {
   member?: string | undefined;
   /** Resource for which the tokens are valid: the REST API or the MCP endpoint. */
   resource?: 'api' | 'mcp' | undefined;
-  /** Sort order: up to 3 of createdAt, updatedAt, comma-separated; a minus before a name reverses it. */
+  /** Sort order: at most 3 fields, comma-separated, from createdAt, updatedAt. The prefix `-` means descending. */
   sort?: string | undefined;
 }
 

@@ -131,19 +131,19 @@ export interface InboxItemPatch {
 
 /** Replace your notification preferences. */
 export interface InboxItemPreferencesPut {
-  /** Issues assigned to the member. */
+  /** Notifications about issues that are assigned to the member. */
   assigned?: boolean | undefined;
-  /** Texts that mention the member. */
+  /** Notifications about texts that mention the member. */
   mentioned?: boolean | undefined;
-  /** Replies in threads that the member wrote in. */
+  /** Notifications about replies in threads in which the member commented. */
   replied?: boolean | undefined;
-  /** Comments on issues the member is subscribed to, and changes of their state, priority, assignee and due date. */
+  /** Notifications about comments on issues that the member is subscribed to, and about changes of their state, priority, assignee and due date. */
   subscribed?: boolean | undefined;
-  /** New issues in triage; sent to admins and owners. */
+  /** Notifications about new issues in triage; sent to admins and owners only. */
   triage?: boolean | undefined;
-  /** Issues of the member with an SLA that is at risk or breached. */
+  /** Notifications about SLAs at risk or breached, on issues assigned to the member or, if unassigned, subscribed to. */
   sla?: boolean | undefined;
-  /** Updates of projects that the member leads. */
+  /** Notifications about updates of projects that the member leads or belongs to. */
   project_update?: boolean | undefined;
 }
 
@@ -155,19 +155,19 @@ export interface MemberInboxPreferences {
     /** Name of the member. */
     readonly name: string;
   };
-  /** Issues assigned to the member. */
+  /** Notifications about issues that are assigned to the member. */
   readonly assigned: boolean;
-  /** Texts that mention the member. */
+  /** Notifications about texts that mention the member. */
   readonly mentioned: boolean;
-  /** Replies in threads that the member wrote in. */
+  /** Notifications about replies in threads in which the member commented. */
   readonly replied: boolean;
-  /** Comments on issues the member is subscribed to, and changes of their state, priority, assignee and due date. */
+  /** Notifications about comments on issues that the member is subscribed to, and about changes of their state, priority, assignee and due date. */
   readonly subscribed: boolean;
-  /** New issues in triage; sent to admins and owners. */
+  /** Notifications about new issues in triage; sent to admins and owners only. */
   readonly triage: boolean;
-  /** Issues of the member with an SLA that is at risk or breached. */
+  /** Notifications about SLAs at risk or breached, on issues assigned to the member or, if unassigned, subscribed to. */
   readonly sla: boolean;
-  /** Updates of projects that the member leads. */
+  /** Notifications about updates of projects that the member leads or belongs to. */
   readonly project_update: boolean;
 }
 

@@ -104,7 +104,7 @@ export interface Issue {
   } | null;
   /** Due date of the issue. A date as YYYY-MM-DD. */
   readonly dueDate: string | null;
-  /** Earliest due time of the running SLA clocks, possibly in the past; null if none is running. Changes without a new version. RFC 3339, UTC. */
+  /** Earliest due time of the running SLA clocks, possibly in the past; null if no clock is running. Changes of this field do not create a new version of the issue. RFC 3339, UTC. */
   readonly slaDueAt: string | null;
   /** System that the issue was imported from. */
   readonly externalSource: string | null;

@@ -26,7 +26,7 @@ export interface LabelQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
+  /** Sort order: at most 3 fields, comma-separated, from createdAt, updatedAt, name. The prefix `-` means descending. */
   sort?: string | undefined;
   /** A UUID in lower case, or the case-insensitive key of a team, such as ENG. */
   team?: string | undefined;

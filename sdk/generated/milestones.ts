@@ -39,7 +39,7 @@ export interface MilestoneQuery {
   cursor?: string | undefined;
   /** Id or name of the project. */
   project?: string | undefined;
-  /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
+  /** Sort order: at most 3 fields, comma-separated, from createdAt, updatedAt, name. The prefix `-` means descending. */
   sort?: string | undefined;
 }
 

@@ -46,7 +46,7 @@ export interface StatusUpdateQuery {
   health?: 'on_track' | 'at_risk' | 'off_track' | undefined;
   /** Id of the member, or `me`. */
   author?: string | undefined;
-  /** Sort order: up to 3 of createdAt, updatedAt, comma-separated; a minus before a name reverses it. */
+  /** Sort order: at most 3 fields, comma-separated, from createdAt, updatedAt. The prefix `-` means descending. */
   sort?: string | undefined;
 }
 

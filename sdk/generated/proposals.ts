@@ -104,7 +104,7 @@ export interface ProposalQuery {
   cursor?: string | undefined;
   /** Status of the proposal. */
   status?: 'open' | 'approved' | 'partly_approved' | 'rejected' | 'expired' | undefined;
-  /** Sort order: up to 3 of createdAt, updatedAt, comma-separated; a minus before a name reverses it. */
+  /** Sort order: at most 3 fields, comma-separated, from createdAt, updatedAt. The prefix `-` means descending. */
   sort?: string | undefined;
   /** Only proposals of this plugin install (id). */
   install?: string | undefined;

@@ -61,7 +61,7 @@ export interface ReleaseQuery {
   status?: 'planned' | 'in_progress' | 'published' | 'rolled_back' | undefined;
   /** A date as YYYY-MM-DD, or relative to today, such as `-P7D`. */
   targetDate?: string | undefined;
-  /** Sort order: up to 3 of createdAt, updatedAt, name, status, targetDate, publishedAt, comma-separated; a minus before a name reverses it. */
+  /** Sort order: at most 3 fields, comma-separated, from createdAt, updatedAt, name, status, targetDate, publishedAt. The prefix `-` means descending. */
   sort?: string | undefined;
 }
 

@@ -78,7 +78,7 @@ export interface SlaClockQuery {
   policy?: string | undefined;
   /** An ISO 8601 time, or relative to now, such as `-P7D`. */
   dueAt?: string | undefined;
-  /** Sort order: up to 3 of createdAt, updatedAt, comma-separated; a minus before a name reverses it. */
+  /** Sort order: at most 3 fields, comma-separated, from createdAt, updatedAt. The prefix `-` means descending. */
   sort?: string | undefined;
 }
 

@@ -45,7 +45,7 @@ export interface TeamQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
+  /** Sort order: at most 3 fields, comma-separated, from createdAt, updatedAt, name. The prefix `-` means descending. */
   sort?: string | undefined;
   /** Treatment of archived objects: `exclude` omits them, `include` adds them, `only` omits all others. */
   archived?: 'exclude' | 'include' | 'only' | undefined;

@@ -8,7 +8,7 @@ export interface Template {
   readonly name: string;
   /** Team whose issues can use the template; null for all teams. */
   readonly team: string | null;
-  /** Suggested title for forms; an issue is created with its own title. */
+  /** Title that clients can suggest for new issues; not set by the server. */
   readonly title: string | null;
   /** Initial description of the issue. Markdown. */
   readonly description: string;
@@ -39,7 +39,7 @@ export interface Template {
   readonly estimate: number | null;
   /** Values of custom fields of the issue. Map of field key → value; fields without a value are omitted. */
   readonly fields: Readonly<Record<string, string | number | boolean | readonly string[]>>;
-  /** Titles of sub-issues that are created with the issue. Up to 50 titles. */
+  /** Titles of sub-issues that are created with the issue. Titles, up to 50. */
   readonly subIssues: readonly string[];
   /** Version of the object, incremented by each change; for `If-Match`. */
   readonly version: number;
@@ -57,7 +57,7 @@ export interface TemplateQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** Sort order: up to 3 of createdAt, updatedAt, name, comma-separated; a minus before a name reverses it. */
+  /** Sort order: at most 3 fields, comma-separated, from createdAt, updatedAt, name. The prefix `-` means descending. */
   sort?: string | undefined;
   /** A UUID in lower case, or the case-insensitive key of a team, such as ENG. */
   team?: string | undefined;
@@ -69,7 +69,7 @@ export interface TemplateCreate {
   name: string;
   /** Team whose issues can use the template; null for all teams. Id, key or name of a team. */
   team?: string | null | undefined;
-  /** Suggested title for forms; an issue is created with its own title. Non-blank text. */
+  /** Title that clients can suggest for new issues; not set by the server. Non-blank text. */
   title?: string | null | undefined;
   /** Initial description of the issue. Markdown, up to 256 KiB. */
   description?: string | undefined;
@@ -89,7 +89,7 @@ export interface TemplateCreate {
   estimate?: number | null | undefined;
   /** Values of custom fields of the issue. Map of field key → value. Omitted fields keep their value; null removes it. */
   fields?: Readonly<Record<string, string | number | boolean | readonly string[] | null>> | undefined;
-  /** Titles of sub-issues that are created with the issue. Up to 50 titles. */
+  /** Titles of sub-issues that are created with the issue. Titles, up to 50. */
   subIssues?: readonly string[] | undefined;
 }
 
@@ -97,7 +97,7 @@ export interface TemplateCreate {
 export interface TemplatePatch {
   /** Name of the template. Non-blank text. */
   name?: string | undefined;
-  /** Suggested title for forms; an issue is created with its own title. Non-blank text. */
+  /** Title that clients can suggest for new issues; not set by the server. Non-blank text. */
   title?: string | null | undefined;
   /** Initial description of the issue. Markdown, up to 256 KiB. */
   description?: string | undefined;
@@ -117,6 +117,6 @@ export interface TemplatePatch {
   estimate?: number | null | undefined;
   /** Values of custom fields of the issue. Map of field key → value. Omitted fields keep their value; null removes it. */
   fields?: Readonly<Record<string, string | number | boolean | readonly string[] | null>> | undefined;
-  /** Titles of sub-issues that are created with the issue. Up to 50 titles. */
+  /** Titles of sub-issues that are created with the issue. Titles, up to 50. */
   subIssues?: readonly string[] | undefined;
 }

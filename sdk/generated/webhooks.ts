@@ -45,7 +45,7 @@ export interface WebhookQuery {
   after?: string | undefined;
   /** Another name for `after`. */
   cursor?: string | undefined;
-  /** Sort order: up to 3 of createdAt, updatedAt, comma-separated; a minus before a name reverses it. */
+  /** Sort order: at most 3 fields, comma-separated, from createdAt, updatedAt. The prefix `-` means descending. */
   sort?: string | undefined;
 }
 

@@ -125,14 +125,7 @@ const probation = nullable(
   }),
 );
 const events = Type.Array(Type.String());
-<<<<<<< HEAD
-const filters = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()), {
-  description: 'Filters by event type.',
-});
-=======
 const filters = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown()));
-/** API fields of a schedule. */
->>>>>>> 379dd7cb (Reword public texts and rename four API schemas)
 export const scheduleFields = {
   name: Type.String({ description: 'Name of the schedule in the manifest.' }),
   cron: nullable(

@@ -45,19 +45,10 @@ export async function deleteSecret(
 ): Promise<ChangeSet> {
   const install = await getInstall(ctx, pluginId);
   requireVersion(install, ifMatch);
-<<<<<<< HEAD
   // The check uses the stored secrets, not the manifest, so that a secret that the present version does not
   // declare can be deleted.
-  if (!Object.hasOwn(install.secretsSet, name)) throw new ApiError('not_found', `${name} is not set.`);
-=======
-  // Checked against the stored secrets, not the manifest, so that a secret the present version does not declare can be deleted.
-<<<<<<< HEAD
-  if (!Object.hasOwn(install.secretsSet, name)) throw new ApiError('not_found', `The secret ${name} is not set.`);
->>>>>>> fa483c8c (Say in errors what to do)
-=======
   if (!Object.hasOwn(install.secretsSet, name))
     throw new ApiError('not_found', `The secret ${name} is not set.`);
->>>>>>> e314fdb1 (Format the reworded texts)
   const { [name]: _, ...others } = install.secretsSet;
   return {
     changes: [changeOf(ctx, install, others)],
