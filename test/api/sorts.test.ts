@@ -45,7 +45,7 @@ beforeAll(async () => {
     const contract = contracts.find((one) => one.path === path);
     if (verb !== 'list' || !contract || !('list' in contract.operations)) return [];
     const { sort } = (route.query as TObject).properties as { sort?: { description: string } };
-    const sorts = sort ? (/of (.*), comma-separated/.exec(sort.description)?.[1] ?? '').split(', ') : [];
+    const sorts = sort ? (/from (.*)\. The prefix/.exec(sort.description)?.[1] ?? '').split(', ') : [];
     return [{ name: path, path: fillPath(route.path, route.params, seeds), sorts }];
   });
 });

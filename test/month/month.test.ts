@@ -14,7 +14,7 @@ import { act, chanceOf, pass, pauseOf, planOf } from './scenario.ts';
 const seed = Number(process.env.TATAMI_SEED ?? 20_271_010);
 const isLong = process.env.TATAMI_LONG !== undefined;
 const days = 31;
-const pauseHours = isLong ? 2 : 16;
+const pauseHours = isLong ? 2 : 32;
 const actsAtOnce = 4;
 const moments = 50;
 

@@ -32,7 +32,7 @@ async function pagesOf(list: string, limit: number, most: number): Promise<strin
 /** Returns every sort of a list. */
 async function sortsOf(list: string): Promise<string[]> {
   const { json } = await get(`/${list}?sort=nothing`);
-  return /Use (.*); a minus/.exec(json.error.details[0].fix)![1]!.split(', ');
+  return /Use (.*)\. The prefix/.exec(json.error.details[0].fix)![1]!.split(', ');
 }
 
 /** Creates issues of a new team with varied values, and returns the half of them that is to change. */
