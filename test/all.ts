@@ -120,12 +120,12 @@ const together = [
 ];
 const apart = alone.flatMap((path) => [...new Bun.Glob(path).scanSync(root)].toSorted());
 /**
- * Disables the highest JIT tier, which takes 13 % of the CPU time of the parallel part without making these
- * short tests faster.
+ * Saves CPU time of short tests: the highest JIT tier takes 13 % of it without making them faster, and the
+ * return of free memory to the system 4 %.
  */
-const withoutLastTier = { ...start, env: { ...start.env, BUN_JSC_useFTLJIT: '0' } };
+const cheaper = { ...start, env: { ...start.env, BUN_JSC_useFTLJIT: '0', MIMALLOC_PURGE_DELAY: '-1' } };
 const results = [
-  await bunTest(together, withoutLastTier),
+  await bunTest(together, cheaper),
   await bunTest(
     apart.map((file) => `./${file}`),
     start,

@@ -57,20 +57,8 @@ export function createApp(
     app.route(route.method, path, take, { parse: 'none' });
   }
   for (const [path, known] of methods) {
-    const get = known.get('GET');
-    const allow = [...known.keys(), ...(get ? ['HEAD'] : []), 'OPTIONS'].join(', ');
-    const otherMethod = async (request: Request): Promise<Response> => {
-      const refusal = await requests.refuseUnrouted(
-        request,
-        () =>
-          new ApiError('method_not_allowed', `Use one of ${allow} for this path.`, { headers: { allow } }),
-      );
-      if (request.method !== 'OPTIONS' || refusal.status !== 405) return refusal;
-      const headers = new Headers(refusal.headers);
-      headers.delete('content-type');
-      return new Response(null, { status: 204, headers });
-    };
-    app.all(path, ({ request }) => otherMethod(request), { parse: 'none' });
+    const refuse = otherMethod(requests, known);
+    app.all(path, ({ request }) => refuse(request), { parse: 'none' });
   }
   const unrouted = createUnrouted(routes);
   const missing = watched(traffic, 'any', 'none', ({ request }: RoutedRequest) =>
@@ -118,5 +106,22 @@ function watched(
     const response = await serve({ request, params });
     answered(response.status, performance.now() - startedMs);
     return response;
+  };
+}
+
+/** Answers the methods of a path that no route has: OPTIONS with the list of methods, others with 405. */
+function otherMethod(
+  requests: Requests,
+  known: ReadonlyMap<Method, Serve>,
+): (request: Request) => Promise<Response> {
+  const allow = [...known.keys(), ...(known.has('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+  const error = (): ApiError =>
+    new ApiError('method_not_allowed', `Use one of ${allow} for this path.`, { headers: { allow } });
+  return async (request) => {
+    const refusal = await requests.refuseUnrouted(request, error);
+    if (request.method !== 'OPTIONS' || refusal.status !== 405) return refusal;
+    const headers = new Headers(refusal.headers);
+    headers.delete('content-type');
+    return new Response(null, { status: 204, headers });
   };
 }

@@ -68,6 +68,8 @@ export interface Outsides {
   secretsFor(scope: Scope, install: Install): SecretsForGuest | undefined;
 }
 
+const tooManyFetches = `A run can make at most ${fetchesMax} fetches. Split the work into several runs.`;
+
 export function createOutsides(options: FetchOptions): Outsides {
   const { store } = options;
   const ownOrigin = new URL(options.baseUrl).origin;
@@ -115,11 +117,7 @@ export function createOutsides(options: FetchOptions): Outsides {
     return {
       async ask(input) {
         requireCaller(of);
-        if (++fetches > fetchesMax)
-          throw new CallError(
-            'quota_exceeded',
-            `A run can make at most ${fetchesMax} fetches. Split the work into several runs.`,
-          );
+        if (++fetches > fetchesMax) throw new CallError('quota_exceeded', tooManyFetches);
         const outgoing = permitted(of, readRequest(input));
         const args = canonical(outgoing);
         const occurrence = occurrences.get(args) ?? 0;
