@@ -14,7 +14,8 @@ export function macroF1(outcomes: readonly Outcome[], kinds: readonly string[]):
 }
 
 /**
- * Returns the accuracy of the given share of most confident answers, and the lowest confidence in that share.
+ * Returns the accuracy of the most confident answers, limited to the given share of all answers, and the lowest
+ * confidence among them.
  */
 export function accuracyOfSurest(
   outcomes: readonly Outcome[],

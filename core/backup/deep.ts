@@ -22,13 +22,14 @@ export async function unpackChecked(
   const unpacked = await unpackBackup(path, folder, onBytes);
   const database = join(folder, 'tatami.db');
   const [damage] = findDamage(database);
-  if (damage !== undefined) throw new DamagedBackup(`The database in the backup is damaged: ${damage}`);
+  if (damage !== undefined)
+    throw new DamagedBackup(`The database in the backup is damaged: ${damage}. Use another backup.`);
   if (factsText(readFacts(database)) !== factsText(unpacked.manifest))
-    throw new DamagedBackup('The database in the backup does not match its manifest.');
+    throw new DamagedBackup('The database in the backup does not match its manifest. Use another backup.');
   const lacking = findLacking(database, unpacked.manifest.parts);
   if (lacking !== null)
     throw new DamagedBackup(
-      `The archive file ${lacking}, which the database references, is missing or damaged in the backup.`,
+      `The archive file ${lacking}, which the database references, is missing or damaged in the backup. Use another backup.`,
     );
   return unpacked;
 }

@@ -104,7 +104,9 @@ async function makeIn(work: string, options: MakeOptions): Promise<Backup> {
   onStep('check', 0, totalBytes);
   const damage = findDamage(copy);
   if (damage.length > 0)
-    throw new Error(`The database is damaged, so no backup was made: ${damage.slice(0, 3).join('; ')}`);
+    throw new Error(
+      `The database is damaged, so no backup was made: ${damage.slice(0, 3).join('; ')}. ${wayBack}`,
+    );
   const facts = readFacts(copy);
   const unfinished = join(work, 'backup');
   makePrivateFile(unfinished);

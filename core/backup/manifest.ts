@@ -80,7 +80,9 @@ function checked(header: Buffer): Manifest {
   if (!line.manifest || !encodeManifest(line.manifest, header.length).equals(header))
     throw new DamagedBackup('The manifest of the backup is damaged. Use another backup.');
   if (line.manifest.parts.some(({ name }) => !partName.test(name)))
-    throw new DamagedBackup('The backup contains a part that this version of Tatami does not support.');
+    throw new DamagedBackup(
+      'The backup contains a part that this version of Tatami does not support. Use a newer version.',
+    );
   return line.manifest;
 }
 

@@ -128,7 +128,7 @@ function keyOf(
     throw new Error('The master key must be 32 bytes in base64, as Tatami wrote it to master.key.');
   if (bytes && fingerprint !== null && fingerprintOf(bytes) !== fingerprint)
     throw new Error(
-      `The master key does not match this database: its fingerprint is ${fingerprintOf(bytes)}, but the database needs ${fingerprint}. Nothing was restored.`,
+      `The master key does not match this database: its fingerprint is ${fingerprintOf(bytes)}, but the database needs ${fingerprint}. Nothing was restored. Pass the right key with --key.`,
     );
   return key;
 }

@@ -145,9 +145,15 @@ function startChild({ dataDir, folder, retentionRule }: ScheduleOptions): Child 
     try {
       const answer = JSON.parse(text) as { path?: string; error?: { message: string } };
       if (answer.path !== undefined) return { path: answer.path };
-      return { problem: answer.error?.message ?? `the process ended with code ${code}` };
+      return {
+        problem:
+          answer.error?.message ??
+          `the process ended with code ${code}. Run \`tatami backup\` to see the reason.`,
+      };
     } catch {
-      return { problem: `the process ended with ${child.signalCode ?? code}` };
+      return {
+        problem: `the process ended with ${child.signalCode ?? code}. Run \`tatami backup\` to see the reason.`,
+      };
     }
   };
   return { ended: said(), kill: () => child.kill() };

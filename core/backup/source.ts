@@ -37,7 +37,7 @@ export async function openSource(
   openCopy: (where: string) => Destination,
 ): Promise<BackupSource> {
   if (isCopy(where)) return copySource(openCopy(where), toMs);
-  if (!existsSync(where)) throw new Error(`There is no backup at ${where}.`);
+  if (!existsSync(where)) throw new Error(`There is no backup at ${where}. Check the path.`);
   const head = headOf(where);
   if (isLive(where, head))
     throw new Error(
@@ -97,7 +97,8 @@ function copySource(copy: Destination, toMs: number | null): BackupSource {
 /** @throws Error if the database is damaged */
 function checked(database: string): Pick<RestoredDatabase, 'facts'> {
   const [damage] = findDamage(database);
-  if (damage !== undefined) throw new Error(`The snapshot is damaged: ${damage}`);
+  if (damage !== undefined)
+    throw new Error(`The snapshot is damaged: ${damage}. Use another snapshot or a backup.`);
   return { facts: readFacts(database) };
 }
 

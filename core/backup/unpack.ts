@@ -31,7 +31,10 @@ export async function readManifest(
     });
     const bytes = backupBytes(read.manifest, read.headerBytes);
     const { size } = await stat(path);
-    if (size !== bytes) throw new DamagedBackup(`The backup has ${size} bytes, but should have ${bytes}.`);
+    if (size !== bytes)
+      throw new DamagedBackup(
+        `The backup has ${size} bytes, but should have ${bytes}. Copy it again, or use another backup.`,
+      );
     return { ...read, bytes };
   } finally {
     await file.close();
@@ -124,7 +127,7 @@ async function readKey(path: string, part: BackupPart, at: number): Promise<Buff
 
 function compare(what: string, actual: Omit<BackupPart, 'name'>, wanted: Omit<BackupPart, 'name'>): void {
   if (actual.bytes !== wanted.bytes || actual.sha256 !== wanted.sha256)
-    throw new DamagedBackup(`The ${what} in the backup is damaged.`);
+    throw new DamagedBackup(`The ${what} in the backup is damaged. Use another backup.`);
 }
 
 function sink(folder: string | null, name: string): Writable {

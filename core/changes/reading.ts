@@ -10,7 +10,7 @@ type Reader = Pick<Context, 'staged'>;
 export interface Reading {
   /** Records a lookup by id, with or without a result. */
   note<E extends Entity>(ctx: Reader, id: string, found: E | undefined): E | undefined;
-  /** Records a lookup by alias. Without a result, every later change of the entity is a conflict. */
+  /** Records a lookup by alias. If no object was found, every later change of any object of the entity is a conflict. */
   noteByName(ctx: Reader, found: Entity | undefined): void;
   noteMany(ctx: Reader, ids: readonly string[], found: readonly Entity[]): void;
   noteList(reads: ReadSet, rows: readonly SqlRow[], where: readonly Condition[]): void;

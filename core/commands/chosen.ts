@@ -24,7 +24,7 @@ export function theOne<T extends { readonly id: string }>(
   const known = all.flatMap((one) => namesOf(one).filter((name) => name !== null));
   throw new ApiCallError(404, {
     code: 'not_found',
-    message: `There is no ${noun} ${given}.${didYouMean(given, known)}`,
+    message: `There is no ${noun} ${given}.${didYouMean(given, known) || ` List the ${noun}s to find the id.`}`,
   });
 }
 

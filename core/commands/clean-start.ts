@@ -40,7 +40,9 @@ export async function cleanStart(): Promise<CleanStart> {
     ],
     environment,
   );
-  return refuse('Tatami could not restart itself.');
+  return refuse(
+    `Tatami could not restart itself. Start the command with ${join(packageRoot, 'bin/tatami')}.`,
+  );
 }
 
 /** The module that prints is loaded only here, because most starts end in another process. */

@@ -26,11 +26,14 @@ export async function verifyCopies(where: string, options: CopiesOptions, folder
   printResult(report, options, reportLines);
   if (!report.chains.some(({ moments }) => moments.length > 0))
     throw new CommandError(
-      `Nothing can be restored from ${where} yet: the copy has no restore point.`,
+      `Nothing can be restored from ${where} yet: the copy has no restore point. Keep the server running until the first base is complete.`,
       exitCodes.failed,
     );
   if (report.damaged.length > 0)
-    throw new CommandError(`${report.damaged.length} objects of ${where} are damaged.`, exitCodes.failed);
+    throw new CommandError(
+      `${report.damaged.length} objects of ${where} are damaged. Make a backup with \`tatami backup\`, and check the storage.`,
+      exitCodes.failed,
+    );
 }
 
 function reportLines({ chains, damaged }: CopyReport): string {
@@ -40,5 +43,8 @@ function reportLines({ chains, damaged }: CopyReport): string {
     ...(moments.length === 0 ? ['  no restore point yet'] : []),
   ]);
   const bad = damaged.map(({ name, reason }) => `damaged: ${name}: ${reason}`);
-  return [...(lines.length === 0 ? ['No copy found.'] : lines), ...bad].join('\n');
+  return [
+    ...(lines.length === 0 ? ['No copy found. Start the server with --copy-to to create one.'] : lines),
+    ...bad,
+  ].join('\n');
 }

@@ -30,7 +30,11 @@ export async function doctor({ json, ...flags }: DoctorOptions, folder: string):
     { dataDir: config.dataDir, servedBy: subject.servedBy, isWell, checks: results },
     { json },
     (shown) =>
-      [...shown.checks.flatMap(linesOf), '', shown.isWell ? 'No errors found.' : 'Errors found.'].join('\n'),
+      [
+        ...shown.checks.flatMap(linesOf),
+        '',
+        shown.isWell ? 'No errors found.' : 'Errors found. Follow the instructions of each ✗ line.',
+      ].join('\n'),
   );
   if (!isWell) process.exitCode = exitCodes.failed;
 }

@@ -20,7 +20,7 @@ export async function health({ live = false, json, ...flags }: HealthOptions): P
   const found: unknown = parsed(text);
   if (!ok)
     throw new CommandError(
-      `${server} is not ${live ? 'live' : 'ready'}: ${JSON.stringify(printableCopy(found))}`,
+      `${server} is not ${live ? 'live' : 'ready'}. See the log of the server. Its response is ${JSON.stringify(printableCopy(found))}`,
     );
   printResult(found, { json }, (shown) => JSON.stringify(shown));
 }

@@ -177,6 +177,6 @@ export const mayPass = (error: unknown): boolean =>
 function hintOf({ status, code }: ApiCallError): string {
   if (status === 401)
     return ' Log in with `tatami login`, or pass a valid API key with --token or TATAMI_TOKEN.';
-  if (code === 'unreachable') return ' Start a server with `tatami serve`, or set its address with --server.';
+  if (code === 'unreachable') return ' Start it with `tatami serve`, or set another address with --server.';
   return '';
 }

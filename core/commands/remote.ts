@@ -27,7 +27,7 @@ export interface Remote {
 /**
  * A key that is given goes to the server that is named, or to the usual one: never to one that only a login names. Without a key it
  * is the login for the server that is named, or the current one.
- * @throws CommandError where there is neither
+ * @throws CommandError if there is neither an API key nor a login
  */
 export function remoteOf(options: RemoteOptions): Remote {
   const { server, token, sourceVariable, isExplicit } = readRemote(options);
@@ -48,7 +48,7 @@ export function remoteOf(options: RemoteOptions): Remote {
   };
 }
 
-/** Says where the key goes when it was not said on the command line. @throws CommandError when there is neither key nor login */
+/** Prints the server that gets the key if it is not set on the command line. @throws CommandError if there is neither a key nor a login */
 export function connect(options: RemoteOptions, note: (text: string) => void = say): Call {
   return callOf(remoteOf(options), note);
 }

@@ -53,7 +53,9 @@ export async function serve(
       newDataDir,
       holdings,
       workspace: made?.workspace ?? null,
-      onlyToRead: status.writable ? null : (status.reason ?? 'the database is not writable'),
+      onlyToRead: status.writable
+        ? null
+        : (status.reason ?? 'The database cannot be written. See the log for the reason.'),
     }),
   );
   if (made) await markFirstKeySeen(tatami.services.store, made.workspace.workspaceId);

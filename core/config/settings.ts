@@ -42,7 +42,7 @@ export const keys = {
   rateLimit: {
     env: 'TATAMI_RATE_LIMIT',
     fallback: 'on',
-    text: '`off` disables all rate limits; the headers are still sent.',
+    text: 'Rate limits, `on` or `off`; `off` disables all of them, and responses still have the headers.',
   },
   rateRead: {
     env: 'TATAMI_RATE_READ',
@@ -147,7 +147,7 @@ export const keys = {
   recordRuns: {
     env: 'TATAMI_RECORD_RUNS',
     fallback: 'on',
-    text: '`off` records no plugin runs; they can then not be replayed.',
+    text: 'Recording of plugin runs, `on` or `off`; runs without a recording cannot be replayed.',
   },
   pluginTrust: {
     env: 'TATAMI_PLUGIN_TRUST',

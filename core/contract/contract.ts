@@ -152,7 +152,7 @@ export function isRestorable({ operations }: Pick<Contract, 'operations'>): bool
   return operations.restore !== undefined;
 }
 
-/** Body of a creation. */
+/** Request body of a create operation. */
 export type Created<C> = Simplify<
   {
     [K in Extract<RequiredNames<C>, Writable<C, 'create'>> as InputName<K, Fields<C>[K]>]: InputValue<

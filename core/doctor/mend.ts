@@ -78,7 +78,9 @@ async function requireBackup(subject: Subject, backup: string): Promise<void> {
   const [row] = subject.rows<{ name: string }>('SELECT name FROM installation WHERE id = 1');
   const { manifest } = await readManifest(backup);
   if (manifest.name !== row?.name)
-    throw new Error(`${backup} is a backup of another installation (${manifest.name ?? 'unnamed'}).`);
+    throw new Error(
+      `${backup} is a backup of another installation (${manifest.name ?? 'unnamed'}). Pass a backup of this one.`,
+    );
 }
 
 /** Copies the directory byte for byte in place of a backup. */

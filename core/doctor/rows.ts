@@ -5,7 +5,10 @@ import { structure } from './checks/structure.ts';
 import { texts } from './checks/texts.ts';
 import type { RowSubject } from './subject.ts';
 
-/** @returns a sentence for each error of the first check that finds errors */
+/**
+ * Omits the advice to restore a backup, because the caller imports a workspace.
+ * @returns a sentence for each error of the first check that finds errors
+ */
 export function examineRows(db: Connection): string[] {
   const subject: RowSubject = {
     database: () => db,
@@ -15,7 +18,7 @@ export function examineRows(db: Connection): string[] {
   for (const { look } of [structure, texts, replay]) {
     const wrong = look(subject)
       .filter(({ level }) => level === 'error')
-      .map(({ message }) => message);
+      .map(({ message }) => message.replace(' Restore a backup.', ''));
     if (wrong.length > 0) return wrong;
   }
   return [];

@@ -72,6 +72,7 @@ export function openSubject(config: Config, nowMs: number): Subject {
 }
 
 function openExisting(path: string, isServed: boolean): Connection {
-  if (!existsSync(path)) throw new Error(`The database ${path} does not exist.`);
+  if (!existsSync(path))
+    throw new Error(`The database ${path} does not exist. Set the data directory with --data-dir.`);
   return openToLook(path, isServed);
 }

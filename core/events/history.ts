@@ -11,7 +11,7 @@ import { lastSequence } from './log.ts';
 export interface RequestedPosition {
   /** Null for an event that exists in no known generation. */
   readonly sequence: number | null;
-  /** Generation that the sequence was read in; null if the reader does not name one. */
+  /** Log generation of the sequence; null if the reader gives none. */
   readonly generation: string | null;
 }
 

@@ -12,7 +12,7 @@ export const naming = 'attachments';
 /** 1 MiB in base64. */
 const pieceBytes = 768 * 1024;
 
-/** @throws ApiError if a content is missing or damaged */
+/** @throws ApiError if the content of an attachment is missing or damaged */
 export async function* contentsOf(
   db: Connection,
   pathOf: Blobs['pathOf'],
@@ -42,7 +42,7 @@ export async function* contentsOf(
   }
 }
 
-/** Yields at least one piece, so that an empty content has a line. */
+/** Yields at least one piece, so that the content of an empty file has a line. */
 async function* piecesOf(path: string): AsyncGenerator<Buffer> {
   if (!existsSync(path)) return yield Buffer.of();
   const file = await open(path, 'r');
@@ -61,7 +61,7 @@ async function* piecesOf(path: string): AsyncGenerator<Buffer> {
 export type Contents = ReturnType<typeof createContents>;
 
 /**
- * Imports contents. Each is completely on disk, under its SHA-256, before a row that names it is accepted.
+ * Imports the contents of files. A content is completely on disk, under its SHA-256, before a row that references the content is accepted.
  * @param blobs null to compare the contents with their names without writing them
  */
 export function createContents(blobs: Pick<Blobs, 'take'> | null) {
@@ -79,7 +79,7 @@ export function createContents(blobs: Pick<Blobs, 'take'> | null) {
     return { sha256, bytes, persist: async () => undefined, release: () => undefined };
   };
   return {
-    /** @param pieces all pieces of one content @throws ApiError, StoreError */
+    /** @param pieces all pieces of the content of one file @throws ApiError, StoreError */
     async take(sha256: string, pieces: AsyncIterable<Uint8Array>, line: number): Promise<void> {
       const content = await (blobs ? blobs.take(pieces) : compared(pieces));
       try {

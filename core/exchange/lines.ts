@@ -24,7 +24,7 @@ export interface RowLine {
   readonly row: Readonly<Record<string, LineCell>>;
 }
 
-/** Piece of the content of a file; the pieces of one content are consecutive. */
+/** Piece of the content of a file; the pieces of one file are consecutive. */
 export interface BlobLine {
   /** The SHA-256 of the whole content, in hexadecimal. */
   readonly blob: string;

@@ -122,7 +122,10 @@ export async function takeIn(
     ...toIndex.map((statement) => tenantOp(scope, statement, {})),
     tenantOp(scope, finish, { consumer }),
   ]);
-  if (!last.ok) throw new Error(`All rows were imported, but the last step failed: ${last.message}`);
+  if (!last.ok)
+    throw new Error(
+      `All rows were imported, but the last step failed: ${last.message}. Run the import again.`,
+    );
   return { workspace: head.workspace, rows, before: before ?? 0 };
 }
 
@@ -281,7 +284,7 @@ function createBatches(store: Store, scope: Scope, inserts: Inserts, before: num
     if (!outcome.ok)
       throw new ApiError(
         'conflict',
-        `Rows of ${table} from line ${first} on cannot be stored: ${outcome.message}`,
+        `Rows of ${table} from line ${first} on cannot be stored: ${outcome.message}. Export the workspace again.`,
       );
     done = to;
     rows = [];

@@ -24,7 +24,7 @@ export interface RowExtras {
   readonly pathOf: Blobs['pathOf'];
 }
 
-/** Yields the lines without line feeds. @returns the number of rows @throws ApiError if a content is missing */
+/** Yields the lines without line feeds. @returns the number of rows @throws ApiError if the content of an attachment is missing or damaged */
 export async function* linesOf(
   db: Connection,
   { archive, pathOf }: RowExtras,

@@ -8,7 +8,7 @@ export const isExecutable = import.meta.dir.startsWith('/$bunfs/');
 /** Name of the command in help and messages. */
 export const programName = isExecutable ? 'tatami' : 'bin/tatami';
 
-/** First argument that makes the executable the entry of a sidecar's jail; the job follows. */
+/** First argument that makes the executable run `sandbox/jail/entry.ts`; the JSON of the `JailOrder` is the next argument. */
 export const jailEntryWord = '--enter-jail';
 
 /** Prefix of the argument that passes the original working directory to a restarted process. */

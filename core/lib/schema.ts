@@ -151,8 +151,9 @@ export type InputForm =
   'fields' | 'list' | 'eventPatterns' | 'json' | 'issueFilter' | 'eventFilter' | 'eventPattern';
 
 /**
- * Key of the fields that a body property writes, if they are not the field of its name; `inside` if the
- * properties of its value are fields. Rights limited to fields are checked against these.
+ * Key of the fields that a body property writes, if the property does not write the field of the same name;
+ * `inside` if the properties of the value are fields. Rights limited to fields are checked against the written
+ * fields.
  */
 export const writes: unique symbol = Symbol('writes');
 export type WrittenFields = readonly string[] | 'inside';

@@ -12,7 +12,7 @@ export interface InFlight {
   of(sidecar: SidecarProcess): ActiveRun[];
   /** Number of runs in flight in this sidecar. */
   load(sidecar: SidecarProcess): number;
-  /** Install of a run in flight or of one that ended recently: a thread may turn out to be stuck after its run was given up. */
+  /** Install of a run that is in flight or ended recently: a thread may turn out to be stuck after its run was given up. */
   installOf(nonce: RunNonce): string | undefined;
 }
 

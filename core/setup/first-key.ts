@@ -99,7 +99,8 @@ export async function finishFirstStart(
     [],
     [setUp.op, systemOp(setSeen, { key: unseen.unseen_key }), unseenOp(workspaceId, change.id)],
   );
-  if (!committed.ok) throw new Error(`Could not finish the first start: ${committed.message}`);
+  if (!committed.ok)
+    throw new Error(`Could not finish the first start: ${committed.message}. Start the server again.`);
   const workspace: FirstWorkspace = {
     workspaceId,
     teamId: team.id,

@@ -78,7 +78,7 @@ export async function createWorkspace(
     [],
     [setUp.op, ...(input.isShownLater ? [unseenOp(workspaceId, key.change.id)] : [])],
   );
-  if (!committed.ok) throw new Error(`Could not create the workspace: ${committed.message}`);
+  if (!committed.ok) throw new Error(`Could not create the workspace: ${committed.message}. Try again.`);
   return {
     workspaceId,
     teamId: team.id,

@@ -40,7 +40,10 @@ export async function rotateMasterKey(dataDir: string, nowMs: () => number): Pro
     writeWholeFile(nextKeyFile(keyFile), textOf(next));
     const noted = systemOp(noteKey, { from: oldFingerprint, to: nextFingerprint }, { expectRows: 1 });
     const outcome = await store.commit([noted, ...ops]);
-    if (!outcome.ok) throw new Error(`Could not re-encrypt the secrets: ${outcome.message}`);
+    if (!outcome.ok)
+      throw new Error(
+        `Could not re-encrypt the secrets: ${outcome.message}. The old key stays valid; try again.`,
+      );
     nameWholeFile(nextKeyFile(keyFile), keyFile);
     return { resealed: ops.length, keyFile, oldKeyFile };
   } finally {

@@ -93,7 +93,7 @@ export function createArchive(folder: string, onDamage: (message: string | null)
       const again = await readFresh(workspaceId, file);
       if (again.size !== texts.size || [...texts].some(([number, text]) => again.get(number) !== text))
         throw new ArchiveError(
-          `${pathOf(workspaceId, file)} does not contain the data that was written to it.`,
+          `${pathOf(workspaceId, file)} does not contain the data that was written to it. Check the disk.`,
         );
       return { ...file, bytes: bytes.length };
     },

@@ -150,7 +150,7 @@ async function write(
 export function tooLargeFile(bytesMax: number): ApiError {
   return new ApiError(
     'payload_too_large',
-    `The file is too large: a file may have at most ${Math.floor(bytesMax / 1024 / 1024)} MiB.`,
+    `The file is too large. Upload a file of at most ${Math.floor(bytesMax / 1024 / 1024)} MiB.`,
   );
 }
 

@@ -38,7 +38,8 @@ export interface LiveDatabase {
 
 /** @param logHead path of the log head file, which may be missing */
 export function openLive(path: string, logHead: string): LiveDatabase {
-  if (!existsSync(path)) throw new Error(`There is no database at ${path}.`);
+  if (!existsSync(path))
+    throw new Error(`There is no database at ${path}. Set the data directory with --data-dir.`);
   const db = openReadOnly(path);
   return {
     sizeBytes:
@@ -53,7 +54,7 @@ export function openLive(path: string, logHead: string): LiveDatabase {
       if (acknowledged && log.position < acknowledged.position)
         throw new Error(
           `The database lost acknowledged writes: it ends at commit ${log.position}, but commit ${acknowledged.position} was acknowledged. ` +
-            'It is damaged; a backup of it would hide that.',
+            'It is damaged, and a backup of it would hide the loss. Restore an earlier backup.',
         );
     },
     close: () => void db.close(),
@@ -66,7 +67,10 @@ export function readFacts(path: string): DatabaseFacts {
   try {
     const schema = number(db, 'PRAGMA user_version');
     const [log] = db.prepare('SELECT position, hash FROM log_head WHERE id = 1').all() as LogHead[];
-    if (!log) throw new Error('The database has no log head: it was not made by Tatami.');
+    if (!log)
+      throw new Error(
+        'The database has no log head: it was not made by Tatami. Use a database that Tatami made.',
+      );
     const [installation] =
       schema < schemaWithInstallation
         ? []

@@ -59,7 +59,8 @@ export function openDataDir(path: string): DataDir {
     if (created)
       explainingFault(path, () => writeWholeFile(keyFile, `${randomBytes(32).toString('base64')}\n`));
     const masterKey = new Uint8Array(Buffer.from(readFileSync(keyFile, 'utf8').trim(), 'base64'));
-    if (masterKey.length !== 32) throw new Error(`${keyFile} must contain 32 bytes in base64.`);
+    if (masterKey.length !== 32)
+      throw new Error(`${keyFile} must contain 32 bytes in base64. Restore the key file from your copy.`);
     return {
       path,
       database,

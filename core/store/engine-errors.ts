@@ -42,9 +42,13 @@ const diskFull = ['ENOSPC', 'EDQUOT'];
 /** Maps a system error of a file write to a StoreError. */
 export function diskFaultOf(error: unknown): StoreError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (diskFull.includes(code)) return new StoreError('full', 'The disk is full.', error);
+  if (diskFull.includes(code)) return new StoreError('full', 'The disk is full. Free some space.', error);
   if (unwritable.includes(code))
-    return new StoreError('read_only', 'The data directory cannot be written.', error);
+    return new StoreError(
+      'read_only',
+      'The data directory cannot be written. Make it writable for the server.',
+      error,
+    );
   return faultOf(error);
 }
 
@@ -53,14 +57,20 @@ export function faultOf(error: unknown): StoreError {
   if (!isEngineError(error))
     return new StoreError('broken', error instanceof Error ? error.message : String(error), error);
   if (/^SQLITE_(BUSY|LOCKED)/.test(error.code))
-    return new StoreError('busy', 'The database is locked by another process.', error);
-  if (error.code.startsWith('SQLITE_FULL')) return new StoreError('full', 'The disk is full.', error);
+    return new StoreError('busy', 'The database is locked by another process. Stop that process.', error);
+  if (error.code.startsWith('SQLITE_FULL'))
+    return new StoreError('full', 'The disk is full. Free some space.', error);
   // The shared-memory index of the WAL reports a full disk with a different code. If a disk becomes read-only
   // while the file is open, the write fails with SQLITE_IOERR_WRITE.
   if (error.code.startsWith('SQLITE_IOERR_SHMSIZE'))
-    return new StoreError('full', 'The disk is full.', error);
+    return new StoreError('full', 'The disk is full. Free some space.', error);
   if (/^SQLITE_(READONLY|CANTOPEN|IOERR_WRITE)/.test(error.code))
-    return new StoreError('read_only', 'The database cannot be written.', error);
-  if (showsDamage(error)) return new StoreError('damaged', 'The database is damaged.', error);
+    return new StoreError(
+      'read_only',
+      'The database cannot be written. Check the disk and the permissions of the files.',
+      error,
+    );
+  if (showsDamage(error))
+    return new StoreError('damaged', 'The database is damaged. Restore a backup.', error);
   return new StoreError('broken', error.message, error);
 }

@@ -48,7 +48,8 @@ const cutsOf = tenantStatement<{ number: number; generation: string; after_seque
 
 export async function readInstallation(store: Store): Promise<Installation> {
   const [row] = await store.readSystem(readRow);
-  if (!row) throw new Error('The database has no installation row: it was not made by Tatami.');
+  if (!row)
+    throw new Error('The database has no installation row: it was not made by Tatami. Restore a backup.');
   return {
     name: row.name,
     generation: row.generation,

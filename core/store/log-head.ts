@@ -76,7 +76,7 @@ export function resetLogHead(path: string, head: LogHead): void {
  * @throws Error if the database lacks an acknowledged commit
  */
 export function checkHead(inside: LogHead | undefined, outside: LogHead): LogHead {
-  if (!inside) throw new Error('The database has no log head: it was not made by Tatami.');
+  if (!inside) throw new Error('The database has no log head: it was not made by Tatami. Restore a backup.');
   if (
     inside.position < outside.position ||
     (inside.position === outside.position && inside.hash !== outside.hash)

@@ -143,9 +143,12 @@ function apply(db: Connection, first: number, steps: readonly Migration[], nowMs
   } catch (error) {
     if (db.inTransaction) db.exec('ROLLBACK');
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`Migration ${name} failed; the database stays at schema ${first - 1}: ${reason}`, {
-      cause: error,
-    });
+    throw new Error(
+      `Migration ${name} failed; the database stays at schema ${first - 1}. Start the previous version of Tatami. The reason was: ${reason}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -98,8 +98,8 @@ function openDirectory(
 }
 
 /**
- * Removes the segments of a copy that is no longer made. If they cannot be removed, the directory is
- * read-only, which the start reports elsewhere.
+ * Removes the unsent segments of a continuous copy that is no longer configured. Ignores errors of a read-only or
+ * full disk, which `startDirectory` reports.
  */
 function dropWalArchive(walArchive: string): void {
   try {

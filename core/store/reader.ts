@@ -84,6 +84,10 @@ function open(uri: string): Database {
   try {
     return new Database(uri, {});
   } catch (error) {
-    throw new StoreError('busy', 'The database cannot be opened.', error);
+    throw new StoreError(
+      'busy',
+      'The database cannot be opened. Check that its file exists and is readable.',
+      error,
+    );
   }
 }

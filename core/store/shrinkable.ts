@@ -11,8 +11,8 @@ import { readOnlyUri } from './integrity/uri.ts';
 export type Shrinkable = 'already' | 'made' | { readonly problem: string };
 
 /**
- * Required disk space as a multiple of the file size: the rewritten copy, the log with all of it, and, with a continuous copy, the archived
- * segments. `spareBytes` covers everything else.
+ * Required disk space as a multiple of the file size: 1 for the rewritten file, 1 for the WAL that contains all its pages, and 1 for the
+ * archived segments if a continuous copy is configured. `spareBytes` covers everything else.
  */
 const copies = { alone: 2, putAside: 3 };
 const spareBytes = 64 * 1024 * 1024;
@@ -33,7 +33,12 @@ export function makeShrinkable(path: string, options: ShrinkableOptions = {}): S
     const needed = (beforeCheckpoint ? copies.putAside : copies.alone) * statSync(path).size + spareBytes;
     const free = freeBytes(path);
     if (free < needed)
-      return { problem: left(path, `this needs ${mib(needed)} of free space, and there are ${mib(free)}`) };
+      return {
+        problem: left(
+          path,
+          `this needs ${mib(needed)} of free space, and there are ${mib(free)}: free some space`,
+        ),
+      };
     // The temporary copy is next to the database, because a temporary folder may be in memory.
     db.prepare(`PRAGMA temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`).all();
     for (const pragma of ['wal_autocheckpoint = 0', 'auto_vacuum = INCREMENTAL'])

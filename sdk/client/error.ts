@@ -39,7 +39,9 @@ export class ApiCallError extends Error {
       cause?: unknown;
     },
   ) {
-    super(body.message ?? `The server answered ${status}.`, { cause: body.cause });
+    super(body.message ?? `The server answered ${status}. See the log of the server for the reason.`, {
+      cause: body.cause,
+    });
     this.name = 'ApiCallError';
     this.status = status;
     this.code = body.code ?? 'unknown';
@@ -81,5 +83,9 @@ export function notTatami(status: number, cause: unknown): ApiCallError {
 }
 
 export function unreachable(server: string, cause: unknown): ApiCallError {
-  return new ApiCallError(0, { code: 'unreachable', message: `No server answers at ${server}.`, cause });
+  return new ApiCallError(0, {
+    code: 'unreachable',
+    message: `No server answers at ${server}. Check its address, and that it runs.`,
+    cause,
+  });
 }

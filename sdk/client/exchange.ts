@@ -63,7 +63,7 @@ export function createExchange({
 }
 
 function late(server: string, timeoutMs: number, cause: unknown): ApiCallError {
-  const message = `${server} did not answer within ${timeoutMs / 1000} s.`;
+  const message = `${server} did not answer within ${timeoutMs / 1000} s. Try again later.`;
   return new ApiCallError(0, { code: 'timeout', message, cause });
 }
 

@@ -32,7 +32,7 @@ export async function verify(
 ): Promise<WebhookEvent> {
   const { toleranceSeconds = 300, nowSeconds = Date.now() / 1000 } = options;
   if (!(toleranceSeconds >= 0))
-    throw new TypeError('toleranceSeconds must be a number of seconds, at least 0');
+    throw new TypeError('toleranceSeconds must be a number of seconds, at least 0.');
   const secrets = readSecrets(secret);
   const { timestamp, signatures } = readHeader(header);
   const body = typeof payload === 'string' ? new TextEncoder().encode(payload) : payload;
@@ -50,7 +50,7 @@ export async function verify(
   if (!(ageSeconds <= toleranceSeconds)) {
     throw new WebhookVerificationError(
       'timestamp_too_old',
-      `Signed ${ageSeconds} s ago; at most ${toleranceSeconds} s is accepted.`,
+      `The signature is ${ageSeconds} s old; at most ${toleranceSeconds} s is accepted. Check the clock of this machine.`,
     );
   }
   if (!(ageSeconds >= -toleranceSeconds)) {
@@ -70,7 +70,7 @@ function readSecrets(secret: string | readonly string[]): readonly string[] {
     !secrets.every((each) => typeof each === 'string' && /^whsec_\S+$/.test(each))
   ) {
     throw new TypeError(
-      'secret must be the full whsec_… string shown when the endpoint was created, or a list of such strings',
+      'secret must be the full whsec_… string shown when the endpoint was created, or a list of such strings.',
     );
   }
   return secrets;
@@ -120,7 +120,11 @@ function readEvent(body: Uint8Array): WebhookEvent {
   try {
     event = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch (cause) {
-    throw new WebhookVerificationError('malformed_payload', 'The body is not JSON in UTF-8.', { cause });
+    throw new WebhookVerificationError(
+      'malformed_payload',
+      'The body is not JSON in UTF-8. Pass the raw body of the request.',
+      { cause },
+    );
   }
   if (!isEvent(event))
     throw new WebhookVerificationError(

@@ -231,14 +231,14 @@ test('people are mapped to members by login, name or address, and a map with err
   ]);
   expect([bad.code === 0, await app.eventTypes(since)]).toEqual([false, []]);
   expect(bad.json.error.message.split('\n')).toEqual([
-    'people.csv has errors, and nothing was imported:',
-    'line 2: no member has the e-mail address bem@acme.example. Did you mean ben@acme.example?',
+    'people.csv has errors, and nothing was imported. Correct these lines:',
+    'line 2: no member has the e-mail address bem@acme.example; add the member or correct the address. Did you mean ben@acme.example?',
     'line 3: source is empty; use a login, name or e-mail address from the file',
-    'line 4: the number of columns differs from the header (2)',
+    'line 4: the number of columns differs from the header (2); quote fields that contain commas',
     'line 5: member is empty; use the e-mail address of a member',
     'line 7: A is mapped to another member above; list each source once',
   ]);
-  expect(bad.err).toContain('imported:\nline 2: no member');
+  expect(bad.err).toContain('Correct these lines:\nline 2: no member');
   expect((await run(['login,email', 'a,b'])).json.error.message).toContain('lacks the column source, member');
 
   const good = await run(['source,member', 'BJones,Ben@acme.example', 'old@else.example,ben@acme.example']);

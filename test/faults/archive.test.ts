@@ -136,14 +136,16 @@ test('the doctor compares archived events, and reports the number of unreadable 
       SELECT i.workspace_id, i.id, l.id, 1 FROM issues AS i, labels AS l WHERE i.number = 9 AND l.name = 'one'`);
   expect(findProblems()).toEqual([
     expect.stringMatching(
-      /^error: Rows differ from the event log in issues: iss_\w+ \(title\), iss_\w+ \(title\)\.$/,
+      /^error: Rows differ from the event log in issues: iss_\w+ \(title\), iss_\w+ \(title\)\. Restore a backup\.$/,
     ),
-    expect.stringMatching(/^error: Rows differ from the event log in issue_labels: iss_\w+\.$/),
+    expect.stringMatching(
+      /^error: Rows differ from the event log in issue_labels: iss_\w+\. Restore a backup\.$/,
+    ),
   ]);
   rmSync(filesOf()[0]!);
   expect(findProblems()).toEqual([
     expect.stringMatching(
-      /^warning: \d{3} events were not compared with their objects, because their archive files cannot be read\.$/,
+      /^warning: \d{3} events were not compared with their objects, because their archive files cannot be read\. Restore the files from a backup\.$/,
     ),
   ]);
 });

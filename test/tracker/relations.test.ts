@@ -258,7 +258,7 @@ test('the doctor compares relations, moves and templates with the log, and repor
   };
   expect(await findingsAfter('whole', 'SELECT 1')).toEqual([]);
   expect(await findingsAfter('gone', `UPDATE relations SET deleted_at = 1 WHERE id = '${json.id}'`)).toEqual([
-    `Rows differ from the event log in relations: ${json.id}.`,
+    `Rows differ from the event log in relations: ${json.id}. Restore a backup.`,
   ]);
   expect(
     await findingsAfter('other', `UPDATE relations SET type = 'relates_to' WHERE id = '${json.id}'`),

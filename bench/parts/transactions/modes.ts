@@ -1,5 +1,5 @@
-// Cost of a plugin in propose mode and of one with serializable isolation, against the same runs with
-// neither.
+// Measures the cost of propose mode and of serializable isolation, each compared with the same runs without
+// it.
 import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
 import { careful, touch } from '../../plugins.ts';
 import { judged, type Findings } from '../../report.ts';

@@ -129,10 +129,12 @@ async function applySegmentPart(
 function finished(toFile: string, { chain, segment }: RestoreTarget, expected: LogHead | null): Assembled {
   const { faults, head, generation } = checkFile(toFile);
   if (faults.length > 0)
-    throw new CopyError(`The database restored from the copy is damaged: ${faults.slice(0, 3).join('; ')}.`);
+    throw new CopyError(
+      `The database restored from the copy is damaged: ${faults.slice(0, 3).join('; ')}. Restore an earlier time, or a backup.`,
+    );
   if (expected && (head?.position !== expected.position || head.hash !== expected.hash))
     throw new CopyError(
-      `The database restored from the copy ends at commit ${head?.position ?? 'none'} instead of ${expected.position}.`,
+      `The database restored from the copy ends at commit ${head?.position ?? 'none'} instead of ${expected.position}. Restore an earlier time, or a backup.`,
     );
   const { installation } = chain;
   return { timeMs: segment.timeMs, head, generation, installation, bytes: Bun.file(toFile).size };

@@ -83,7 +83,7 @@ export function createFilesSender(options: {
       unreadable.length === 0
         ? null
         : `Event archive files cannot be read and are not in the copy: ${unreadable.slice(0, 3).join(', ')}` +
-          `${unreadable.length > 3 ? ` and ${unreadable.length - 3} more` : ''}.`,
+          `${unreadable.length > 3 ? ` and ${unreadable.length - 3} more` : ''}. Restore them from a backup.`,
   };
 }
 
@@ -132,7 +132,7 @@ export async function bringFiles(
     const bytes = await source.read(file);
     if (!bytes || hashOf(bytes) !== file.sha256)
       throw new CopyError(
-        `The archive file ${local}, which the database references, is missing or damaged in ${source.title}.`,
+        `The archive file ${local}, which the database references, is missing or damaged in ${source.title}. Restore it from an older backup.`,
       );
     const path = join(dataDir, 'archive', local);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

@@ -46,7 +46,7 @@ export function createLag(options: {
       const cause = lastError === null ? '' : ` Last error: ${lastError}`;
       problems.raise(
         'copy',
-        `The continuous copy to ${title} is ${Math.round(lagMs() / 1000)} s behind: ${state}${cause}`,
+        `The continuous copy to ${title} is ${Math.round(lagMs() / 1000)} s behind: ${state} Check the destination and the connection to it.${cause}`,
       );
     },
   };

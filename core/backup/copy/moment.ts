@@ -19,14 +19,17 @@ export function findTarget(title: string, chains: readonly Chain[], timeMs: numb
     );
   const reaches = chains.flatMap(reachesOf).sort((a, b) => a.to.timeMs - b.to.timeMs);
   const newest = reaches.at(-1);
-  if (!newest) throw new CopyError(`${title} contains no complete copy.${damageText(chains)}`);
+  if (!newest)
+    throw new CopyError(
+      `${title} contains no complete copy. Restore a backup, or wait until the first base is complete.${damageText(chains)}`,
+    );
   if (timeMs === null || timeMs >= newest.to.timeMs) return newestOf(title, chains, newest, timeMs);
   const within = reaches.findLast(({ from, to }) => from.timeMs <= timeMs && timeMs < to.timeMs);
   const at = reaches.find(({ to }) => to.timeMs === timeMs);
   const reach = within ?? at;
   if (!reach)
     throw new CopyError(
-      `${title} does not cover ${timeText(timeMs)}. ${reachText(reaches)}${damageText(chains)}`,
+      `${title} does not cover ${timeText(timeMs)}. Specify a time that the copy covers. ${reachText(reaches)}${damageText(chains)}`,
     );
   return { chain: reach.chain, segment: lastUntil(reach, timeMs) };
 }

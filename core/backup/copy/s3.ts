@@ -57,4 +57,8 @@ export function openS3(where: string, settings: S3Settings): Destination {
 
 /** `Bun.S3Client` has no timeout. */
 const answered = <T>(work: Promise<T>): Promise<T> =>
-  inTime(work, answerMs, () => new Error('The object store does not respond.'));
+  inTime(
+    work,
+    answerMs,
+    () => new Error('The object store does not respond. Check its endpoint and the network.'),
+  );

@@ -19,6 +19,6 @@ export async function list(dir: string, options: { json?: boolean }, folder: str
           if (!('events' in backup)) return `${backup.path} ${size}  DAMAGED: ${backup.problem}`;
           return `${backup.path} ${size}  ${backup.events} events, commit ${backup.position}${backup.withKey ? ', with the key' : ''}`;
         })
-        .join('\n') || 'No backups found.',
+        .join('\n') || 'No backups found. Create one with `tatami backup`.',
   );
 }

@@ -32,6 +32,6 @@ export async function prune(dir: string, options: PruneCommandOptions, folder: s
         ...kept.map((path) => `kept      ${path}`),
         ...deleted.map((path) => `deleted   ${path}`),
         ...damaged.map((path) => `DAMAGED   ${path}`),
-      ].join('\n') || 'No backups found.',
+      ].join('\n') || 'No backups found. Create one with `tatami backup`.',
   );
 }

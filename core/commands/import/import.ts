@@ -201,9 +201,10 @@ async function prepare(
 ): Promise<Prepared> {
   const { at, externalId, createdAt, number } = row;
   const team = teamKeyOf(row.teamKey ?? row.teamName);
-  if (team === null) return { why: `no team key can be derived from "${row.teamName}"` };
+  if (team === null)
+    return { why: `no team key can be derived from "${row.teamName}"; use a name with a letter from A to Z` };
   const title = fitTitle(row.title);
-  if (title.trim() === '') return { why: 'the title is empty' };
+  if (title.trim() === '') return { why: 'the title is empty; give the issue a title' };
   const description = fitDescription(row.body);
   const why = (await places.team(team, row.teamName)) ?? (await refusedLabel(places, row.labels, team));
   if (why !== null) return { why };

@@ -62,12 +62,19 @@ async function add(
     note(`${at}: ${type.replace('_', ' ')} ${to} is skipped: ${why}`);
     left(`${word} ${reason}`);
   };
-  if (!other) return skip('without its issue', 'that issue is neither in this file nor in an earlier import');
+  if (!other)
+    return skip(
+      'without its issue',
+      'that issue is neither in this file nor in an earlier import; import it first',
+    );
   const refusal = await (word === 'relation'
     ? relate(linking, issue, type, other)
     : adopt(linking, ...(type === 'child_of' ? ([issue, other] as const) : ([other, issue] as const))));
   if (refusal === hasAnother)
-    return skip('of an issue that has another parent', 'the issue already has another parent');
+    return skip(
+      'of an issue that has another parent',
+      'the issue already has another parent, which an import does not replace',
+    );
   if (refusal) skip(reasonOf(refusal), refusal.message);
 }
 

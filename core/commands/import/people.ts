@@ -43,7 +43,10 @@ export async function readPeople(file: string, call: Call): Promise<People> {
       const addresses = members.flatMap((member) => member.email ?? []);
       told.bad(
         at,
-        `no member has the e-mail address ${email}.${didYouMean(email, addresses)}`.replace(/\.$/, ''),
+        `no member has the e-mail address ${email}; add the member or correct the address.${didYouMean(email, addresses)}`.replace(
+          /\.$/,
+          '',
+        ),
       );
     } else if (known !== undefined && known !== id)
       told.bad(at, `${source} is mapped to another member above; list each source once`);
@@ -55,7 +58,11 @@ export async function readPeople(file: string, call: Call): Promise<People> {
     ...faults.slice(0, faultsNamedMax),
     ...(more > 0 ? [`and ${counted(more, 'more line')}`] : []),
   ];
-  throw new CommandError(`${basename(file)} has errors, and nothing was imported:`, exitCodes.failed, {
-    lines,
-  });
+  throw new CommandError(
+    `${basename(file)} has errors, and nothing was imported. Correct these lines:`,
+    exitCodes.failed,
+    {
+      lines,
+    },
+  );
 }

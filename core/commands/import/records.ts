@@ -65,12 +65,16 @@ export async function* readRecords(
       if (record.length === header.length) {
         unread.add(header, record);
         yield recordOf(header, record, at, unread.asked);
-      } else bad(at, `the number of columns differs from the header (${header.length})`);
+      } else
+        bad(
+          at,
+          `the number of columns differs from the header (${header.length}); quote fields that contain commas`,
+        );
     }
   } catch (error) {
     if (error instanceof CsvError)
       throw new CommandError(
-        `${file} cannot be read further: a quoted field does not end. ${error.message}`,
+        `${file} cannot be read further: a quoted field does not end. Close its quote. ${error.message}`,
         exitCodes.failed,
         { cause: error },
       );
@@ -115,12 +119,13 @@ function requireColumns(file: string, header: readonly string[], needed: readonl
   const missing = needed.filter((column) => !header.includes(column));
   if (missing.length > 0)
     throw new CommandError(
-      `${file} lacks the column ${missing.join(', ')}. Its columns are ${header.join(', ')}.`,
+      `${file} lacks the column ${missing.join(', ')}. Its columns are ${header.join(', ')}. Add the missing columns, or choose the format with --from.`,
     );
 }
 
 function quoteProblem(code: string): string {
-  if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quoted field does not end before the end of the file';
+  if (code === 'CSV_QUOTE_NOT_CLOSED')
+    return 'a quoted field does not end before the end of the file; close its quote';
   return 'a field contains a quote; quote the whole field and double the quotes in it';
 }
 

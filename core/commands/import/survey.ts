@@ -33,9 +33,13 @@ export async function survey(file: string): Promise<number> {
     }
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    throw new CommandError(`${file} cannot be read: ${(error as Error).message}.`, undefined, {
-      cause: error,
-    });
+    throw new CommandError(
+      `${file} cannot be read: ${(error as Error).message}. Check its permissions.`,
+      undefined,
+      {
+        cause: error,
+      },
+    );
   }
   if (left.length > 0) look(left);
   return Math.max(0, counter.rows() - 1);
@@ -49,7 +53,7 @@ export function requireFile(file: string): void {
   if (found?.isFile()) return;
   const meant = nearest(basename(file), namesIn(dirname(file)));
   throw new CommandError(
-    `${file} does not exist or is not a file.${meant === undefined ? '' : ` Did you mean ${join(dirname(file), meant)}?`}`,
+    `${file} does not exist or is not a file.${meant === undefined ? ' Check the path.' : ` Did you mean ${join(dirname(file), meant)}?`}`,
   );
 }
 

@@ -7,7 +7,7 @@ export interface Access {
   current(): Login;
   /** Returns an access token that does not expire soon. @throws CommandError if the login has ended */
   token(): Promise<string>;
-  /** Gets another token, in place of one that a server refused. @throws CommandError where the login has ended */
+  /** Replaces a token that the server refused. @throws CommandError if the login has ended */
   renew(): Promise<void>;
 }
 

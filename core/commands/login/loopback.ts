@@ -22,9 +22,12 @@ export function listen(state: string): Loopback {
       // A host name other than the address indicates DNS rebinding by another site.
       const isOurs =
         request.method === 'GET' && url.pathname === path && url.host === `127.0.0.1:${server.port}`;
-      if (!isOurs) return page(404, 'Page not found.');
+      if (!isOurs) return page(404, 'Page not found. Return to the command line.');
       if (url.searchParams.get('state') !== state)
-        return page(400, 'This login does not match the one that the command line started.');
+        return page(
+          400,
+          'This login does not match the one that the command line started. Run tatami login again.',
+        );
       resolve(url);
       return page(
         200,

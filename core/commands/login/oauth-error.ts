@@ -5,7 +5,7 @@ import { CommandError, exitCodes } from '../output.ts';
 
 /** Messages by the error codes of RFC 6749 §4.1.2.1 and §5.2, and RFC 8628 §3.5. */
 const sentences: Readonly<Record<string, string>> = {
-  access_denied: 'The login was denied in the browser.',
+  access_denied: 'The login was denied in the browser. Run `tatami login` again to allow it.',
   expired_token: 'The login was not allowed in time. Run `tatami login` again.',
   invalid_grant: 'The authorization is no longer valid. Run `tatami login` again.',
 };
@@ -25,7 +25,8 @@ export function inWords(server: string, error: unknown): CommandError | ApiCallE
   if (error instanceof CommandError || error instanceof ApiCallError) return error;
   if (error instanceof ResponseBodyError || error instanceof AuthorizationResponseError) {
     const said =
-      sentences[error.error] ?? `${server} refused the request: ${error.error_description ?? error.error}.`;
+      sentences[error.error] ??
+      `${server} refused the request: ${error.error_description ?? error.error}. Run \`tatami login\` again.`;
     return new CommandError(said, exitCodes.failed, terms);
   }
   if (!(error instanceof ClientError) || isUnreachable(error)) return unreachable(server, error);

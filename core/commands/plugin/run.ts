@@ -63,7 +63,7 @@ export function waitWords({ quantity, until }: NonNullable<Run['waitsFor']>): st
   return `waits until ${until}: the daily budget of ${quantity} is used up`;
 }
 
-/** What a run staged that did not succeed was never written, and neither was what was held back. */
+/** Writes of a failed run and writes that are pending approval are not stored. */
 function effectsKept({ status, effects }: Run): string {
   if (status !== 'succeeded' && effects.length > 0) return `0 (${effects.length} dropped)`;
   const counts = (['proposed', 'simulated'] as const).flatMap((what) => {

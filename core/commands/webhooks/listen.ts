@@ -56,7 +56,9 @@ export async function listen(options: ListenOptions, folder: string): Promise<vo
     signal: stopped,
     onOpen: ready,
     onHistoryChanged: ({ after }) =>
-      say(`The server was restored to an earlier state: events after ${after} have changed.`),
+      say(
+        `The server was restored to an earlier state: events after ${after} have changed. Discard what your program stored from those events.`,
+      ),
     onWait: (waitMs, { message }) =>
       say(`${printable(message)} Reconnecting in ${Math.max(1, Math.round(waitMs / 1000))} s.`),
   });

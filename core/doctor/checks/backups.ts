@@ -19,7 +19,8 @@ export const backups: Check = {
               'No backups are configured, so a lost disk loses all data. Set --backup-dir or --copy-to for the server, and pass them to this command to check them.',
             ),
           ];
-    if (!existsSync(folder)) return [error(`The backup directory ${folder} does not exist.`)];
+    if (!existsSync(folder))
+      return [error(`The backup directory ${folder} does not exist. Mount its disk, or set --backup-dir.`)];
     const listed = await listBackups(folder);
     const damaged = listed.filter(({ problem }) => problem !== null);
     const newest = listed.find(({ manifest }) => manifest !== null)?.manifest;
@@ -28,7 +29,11 @@ export const backups: Check = {
       ...damaged.map(({ path, problem }) => error(`${path}: ${problem}`)),
       ...(age === null ? [error(`${folder} has no valid backup. Create one with \`tatami backup\`.`)] : []),
       ...(age !== null && age > oldMs
-        ? [warning(`The newest backup is ${Math.floor(age / dayMs)} days old.`)]
+        ? [
+            warning(
+              `The newest backup is ${Math.floor(age / dayMs)} days old. Create one with \`tatami backup\`.`,
+            ),
+          ]
         : []),
     ];
   },

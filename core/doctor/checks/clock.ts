@@ -20,7 +20,9 @@ export const clock: Check = {
     const writtenMs = statSync(path.database).mtimeMs - nowMs;
     if (aheadMs <= tolerancesMs && writtenMs > tolerancesMs)
       findings.push(
-        warning(`The database file was written ${spoken(writtenMs)} in the future. The clock was set back.`),
+        warning(
+          `The database file was written ${spoken(writtenMs)} in the future. The clock was set back; correct it (timedatectl set-ntp true).`,
+        ),
       );
     return findings;
   },

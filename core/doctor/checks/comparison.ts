@@ -42,9 +42,11 @@ export function compareRows(
   compareArchived(subject, archived);
   return all.flatMap(({ comparison: { table }, differing, unknown }) => [
     ...(differing.length > 0
-      ? [error(`Rows differ from the event log in ${table}: ${some(differing)}.`)]
+      ? [error(`Rows differ from the event log in ${table}: ${some(differing)}. Restore a backup.`)]
       : []),
-    ...(unknown.length > 0 ? [error(`Rows have no events in the log, in ${table}: ${some(unknown)}.`)] : []),
+    ...(unknown.length > 0
+      ? [error(`Rows have no events in the log, in ${table}: ${some(unknown)}. Restore a backup.`)]
+      : []),
   ]);
 }
 

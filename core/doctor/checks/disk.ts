@@ -24,16 +24,16 @@ export const disk: Check = {
     else if (free < size)
       findings.push(
         warning(
-          `Only ${bytesText(free)} are free at ${dir}. An upgrade needs ${bytesText(size)} for a snapshot.`,
+          `Only ${bytesText(free)} are free at ${dir}. An upgrade needs ${bytesText(size)} for a snapshot. Free disk space before you upgrade.`,
         ),
       );
     if (log > 64 * 1024 * 1024 && log > size)
-      findings.push(note(`The write-ahead log has ${bytesText(log)}. Stopping the server checkpoints it.`));
+      findings.push(note(`The write-ahead log has ${bytesText(log)}. Stop the server to checkpoint it.`));
     const old = filesIn(path.snapshots);
     if (old.length > 1)
       findings.push(
         note(
-          `${old.length} upgrade snapshots use ${bytesText(old.reduce((sum, file) => sum + sizeOf(file), 0))}.`,
+          `${old.length} upgrade snapshots use ${bytesText(old.reduce((sum, file) => sum + sizeOf(file), 0))}. Delete the older ones if you need the space.`,
         ),
       );
     return findings;

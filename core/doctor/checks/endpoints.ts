@@ -52,6 +52,10 @@ async function reached(egress: Egress, url: string, label: string): Promise<Find
     await egress.reach(url, timeoutMs);
     return [];
   } catch (thrown) {
-    return [warning(`${label} is unreachable: ${thrown instanceof Error ? thrown.message : String(thrown)}`)];
+    return [
+      warning(
+        `${label} is unreachable. Check the receiver. ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+      ),
+    ];
   }
 }

@@ -15,7 +15,7 @@ export const log: Check = {
     if (incomplete.length > 0)
       findings.push(
         error(
-          `Events are missing from the log of the workspace ${some(incomplete.map(({ workspace_id: id }) => id))}.`,
+          `Events are missing from the log of the workspace ${some(incomplete.map(({ workspace_id: id }) => id))}. Restore a backup.`,
         ),
       );
 
@@ -23,7 +23,10 @@ export const log: Check = {
       'SELECT position, hash FROM log_head WHERE id = 1',
     );
     if (!inside)
-      return [...findings, error('The database has no log head, so it was not created by Tatami.')];
+      return [
+        ...findings,
+        error('The database has no log head, so it was not created by Tatami. Restore a backup.'),
+      ];
     if (!existsSync(path.logHead))
       return [
         ...findings,

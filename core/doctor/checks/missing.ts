@@ -29,6 +29,10 @@ export function missingRows({ rows }: Pick<RowSubject, 'rows'>, last: LastEvents
 
 export function missingFrom(table: string, ids: readonly string[]): Finding[] {
   return ids.length > 0
-    ? [error(`Rows are missing from ${table}, but the log has no deletion of them: ${some(ids)}.`)]
+    ? [
+        error(
+          `Rows are missing from ${table}, but the log has no deletion of them: ${some(ids)}. Restore a backup.`,
+        ),
+      ]
     : [];
 }

@@ -74,7 +74,11 @@ type Stored = Readonly<Record<'workspace_id' | 'id', unknown>>;
 
 const differingIn = (table: string, rows: readonly Stored[]): Finding[] =>
   rows.length > 0
-    ? [error(`Rows differ from the event log in ${table}: ${some(rows.map(({ id }) => String(id)))}.`)]
+    ? [
+        error(
+          `Rows differ from the event log in ${table}: ${some(rows.map(({ id }) => String(id)))}. Restore a backup.`,
+        ),
+      ]
     : [];
 
 function missingIn(

@@ -51,7 +51,7 @@ function unread({ archived }: RowSubject): Finding[] {
   return archived && archived.unread > 0
     ? [
         warning(
-          `${archived.unread} events were not compared with their objects, because their archive files cannot be read.`,
+          `${archived.unread} events were not compared with their objects, because their archive files cannot be read. Restore the files from a backup.`,
         ),
       ]
     : [];

@@ -45,13 +45,13 @@ function compare(wanted: readonly SchemaEntry[], actual: readonly SchemaEntry[])
       ? [
           onlyIndexes
             ? error(`Missing from the database: ${listEntries(missing)}.`, 'indexes')
-            : damage(`Missing from the database: ${listEntries(missing)}.`),
+            : damage(`Missing from the database: ${listEntries(missing)}. Restore a backup.`),
         ]
       : []),
     ...(altered.length > 0
       ? [
           damage(
-            `Different from the schema of this version: ${listEntries(altered)}. Another program changed the database.`,
+            `Different from the schema of this version: ${listEntries(altered)}. Another program changed the database. Restore a backup.`,
           ),
         ]
       : []),

@@ -17,9 +17,13 @@ export const structure: RowCheck = {
       const isIndex = said.every((text) =>
         /missing from index|wrong # of entries in index|non-unique entry/.test(text),
       );
-      return [damage(`The database is damaged: ${some(said)}.`, isIndex ? 'indexes' : undefined)];
+      return [
+        isIndex
+          ? damage(`The database is damaged: ${some(said)}.`, 'indexes')
+          : damage(`The database is damaged: ${some(said)}. Restore a backup.`),
+      ];
     }
-    return brokenReferences(subject).map((sentence) => error(`${sentence}.`));
+    return brokenReferences(subject).map((sentence) => error(`${sentence}. Restore a backup.`));
   },
 };
 

@@ -31,7 +31,9 @@ function packedEvents({ database }: RowSubject): Finding[] {
       bad.push(String(sequence));
     }
   }
-  return bad.length > 0 ? [damage(`The data of these events is damaged: ${some(bad)}.`)] : [];
+  return bad.length > 0
+    ? [damage(`The data of these events is damaged: ${some(bad)}. Restore a backup.`)]
+    : [];
 }
 
 /** Reads texts as blobs, because libsql aborts the process on text that is not UTF-8. */
@@ -55,7 +57,7 @@ function textsOf({ rows, database }: RowSubject, table: string): Finding[] {
   if (bad.size === 0) return [];
   return [
     damage(
-      `Texts are damaged in ${table}: ${some([...bad].map(([column, count]) => `${count} of ${column}`))}.`,
+      `Texts are damaged in ${table}: ${some([...bad].map(([column, count]) => `${count} of ${column}`))}. Restore a backup.`,
     ),
   ];
 }

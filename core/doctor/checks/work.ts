@@ -35,7 +35,11 @@ export const work: Check = {
        FROM cursors AS c WHERE events > ${behindMin}`,
     );
     for (const { consumer, workspace_id: workspaceId, events } of behind)
-      findings.push(note(`The consumer ${consumer} is ${events} events behind in workspace ${workspaceId}.`));
+      findings.push(
+        note(
+          `The consumer ${consumer} is ${events} events behind in workspace ${workspaceId}. Let the server run until it has caught up.`,
+        ),
+      );
     const failed =
       rows<{ count: number }>("SELECT count(*) AS count FROM deliveries WHERE status = 'failed'")[0]?.count ??
       0;
@@ -49,7 +53,11 @@ export const work: Check = {
       "SELECT plugin_id, state FROM plugins WHERE deleted_at IS NULL AND state LIKE 'disabled%'",
     );
     for (const { plugin_id: plugin, state } of off)
-      findings.push(warning(`The plugin ${plugin} was disabled (${state}).`));
+      findings.push(
+        warning(
+          `The plugin ${plugin} was disabled (${state}). Fix the cause (\`tatami plugin logs\`), then set its state to active.`,
+        ),
+      );
     return findings;
   },
 };

@@ -66,7 +66,7 @@ export function endedRunEvent(over: FinishedRun): Change | null {
   return announce({ kind: 'run', id: run.id }, type, data);
 }
 
-/** A simulated run has no effects to lose, and a given-up run can be backfilled, so neither is a failure. */
+/** A simulated run has no effects to lose, and a given-up run can be backfilled, so `automation.failed` is emitted for neither of them. */
 function isTrueFailure({ mode, error }: FinishedRun): boolean {
   return mode !== 'simulate' && error?.code !== abandonedCode;
 }

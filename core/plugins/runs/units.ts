@@ -20,7 +20,7 @@ export interface RunUnit extends Unit {
 }
 
 interface UnitOptions {
-  /** Performs a run that has no row yet, or just got one. */
+  /** Performs a run. The row of the run may not be stored yet. */
   perform(item: WorkItem, run: RunRow, event: EventRow): Promise<void>;
 }
 

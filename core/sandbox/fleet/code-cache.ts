@@ -1,12 +1,13 @@
-// Tracks the bundles cached in a sidecar, so that each is sent once. Above a total size the least recently used are dropped.
+// Tracks the bundles cached in a sidecar, so that a cached bundle is not sent again. Drops the least recently used bundles while the total
+// size exceeds the limit.
 import type { ToSidecar } from '../protocol.ts';
 
 const codesTotalMax = 32 * 1024 * 1024;
 
 export interface CodeCache {
-  /** Sends a bundle unless the sidecar has it, and drops others above the total size. */
+  /** Sends a bundle unless the sidecar has it. Drops the least recently used bundles while the total size exceeds the limit. */
   give(sha256: string, source: string, installId: string): void;
-  /** Drops the bundles that this install used last; if another install needs one, it is sent again. */
+  /** Drops the bundles that this install used last; if another install needs such a bundle, the bundle is sent again. */
   evict(installId: string): void;
 }
 

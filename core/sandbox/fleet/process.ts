@@ -46,9 +46,9 @@ export interface SidecarProcess {
   /** Resident memory as last measured by the watch. */
   rssSeenBytes: number;
   send(message: ToSidecar): void;
-  /** Sends a bundle unless the sidecar has it, and drops others above a total size. */
+  /** Sends a bundle unless the sidecar has it. Drops the least recently used bundles while the total size exceeds the limit. */
   give(sha256: string, source: string, installId: string): void;
-  /** Drops idle isolates and bundles of an install; if another install needs a bundle, it is sent again. */
+  /** Drops idle isolates and bundles of an install; if another install needs a dropped bundle, the bundle is sent again. */
   evict(installId: string): void;
   /** Sends SIGKILL, because `process.exit()` of the sidecar would wait for threads that may never stop. */
   kill(reason: string): void;

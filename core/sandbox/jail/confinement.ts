@@ -1,6 +1,7 @@
 // Chooses the user and the namespaces of a sidecar: its own user if the core is root, and its own namespaces if the kernel allows
 // them. `unshare` of util-linux creates the namespaces, because a PID namespace needs a fork and a user namespace needs a
-// single-threaded process, and Bun offers neither. `unshare` stays as a parent process of 1 MB; parent and child die together.
+// single-threaded process, and Bun offers neither a fork nor a single thread. `unshare` stays as a parent process of
+// 1 MB; parent and child die together.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { limitTool } from './core-side.ts';
 import type { User } from './core-side.ts';

@@ -21,8 +21,8 @@ export function adoptDatabase(dir: string): void {
 }
 
 /**
- * Adopts a database of a version without checksums and identities, and writes neither, because that version
- * would not update them.
+ * Adopts a database of a version without checksums and identities, and creates neither checksums nor an
+ * identity, because that version would not update them.
  */
 export function adoptForEarlier(dir: string): void {
   resetLogHead(join(dir, 'log-head'), checkpointAll(join(dir, 'tatami.db')));
@@ -35,7 +35,7 @@ function checkpointAll(database: string): LogHead {
     db.prepare('PRAGMA journal_mode = WAL').all();
     db.prepare('PRAGMA synchronous = FULL').all();
     const [head] = db.prepare('SELECT position, hash FROM log_head WHERE id = 1').all() as LogHead[];
-    if (!head) throw new Error(`${database} has no log head: it was not made by Tatami.`);
+    if (!head) throw new Error(`${database} has no log head: it was not made by Tatami. Restore a backup.`);
     db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all();
     return { position: head.position, hash: head.hash };
   } finally {

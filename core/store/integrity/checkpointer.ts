@@ -48,7 +48,7 @@ export function openCheckpointer(db: Database.Database, database: string, pageBy
   const checkpointPassive = (): CheckpointProgress | null => {
     const done = checkpoint(db, 'PASSIVE');
     if (done) unrecorded = done;
-    // On a full disk, only some of the pages may be in the file, or half of one. Reads use the log until a
+    // On a full disk, the file may contain only some of the pages, or half of a page. Reads use the log until a
     // later checkpoint writes them all.
     else for (const page of pagesAfter(walFd, pageBytes, checkpointedOf(walFd, recorded))) sums?.unset(page);
     try {

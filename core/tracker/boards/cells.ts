@@ -179,7 +179,7 @@ class CellQuery {
   }
 }
 
-/** Appends the id as the last sort key, like pages of issues do. */
+/** Appends the id as the last sort key, as in the order of lists of issues. */
 function orderOf(sort: string, directory: Directory): SortKey[] {
   const order = issueOrder(existingSort(sort, directory), directory);
   return [...order, { sql: 'id', direction: order.at(-1)?.direction ?? 'asc' }];

@@ -61,7 +61,7 @@ const dropDocument = tenantStatement(
 );
 const addWords = systemStatement(
   'search_index.add',
-  'each word has the mark of its workspace, and the same batch writes the row with the workspace',
+  'each word has the prefix of its workspace, and the same batch writes the row with the workspace',
   'INSERT INTO search_index (title, description, comment) VALUES (:title, :description, :comment)',
 );
 /** Must follow `addWords` in the batch, since it uses the last rowid. */

@@ -1,12 +1,12 @@
 // Splits texts into words for search: words without case and accents, and single letters for scripts without
-// spaces. The index and queries use the same rules. In the index each word has the mark of its workspace as a
-// prefix, so workspaces share no words: a query never matches texts of another workspace, and they affect
-// neither its rank nor its cost.
+// spaces. The index and queries use the same rules. In the index each word has the identifier of its workspace
+// as a prefix, so workspaces share no words: a query never matches texts of another workspace, and those texts
+// affect neither the rank nor the cost of the query.
 //
-// A word that ends in signs, such as `C++` or `C#`, is split into two consecutive words: `c` and `c＋＋`. So
-// the query `C` finds `C++` as well, and phrases match it in place. The index uses full-width signs, because
-// its tokenizer (`ascii` of FTS5) treats everything outside ASCII as letters. For the same reason, an emoji
-// is a word without any conversion.
+// A word that ends in symbols, such as `C++` or `C#`, is split into two consecutive words: `c` and `c＋＋`. So
+// the query `C` finds `C++` as well, and phrases match at the same word positions. The index uses full-width
+// symbols, because its tokenizer (`ascii` of FTS5) treats everything outside ASCII as letters. For the same
+// reason, an emoji is a word without any conversion.
 
 interface Word {
   readonly word: string;
@@ -28,7 +28,7 @@ const emoji = String.raw`\p{Extended_Pictographic}|\p{Regional_Indicator}`;
 const letters = String.raw`(?:(?!${unspaced})[\p{L}\p{N}\p{M}])+`;
 const wordOrLetter = new RegExp(String.raw`${unspaced}\p{M}*|${letters}`, 'gu');
 const wordOrMore = new RegExp(String.raw`${unspaced}\p{M}*|(${letters})(${signs})?|${emoji}`, 'gu');
-/** Most texts have neither signs nor emoji, and use the simpler expression, which is three times as fast. */
+/** Most texts have neither symbols nor emoji, and use the simpler expression, which is three times as fast. */
 const hasMore = new RegExp(String.raw`[\p{L}\p{N}\p{M}][+#]|${emoji}`, 'u');
 const asciiWord = /[a-z0-9]+/g;
 const asciiWordAndSigns = /([a-z0-9]+)(\+\+(?![a-z+#])|[+#](?![a-z0-9+#]))?/g;
@@ -101,7 +101,7 @@ function push(
 
 const inFullWidth = (text: string): string => text.replaceAll('+', '＋').replaceAll('#', '＃');
 
-/** Converts a word from its form in the index, with full-width signs. */
+/** Converts a word from its form in the index, with full-width symbols. */
 export const writtenWord = (word: string): string => word.replaceAll('＋', '+').replaceAll('＃', '#');
 
 function fold(match: string): string {

@@ -64,7 +64,7 @@ export function toSubscriberResponse(row: Subscriber, view: View): EntityRespons
   return subscriberModel.wire({ ...row, version: Math.max(1, row.version) }, view);
 }
 
-/** Returns the row of a member, or the virtual row of the creator; undefined if there is neither. */
+/** Returns the row of a member, or the virtual row of the creator; undefined if neither row exists. */
 export async function rowOf(ctx: Context, issue: Issue, memberId: string): Promise<Subscriber | undefined> {
   const stored = await subscriberModel.find(ctx, derivedId(subscriber.id, issue.id, memberId));
   const creator = creatorOf(issue);

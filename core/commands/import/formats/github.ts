@@ -81,7 +81,7 @@ function faultOf(entry: unknown): string {
   const path = Errors(Issue, entry)[0]?.instancePath.slice(1).replaceAll('/', '.') ?? '';
   return path === ''
     ? 'an issue must have a number and a title'
-    : `${path} does not have the format of GitHub`;
+    : `${path} does not have the format of GitHub; export the issues again`;
 }
 
 /** @throws CommandError */
@@ -90,10 +90,16 @@ function entriesIn(file: string): unknown[] {
   try {
     value = parseJsonText(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
-    throw new CommandError(`${file} is not JSON: ${(error as Error).message}.`, undefined, { cause: error });
+    throw new CommandError(
+      `${file} is not JSON: ${(error as Error).message}. Export the issues again.`,
+      undefined,
+      { cause: error },
+    );
   }
   if (Array.isArray(value)) return value.flat();
-  throw new CommandError(`${file} is not a list of issues: it must begin with [, not {.`);
+  throw new CommandError(
+    `${file} is not a list of issues: it must begin with [, not {. Export the issues as a JSON list.`,
+  );
 }
 
 const isPullRequest = (entry: unknown): boolean =>

@@ -29,7 +29,7 @@ export const jira: Format = {
       const key = one('Issue key').trim();
       const project = /^([A-Z][A-Z0-9_]*)-\d+$/.exec(key)?.[1];
       if (project === undefined) {
-        told.bad(at, `"${key}" is not an issue key such as ENG-12`);
+        told.bad(at, `"${key}" is not an issue key such as ENG-12; correct the column Issue key`);
         continue;
       }
       // Said by the key.

@@ -33,7 +33,7 @@ export const linear: Format = {
       const id = one('ID').trim();
       const teamKey = teamFrom === undefined ? /^([A-Z][A-Z0-9]*)-\d+$/.exec(id)?.[1] : undefined;
       if (id === '') {
-        told.bad(at, 'the ID is missing');
+        told.bad(at, 'the ID is missing; fill in the column ID');
         continue;
       }
       const project = one('Project').trim();

@@ -68,7 +68,7 @@ export interface ImportedLink {
 export type RelationType = 'blocks' | 'blocked_by' | 'duplicate_of' | 'duplicated_by' | 'relates_to';
 
 export interface ImportedComment {
-  /** Author and time as written in the file; empty if it has neither. */
+  /** Author and time as written in the file; empty if the file has neither an author nor a time. */
   readonly said: string;
   readonly body: string;
 }
