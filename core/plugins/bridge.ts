@@ -84,6 +84,7 @@ function requireWriteCapacity({ effects, fullness }: Staging): void {
 
 function hostCallOf(hostCalls: HostCalls, op: string): HostCall {
   const known = hostCalls.get(op);
-  if (!known) throw new CallError('validation_failed', `The host call ${op} does not exist.`);
+  if (!known)
+    throw new CallError('validation_failed', `The host call ${op} does not exist. Use the calls of ctx.`);
   return known;
 }

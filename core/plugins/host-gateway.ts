@@ -75,6 +75,9 @@ export async function callGateway(call: BridgeCall, route: Route, gatewayCall: G
   const { error } = outcome;
   if (!error) return outcome.body;
   if (error.code === 'not_found')
-    throw new CallError('not_found', 'Not found, or not visible to the plugin.');
+    throw new CallError(
+      'not_found',
+      'The object does not exist, or the plugin cannot see it. Check the id and the scopes granted to the plugin.',
+    );
   throw new CallError(error.code === 'precondition_failed' ? 'conflict' : error.code, error.message);
 }

@@ -41,25 +41,31 @@ export async function findCut(
     return { code, message: say(chain.join(' → '), [...plugins.values()].join(' and ')), plugins };
   };
   if (depth > depthMax)
-    return cut('loop_depth', (chain) => `Plugins triggered each other ${depth} times in a row: ${chain}.`);
+    return cut(
+      'loop_depth',
+      (chain) =>
+        `Plugins triggered each other ${depth} times in a row: ${chain}. Make one of them ignore events of plugins.`,
+    );
   const step = stepOf(installId, event);
   if (path.filter((earlier) => earlier === step).length >= sameInPathMax)
     return cut(
       'loop_path',
-      (chain) => `This plugin handled the same object ${sameInPathMax} times in one chain: ${chain}.`,
+      (chain) =>
+        `This plugin handled the same object ${sameInPathMax} times in one chain: ${chain}. Make it ignore its own events.`,
     );
   const fields = 'data' in event ? await fieldsBackAndForth(store, scope, event, step) : [];
   if (fields.length > 0)
     return cut(
       'loop_fields',
-      (_, both) => `${both} set ${fields.join(', ')} back and forth on the same object.`,
+      (_, both) =>
+        `${both} set ${fields.join(', ')} back and forth on the same object. Let only one of them set the fields.`,
     );
   if (depth === 0 || rootEventId === null) return null;
   if ((await runsOfRoot(store, scope, rootEventId)) + planned() < runsPerRootMax) return null;
   return cut(
     'loop_runs',
     (_, both) =>
-      `${runsPerRootMax} runs of ${both} followed from the event ${rootEventId}. This run was not started.`,
+      `${runsPerRootMax} runs of ${both} followed from the event ${rootEventId}. Narrow their subscriptions with filters.`,
   );
 }
 

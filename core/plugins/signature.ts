@@ -40,7 +40,7 @@ export function keyIdOf(publicKey: string): string {
 /** @param privateKey PEM. @throws Error if it is not an Ed25519 key */
 export function signPackage(document: PluginPackage, privateKey: string): PackageSignature {
   const key = createPrivateKey(privateKey);
-  if (key.asymmetricKeyType !== 'ed25519') throw new Error('The key is not an Ed25519 key.');
+  if (key.asymmetricKeyType !== 'ed25519') throw new Error('The key must be an Ed25519 key.');
   return {
     keyId: keyIdOf(rawOf(createPublicKey(key))),
     signature: sign(null, signedBytes(document), key).toString('base64'),

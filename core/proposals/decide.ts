@@ -63,7 +63,7 @@ async function findOpen(ctx: Context, { id, ifMatch }: DecisionTarget): Promise<
   if (status === 'open') return proposal;
   throw new ApiError(
     'conflict',
-    `This proposal is ${status.replace('_', ' ')} and accepts no more decisions.`,
+    `This proposal is ${status.replace('_', ' ')} and accepts no more decisions. Propose further changes in a new proposal.`,
   );
 }
 
@@ -286,7 +286,7 @@ async function moved(
 ): Promise<ChangeSet> {
   const { change, isOver } = await renewed(ctx, proposal, writes, deciding);
   const said = isOver
-    ? 'The data has changed and nothing is left to do, so the proposal was closed.'
+    ? 'The data has changed and nothing is left to do, so the proposal was closed. No decision is needed.'
     : `The data has changed since the proposal was made. Review revision ${proposal.revision + 1}, which shows the new effects.`;
   return {
     changes: [],
@@ -314,7 +314,7 @@ async function renewed(
       ? again.refusal
       : new ApiError(
           'conflict',
-          `The proposal can no longer be applied: ${again.refusal.message} Reject it.`,
+          `The proposal can no longer be applied: ${again.refusal.message} Reject the proposal.`,
         );
   const diff = diffNow(ctx, again, since, deciding);
   const now = ctx.nowMs();

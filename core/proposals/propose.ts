@@ -16,7 +16,7 @@ export function createPropose(committer: Pick<Committer, 'preview'>): Propose {
     if (!created)
       throw new ApiError(
         'conflict',
-        'Nothing to propose: this request changes no object that a proposal can show.',
+        'Nothing to propose: this request changes no object that a proposal can show. Send it without the header Tatami-Mode.',
       );
     const { after, id } = created.proposal;
     return {

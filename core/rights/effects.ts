@@ -89,7 +89,7 @@ export const effectTable = {
     },
   },
   kv: {
-    doc: 'Stored values of a plugin. A plugin has access to its own',
+    doc: 'Stored values of a plugin. A plugin has access to its own values',
     scope: 'plugins:write',
     ...nobodyElse,
     operations: {

@@ -120,9 +120,10 @@ function unheldFields(
 ): Unheld | null {
   const path = `${scope}.fields`;
   if (supported.fields.length === 0)
-    return { path, fix: `Remove them: ${scope} cannot be narrowed to fields.` };
+    return { path, fix: `Remove the fields: ${scope} cannot be narrowed to fields.` };
   const wider = scope.replace(/:read$/, ':write');
-  if (wider !== scope && wider in requests) return { path, fix: `Remove them: ${wider} reads all fields.` };
+  if (wider !== scope && wider in requests)
+    return { path, fix: `Remove the fields: ${wider} reads all fields.` };
   const unknown = fields.findIndex((name) => !supported.fields.includes(name));
   if (unknown < 0) return null;
   return {
@@ -136,6 +137,6 @@ function unheldRows(scope: string, where: object, { teams }: Narrowable): Unheld
   if (word === undefined) return null;
   return {
     path: `${scope}.where.${word}`,
-    fix: `${teams ? 'Use team, or remove' : 'Remove'} it: ${scope} cannot be narrowed by ${word}.`,
+    fix: `${teams ? 'Use team, or remove' : 'Remove'} ${word}: ${scope} cannot be narrowed by ${word}.`,
   };
 }

@@ -51,7 +51,10 @@ function failureOf(death: Death): SandboxEnding {
   return {
     status: 'failed',
     reason,
-    message: `The run crashed the sandbox process: ${death.why}.`.slice(0, 500),
+    message: `The run crashed the sandbox process: ${death.why}. Replay the run to find the cause.`.slice(
+      0,
+      500,
+    ),
     killed: true,
   };
 }

@@ -37,7 +37,8 @@ export class DefinitionError extends Error {
  * @throws DefinitionError
  */
 export async function describePlugin(code: string, nodePath: string = findNode()): Promise<unknown> {
-  if (code.length > codeMax) throw new Error(`The bundle is larger than ${codeMax} characters.`);
+  if (code.length > codeMax)
+    throw new Error(`The bundle is larger than ${codeMax} characters. Bundle less code.`);
   let answered: ((message: Spoken) => void) | undefined;
   let died: (error: Error) => void = () => undefined;
   const run = nonceSource()();
@@ -57,7 +58,12 @@ export async function describePlugin(code: string, nodePath: string = findNode()
         throw new ProtocolBreach('The message was not requested.');
       answered(message);
     },
-    onGone: (why) => died(new Error(`The plugin's definition crashed the sandbox process: ${why}.`)),
+    onGone: (why) =>
+      died(
+        new Error(
+          `The plugin's definition crashed the sandbox process: ${why}. Remove code that runs while the module loads.`,
+        ),
+      ),
     onStderr: () => undefined,
   });
   const timer = setTimeout(() => sidecar.kill('the definition took too long to load'), describeWallMs);
@@ -80,5 +86,7 @@ function manifestOf(answer: Spoken): unknown {
   if (answer.t === 'described') return JSON.parse(answer.manifest);
   if (answer.t === 'end' && answer.end.status === 'failed')
     throw new DefinitionError(answer.end.message, answer.end.stack);
-  throw new DefinitionError('its evaluation took too long');
+  throw new DefinitionError(
+    'its evaluation took too long. Move work from the top level of the module into handlers.',
+  );
 }

@@ -14,7 +14,7 @@ export function findAddon(): string {
   const path = addonOf(root, process.platform, process.arch);
   if (!existsSync(path))
     throw new Error(
-      `Plugins cannot run on this platform: isolated-vm has no build for ${process.platform}-${process.arch}.`,
+      `Plugins cannot run on this platform: isolated-vm has no build for ${process.platform}-${process.arch}. Run the server on Linux with x64 or arm64.`,
     );
   return path;
 }

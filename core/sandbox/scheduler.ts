@@ -79,13 +79,19 @@ function spawnOptionsOf(options: SandboxOptions, { programs, addonPath, means }:
 
 function refuseStrict(jail: SandboxOptions['jail']): 'off' {
   if (jail === 'strict')
-    throw new Error(`A strict jail needs Linux, but the platform is ${process.platform}.`);
+    throw new Error(
+      `A strict jail needs Linux, but the platform is ${process.platform}. Use --sandbox-jail auto or off.`,
+    );
   return 'off';
 }
 
 function refusalOf(job: SandboxJob, isStopped: boolean) {
   if (job.input.length > inputMax)
-    return failed('error', `The input of the run is longer than ${inputMax} characters.`, false);
+    return failed(
+      'error',
+      `The input of the run is longer than ${inputMax} characters. Send less data in one event or call.`,
+      false,
+    );
   return isStopped ? ({ status: 'interrupted', message: stoppingMessage } as const) : undefined;
 }
 

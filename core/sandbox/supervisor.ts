@@ -28,7 +28,7 @@ export type {
 /** @throws Error if the first sidecar does not start, or a strict jail is required but not supported */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   if (!existsSync(options.nodePath))
-    throw new Error(`Plugins need Node 24, but ${options.nodePath} does not exist.`);
+    throw new Error(`Plugins need Node 24, but ${options.nodePath} does not exist. Reinstall Tatami.`);
   if (process.platform === 'linux' && options.jail !== 'off') hideProcess();
   const programs = options.programs ?? (await bundlePrograms());
   const addonPath = findAddon();
@@ -50,7 +50,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       options.log('warn', message, { error: errorForLog(error) });
     }
   }
-  throw new Error('unreachable: the last step returns or throws');
+  throw new Error('Unreachable: the last step returns or throws.');
 }
 
 function warnOfSharedUser({ jail, log }: SandboxOptions, { confinement }: JailMeans): void {

@@ -33,10 +33,10 @@ export function isSigningSecret(text: string): boolean {
 /** @throws Error if there is no secret, a secret is malformed, or the time is not in whole seconds */
 export function signatureHeaders(input: SignatureInput): SignatureHeaders {
   const { secrets, payload, eventId } = input;
-  if (secrets.length === 0) throw new Error('a delivery needs at least one signing secret');
-  if (!secrets.every(isSigningSecret)) throw new Error('a signing secret is not whsec_<base64>');
+  if (secrets.length === 0) throw new Error('A delivery needs at least one signing secret.');
+  if (!secrets.every(isSigningSecret)) throw new Error('A signing secret must be whsec_<base64>.');
   if (!Number.isSafeInteger(input.timestampSeconds))
-    throw new Error('the signature time must be in whole seconds');
+    throw new Error('The signature time must be in whole seconds.');
   const timestamp = String(input.timestampSeconds);
   const tagged = secrets.map((secret) => `v1=${sign(secret, `${timestamp}.`, payload, 'hex')}`);
   const standard = secrets.map((secret) => {

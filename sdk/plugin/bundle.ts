@@ -49,7 +49,10 @@ export async function bundlePlugin(entrypoint: string, sdk?: SdkFiles | null): P
   };
   const entry = realpathSync(entrypoint);
   if (!isInside(roots.plugin, entry))
-    throw new PackageError('', `${entrypoint} is a link to ${entry}, which is outside the plugin's folder.`);
+    throw new PackageError(
+      '',
+      `${entrypoint} is a link to ${entry}, which is outside the plugin's folder. Replace the link with the file.`,
+    );
   const refused: Refusal[] = [];
   const result = await Bun.build({
     entrypoints: [entry],
@@ -121,7 +124,7 @@ function notBundled(logs: BuildOutput['logs'], refused: readonly Refusal[], root
       : logs.map(String);
   return new PackageError(
     '',
-    `The plugin cannot be bundled: ${reasons.join('; ') || 'unknown reason'}`,
+    `The plugin cannot be bundled: ${reasons.join('; ') || 'the bundler gave no reason. Check the imports.'}`,
     faults,
   );
 }
@@ -150,11 +153,13 @@ function guardImports(roots: Roots, entry: string, refused: Refusal[]): BunPlugi
           refused.push({ importer, path, why });
           throw new PackageError('', path + why);
         };
-        if (isBuiltin(path)) return refuse('; the sandbox has no Node or Bun modules.');
+        if (isBuiltin(path)) return refuse('; the sandbox has no Node or Bun modules. Remove the import.');
         if (importer.startsWith(roots.sdk)) return { path: join(dirname(importer), path) };
         const resolved = resolveFrom(path, importer);
-        if (resolved === null) return refuse(', which cannot be found.');
-        if (!isInside(roots.plugin, resolved)) return refuse(", which is outside the plugin's folder.");
+        if (resolved === null)
+          return refuse(', which cannot be found. Correct the path, or install the package.');
+        if (!isInside(roots.plugin, resolved))
+          return refuse(", which is outside the plugin's folder. Move the file into it.");
         if (!sourceFile.test(resolved) || !statSync(resolved).isFile())
           return refuse('; only code and JSON can be imported.');
         return { path: resolved };

@@ -20,7 +20,7 @@ const closedRecord = <S extends TSchema>(
   pattern: string,
   value: S,
   maxProperties: number,
-  names = 'Unknown name.',
+  names = 'The name is unknown. Correct or remove it.',
 ) =>
   Type.Unsafe<Record<string, Static<S>>>({
     type: 'object',
@@ -259,7 +259,10 @@ const packageCheck = Compile(PluginPackage);
 export async function parsePackage(text: string): Promise<PluginPackage> {
   const bytes = Buffer.byteLength(text);
   if (bytes > packageBytesMax)
-    throw new PackageError('', `The package has ${bytes} bytes; the maximum is ${packageBytesMax}.`);
+    throw new PackageError(
+      '',
+      `The package has ${bytes} bytes; the maximum is ${packageBytesMax}. Bundle less code.`,
+    );
   const value = parseJson(text);
   const format = typeof value === 'object' && value !== null && 'format' in value ? value.format : undefined;
   if (format !== packageFormat)
@@ -345,7 +348,8 @@ function firstError(errors: Iterable<SchemaError>): PackageError {
   const extra = 'additionalProperties' in error.params ? (error.params.additionalProperties as string[]) : [];
   const unknown = extra.map((name) => JSON.stringify(name)).join(', ');
   const message =
-    ruleOf(error) ?? (unknown === '' ? schemaWords(error, PluginPackage) : `unknown field ${unknown}`);
+    ruleOf(error) ??
+    (unknown === '' ? schemaWords(error, PluginPackage) : `Remove the unknown field ${unknown}.`);
   const [field] = extra;
   return new PackageError(
     field === undefined ? error.instancePath : `${error.instancePath}/${field}`,

@@ -24,7 +24,10 @@ export interface PackOptions {
 export async function packPlugin(dir: string, options: PackOptions): Promise<PluginPackage> {
   const entrypoint = join(dir, options.entry ?? 'plugin.ts');
   if (statSync(entrypoint, { throwIfNoEntry: false })?.isFile() !== true)
-    throw new PackageError('', `${entrypoint} does not exist; a plugin's folder has a plugin.ts.`);
+    throw new PackageError(
+      '',
+      `${entrypoint} does not exist. Create it, or pass a folder that has a plugin.ts.`,
+    );
   const { code, sourceMap } = await bundlePlugin(entrypoint, options.sdk);
   const manifest = await options.describe(code, sourceMap);
   const document = { format: packageFormat, manifest, code, sha256: await sha256Hex(code) };

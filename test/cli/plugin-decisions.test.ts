@@ -135,7 +135,7 @@ test('a run that cannot be undone or replayed is answered with the reason of the
     const { code, json } = await asJson('plugin', ...args);
     return [code, json.error.message];
   };
-  const nothing = `${id} cannot be undone: it changed nothing, or its changes are older than the retention period.`;
+  const nothing = `${id} cannot be undone: it changed nothing, or its changes are older than the retention period. Revert them by hand.`;
   expect(await said('undo', id)).toEqual([1, nothing]);
   // Every attempt is recorded, so that a run can be replayed before it ends.
   expect((await run('plugin', 'replay', id)).out).toContain('identical');
@@ -215,17 +215,27 @@ test('an error names the missing part of an existing plugin, or else the missing
   const { id } = (await app.call('GET', '/api/v1/plugins/triage')).json;
   const said = async (...args: string[]): Promise<string> =>
     (await asJson('plugin', ...args)).json.error.message;
-  expect(await said('shadow', 'triage')).toBe('triage has no shadow.');
-  expect(await said('shadow', 'triage', '--stop')).toBe('triage has no shadow.');
-  expect(await said('secrets', 'delete', 'triage', 'KEY_A')).toBe('The secret KEY_A is not set.');
+  expect(await said('shadow', 'triage')).toBe('triage has no shadow. Start one first.');
+  expect(await said('shadow', 'triage', '--stop')).toBe('triage has no shadow. Start one first.');
+  expect(await said('secrets', 'delete', 'triage', 'KEY_A')).toBe(
+    'The secret KEY_A is not set. Set it first.',
+  );
   expect(await said('secrets', 'delete', 'triag', 'KEY_A')).toContain('There is no plugin triag.');
   const none = [
-    ['DELETE', 'shadow', 'triage has no shadow.'],
-    ['DELETE', 'secrets/KEY_A', 'The secret KEY_A is not set.'],
-    ['DELETE', 'routes/open', 'The route open of triage is already closed.'],
-    ['DELETE', 'scheduled/remind', 'triage has no pending one-time job remind.'],
-    ['GET', 'kv/seen', 'triage has no value for the key seen.'],
-    ['DELETE', 'kv/seen', 'triage has no value for the key seen.'],
+    ['DELETE', 'shadow', 'triage has no shadow. Start one first.'],
+    ['DELETE', 'secrets/KEY_A', 'The secret KEY_A is not set. Set it first.'],
+    [
+      'DELETE',
+      'routes/open',
+      'The route open of triage is already closed. Open it again to receive requests.',
+    ],
+    [
+      'DELETE',
+      'scheduled/remind',
+      'triage has no pending one-time job remind. Use a name that the list of jobs returns.',
+    ],
+    ['GET', 'kv/seen', 'triage has no value for the key seen. Use a key that the list of keys returns.'],
+    ['DELETE', 'kv/seen', 'triage has no value for the key seen. Use a key that the list of keys returns.'],
   ] as const;
   for (const [method, part, message] of none) {
     const { status, json } = await app.call(method, `/api/v1/plugins/${id}/${part}`);

@@ -153,7 +153,10 @@ test('a public route responds with text and JSON only', async () => {
     expect([odd.status, odd.headers.get('set-cookie')]).toEqual([502, null]);
   }
   const failed = await get(url, '?say=fail');
-  expect([failed.status, await failed.text()]).toEqual([500, 'The plugin failed.\n']);
+  expect([failed.status, await failed.text()]).toEqual([
+    500,
+    'The plugin failed. Ask an administrator of the workspace to check the runs of the plugin.\n',
+  ]);
 });
 
 test('an invalid response fails the run with the reason, and none of its effects is written', async () => {
@@ -178,7 +181,7 @@ test('an invalid response fails the run with the reason, and none of its effects
     const response = await get(url, `?answer=${encodeURIComponent(JSON.stringify(answer))}`);
     expect([response.status, await response.text()]).toEqual([
       502,
-      'The plugin returned an invalid response.\n',
+      'The plugin returned an invalid response. Ask an administrator of the workspace to check the runs of the plugin.\n',
     ]);
     const [run] = (await app.call('GET', `${path}/runs?limit=1`)).json.data;
     expect(run).toMatchObject({ status: 'dead', attempt: 1, events: [], error: { code: 'invalid_result' } });

@@ -127,7 +127,9 @@ test('only submitted settings are stored: a new version has its own defaults, an
   });
   await install(call, renamed, { settings: { count: 3 } });
   expect(await readSettings()).toEqual({ count: 3, greeting: 'Hi' });
-  expect((await refusalOf({ cont: 3 })).message).toEndWith('Did you mean count? Remove it from `settings`.');
+  expect((await refusalOf({ cont: 3 })).message).toEndWith(
+    'Did you mean count? Remove cont from `settings`.',
+  );
 
   await install(call, await version('1.3.0', `properties: { count: {}, team: {} }, required: ['team']`), {
     settings: { team: 'ENG' },

@@ -313,7 +313,7 @@ describe('the journal', () => {
     expect(times).toBe(1);
     expect(value[0]).toEqual({
       code: 'egress_denied',
-      message: `POST ${origin}/once was already sent and its response was lost. The request is not repeated because the manifest sets retry: never.`,
+      message: `POST ${origin}/once was already sent and its response was lost. The request is not repeated because the manifest sets retry: never. Check at the receiver whether it was processed.`,
     });
   });
 

@@ -83,7 +83,7 @@ test('an approval of a removed operation is answered with 409, and the proposal 
   expect([refused.status, refused.json.error.code, refused.json.error.message]).toEqual([
     409,
     'conflict',
-    `The proposal can no longer be applied: This version of Tatami has no operation ${removed}. Reject it.`,
+    `The proposal can no longer be applied: This version of Tatami has no operation ${removed}. Reject the proposal.`,
   ]);
   expect((await app.call('GET', path(byRequest.id))).json).toMatchObject({
     status: 'open',

@@ -338,7 +338,7 @@ test('three killed runs disable a plugin, with an event that has the reason', as
   const reply = await call('POST', `/api/v1/plugins/${plugin.id}/schedules/later/run`);
   expect([reply.status, reply.json.error.message]).toEqual([
     409,
-    'The plugin is disabled_sandbox: 3 of the last 3 runs had to be killed.',
+    'The plugin is disabled_sandbox: 3 of the last 3 runs had to be killed. Make the plugin active, then retry.',
   ]);
   await create(call, key, 'After');
   app.clock.advance(3_600_000);

@@ -159,6 +159,6 @@ test('a refused call names the grant, the field or the parameter, with the name 
     "ScopeDenied: This operation needs the scope comments:read, which the plugin's grant does not have.",
   );
   expect(await asks(both, `ctx.issues.get('iss_00000000000000000000000002')`)).toBe(
-    'NotFound: Not found, or not visible to the plugin.',
+    'NotFound: The object does not exist, or the plugin cannot see it. Check the id and the scopes granted to the plugin.',
   );
 });

@@ -50,7 +50,9 @@ describe('host calls', () => {
     const thrown = await runBody(`await ctx.issues.get(1).catch((e) => ctx.log.info(e.code, e.message));`, {
       call: () => Promise.reject(new Error('SELECT secret FROM /srv/data')),
     });
-    expect(thrown.logs[0]?.message).toBe('internal_error The host call failed.');
+    expect(thrown.logs[0]?.message).toBe(
+      'internal_error The host call failed because of an error of the server. Retry it, or check the log of the server.',
+    );
   });
 
   test("fail with the SDK's error class for their code", async () => {

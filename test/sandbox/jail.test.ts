@@ -255,7 +255,7 @@ test('a sandbox with a missing or broken Node does not start, and leaves nothing
   writeFileSync(secret, 'no program');
   const options = { log: () => undefined, clock: Date.now, jail: 'strict' } as const;
   await expect(startSandbox({ ...options, nodePath: '/nonexistent/node' })).rejects.toThrow(
-    'Plugins need Node 24, but /nonexistent/node does not exist.',
+    'Plugins need Node 24, but /nonexistent/node does not exist. Reinstall Tatami.',
   );
   await expect(startSandbox({ ...options, nodePath: secret })).rejects.toThrow(
     'The sandbox sidecar did not start',

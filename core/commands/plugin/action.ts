@@ -25,7 +25,7 @@ export async function callAction(plugin: string, action: string, options: Action
     [runLines(shown), ...(shown.result === null ? [] : [JSON.stringify(shown.result, null, 2)])].join('\n'),
   );
   if (run.status !== 'succeeded') {
-    say('The action failed. Actions are not retried automatically.');
+    say('The action failed and is not retried automatically. Correct the cause, then call the action again.');
     process.exitCode = exitCodes.failed;
   }
 }

@@ -102,8 +102,11 @@ async function waitFor(call: Call, starting: Promise<Backtest>): Promise<Backtes
     const ended = await poll(started, look, ({ finishedAt }) => finishedAt !== null);
     if (ended.status === 'done') return ended;
     throw ended.status === 'canceled'
-      ? new CommandError(`${id} was canceled.`, exitCodes.interrupted)
-      : new CommandError(`${id} failed: ${ended.error ?? 'unknown reason'}`);
+      ? new CommandError(
+          `${id} was canceled. Start it again with \`tatami plugin backtest\`.`,
+          exitCodes.interrupted,
+        )
+      : new CommandError(`${id} failed: ${ended.error ?? 'the server gave no reason. Start it again.'}`);
   } finally {
     progress.end();
     release();

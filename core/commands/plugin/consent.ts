@@ -33,7 +33,11 @@ export async function consent(plugin: string, options: ConsentCommandOptions): P
       call<{ id: string; pluginId: string }>('GET', `/plugins/${encodeURIComponent(plugin)}`),
     ]),
   );
-  if (!pending) throw new CommandError(`No version of ${plugin} needs consent.`, exitCodes.failed);
+  if (!pending)
+    throw new CommandError(
+      `No version of ${plugin} needs consent. List the versions with \`tatami plugin versions ${plugin}\`.`,
+      exitCodes.failed,
+    );
   for (const line of consentLines(pluginId, printableCopy(pending), { ...installed, id })) say(line);
   if (options.yes !== true) await confirm('Nothing was changed.');
   const grant = pending.scopes.map(({ scope }) => scope);

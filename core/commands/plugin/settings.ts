@@ -10,8 +10,12 @@ export function readSettings(file: string, folder: string): unknown {
     return parseJsonText(readFileSync(resolve(folder, file), 'utf8'));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`Cannot read settings from ${file}: ${why}`, exitCodes.usage, {
-      cause: error,
-    });
+    throw new CommandError(
+      `Pass a readable JSON file with --settings. ${file} cannot be read: ${why}`,
+      exitCodes.usage,
+      {
+        cause: error,
+      },
+    );
   }
 }

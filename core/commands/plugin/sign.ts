@@ -59,8 +59,8 @@ export async function verifyFile(
   if (!isSignedBy(document, signature, publicKey))
     throw new CommandError(
       signature.keyId === keyIdOf(publicKey)
-        ? `${file} was changed after it was signed, or the signature is of another package.`
-        : `${file} is signed by the key ${signature.keyId}, not by ${keyIdOf(publicKey)}.`,
+        ? `${file} was changed after it was signed, or the signature is of another package. Sign the package again.`
+        : `${file} is signed by the key ${signature.keyId}, not by ${keyIdOf(publicKey)}. Use the public key of its publisher.`,
     );
   const { id, version } = document.manifest;
   printResult(
@@ -74,8 +74,12 @@ function signatureBy(document: PluginPackage, key: string, folder: string): Pack
   try {
     return signPackage(document, readFileSync(resolve(folder, key), 'utf8'));
   } catch (error) {
-    throw new CommandError(`${key} is not a key created by \`tatami plugin keygen\`.`, undefined, {
-      cause: error,
-    });
+    throw new CommandError(
+      `${key} is not a key created by \`tatami plugin keygen\`. Create one with this command.`,
+      undefined,
+      {
+        cause: error,
+      },
+    );
   }
 }

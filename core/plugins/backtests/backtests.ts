@@ -243,7 +243,10 @@ export async function getBacktest(ctx: Context, id: string, { work }: Pick<Backt
 export async function cancelBacktest(ctx: Context, id: string, rules: BacktestRules): Promise<ChangeSet> {
   const row = await rowOf(ctx, id);
   if (row.finished_at !== null)
-    throw new ApiError('conflict', `This backtest has already ended with status ${row.status}.`);
+    throw new ApiError(
+      'conflict',
+      `This backtest has already ended with status ${row.status}. Cancel only backtests that have not ended.`,
+    );
   const now = ctx.nowMs();
   return {
     changes: [],

@@ -98,8 +98,13 @@ export const BacktestResponse = namedSchema(
   Closed({
     ...facts,
     report: nullable(
-      described(BacktestReport, 'Report of a backtest; null for a gate, and until it is done.'),
+      described(
+        BacktestReport,
+        'Report of the backtest; null for a gate, and while the backtest is not done.',
+      ),
     ),
-    gate: nullable(described(GateReport, 'Report of a gate; null for a backtest, and until it is done.')),
+    gate: nullable(
+      described(GateReport, 'Report of the gate; null for a backtest, and while the gate is not done.'),
+    ),
   }),
 );

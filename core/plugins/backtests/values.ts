@@ -44,7 +44,10 @@ function runValues({ textOf, write, keys, isStale, commit }: Draft): RunValues {
     async increment(key, by) {
       const current: unknown = JSON.parse(textOf(key) ?? '0') ?? 0;
       if (typeof by !== 'number' || typeof current !== 'number')
-        throw new ValueError('validation_failed', 'The stored value and the increment must be numbers.');
+        throw new ValueError(
+          'validation_failed',
+          'The stored value and the increment must be numbers. Set a number first.',
+        );
       write(key, jsonOf(current + by));
       return current + by;
     },
@@ -91,7 +94,10 @@ function createDraft(stored: StoredValues): Draft {
     },
     write(key, text) {
       if (sizeOf(text) > valueBytesMax)
-        throw new ValueError('validation_failed', `A value can have at most ${valueBytesMax} bytes of JSON.`);
+        throw new ValueError(
+          'validation_failed',
+          `A value can have at most ${valueBytesMax} bytes of JSON. Split it into several keys.`,
+        );
       const after = bytes + sizeOf(text) - sizeOf(draftText(key));
       if (after > installBytesMax) {
         isRefused = true;

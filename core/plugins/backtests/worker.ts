@@ -53,7 +53,7 @@ export function createBacktestWork(
 
   /** Returns the final status with report or error; null if the backtest was stopped or canceled. */
   const endOf = async (item: WorkItem, row: BacktestRow, signal: AbortSignal) => {
-    const stopped = `The server stopped ${startsMax} times during this backtest.`;
+    const stopped = `The server stopped ${startsMax} times during this backtest. Start the backtest again.`;
     if (row.starts >= startsMax) return { status: 'failed' as const, error: stopped };
     try {
       return { status: 'done' as const, report: await work(item, row, signal) };

@@ -53,7 +53,7 @@ const ScopesOfPlugin = namedSchema(
     suggestion: nullable(
       Closed(
         {
-          reason: Type.String({ description: 'Reason, naming the unused scopes.' }),
+          reason: Type.String({ description: 'Reason for the suggestion, with the unused scopes.' }),
           grant: Type.Array(Type.String(), {
             description: 'Suggested value of `grant` for `PATCH /plugins/{id}`.',
           }),

@@ -37,7 +37,7 @@ const plain = 'text/plain; charset=utf-8';
 const unsendable: RawAnswer = {
   status: 502,
   contentType: plain,
-  body: 'The plugin returned an invalid response.\n',
+  body: 'The plugin returned an invalid response. Ask an administrator of the workspace to check the runs of the plugin.\n',
 };
 
 export interface ReceiveOptions {
@@ -151,7 +151,7 @@ function requestOf(
   if (queryPairs.length > queryMax || queryPairs.length < [...query].length)
     throw new ApiError(
       'malformed_request',
-      `The query can have at most ${queryMax} parameters of ${textMax} characters each.`,
+      `The query can have at most ${queryMax} parameters of ${textMax} characters each. Send other data in the body.`,
     );
   return {
     route: name,
@@ -215,5 +215,9 @@ async function answer(
   const { code } = JSON.parse(run.error_json ?? '{}') as Partial<RunError>;
   return code === 'invalid_result'
     ? unsendable
-    : { status: 500, contentType: plain, body: 'The plugin failed.\n' };
+    : {
+        status: 500,
+        contentType: plain,
+        body: 'The plugin failed. Ask an administrator of the workspace to check the runs of the plugin.\n',
+      };
 }

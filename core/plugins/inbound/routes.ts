@@ -104,7 +104,11 @@ async function closeRoute(
   const { id, pluginId } = await getInstall(ctx, ref);
   const open = await openRoutesOf(ctx.store, ctx.scope, id);
   const known = open.find((row) => row.name === name);
-  if (!known) throw new ApiError('not_found', `The route ${name} of ${pluginId} is already closed.`);
+  if (!known)
+    throw new ApiError(
+      'not_found',
+      `The route ${name} of ${pluginId} is already closed. Open it again to receive requests.`,
+    );
   requireVersion({ id: known.id, version: known.opened_at }, ifMatch);
   return { changes: [], ops: [removeRouteOp(ctx.scope, idOfRoute(id, name))], body: undefined };
 }

@@ -6,6 +6,6 @@ import type { Install } from './schema.ts';
 export function requireActive({ state, stateReason }: Pick<Install, 'state' | 'stateReason'>): void {
   if (state === 'active') return;
   // Some reasons end with a period.
-  const reason = (stateReason ?? 'activate the plugin first').replace(/\.$/, '');
-  throw new ApiError('conflict', `The plugin is ${state}: ${reason}.`);
+  const reason = (stateReason ?? 'no reason was recorded').replace(/\.$/, '');
+  throw new ApiError('conflict', `The plugin is ${state}: ${reason}. Make the plugin active, then retry.`);
 }

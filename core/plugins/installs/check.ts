@@ -50,7 +50,7 @@ export async function readPackage(document: object) {
 export function checkManifest(manifest: PluginManifest, rules: PackageRules): void {
   if (!fitsServer(manifest, rules.serverVersion))
     throw invalidField('package.manifest.engines.tatami', 'conflict', {
-      why: `The plugin requires Tatami ${manifest.engines.tatami}, but this server is ${rules.serverVersion}.`,
+      why: `The plugin requires Tatami ${manifest.engines.tatami}, but this server is ${rules.serverVersion}. Install a compatible version.`,
     });
   checkRequests(manifest, rules);
 }
@@ -121,7 +121,7 @@ function requireReadableFields({ scopes = {} }: PluginManifest, type: string, fi
   if (outside !== undefined)
     throw invalidField(`package.manifest.on.${type}.filter.${outside}`, 'conflict', {
       why: `The plugin narrows ${scope} to ${fields!.join(', ')}, so it cannot filter by ${outside}.`,
-      fix: `Remove it from the filter, or add it to the fields of ${scope}.`,
+      fix: `Remove ${outside} from the filter, or add it to the fields of ${scope}.`,
     });
 }
 
@@ -133,12 +133,12 @@ export function checkGrant(ctx: Context, manifest: PluginManifest, grant: readon
     if (!requestedScopes.includes(scope))
       throw invalidField(`grant.${index}`, 'not_found', {
         why: `The plugin does not request ${scope}. The requested scopes are: ${requestedScopes.join(', ') || 'none'}.`,
-        fix: 'Remove it from `grant`.',
+        fix: `Remove ${scope} from \`grant\`.`,
       });
   const missing = grant.filter((scope) => !ctx.scopes.has(scope));
   if (missing.length > 0)
     throw new ApiError(
       'forbidden',
-      `A plugin cannot be granted scopes that you do not have: ${missing.join(', ')}.`,
+      `A plugin cannot be granted scopes that you do not have: ${missing.join(', ')}. Remove these scopes from \`grant\`.`,
     );
 }

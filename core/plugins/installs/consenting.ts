@@ -60,7 +60,11 @@ export async function refuseConsent(ctx: Context, ref: string, ifMatch: number |
 }
 
 function pendingOf({ pending, pluginId }: Install): NonNullable<Install['pending']> {
-  if (!pending) throw new ApiError('conflict', `${pluginId} has no version pending consent.`);
+  if (!pending)
+    throw new ApiError(
+      'conflict',
+      `${pluginId} has no version pending consent. Upload a version that requests more first.`,
+    );
   return pending;
 }
 

@@ -36,7 +36,7 @@ export const installModesInput = Type.Record(
 
 export const installSettings = Type.Record(Type.String(), Type.Unknown(), {
   maxProperties: 100,
-  description: 'Keys are the names of the settings in the manifest.',
+  description: 'Settings of the plugin, by their names in the manifest.',
 });
 
 /** Limits of the host per UTC day, high enough that only runaway plugins reach them. */

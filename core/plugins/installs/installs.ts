@@ -327,7 +327,7 @@ export async function updateInstall(
  * install is disabled.
  */
 function reasonAfter(install: Install, patch: Static<typeof InstallUpdate>): Partial<Install> {
-  if (patch.state === 'paused_by_admin') return { stateReason: 'paused by an administrator' };
+  if (patch.state === 'paused_by_admin') return { stateReason: 'An administrator paused the plugin.' };
   const { state, grant } = { ...install, ...patch };
   return state === 'active' ? { stateReason: unmatchedReason({ manifest: install.manifest, grant }) } : {};
 }

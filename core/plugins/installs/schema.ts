@@ -147,7 +147,7 @@ const sha256 = Type.Optional(
   Type.String({
     pattern: '^[0-9a-f]{64}$',
     description:
-      'SHA-256 of the intended code. On a server with trusted publishers, it confirms a package that none of them signed.',
+      'SHA-256 of the intended code. Required if the server has trusted publishers and none of them signed the package.',
   }),
 );
 

@@ -77,7 +77,7 @@ export function checkSettingsSchema(candidate: unknown, path = 'package.manifest
 
 function checkSchema(candidate: unknown, path: string, depth: number): void {
   if (typeof candidate === 'boolean' && depth > 0) return;
-  if (!isObject(candidate)) throw invalidField(path, 'invalid_type', 'Use an object as settings schema.');
+  if (!isObject(candidate)) throw invalidField(path, 'invalid_type', 'Use an object as the settings schema.');
   if (depth > depthMax) throw invalidField(path, 'too_big', `Nest settings at most ${depthMax} levels.`);
   for (const [name, value] of Object.entries(candidate)) checkKeyword(name, value, `${path}.${name}`);
   for (const [name, inner] of Object.entries(candidate.properties ?? {}))

@@ -66,7 +66,9 @@ function refusal(schema: SettingsSchema, errors: Iterable<SchemaError>, of: Whos
   // `boolean` duplicates the additionalProperties error without the name of the value.
   const schemaErrors = [...errors].filter(({ keyword }) => keyword !== 'boolean').slice(0, detailsMax);
   if (schemaErrors.length === 0)
-    return invalidField(of.at, 'invalid_format', { why: `The values are invalid for the ${of.whose}.` });
+    return invalidField(of.at, 'invalid_format', {
+      why: `The values are invalid for the ${of.whose}. Send values that match its schema.`,
+    });
   const all = schemaErrors.flatMap((error) => refusalsOf(schema, error, of));
   return invalid([...new Map(all.map((one) => [one.details[0]?.path, one])).values()]);
 }
@@ -114,6 +116,6 @@ function unknownValue(name: string, known: readonly string[], { at, whose }: Who
   const what = whose === 'plugin' ? 'setting' : 'input';
   return invalidField(`${at}.${name}`, 'unknown_field', {
     why: `The ${whose} has no ${what} ${name}; ${there}.${didYouMean(name, known)}`,
-    fix: `Remove it from \`${at}\`.`,
+    fix: `Remove ${name} from \`${at}\`.`,
   });
 }

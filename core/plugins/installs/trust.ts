@@ -29,8 +29,8 @@ export function publisherOf(
 ): string | null {
   if (sha256 !== undefined && sha256 !== document.sha256)
     throw invalidField('sha256', 'conflict', {
-      why: `The code of the package has the SHA-256 ${document.sha256}.`,
-      fix: 'Use the intended package: the code of this one differs.',
+      why: `\`sha256\` differs from the SHA-256 of the code, which is ${document.sha256}.`,
+      fix: 'Send the intended package, or the SHA-256 of its code.',
     });
   const key = signature && keys.get(signature.keyId);
   if (key) {
@@ -46,7 +46,7 @@ export function publisherOf(
   if (requireSigned)
     throw new ApiError(
       'forbidden',
-      `${who}, and this server accepts only signed packages. The operator can add publishers to TATAMI_PLUGIN_TRUST.`,
+      `${who}, and this server accepts only signed packages. Ask the operator to add the publisher to TATAMI_PLUGIN_TRUST.`,
     );
   if (keys.size > 0 && sha256 === undefined)
     throw new ApiError(
@@ -71,7 +71,7 @@ export function requireTrusted(
     publisher === null ? 'is not signed' : `is signed by ${publisher}, which this server no longer trusts`;
   throw new ApiError(
     'forbidden',
-    `Version ${manifest.version} ${who}. This server accepts only code from trusted publishers. The operator can add publishers to TATAMI_PLUGIN_TRUST.`,
+    `Version ${manifest.version} ${who}. This server accepts only code from trusted publishers. Ask the operator to add the publisher to TATAMI_PLUGIN_TRUST.`,
   );
 }
 

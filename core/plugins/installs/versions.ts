@@ -157,7 +157,7 @@ export async function findStoredVersion(
     const there = before.map((one) => one.plugin_version).join(', ');
     throw new ApiError(
       'conflict',
-      `${install.pluginId} has no ${wanted === undefined ? 'earlier version' : `stored version ${wanted}`}. Stored versions: ${there === '' ? 'none' : there}.`,
+      `${install.pluginId} has no ${wanted === undefined ? 'earlier version' : `stored version ${wanted}`}. Use one of the stored versions: ${there === '' ? 'none' : there}.`,
     );
   }
   return {

@@ -112,5 +112,8 @@ export async function listValues(
 }
 
 function noValue({ pluginId }: Install, key: string): ApiError {
-  return new ApiError('not_found', `${pluginId} has no value for the key ${key}.`);
+  return new ApiError(
+    'not_found',
+    `${pluginId} has no value for the key ${key}. Use a key that the list of keys returns.`,
+  );
 }

@@ -66,7 +66,10 @@ export function ownValues(options: OwnValuesOptions): OwnValues {
     const at = { nowMs: options.nowMs(), newVersion: usage.version };
     const change = changeValue(meta, { installId, key }, valueJson, at);
     if (change.after.bytes > valueBytesMax)
-      throw new ValueError('validation_failed', `A value can have at most ${valueBytesMax} bytes of JSON.`);
+      throw new ValueError(
+        'validation_failed',
+        `A value can have at most ${valueBytesMax} bytes of JSON. Split it into several keys.`,
+      );
     const delta = deltaOf(meta, change.after);
     if (delta > 0 && usage.bytes + stagedBytes(staged) + delta > installBytesMax)
       throw new ValueError(
@@ -85,7 +88,10 @@ export function ownValues(options: OwnValuesOptions): OwnValues {
     async increment(key, by) {
       const current: unknown = JSON.parse((await get(key)) ?? '0') ?? 0;
       if (typeof by !== 'number' || typeof current !== 'number')
-        throw new ValueError('validation_failed', 'The stored value and the increment must be numbers.');
+        throw new ValueError(
+          'validation_failed',
+          'The stored value and the increment must be numbers. Set a number first.',
+        );
       await write(key, jsonOf(current + by), 'kv.increment', [key, by]);
       return current + by;
     },

@@ -61,7 +61,7 @@ export function ownOneTimeJobs(options: OwnOneTimeJobsOptions): OwnOneTimeJobs {
       if (dataJson.length > dataMax)
         throw new CallError(
           'validation_failed',
-          `The data of a one-time job can have at most ${dataMax} characters of JSON.`,
+          `The data of a one-time job can have at most ${dataMax} characters of JSON. Store larger data with ctx.kv.`,
         );
       const before = await findOwn(name);
       if (!before) await requireCapacity(options);

@@ -82,7 +82,11 @@ async function deleteScheduled(
 ): Promise<ChangeSet> {
   const { id, pluginId } = await getInstall(ctx, ref);
   const job = await findOneTimeJob(ctx.store, ctx.scope, idOfOneTimeJob(id, name));
-  if (!job) throw new ApiError('not_found', `${pluginId} has no pending one-time job ${name}.`);
+  if (!job)
+    throw new ApiError(
+      'not_found',
+      `${pluginId} has no pending one-time job ${name}. Use a name that the list of jobs returns.`,
+    );
   requireVersion(job, ifMatch);
   return { changes: [], ops: endOneTimeJobOps(ctx.scope, job), body: undefined };
 }

@@ -86,7 +86,8 @@ export function createOutsides(options: FetchOptions): Outsides {
     const { url, origin } = allowed;
     if (origin === ownOrigin) throw denied('The request goes to this server. Use ctx instead.');
     const reserved = Object.keys(request.headers).find(isReserved);
-    if (reserved !== undefined) throw denied(`The header ${reserved} cannot be set by a plugin.`);
+    if (reserved !== undefined)
+      throw denied(`The header ${reserved} cannot be set by a plugin. Remove it from the request.`);
     const placeholders = placeholdersOf(options.sealing, scope, install);
     const inHeaders = findSecrets(manifest, placeholders, { ...request, url, origin });
     return { ...request, url, origin, net: allowed.request, inHeaders };
@@ -96,7 +97,9 @@ export function createOutsides(options: FetchOptions): Outsides {
     const known = await findJournaled(store, of.scope, key);
     if (known) return known.answer ?? lost(outgoing);
     if (!of.sends)
-      throw denied('A simulated run sends no requests, and there is no recorded answer to this one.');
+      throw denied(
+        'A simulated run sends no requests, and there is no recorded answer to this one. Handle this error, or run the plugin in another mode.',
+      );
     const journal = journalOf({ ...options, scope: of.scope, run: of.run });
     const secrets = of.install.manifest.secrets
       ? await openSecrets(options, of.scope, of.install.id)
@@ -213,7 +216,9 @@ function answerText(
   const { 'content-encoding': encoding = 'identity' } = headers;
   // An encoded body could have any size after decoding, and could hide secrets from redaction.
   if (encoding.toLowerCase() !== 'identity')
-    throw denied(`The response has an unrequested content encoding (${encoding.slice(0, 40)}).`);
+    throw denied(
+      `The response has an unrequested content encoding (${encoding.slice(0, 40)}). Use an endpoint that answers without one.`,
+    );
   const redactedHeaders = Object.entries(headers).map(([name, value]) => [redact(name), redact(value)]);
   return JSON.stringify({ status, headers: redactedHeaders, body: redact(new TextDecoder().decode(body)) });
 }
@@ -228,7 +233,7 @@ function requireCaller({ callerScopes }: OutsideOf): void {
   if (!callerScopes || callerScopes.includes(scope)) return;
   throw new CallError(
     'insufficient_scope',
-    `Requests to other servers require the scope ${scope}, which the caller of this run does not have.`,
+    `Requests to other servers require the scope ${scope}, which the caller of this run does not have. Call the action with a key that has it.`,
   );
 }
 
@@ -238,7 +243,7 @@ function denied(message: string): CallError {
 
 function lost(outgoing: Outgoing): never {
   throw denied(
-    `${requestLine(outgoing)} was already sent and its response was lost. The request is not repeated because the manifest sets retry: never.`,
+    `${requestLine(outgoing)} was already sent and its response was lost. The request is not repeated because the manifest sets retry: never. Check at the receiver whether it was processed.`,
   );
 }
 

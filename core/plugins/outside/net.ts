@@ -47,7 +47,7 @@ function checkSecret(at: string, { hosts, header }: SecretRequest, net: readonly
   if (stranger >= 0)
     throw invalidField(`${at}.hosts.${stranger}`, 'not_found', {
       why: `${hosts[stranger]} is not an origin in "net".`,
-      fix: 'Add it to "net", or remove it here.',
+      fix: 'Add the origin to "net", or remove it here.',
     });
   if (!headerName.test(header) || isReserved(header))
     throw invalidField(`${at}.header`, 'invalid_format', {
@@ -109,9 +109,10 @@ export function permit(net: readonly NetRequest[], method: string, text: string)
   url.hash = '';
   const ofOrigin = net.filter(({ origin }) => origin === url.origin);
   if (ofOrigin.length === 0)
-    return `"net" in the manifest does not include ${url.origin}${net.length === 0 ? '' : `, only ${net.map(({ origin }) => origin).join(', ')}`}.`;
+    return `"net" in the manifest does not include ${url.origin}${net.length === 0 ? '' : `, only ${net.map(({ origin }) => origin).join(', ')}`}. Add the origin to "net".`;
   const request = ofOrigin.find((one) => isCovered(one, method, url.pathname));
-  if (!request) return `"net" in the manifest does not include ${method} ${url.pathname} for ${url.origin}.`;
+  if (!request)
+    return `"net" in the manifest does not include ${method} ${url.pathname} for ${url.origin}. Add the method and path to "net".`;
   return { url: url.href, origin: url.origin, request };
 }
 

@@ -24,15 +24,20 @@ export function readRequest(input: unknown): GuestRequest {
 function bodyOf(method: GuestRequest['method'], body: unknown): string | null {
   if (body === null) return null;
   if (typeof body !== 'string') throw invalid('The body must be a string.');
-  if (method === 'GET' || method === 'HEAD') throw invalid(`A ${method} request cannot have a body.`);
+  if (method === 'GET' || method === 'HEAD')
+    throw invalid(`A ${method} request cannot have a body. Remove the body, or use another method.`);
   if (Buffer.byteLength(body) > bodyBytesMax)
-    throw new CallError('quota_exceeded', `The body of a request can have at most ${bodyBytesMax} bytes.`);
+    throw new CallError(
+      'quota_exceeded',
+      `The body of a request can have at most ${bodyBytesMax} bytes. Send less data per request.`,
+    );
   return body;
 }
 
 function headersOf(input: unknown): Record<string, string> {
   const entries = Object.entries(objectOf(input));
-  if (entries.length > headersMax) throw invalid(`A request can have at most ${headersMax} headers.`);
+  if (entries.length > headersMax)
+    throw invalid(`A request can have at most ${headersMax} headers. Remove some of them.`);
   const headers: Record<string, string> = Object.create(null);
   for (const [name, value] of entries) {
     if (typeof value !== 'string') throw invalid('Header values must be strings.');

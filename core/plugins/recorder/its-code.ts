@@ -17,5 +17,5 @@ export function whyNotItsCode(
   const others = handlers.filter((handler) => handler.startsWith(`${kind}:`));
   const there =
     others.length > 0 ? `its handlers are ${others.join(', ')}` : 'it has no handlers of this kind';
-  return `${id} has no handler ${kind}:${name}, which this run used; ${there}.`;
+  return `${id} has no handler ${kind}:${name}, which this run used; ${there}. Use code that has the handler.`;
 }

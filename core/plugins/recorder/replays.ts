@@ -74,7 +74,11 @@ export function createReplays({ clock, sandbox, registry, trust }: ReplayOptions
         return toReplayResponse(await runQueued(ctx.scope, async () => replay(await sandbox.get(), job)));
       } catch (error) {
         if (!(error instanceof ReplayInterrupted)) throw error;
-        throw new ApiError('unavailable', `The replay was interrupted: ${error.message}`, { cause: error });
+        throw new ApiError(
+          'unavailable',
+          `The replay was interrupted: ${error.message} Replay the run again.`,
+          { cause: error },
+        );
       } finally {
         // The time in the sandbox counts as wait time, not as work of this process.
         addWaitTime(ctx.scope, requestedMs);
@@ -123,13 +127,16 @@ async function recordingOf(ctx: Context, run: RunRow): Promise<Recording> {
   if (recording) return recording;
   const facts = await recordingFacts(ctx.store, ctx.scope, [id]);
   if (!facts.has(id)) throw new ApiError('not_found', whyNoRecording(run));
-  throw new ApiError('conflict', 'The recording of this run exceeded the size limit and was not stored.');
+  throw new ApiError(
+    'conflict',
+    'The recording of this run exceeded the size limit and was not stored. Replay a run that handled less data.',
+  );
 }
 
 function whyNoRecording({ id, status, finished_at: finishedAt }: RunRow): string {
   return finishedAt === null
-    ? `${id} has no recording yet: its status is ${status}, and an attempt is recorded when it ends.`
-    : `${id} has no recording: no attempt ended, recording is disabled, or the recording expired or was removed with its issue.`;
+    ? `${id} has no recording yet: its status is ${status}, and an attempt is recorded when it ends. Retry when the run has ended.`
+    : `${id} has no recording: no attempt ended, recording is disabled, or the recording expired or was removed with its issue. Use a newer run.`;
 }
 
 function toReplayResponse({ divergence, ...rest }: Replayed): Replayed {

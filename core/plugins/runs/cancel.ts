@@ -41,6 +41,9 @@ export async function cancelRun(ctx: Context, id: string, work: CancelWork): Pro
 }
 
 function endedText({ status, continued_by: next }: RunRow): string {
-  const more = next === null ? '' : ` It continues as ${next}; cancel that run instead.`;
+  const more =
+    next === null
+      ? ' Cancel only runs that have not ended.'
+      : ` It continues as ${next}; cancel that run instead.`;
   return `This run has already ended with status ${status}.${more}`;
 }

@@ -28,10 +28,12 @@ export function continuationStateOf(run: RunRow, progress: GuestProgress | undef
   const before = run.continuation === 0 ? undefined : progressOf(run);
   if (before && progress.done <= before.done)
     return {
-      stuck: `The schedule made no progress: it is at ${progress.done} of ${progress.of}, no further than the previous run.`,
+      stuck: `The schedule made no progress: it is at ${progress.done} of ${progress.of}, no further than the previous run. Return a greater \`done\`.`,
     };
   if (run.continuation + 1 >= runsPerFiringMax)
-    return { stuck: `The schedule is not done after ${runsPerFiringMax} runs in a row.` };
+    return {
+      stuck: `The schedule is not done after ${runsPerFiringMax} runs in a row. Process more units per run.`,
+    };
   return { goesOn: true };
 }
 

@@ -190,7 +190,7 @@ type RunResponseBody = ReturnType<typeof showRun>;
 /** Text written by plugins can hold data from other servers, so it requires an additional scope. */
 function toReaderResponse({ scopes }: Context, run: RunResponseBody): RunResponseBody {
   if (scopes.has(textScope)) return run;
-  const message = `The message requires the scope ${textScope}.`;
+  const message = `The message requires the scope ${textScope}. Use a key that has it.`;
   return {
     ...run,
     ...{ logs: [], result: null, leftOut: [textScope] },

@@ -18,13 +18,14 @@ import type { Verdicts } from './verdict.ts';
 
 const overtaken = {
   code: 'conflict',
-  message: 'Concurrent changes repeatedly conflicted with the reads or writes of this run.',
+  message:
+    'Concurrent changes repeatedly conflicted with the reads or writes of this run. Read and write fewer objects per run.',
 };
 
 const callerGone = {
   code: 'unauthorized',
   message:
-    'The caller of this run no longer has access: the key expired or was revoked, or the member was removed.',
+    'The caller of this run no longer has access: the key expired or was revoked, or the member was removed. Call the action with a valid key.',
 };
 
 export interface TryOptions {
@@ -132,12 +133,13 @@ function refusalOf(install: Install | undefined, event: EventRow | undefined) {
   if (!install)
     return {
       code: abandonedCode,
-      message: 'The plugin was removed, paused or disabled before this run started.',
+      message:
+        'The plugin was removed, paused or disabled before this run started. Enable or install the plugin, then backfill the missed events.',
     };
   if (event && !mayReadEvent(rightsOfInstall(install), event))
     return {
       code: 'insufficient_scope',
-      message: `The plugin no longer has the scope ${scopeOfEvent(event.type)} for this ${event.type} event.`,
+      message: `The plugin no longer has the scope ${scopeOfEvent(event.type)} for this ${event.type} event. Grant the scope to receive such events.`,
     };
   return null;
 }

@@ -48,7 +48,7 @@ export async function deleteSecret(
   // The check uses the stored secrets, not the manifest, so that a secret that the present version does not
   // declare can be deleted.
   if (!Object.hasOwn(install.secretsSet, name))
-    throw new ApiError('not_found', `The secret ${name} is not set.`);
+    throw new ApiError('not_found', `The secret ${name} is not set. Set it first.`);
   const { [name]: _, ...others } = install.secretsSet;
   return {
     changes: [changeOf(ctx, install, others)],

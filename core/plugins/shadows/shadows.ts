@@ -84,7 +84,8 @@ export async function stopShadow(
   const row = await rowOf(ctx, install.id);
   if (!row) throw noShadow(install);
   requireVersion({ id: install.id, version: row.started_at }, ifMatch);
-  if (row.stopped_at !== null) throw new ApiError('conflict', 'The shadow has already stopped.');
+  if (row.stopped_at !== null)
+    throw new ApiError('conflict', 'The shadow has already stopped. Start another one to compare versions.');
   const report = shadows.seen(install.id)?.report ?? null;
   return {
     changes: [],
@@ -96,7 +97,7 @@ export async function stopShadow(
 }
 
 function noShadow({ pluginId }: Install): ApiError {
-  return new ApiError('not_found', `${pluginId} has no shadow.`);
+  return new ApiError('not_found', `${pluginId} has no shadow. Start one first.`);
 }
 
 function rowOf(ctx: Context, installId: string): Promise<ShadowRow | undefined> {

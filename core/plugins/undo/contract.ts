@@ -56,7 +56,7 @@ const SkippedUndo = namedSchema(
     reason: enumeration(
       'UndoSkipReason',
       skipReasons,
-      'Reason for the skip. `changed`: the value was changed since. `bound`: a dependent value was changed since. `deleted`: the object or its issue was deleted. `gone`: the object, or the one that the field refers to, no longer exists. `worked_on`: others changed the object or added to it. `irreversible`: the change cannot be undone.',
+      'Reason for the skip. `changed`: the value has changed since. `bound`: a dependent value has changed since. `deleted`: the object or its issue was deleted. `gone`: the object, or the one that the field refers to, no longer exists. `worked_on`: others changed the object or added to it. `irreversible`: the change cannot be undone.',
     ),
     ranSet: value('Value that was written.'),
     now: value('Present value.'),

@@ -46,7 +46,7 @@ async function nothingStored(ctx: Context, id: string): Promise<ApiError> {
   if (!runOrProposal) return notFound();
   return new ApiError(
     'not_found',
-    `${id} cannot be undone: it changed nothing, or its changes are older than the retention period.`,
+    `${id} cannot be undone: it changed nothing, or its changes are older than the retention period. Revert them by hand.`,
   );
 }
 

@@ -49,6 +49,6 @@ async function bundle(
     minify,
   });
   const [output] = result.outputs;
-  if (!output) throw new Error(`${entrypoint} cannot be bundled.`);
+  if (!output) throw new Error(`${entrypoint} cannot be bundled. Reinstall Tatami.`);
   return output.text();
 }

@@ -170,7 +170,7 @@ function createJailing(life: Life) {
     },
     fail(why: string): void {
       clearTimeout(late);
-      ready.reject(new Error(`The sandbox sidecar did not start: ${why}.`));
+      ready.reject(new Error(`The sandbox sidecar did not start: ${why}. Check the log of the server.`));
     },
     done: async () => confining,
   };

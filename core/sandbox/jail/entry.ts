@@ -51,14 +51,17 @@ function enterJail(order: JailOrder): never {
   // If the kernel refuses, the niceness set by the core stays in effect.
   if (order.idle) libc.sched_setscheduler(0, SCHED_IDLE, ptr(new Int32Array([0])));
   if (!order.retainCapabilities) dropCapabilities(libc);
-  if (libc.prctl(PR_SET_NO_NEW_PRIVS, 1n, 0n, 0n, 0n) !== 0) fail('The kernel refuses no_new_privs.');
+  if (libc.prctl(PR_SET_NO_NEW_PRIVS, 1n, 0n, 0n, 0n) !== 0)
+    fail(
+      'The kernel refused no_new_privs. Allow the call prctl, or start the server with --sandbox-jail off.',
+    );
   const landlock = applyLandlock(libc, order.program, order.readable);
   const rlimits = applyLimits(libc);
   for (const descriptor of order.inherited) libc.fcntl(descriptor, F_SETFD, 0);
   const report: EntryReport = { landlock, rlimits, seccomp: applySeccomp(libc) };
   const command = order.command.map((part) => (part === '{jail}' ? JSON.stringify(report) : part));
   replaceProcess(libc, order.program, command);
-  return fail(`${command[0]} cannot be executed.`);
+  return fail(`${command[0]} cannot be executed. Make it executable for the user of the server.`);
 }
 
 function applyLandlock(libc: LibC, program: string, readable: string[]): number {
@@ -72,7 +75,7 @@ function applyLandlock(libc: LibC, program: string, readable: string[]): number 
     });
     return abi;
   } catch (error) {
-    console.error(String(error));
+    console.error(`${String(error)} The sidecar runs without Landlock.`);
     return 0;
   }
 }

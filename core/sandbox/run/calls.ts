@@ -69,7 +69,11 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
       give(call, op, answered);
     } catch {
       // Details of host errors must not reach the guest.
-      refuse(call, 'internal_error', 'The host call failed.');
+      refuse(
+        call,
+        'internal_error',
+        'The host call failed because of an error of the server. Retry it, or check the log of the server.',
+      );
     } finally {
       sidecar.callCapacity.leave(units);
     }
@@ -86,11 +90,23 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
       if (op === 'sleep') return sleep(call, args);
       const { calls, concurrentCalls } = job.limits;
       if (++count > calls)
-        return options.stop(failed('call_budget', `The run made more than ${calls} host calls.`, false));
+        return options.stop(
+          failed(
+            'call_budget',
+            `The run made more than ${calls} host calls. Split the work into several runs.`,
+            false,
+          ),
+        );
       if (open.size >= concurrentCalls)
-        return options.stop(failed('protocol', 'The run made too many concurrent host calls.', true));
+        return options.stop(
+          failed(
+            'protocol',
+            `The run made more than ${concurrentCalls} concurrent host calls. Await earlier calls first.`,
+            true,
+          ),
+        );
       if (!operationPattern.test(op) || args.length > textMaxOf(op)) {
-        const message = `The call ${op.slice(0, 60)} does not exist, or its arguments are too large.`;
+        const message = `The call ${op.slice(0, 60)} does not exist, or its arguments are too large. Use the calls of ctx, with smaller arguments.`;
         return refuse(call, 'validation_failed', message);
       }
       const answering = answer(call, op, args);
@@ -102,7 +118,7 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
 }
 
 function tooLarge(op: string): string {
-  return `The answer of ${op} is larger than ${textMaxOf(op)} characters; ask for fewer fields or a smaller page.`;
+  return `The answer of ${op} is larger than ${textMaxOf(op)} characters. Request fewer fields or a smaller page.`;
 }
 
 /** Returns a function that starts a timer of the guest. A timer is a call with its own limit, answered when it is due. */
@@ -111,7 +127,13 @@ function createSleeps(options: RunCallsOptions): (call: number, args: string) =>
   let sleeps = 0;
   return (call, args) => {
     if (++sleeps > timersMax)
-      return options.stop(failed('call_budget', `The run set more than ${timersMax} timers.`, false));
+      return options.stop(
+        failed(
+          'call_budget',
+          `The run set more than ${timersMax} timers. Split the work into several runs.`,
+          false,
+        ),
+      );
     const ms = Math.min(Number(args.slice(1, -1)) || 0, sleepMsMax);
     const dueMs = clock.ageMs(ms);
     timers.after(ms, () => send({ t: 'answer', run, call, elapsedMs: clock.advanceTo(dueMs), value: '' }));

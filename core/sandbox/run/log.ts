@@ -25,7 +25,8 @@ export function createRunLog({ logLines, logBytes }: RunLimits, clock: RunClock)
       logs.push({ level, message, atMs: clock.nowMs });
     },
     lines() {
-      const message = 'Further log lines were dropped: the run reached its log limit.';
+      const message =
+        'Further log lines were dropped, because the run reached its log limit. Log less per run.';
       return isCut ? [...logs, { level: 'warn', message, atMs: clock.nowMs }] : logs;
     },
   };

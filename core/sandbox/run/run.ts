@@ -123,7 +123,14 @@ function watchWall(
 ): void {
   const look = (): void => {
     const leftMs = wallMs - run.wait.lookMs();
-    if (leftMs <= 0) return run.stop(failed('wall', `The run was idle for more than ${wallMs} ms.`, true));
+    if (leftMs <= 0)
+      return run.stop(
+        failed(
+          'wall',
+          `The run was idle for more than ${wallMs} ms. Wait only for promises that settle sooner.`,
+          true,
+        ),
+      );
     if (performance.now() - startedAt > wallMs * wallBoundTimes)
       return run.stop({ status: 'interrupted', message: 'The server was too busy to finish the run.' });
     run.timers.after(Math.max(leftMs, wallLookMsMin), look);

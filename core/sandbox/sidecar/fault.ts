@@ -16,17 +16,27 @@ export class GuestFault extends Error {
 }
 
 export function cpuFault(limitMs: number): GuestFault {
-  return new GuestFault('cpu', `One stretch of code used more than ${Math.round(limitMs)} ms of CPU time.`);
+  return new GuestFault(
+    'cpu',
+    `One stretch of code used more than ${Math.round(limitMs)} ms of CPU time. Split it with setTimeout.`,
+  );
 }
 
 export function loadingFault(limitMs: number): GuestFault {
-  return new GuestFault('cpu', `Loading the module used more than ${Math.round(limitMs)} ms of CPU time.`);
+  return new GuestFault(
+    'cpu',
+    `Loading the module used more than ${Math.round(limitMs)} ms of CPU time. Move work into handlers.`,
+  );
 }
 
 /** Converts an error during loading: errors of the module become startup faults, exceeded limits keep their reason. */
 export function startupFault(error: unknown): GuestFault {
   if (error instanceof GuestFault && error.reason !== 'rejection') return error;
-  if (!(error instanceof Error)) return new GuestFault('startup', 'The module failed to load.');
+  if (!(error instanceof Error))
+    return new GuestFault(
+      'startup',
+      'The module threw a value that is not an `Error` while loading. Throw an `Error`, so that its message is reported.',
+    );
   return new GuestFault('startup', messageOf(error), stackOf(error));
 }
 
@@ -34,7 +44,10 @@ export function startupFault(error: unknown): GuestFault {
 export function faultOf(error: unknown, memoryMb: number): GuestFault {
   const message = error instanceof Error ? messageOf(error) : 'unknown';
   if (/memory limit|out of memory|catastrophic/i.test(message))
-    return new GuestFault('memory', `The plugin used more than ${memoryMb} MB of memory.`);
+    return new GuestFault(
+      'memory',
+      `The plugin used more than ${memoryMb} MB of memory. Load less data at once.`,
+    );
   if (/disposed/.test(message)) return new GuestFault('disposed', message);
   return new GuestFault('rejection', message, error instanceof Error ? stackOf(error) : undefined);
 }

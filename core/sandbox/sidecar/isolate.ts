@@ -129,7 +129,7 @@ async function evaluate(
     );
   }
   await module.instantiate(context, () => {
-    throw new Error('unreachable: imports were refused');
+    throw new Error('Unreachable: imports were refused.');
   });
   await module.evaluate();
   return (await module.namespace.get('default', { reference: true })) as IsolatedVm.Reference<unknown>;

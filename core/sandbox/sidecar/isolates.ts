@@ -92,9 +92,15 @@ function registeredWrong(order: RunOrder, registered: readonly string[]): GuestF
   const declared = order.handlers ?? registered;
   const missing = [...declared, order.handler].find((name) => !registered.includes(name));
   if (missing !== undefined)
-    return new GuestFault('startup', `The manifest declares ${missing}, but the code does not register it.`);
+    return new GuestFault(
+      'startup',
+      `The manifest declares ${missing}, but the code does not register it. Pack the plugin again.`,
+    );
   const extra = registered.find((name) => !declared.includes(name));
   return extra === undefined
     ? undefined
-    : new GuestFault('startup', `The code registers ${extra}, but the manifest does not declare it.`);
+    : new GuestFault(
+        'startup',
+        `The code registers ${extra}, but the manifest does not declare it. Pack the plugin again.`,
+      );
 }

@@ -166,7 +166,10 @@ async function describe({ run, source, limits }: Message<'describe'>): Promise<v
   try {
     const manifest = await describeGuest(host, { sha256: '', source, limits, run });
     if (manifest.length > manifestMax)
-      throw new GuestFault('startup', `The manifest is larger than ${manifestMax} characters.`);
+      throw new GuestFault(
+        'startup',
+        `The manifest is larger than ${manifestMax} characters. Shorten its texts and schemas.`,
+      );
     send({ t: 'described', run, manifest });
   } catch (error) {
     sendEnd(run, endOf(error), unused);

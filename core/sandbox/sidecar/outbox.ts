@@ -29,12 +29,12 @@ const headUnitsMax = 20_000;
 /** Returns the output in parts that each fit into one frame. @throws Error if the outbox is invalid */
 export function readOutbox({ heads, texts }: GuestOutbox): readonly GuestOutput[] {
   if (heads === '') return [];
-  if (!isText(heads, headUnitsMax) || !isText(texts, textUnitsMax)) throw new Error('no outbox');
+  if (!isText(heads, headUnitsMax) || !isText(texts, textUnitsMax)) throw new Error('The outbox is invalid.');
   const list = JSON.parse(`[${heads}]`) as unknown[][];
-  if (list.length > callsPerFrameMax) throw new Error('too much at once');
+  if (list.length > callsPerFrameMax) throw new Error('The outbox has too many entries.');
   let units = 0;
   for (let i = 0; i < list.length; i++) units += unitsOfEntry(list[i]!);
-  if (units !== texts.length) throw new Error('unknown texts');
+  if (units !== texts.length) throw new Error('The outbox does not have the length of its texts.');
   return list.length < 2 || units <= kvTextMax ? [{ heads, texts }] : inParts(list, texts);
 }
 
@@ -45,23 +45,24 @@ function isText(value: unknown, most: number): boolean {
 function unitsOfEntry(head: unknown[]): number {
   if (head[0] === 'c' && head.length === 4) return callUnits(head);
   if (head[0] === 'l' && head.length === 3) return lineUnits(head);
-  throw new Error('unknown entry');
+  throw new Error('The outbox has an unknown entry.');
 }
 
 function callUnits([, call, op, units]: unknown[]): number {
-  if (!Number.isInteger(call) || Number(call) < 1 || Number(call) > callMax) throw new Error('unknown call');
-  if (typeof op !== 'string' || op.length > opMax) throw new Error('unknown operation');
+  if (!Number.isInteger(call) || Number(call) < 1 || Number(call) > callMax)
+    throw new Error('The outbox has an invalid call number.');
+  if (typeof op !== 'string' || op.length > opMax) throw new Error('The outbox has an invalid operation.');
   return unitsOf(units, textMaxOf(op));
 }
 
 function lineUnits([, level, units]: unknown[]): number {
-  if (!logLevels.includes(level)) throw new Error('unknown line');
+  if (!logLevels.includes(level)) throw new Error('The outbox has an invalid log line.');
   return unitsOf(units, logTextMax);
 }
 
 function unitsOf(units: unknown, most: number): number {
   if (typeof units !== 'number' || !Number.isInteger(units) || units < 0 || units > most)
-    throw new Error('unknown length');
+    throw new Error('The outbox has an invalid length.');
   return units;
 }
 
@@ -92,7 +93,7 @@ export function readRecorded(text: string): GuestOutput | undefined {
     const lines = JSON.parse(`[${text}]`) as unknown[][];
     let texts = '';
     const heads = lines.map(([level, line]) => {
-      if (typeof line !== 'string') throw new Error('unknown line');
+      if (typeof line !== 'string') throw new Error('The outbox has an invalid log line.');
       const head = ['l', level, line.length];
       lineUnits(head);
       texts += line;
@@ -114,12 +115,12 @@ export function readEnd({ end }: GuestOutbox): RunEnd | undefined {
 
 function success(rawProgress: unknown, result: unknown): RunEnd {
   if (result !== undefined) {
-    if (!isText(result, resultUnitsMax)) throw new Error('unknown result');
+    if (!isText(result, resultUnitsMax)) throw new Error('The result is invalid.');
     return { status: 'succeeded', result: result as string };
   }
   if (rawProgress === undefined) return { status: 'succeeded' };
   const progress = readProgress(rawProgress);
-  if (!progress) throw new Error('unknown progress');
+  if (!progress) throw new Error('The progress is invalid.');
   return { status: 'succeeded', progress };
 }
 
@@ -128,7 +129,8 @@ function failure(
   message: unknown,
   { afterMs, stack }: { afterMs: unknown; stack: unknown },
 ): RunEnd {
-  if (!guestReasons.includes(reason) || typeof message !== 'string') throw new Error('unknown failure');
+  if (!guestReasons.includes(reason) || typeof message !== 'string')
+    throw new Error('The failure is invalid.');
   const end = {
     ...({ status: 'failed', reason: reason as EndReason, message, killed: false } as const),
     ...(typeof stack === 'string' && stack !== '' ? { stack } : {}),

@@ -182,7 +182,7 @@ function createBudget({ isolate }: RunningGuest, limits: RunLimits) {
     isOver: () => cpuMs() > limits.cpuMs,
     overspent(): RunEnd {
       const used = Math.round(cpuMs());
-      const message = `The run used ${used} ms of CPU time; the limit is ${limits.cpuMs} ms.`;
+      const message = `The run used ${used} ms of CPU time; the limit is ${limits.cpuMs} ms. Split the work into several runs.`;
       return killedFor('cpu', message);
     },
   };

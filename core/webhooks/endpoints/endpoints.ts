@@ -135,7 +135,7 @@ function steers(url: string | undefined, { events, filter, enabled }: EndpointPa
 
 function reasonAfter({ enabled }: EndpointPatch): Pick<Endpoint, 'disabledReason'> | undefined {
   if (enabled === undefined) return undefined;
-  return { disabledReason: enabled ? null : 'Disabled manually.' };
+  return { disabledReason: enabled ? null : 'The webhook was disabled by a request.' };
 }
 
 /** Returns the current address if the given one is the same. */
@@ -162,7 +162,7 @@ function checkEvents(ctx: Context, patterns: readonly string[], before: readonly
     if (missing.length > 0)
       throw new ApiError(
         'insufficient_scope',
-        `Subscribing to ${pattern} requires ${missing.join(', ')}, which the token does not have.`,
+        `Subscribing to ${pattern} requires ${missing.join(', ')}, which the token does not have. Use a token with the scope.`,
       );
   }
   return [...namespaces];

@@ -97,7 +97,7 @@ function requireReadScopes(ctx: Context, endpoint: Endpoint): void {
   if (missing.size > 0)
     throw new ApiError(
       'insufficient_scope',
-      `Replaying the events of this endpoint requires ${[...missing].join(', ')}, which the token does not have.`,
+      `Replaying the events of this endpoint requires ${[...missing].join(', ')}, which the token does not have. Use a token with the scope.`,
     );
 }
 

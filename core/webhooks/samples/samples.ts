@@ -45,7 +45,7 @@ export function createSamples(sent: readonly SampleEvent[]): Samples {
       if (!ctx.scopes.has(scope))
         throw new ApiError(
           'insufficient_scope',
-          `A sample of ${type} needs the scope ${scope}, which the token does not have.`,
+          `A sample of ${type} needs the scope ${scope}, which the token does not have. Use a token with the scope.`,
         );
       const setting = { nowMs: ctx.nowMs(), baseUrl: ctx.baseUrl };
       const sample = sampleOf(known.envelope, setting) as EventEnvelope;

@@ -19,6 +19,6 @@ export const SampleSent = namedSchema(
   'SampleSent',
   Closed({
     listeners: Type.Integer({ minimum: 0, description: 'Number of open streams that received the sample.' }),
-    event: described(EventResponse, 'The sample event.'),
+    event: described(EventResponse, 'Sample event.'),
   }),
 );

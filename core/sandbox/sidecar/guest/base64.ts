@@ -4,6 +4,8 @@ import { charCodeAt, fromCharCode, indexOf, slice } from './primordials.ts';
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
+const notBase64 = 'The argument of `atob` must be valid base64 (A–Z, a–z, 0–9, `+`, `/`, `=`).';
+
 function invalid(message: string): Error {
   return errorWithName('InvalidCharacterError', message);
 }
@@ -28,13 +30,13 @@ export function atob(input: unknown): string {
   let text = withoutSpaces(`${input as string}`);
   if (text.length % 4 === 0 && slice(text, -1) === '=')
     text = slice(text, 0, slice(text, -2) === '==' ? -2 : -1);
-  if (text.length % 4 === 1) throw invalid('The text is not valid base64.');
+  if (text.length % 4 === 1) throw invalid(notBase64);
   let out = '';
   let group = 0;
   let bits = 0;
   for (let i = 0; i < text.length; i++) {
     const digit = indexOf(digits, text[i] as string);
-    if (digit < 0) throw invalid('The text is not valid base64.');
+    if (digit < 0) throw invalid(notBase64);
     group = ((group << 6) | digit) & 0xffffff;
     bits += 6;
     if (bits < 8) continue;

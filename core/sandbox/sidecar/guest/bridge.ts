@@ -111,10 +111,14 @@ function emit(head: string, text: string): void {
 export function callHost(ofRun: number, op: string, args: ArrayLike<unknown>): Promise<unknown> {
   const site = new NativeError();
   return new NativePromise((resolve, reject) => {
-    if (ofRun !== run) throw hostError('run_ended', 'The run of this ctx has ended.');
+    if (ofRun !== run)
+      throw hostError(
+        'run_ended',
+        'The run of this ctx has ended. Await all calls before the handler returns.',
+      );
     if (++callCount > limits.calls) {
       // The run ends here. The promise never settles, which ends the entry; a rejection could be caught in a loop.
-      const message = `The run made more than ${limits.calls} host calls.`;
+      const message = `The run made more than ${limits.calls} host calls. Split the work into several runs.`;
       if (callCount === limits.calls + 1) end('["call_budget",' + stringify(message) + ']');
       return;
     }
@@ -122,7 +126,7 @@ export function callHost(ofRun: number, op: string, args: ArrayLike<unknown>): P
     if (text.length > textMaxOf(op))
       throw hostError(
         'validation_failed',
-        `The arguments of ${op} are longer than ${textMaxOf(op)} characters.`,
+        `The arguments of ${op} are longer than ${textMaxOf(op)} characters. Send less data per call.`,
       );
     if (outbox.texts.length + text.length > outboxUnitsMax)
       throw hostError('quota_exceeded', 'Too much data in flight. Await earlier calls first.');
@@ -158,9 +162,16 @@ function argumentText(args: ArrayLike<unknown>): string {
 /** Resolves after `ms` milliseconds. Also lets a long computation continue in a new entry. */
 export function sleep(ofRun: number, ms: number): Promise<unknown> {
   return new NativePromise((resolve, reject) => {
-    if (ofRun !== run) throw hostError('run_ended', 'The run of this ctx has ended.');
+    if (ofRun !== run)
+      throw hostError(
+        'run_ended',
+        'The run of this ctx has ended. Await all calls before the handler returns.',
+      );
     if (timersOpen >= timersMax)
-      throw hostError('quota_exceeded', `A run may have ${timersMax} timers at once.`);
+      throw hostError(
+        'quota_exceeded',
+        `A run may have ${timersMax} timers at once. Await or clear earlier timers first.`,
+      );
     timersOpen++;
     const id = nextId++;
     const done = (): void => {

@@ -121,7 +121,8 @@ export function installClock(): void {
 }
 
 function fillRandom<T extends ArrayBufferView>(view: T): T {
-  if (view.byteLength > 65536) throw new NativeRangeError('getRandomValues fills at most 65536 bytes.');
+  if (view.byteLength > 65536)
+    throw new NativeRangeError('getRandomValues fills at most 65536 bytes. Call it with smaller arrays.');
   const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
   for (let i = 0; i < bytes.length; i++) bytes[i] = floor(random() * 256);
   return view;

@@ -129,7 +129,10 @@ function secretsOf({ refs, set }: NonNullable<GuestInput['secrets']> = none): ob
     ref(name: unknown): string {
       const ref = ownText(refs, name);
       if (ref === undefined)
-        throw hostError('validation_failed', `The manifest declares no secret ${stringOf(name)}.`);
+        throw hostError(
+          'validation_failed',
+          `The manifest declares no secret ${stringOf(name)}. Add it to \`secrets\` in the plugin definition.`,
+        );
       return ref;
     },
   });

@@ -24,7 +24,7 @@ export function readDefinition(exported: unknown): GuestDefinition {
       const entry = entries[name];
       const handle = typeof entry === 'function' ? entry : isObject(entry) ? entry.handle : undefined;
       if (typeof handle !== 'function')
-        throw new NativeTypeError(`${member}['${clip(name, 100)}'] has no handle function.`);
+        throw new NativeTypeError(`${member}['${clip(name, 100)}'] has no handle function. Add \`handle\`.`);
       handlers[`${kind}:${name}`] = handle as Handler;
     }
   }

@@ -73,7 +73,9 @@ export function fetchIn(run: number, input: unknown, raw?: unknown): Promise<unk
     if (type !== null && !headers.has('content-type')) headers.set('content-type', type);
     const method = upper(`${(init.method ?? 'GET') as string}`);
     if (body !== null && (method === 'GET' || method === 'HEAD'))
-      throw new NativeTypeError(`A ${method} request cannot have a body.`);
+      throw new NativeTypeError(
+        `A ${method} request cannot have a body. Remove the body, or use another method.`,
+      );
     // The host still completes and records the request; this run no longer waits for it.
     signal?.addEventListener('abort', () =>
       reject(signal.reason ?? errorWithName('AbortError', 'The operation was aborted.')),

@@ -13,7 +13,8 @@ const aroundPattern = freeze(/^[\t\n\r ]+|[\t\n\r ]+$/g);
 
 function nameOf(value: unknown): string {
   const name = `${value as string}`;
-  if (!test(namePattern, name)) throw new NativeTypeError(`${name} is not a valid header name.`);
+  if (!test(namePattern, name))
+    throw new NativeTypeError(`${name} is not a valid header name. Use letters, digits and hyphens.`);
   return lower(name);
 }
 

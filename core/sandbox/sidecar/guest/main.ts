@@ -16,7 +16,7 @@ import { clip, indexOf, parse, slice, stringify } from './primordials.ts';
 import { installRecorder } from './recorder.ts';
 
 const messageUnitsMax = 2000;
-const tooLong = 'The result of the handler is longer than 20,480 characters of JSON.';
+const tooLong = 'The result of the handler is longer than 20,480 characters of JSON. Return less data.';
 let definition: GuestDefinition = { handlers: {}, scopes: [] };
 let members = membersOf([]);
 let limits: GuestLimits = { calls: 0, concurrentCalls: 0, logBytes: 0, logLines: 0 };
@@ -102,7 +102,7 @@ function reportFailure(error: unknown): void {
     if (code === 'drop') return endRun('drop', text);
     endRun('error', text, { stack: framesOf(stack) });
   } catch {
-    endRun('error', 'The handler threw a value that cannot be read.');
+    endRun('error', 'The handler threw a value that cannot be read. Throw an `Error`.');
   }
 }
 

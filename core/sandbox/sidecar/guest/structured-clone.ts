@@ -18,7 +18,7 @@ export function structuredClone(value: unknown): unknown {
 
 function clone(value: unknown, seen: ClonedObjects): unknown {
   if (typeof value === 'function' || typeof value === 'symbol')
-    throw errorWithName('DataCloneError', `A ${typeof value} cannot be cloned.`);
+    throw errorWithName('DataCloneError', `A ${typeof value} cannot be cloned. Remove it from the value.`);
   if (typeof value !== 'object' || value === null) return value;
   if (seen.has(value)) return seen.get(value);
   const leaf = cloneLeaf(value);
@@ -38,7 +38,10 @@ function cloneLeaf(value: object): object | undefined {
   if (value instanceof Boolean || value instanceof Number || value instanceof String)
     return Object(value.valueOf()) as object;
   if (value instanceof Promise || value instanceof WeakMap || value instanceof WeakSet)
-    throw errorWithName('DataCloneError', 'This object cannot be cloned.');
+    throw errorWithName(
+      'DataCloneError',
+      'A Promise, WeakMap or WeakSet cannot be cloned. Remove it from the value.',
+    );
   return undefined;
 }
 

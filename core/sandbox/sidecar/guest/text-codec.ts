@@ -74,7 +74,10 @@ export class GuestTextDecoder {
     let text = '';
     for (let at = 0; at < bytes.length;) {
       const [code, size] = readCodePoint(bytes, at);
-      if (code < 0 && this.#fatal) throw new NativeTypeError('The encoded data was not valid utf-8.');
+      if (code < 0 && this.#fatal)
+        throw new NativeTypeError(
+          'The data is not valid UTF-8. Decode it without `fatal`, or pass valid UTF-8.',
+        );
       text +=
         code > 0xffff
           ? fromCharCode(0xd7c0 + (code >> 10), 0xdc00 + (code & 0x3ff))

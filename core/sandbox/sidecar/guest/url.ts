@@ -109,7 +109,9 @@ function partsOf(raw: string, parent: GuestUrl | undefined): ParsedParts {
 }
 
 function invalid(raw: string): Error {
-  return new NativeTypeError(`Invalid URL: ${raw.slice(0, 200)}`);
+  return new NativeTypeError(
+    `Invalid URL: ${raw.slice(0, 200)}. Use an absolute URL, such as https://api.acme.dev/v1.`,
+  );
 }
 
 function schemeOf(raw: string, parent: GuestUrl | undefined): string {
@@ -132,10 +134,14 @@ function readAuthority(url: GuestUrl, authority: string, special: boolean): void
     url.password = encodeUserInfo(password.join(':'));
   }
   const match = /^(\[[0-9a-fA-F:.]+\]|[^:]*)(?::(\d*))?$/.exec(authority.slice(at + 1));
-  if (!match) throw new NativeTypeError('Invalid URL: bad host or port');
+  if (!match)
+    throw new NativeTypeError(
+      'Invalid URL: the host or the port is invalid. Use a URL such as https://api.acme.dev:8443/v1.',
+    );
   url.hostname = special ? checkHost(match[1] as string) : (match[1] as string);
   const port = (match[2] ?? '').replace(/^0+(?=\d)/, '');
-  if (Number(port) > 65535) throw new NativeTypeError('Invalid URL: bad port');
+  if (Number(port) > 65535)
+    throw new NativeTypeError('Invalid URL: the port is invalid. Use a port from 0 to 65535.');
   url.port = port === defaultPorts[url.protocol] ? '' : port;
 }
 
@@ -143,11 +149,15 @@ function checkHost(host: string): string {
   const name = host.startsWith('[') ? host : decodeText(host);
   const lower = name.toLowerCase();
   if (!/^(\[[0-9a-f:.]+\]|[a-z0-9_~!$&'()*+,;=.-]+)$/.test(lower))
-    throw new NativeTypeError('Invalid URL: unsupported host');
+    throw new NativeTypeError(
+      'Invalid URL: the host has unsupported characters. Use a host in ASCII, such as api.acme.dev.',
+    );
   const last = lower.split('.').filter(Boolean).at(-1) ?? '';
   const numeric = /^(\d+|0x[0-9a-f]*)$/.test(last);
   if (numeric && !/^((25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.|$)){4}$/.test(lower))
-    throw new NativeTypeError('Invalid URL: unsupported IPv4 form');
+    throw new NativeTypeError(
+      'Invalid URL: the IPv4 address must have four decimal numbers, such as 192.0.2.1.',
+    );
   return lower;
 }
 
