@@ -33,7 +33,7 @@ export interface BacktestsCreate {
   until?: string | undefined;
   /** Maximum number of events to run on; default 10,000. */
   events?: number | undefined;
-  /** Keys are the names of the settings in the manifest. */
+  /** Settings of the plugin, by their names in the manifest. */
   settings?: Readonly<Record<string, unknown>> | undefined;
 }
 

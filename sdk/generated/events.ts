@@ -365,6 +365,6 @@ export interface EventData {
 export interface SampleSent {
   /** Number of open streams that received the sample. */
   readonly listeners: number;
-  /** The sample event. */
+  /** Sample event. */
   readonly event: TatamiEvent;
 }

@@ -69,7 +69,7 @@ export interface Plugin {
     /** Time at which the secret was last set; null while unset. RFC 3339, UTC. */
     readonly setAt: string | null;
   }[];
-  /** Effective settings: unset ones have the default of the manifest. Keys are the names of the settings in the manifest. */
+  /** Effective settings: unset ones have the default of the manifest. Settings of the plugin, by their names in the manifest. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** Mode of the writes of runs: `apply` commits them, `propose` requires approval, `simulate` records and drops them. */
   readonly mode: 'apply' | 'propose' | 'simulate';
@@ -156,9 +156,9 @@ export interface PluginInstall {
         signature: string;
       }
     | undefined;
-  /** SHA-256 of the intended code. On a server with trusted publishers, it confirms a package that none of them signed. */
+  /** SHA-256 of the intended code. Required if the server has trusted publishers and none of them signed the package. */
   sha256?: string | undefined;
-  /** Keys are the names of the settings in the manifest. */
+  /** Settings of the plugin, by their names in the manifest. */
   settings?: Readonly<Record<string, unknown>> | undefined;
   /** Mode of the writes of runs: `apply` commits them, `propose` requires approval, `simulate` records and drops them. */
   mode?: 'apply' | 'propose' | 'simulate' | undefined;
@@ -191,7 +191,7 @@ export interface PluginPreview {
 export interface PluginPatch {
   /** Granted scopes, out of those in the manifest. */
   grant?: readonly Scope[] | undefined;
-  /** Keys are the names of the settings in the manifest. */
+  /** Settings of the plugin, by their names in the manifest. */
   settings?: Readonly<Record<string, unknown>> | undefined;
   /** Mode of the writes of runs: `apply` commits them, `propose` requires approval, `simulate` records and drops them. */
   mode?: 'apply' | 'propose' | 'simulate' | undefined;
@@ -265,7 +265,7 @@ export interface PluginBacktest {
   until?: string | undefined;
   /** Maximum number of events to run on; default 10,000. */
   events?: number | undefined;
-  /** Keys are the names of the settings in the manifest. */
+  /** Settings of the plugin, by their names in the manifest. */
   settings?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -284,7 +284,7 @@ export interface PluginGate {
     | undefined;
   /** Number of last runs to compare; default 20. */
   runs?: number | undefined;
-  /** Keys are the names of the settings in the manifest. */
+  /** Settings of the plugin, by their names in the manifest. */
   settings?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -301,7 +301,7 @@ export interface PluginBeginShadow {
         signature: string;
       }
     | undefined;
-  /** Keys are the names of the settings in the manifest. */
+  /** Settings of the plugin, by their names in the manifest. */
   settings?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -724,9 +724,9 @@ export interface Backtest {
   readonly startedAt: string | null;
   /** Time at which the backtest ended; null until then. RFC 3339, UTC. */
   readonly finishedAt: string | null;
-  /** Report of a backtest; null for a gate, and until it is done. */
+  /** Report of the backtest; null for a gate, and while the backtest is not done. */
   readonly report: BacktestReport | null;
-  /** Report of a gate; null for a backtest, and until it is done. */
+  /** Report of the gate; null for a backtest, and while the gate is not done. */
   readonly gate: GateReport | null;
 }
 
@@ -990,7 +990,7 @@ export interface PluginScopes {
   }[];
   /** Smaller grant that would have allowed the same runs; null if there is none. */
   readonly suggestion: {
-    /** Reason, naming the unused scopes. */
+    /** Reason for the suggestion, with the unused scopes. */
     readonly reason: string;
     /** Suggested value of `grant` for `PATCH /plugins/{id}`. */
     readonly grant: readonly string[];
@@ -1120,7 +1120,7 @@ export interface SkippedUndo {
   } | null;
   /** Skipped field; null if the whole object is skipped. */
   readonly field: string | null;
-  /** Reason for the skip. `changed`: the value was changed since. `bound`: a dependent value was changed since. `deleted`: the object or its issue was deleted. `gone`: the object, or the one that the field refers to, no longer exists. `worked_on`: others changed the object or added to it. `irreversible`: the change cannot be undone. */
+  /** Reason for the skip. `changed`: the value has changed since. `bound`: a dependent value has changed since. `deleted`: the object or its issue was deleted. `gone`: the object, or the one that the field refers to, no longer exists. `worked_on`: others changed the object or added to it. `irreversible`: the change cannot be undone. */
   readonly reason: 'changed' | 'bound' | 'deleted' | 'gone' | 'worked_on' | 'irreversible';
   /** Value that was written. */
   readonly ranSet: unknown;
