@@ -75,7 +75,8 @@ export class Staging {
 
   /** Reason why nothing more may be staged now; null if more may be. */
   get fullness(): string | null {
-    if (this.#chars >= runCharsMax) return `A run may write at most ${runCharsMax} characters.`;
+    if (this.#chars >= runCharsMax)
+      return `A run may write at most ${runCharsMax} characters. Split the work into several runs.`;
     return this.#room.remaining(this.#workspaceId, this.#installId) > 0
       ? null
       : 'Other runs of this plugin or workspace use up the capacity for uncommitted writes. Try again later.';

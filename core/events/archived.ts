@@ -27,8 +27,14 @@ export async function archivedParts(
   sequence: number,
 ): Promise<Parts> {
   const file = await store.readOne(scope, findFile, { first });
-  if (!file) throw new ArchiveError(`The archive file of event ${sequence} is not recorded in the database.`);
+  if (!file)
+    throw new ArchiveError(
+      `The archive file of event ${sequence} is not recorded in the database. Run \`tatami doctor\`.`,
+    );
   const text = (await store.archive.read(scope.workspaceId, file)).get(sequence);
-  if (text === undefined) throw new ArchiveError(`Event ${sequence} is missing from its archive file.`);
+  if (text === undefined)
+    throw new ArchiveError(
+      `Event ${sequence} is missing from its archive file. Restore the file from a backup.`,
+    );
   return partsIn(text);
 }

@@ -163,7 +163,10 @@ export async function positionOf(
   if (event) return event.sequence;
   if ((await logCuts(ctx.store, ctx.scope)).length > 0)
     return resolvePosition(ctx, { sequence: null, generation: null });
-  throw invalidField('after', 'not_found', { why: 'No event has this id.' });
+  throw invalidField('after', 'not_found', {
+    why: 'No event has this id.',
+    fix: 'Use the id or sequence of an event of this workspace.',
+  });
 }
 
 /** Returns null for an event id. @throws ApiError invalid_cursor */

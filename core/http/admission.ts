@@ -66,17 +66,17 @@ function admitToScope(route: Route, scope: string, principal: Principal): Narrow
   if (!narrowing)
     throw new ApiError(
       'insufficient_scope',
-      `This operation needs the scope ${scope}, which ${holderOf(principal, scope)} does not have.`,
+      `This operation needs the scope ${scope}, which ${holderOf(principal, scope)} does not have. Use a token with the scope, or ask an admin to grant it.`,
     );
   if (narrowing.own && route.rows !== 'member')
     throw new ApiError(
       'insufficient_scope',
-      `This operation needs the whole scope ${scope}; it is limited to the member's own objects.`,
+      `This operation needs the whole scope ${scope}, which is limited to the member's own objects. Ask an admin for the whole scope.`,
     );
   if (narrowing.teams !== null && route.rows !== 'team')
     throw new ApiError(
       'insufficient_scope',
-      `This operation needs the whole scope ${scope}; it is limited to ${inTeams(narrowing)}.`,
+      `This operation needs the whole scope ${scope}, which is limited to ${inTeams(narrowing)}. Ask an admin for the whole scope.`,
     );
   return narrowing;
 }
@@ -96,7 +96,7 @@ export function admitToPropose(route: Route, principal: Principal | null): void 
   if (!principal.scopes.has(proposingScope))
     throw new ApiError(
       'insufficient_scope',
-      `A proposal needs the scope ${proposingScope}, which ${holderOf(principal, proposingScope)} does not have.`,
+      `A proposal needs the scope ${proposingScope}, which ${holderOf(principal, proposingScope)} does not have. Use a token with the scope, or ask an admin to grant it.`,
     );
   admitTo({ ...route, scope: readScopeOf(route.scope!) }, principal, {});
 }
@@ -124,7 +124,7 @@ export function requireFields(
 }
 
 function beyond({ scope }: Route, fields: readonly string[], what: string): ApiError {
-  const message = `${scope} is narrowed to the fields ${fields.join(', ')}; ${what}.`;
+  const message = `${scope} is narrowed to the fields ${fields.join(', ')}; ${what}. Ask an admin for the whole scope.`;
   return new ApiError('insufficient_scope', message);
 }
 
@@ -144,8 +144,7 @@ function requireReadable(route: Route, fields: readonly string[], query: unknown
           .map((one) => one.replace(/^-/, ''))
       : [name];
   });
-  if (!showsObjects(route))
-    throw beyond(route, fields, `${route.name} returns more than fields, and needs the whole scope`);
+  if (!showsObjects(route)) throw beyond(route, fields, `${route.name} returns more than fields`);
   const outside = requestedFields.find((name) => !fields.includes(name) && !anyCaller.includes(name));
   if (outside === undefined) return;
   const what = narrowable([route], route.scope ?? '').fields.includes(outside)
@@ -170,7 +169,7 @@ export async function requireAlso(
   if (first !== undefined)
     throw new ApiError(
       'insufficient_scope',
-      `This operation also needs ${also.words}; ${holderOf(principal, first)} does not have ${missing.join(', ')}.`,
+      `This operation also needs ${also.words}; ${holderOf(principal, first)} does not have ${missing.join(', ')}. Use a token with these scopes, or ask an admin to grant them.`,
     );
 }
 
@@ -185,7 +184,7 @@ export function requireRows({ scope }: Pick<Route, 'scope'>, ctx: Context, { cha
   if (!changes.every((change) => change.isOfTeams?.(ids) ?? false))
     throw new ApiError(
       'insufficient_scope',
-      `${scope} is limited to ${inTeams(narrowing)}; this request writes to other teams.`,
+      `${scope} is limited to ${inTeams(narrowing)}; this request writes to other teams. Ask an admin for the whole scope.`,
     );
 }
 

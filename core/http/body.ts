@@ -98,7 +98,7 @@ export function createBodies(fairQueue: LoopQueue, coder: Pick<Coder, 'decode'>)
       }
     },
     take(billingAccount, received, limits, check) {
-      if (received === undefined) throw malformed('The body is not valid JSON.');
+      if (received === undefined) throw malformed('The body is missing. Send a JSON value.');
       const { value, bytes } = takeJson(received, limits);
       const taken = (release: () => void): ReadBody => {
         check(value);

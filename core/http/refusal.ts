@@ -21,7 +21,7 @@ export function refusalOf(log: Log, { requestId, method, path }: RequestIdentity
   log('error', 'request failed', { requestId, method, path: path(), error: errorForLog(error) });
   return new ApiError(
     'internal_error',
-    'The server failed to process the request. The request id identifies the failure in the log.',
+    'The server failed to process the request. Give the request id to the administrator, who can find the failure in the log.',
   );
 }
 

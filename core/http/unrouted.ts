@@ -29,7 +29,7 @@ export function createUnrouted(routes: readonly Pick<Route, 'method' | 'path'>[]
     const meant = meantBy(segmentsOf(path), known);
     return new ApiError(
       'not_found',
-      `There is no route ${method} ${displayPath(path)}.${meant ? ` Did you mean ${wordsOf(meant, method)}?` : ''}`,
+      `There is no route ${method} ${displayPath(path)}.${meant ? ` Did you mean ${wordsOf(meant, method)}?` : ' See /docs for all routes.'}`,
     );
   };
 }

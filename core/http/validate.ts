@@ -104,14 +104,15 @@ function requireShortLists(lists: Lists, value: unknown, path: string): void {
 /** @param areAll false if there may be more errors */
 function refusalOf(all: readonly ErrorDetail[], areAll: boolean): ApiError {
   const [first] = all;
-  if (!first) return new ApiError('validation_failed', 'The request is not valid.');
+  if (!first)
+    return new ApiError('validation_failed', 'The request is not valid. Compare it with the API reference.');
   // A value that breaks several rules counts once.
   const fields = [...new Set(all.map(({ path }) => path))];
   const reportedFields = new Set(fields.slice(0, fieldsMax));
   const count = `${areAll && reportedFields.size === fields.length ? '' : 'at least '}${fields.length - 1}`;
   const more = count === '0' ? '' : ` (and ${count} more)`;
   const why = first.issue === 'required' ? 'This field is required. ' : '';
-  const message = `${first.path || 'body'}: ${why}${first.fix ?? 'The value has the wrong format.'}${more}`;
+  const message = `${first.path || 'body'}: ${why}${first.fix ?? 'The value has the wrong format. Use the format in the API reference.'}${more}`;
   return new ApiError('validation_failed', message, {
     details: all.filter(({ path }) => reportedFields.has(path)),
   });
@@ -264,7 +265,7 @@ function unknownFix({ instancePath, schemaPath }: SchemaError, schema: TSchema):
   const name = pathOf(instancePath.slice(instancePath.lastIndexOf('/')));
   const isList = 'filter' in properties && 'limit' in properties;
   const filtered = isList ? ' To filter by anything else, use the parameter `filter`.' : '';
-  return `Remove it; this operation does not accept it.${didYouMean(name, Object.keys(properties))}${filtered}`;
+  return `Remove this name; the operation does not accept it.${didYouMean(name, Object.keys(properties))}${filtered}`;
 }
 
 function schemaAt(schema: unknown, schemaPath: string): unknown {

@@ -83,10 +83,13 @@ export function createValues({
     queryOf: ({ query }) => (query ? textsOf(query) : noQuery),
     bringsBody: ({ body }) => body !== undefined,
     fileOf() {
-      throw new ApiError('forbidden', 'Files can be sent only over HTTP.');
+      throw new ApiError('forbidden', 'Files can be sent only over HTTP. Send the file with the REST API.');
     },
     rawRequestOf() {
-      throw new ApiError('forbidden', 'This operation is available only over HTTP.');
+      throw new ApiError(
+        'forbidden',
+        'This operation is available only over HTTP. Call it with the REST API.',
+      );
     },
     readBody: ({ body }, _, billingAccount, limits, check) =>
       bodies.take(billingAccount, body, limits, check),
@@ -148,6 +151,9 @@ function outcomeOf<T>(take: Take<T>, exchange: Exchange, answer: HandlerAnswer):
     }
     case 'raw':
     case 'stream':
-      throw new ApiError('forbidden', 'This operation is available only over HTTP.');
+      throw new ApiError(
+        'forbidden',
+        'This operation is available only over HTTP. Call it with the REST API.',
+      );
   }
 }

@@ -55,7 +55,11 @@ export function createWrite(
     const { ids, created: generatedIds } = recordingIds(ctx.ids, origin.ids);
     const names = createResolvedNames();
     const set = await plan({ ...ctx, ids, resolved: names.note });
-    if (set.ops && !staged.takesOps) throw new ApiError('forbidden', 'Plugins cannot call this operation.');
+    if (set.ops && !staged.takesOps)
+      throw new ApiError(
+        'forbidden',
+        'Plugins cannot call this operation. Call it with the key or session of a member.',
+      );
     const requestedWrite = { operation: route.name, input: names.withIds(input), ids: generatedIds };
     staged.add(set.changes, requestedWrite, set.ops);
     return answerOf(set, hidePending(set.body));
@@ -133,7 +137,7 @@ function proposing(
     if (set.beforeCommit ?? set.afterCommit)
       throw new ApiError(
         'forbidden',
-        `${name} cannot be proposed: it has effects other than changes of objects.`,
+        `${name} cannot be proposed: it has effects other than changes of objects. Omit the header Tatami-Mode, or ask a person to perform the operation.`,
       );
     const requestedWrite = { operation: name, input: names.withIds(input), ids: generatedIds };
     return propose(now, { ...requestedWrite, changes: set.changes, ops: set.ops ?? [] }, sinceMs);

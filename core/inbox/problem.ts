@@ -22,11 +22,12 @@ const texts = {
   key: {
     title: 'Secrets cannot be decrypted',
     message:
-      'The server runs without its master key: webhooks are not signed or sent, and secrets cannot be read.',
+      'The server runs without its master key: webhooks are not signed or sent, and secrets cannot be read. The server administrator must restore the key.',
   },
   plugins: {
     title: 'Plugins are not running',
-    message: 'The plugin sandbox does not work. Events for plugins are queued and run once it works again.',
+    message:
+      'The plugin sandbox does not work, and the server administrator must repair it. Events for plugins are queued and run once it works again.',
   },
   backup: {
     title: 'No recent backup',

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { checkCron, nextRunMs } from './cron.ts';
 
-const tooOften = 'A schedule may run at most every five minutes.';
+const tooOften = 'A schedule may run at most every five minutes. Use a longer interval.';
 
 test.each([
   ['* * * * *', undefined],
@@ -33,7 +33,7 @@ test('an invalid schedule, or one that never runs, is rejected with its reason',
     'This schedule never runs, because its date does not exist. Choose another day or month.',
   );
   expect(checkCron('* * * *', undefined)).toContain('five cron fields');
-  expect(checkCron('61 * * * *', undefined)).toContain('Invalid cron expression');
+  expect(checkCron('61 * * * *', undefined)).toContain('The cron expression is invalid');
   expect(checkCron('0 3 * * *', 'Mars/Olympus')).toContain('Unknown time zone Mars/Olympus');
 });
 

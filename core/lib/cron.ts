@@ -16,10 +16,10 @@ export function checkCron(expression: string, tz: string | undefined): string | 
     if (!new Cron(expression, { timezone: tz ?? 'UTC' }).nextRun(lookedAtFrom))
       return 'This schedule never runs, because its date does not exist. Choose another day or month.';
     return shortestMinutes(minutes, hours) < everyMinutesMin
-      ? 'A schedule may run at most every five minutes.'
+      ? 'A schedule may run at most every five minutes. Use a longer interval.'
       : null;
   } catch (error) {
-    return `Invalid cron expression: ${error instanceof Error ? error.message : String(error)}`;
+    return `The cron expression is invalid (${error instanceof Error ? error.message : String(error)}). Use five fields, such as "0 3 * * *".`;
   }
 }
 

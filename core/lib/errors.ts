@@ -2,29 +2,45 @@
 
 /** One entry per public error code. `retry` is true if sending the same request again can succeed. */
 export const errorCodes = {
-  malformed_request: { status: 400, retry: false, text: 'The request could not be parsed.' },
+  malformed_request: {
+    status: 400,
+    retry: false,
+    text: 'The request could not be parsed. Correct its syntax.',
+  },
   invalid_cursor: {
     status: 400,
     retry: false,
-    text: 'The cursor was not issued for this list, or was altered.',
+    text: 'The cursor was not issued for this list, or was altered. Start again without `after`.',
   },
-  unauthorized: { status: 401, retry: false, text: 'The request has no valid access token.' },
+  unauthorized: {
+    status: 401,
+    retry: false,
+    text: 'The request has no valid access token. Send one in the header Authorization.',
+  },
   insufficient_scope: {
     status: 403,
     retry: false,
-    text: 'The token lacks the scope that this operation needs.',
+    text: 'The token lacks the scope that this operation needs. Use a token with the scope.',
   },
-  forbidden: { status: 403, retry: false, text: 'The caller is not allowed to perform this operation.' },
+  forbidden: {
+    status: 403,
+    retry: false,
+    text: 'The caller is not allowed to perform this operation; see the message for what is needed.',
+  },
   not_found: {
     status: 404,
     retry: false,
-    text: 'The resource does not exist, or the caller may not see it.',
+    text: 'The resource does not exist, or the caller may not see it. Check the id and the rights of the caller.',
   },
-  method_not_allowed: { status: 405, retry: false, text: 'The path exists, but not with this method.' },
+  method_not_allowed: {
+    status: 405,
+    retry: false,
+    text: 'The path exists, but not with this method. Use a method from the header Allow.',
+  },
   request_timeout: {
     status: 408,
     retry: true,
-    text: 'The file arrived more slowly than 1 KiB/s over 10 s.',
+    text: 'The file arrived more slowly than 1 KiB/s over 10 s. Send it again over a faster connection.',
   },
   conflict: {
     status: 409,
@@ -39,17 +55,29 @@ export const errorCodes = {
   transition_not_allowed: {
     status: 409,
     retry: false,
-    text: 'The workflow of the team does not allow this transition.',
+    text: 'The workflow of the team does not allow this transition. Use a state that the details list.',
   },
   idempotency_in_progress: {
     status: 409,
     retry: true,
-    text: 'A request with this idempotency key is still running.',
+    text: 'A request with this idempotency key is still running. Send it again later with the same key.',
   },
-  precondition_failed: { status: 412, retry: false, text: 'The resource is no longer at the given version.' },
-  payload_too_large: { status: 413, retry: false, text: 'The request body is larger than allowed.' },
+  precondition_failed: {
+    status: 412,
+    retry: false,
+    text: 'The resource is no longer at the given version. Read it again, then retry.',
+  },
+  payload_too_large: {
+    status: 413,
+    retry: false,
+    text: 'The request body is larger than allowed. Send less data.',
+  },
   unsupported_media_type: { status: 415, retry: false, text: 'The body must be application/json.' },
-  range_not_satisfiable: { status: 416, retry: false, text: 'The range starts after the end of the file.' },
+  range_not_satisfiable: {
+    status: 416,
+    retry: false,
+    text: 'The range starts after the end of the file. Request a range within the file.',
+  },
   validation_failed: { status: 422, retry: false, text: 'The request is invalid; see details.' },
   budget_exceeded: {
     status: 422,
@@ -59,7 +87,7 @@ export const errorCodes = {
   idempotency_key_reused: {
     status: 422,
     retry: false,
-    text: 'The idempotency key was used with a different body or parameter.',
+    text: 'The idempotency key was used with a different body or parameter. Use a new key for a new request.',
   },
   rate_limited: { status: 429, retry: true, text: 'Too many requests; wait for Retry-After seconds.' },
   quota_exceeded: {
@@ -67,9 +95,21 @@ export const errorCodes = {
     retry: true,
     text: 'The daily quota is used up; wait for Retry-After seconds.',
   },
-  internal_error: { status: 500, retry: true, text: 'Internal server error.' },
-  unavailable: { status: 503, retry: true, text: 'The service is temporarily unavailable.' },
-  storage_full: { status: 507, retry: true, text: 'The disk is full; reads still work.' },
+  internal_error: {
+    status: 500,
+    retry: true,
+    text: 'The server failed to process the request. Send it again later.',
+  },
+  unavailable: {
+    status: 503,
+    retry: true,
+    text: 'The service is temporarily unavailable. Send the request again later.',
+  },
+  storage_full: {
+    status: 507,
+    retry: true,
+    text: 'The disk is full; reads still work. Free disk space, then send writes again.',
+  },
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;

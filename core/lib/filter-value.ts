@@ -47,7 +47,10 @@ function readWord({ values, aliases, pattern }: PlainField, input: unknown, path
   if (values && !values.includes(value))
     throw invalidField(path, 'invalid_enum', `Use one of ${values.join(', ')}.${didYouMean(input, values)}`);
   if (pattern !== undefined && !matcherOf(pattern).test(value))
-    throw invalidField(path, 'invalid_format', { why: 'This is not a valid id.' });
+    throw invalidField(path, 'invalid_format', {
+      why: 'The value is not a valid id.',
+      fix: 'Use an id as the API returns it.',
+    });
   return value;
 }
 

@@ -198,7 +198,7 @@ function parseCondition(reading: Reading, name: string, value: unknown, path: st
   if (!field && isUnseen(reading, name)) return withoutValue(value);
   if (!field) {
     const { of } = reading;
-    const why = of === undefined ? `Unknown field ${name}.` : `${of} events have no field ${name}.`;
+    const why = of === undefined ? `There is no field ${name}.` : `${of} events have no field ${name}.`;
     const names = Object.keys(fields);
     // A list of filters is never a value, so a misspelled `and` or `or` is more likely.
     const isOfWord = Array.isArray(value) && value.some(isObject);
@@ -215,7 +215,7 @@ function parseCondition(reading: Reading, name: string, value: unknown, path: st
     const parse = Object.hasOwn(tests, test) ? tests[test] : undefined;
     if (!parse) {
       const known = Object.keys(tests);
-      throw unknownName(here, test, `Unknown operator ${test}.`, { known, alike: known });
+      throw unknownName(here, test, `There is no operator ${test}.`, { known, alike: known });
     }
     return parse(reading, condition, operand, here);
   });

@@ -35,7 +35,8 @@ function taken(copying: Copying, value: unknown, depth: number): unknown {
       requireText(copying, value);
       return value;
     case 'number':
-      if (!Number.isFinite(value)) throw malformed(`The number ${value} is out of range.`);
+      if (!Number.isFinite(value))
+        throw malformed(`The number ${value} is out of range. Send a finite number.`);
       count(copying, String(value).length);
       // JSON has no minus zero.
       return value === 0 ? 0 : value;
@@ -49,20 +50,24 @@ function taken(copying: Copying, value: unknown, depth: number): unknown {
       }
       return takenWhole(copying, value, depth + 1);
     default:
-      throw malformed(`A body cannot contain a value of type ${typeof value}.`);
+      throw malformed(
+        `A body cannot contain a value of type ${typeof value}. Convert the value to JSON first.`,
+      );
   }
 }
 
 function takenWhole(copying: Copying, whole: object, depth: number): unknown {
-  if (depth > jsonDepthMax) throw malformed(`The body is nested deeper than ${jsonDepthMax} levels.`);
+  if (depth > jsonDepthMax)
+    throw malformed(`The body is nested deeper than ${jsonDepthMax} levels. Send a flatter structure.`);
   countPart(copying);
   if (Array.isArray(whole)) return takenList(copying, whole, depth);
-  if (!isPlain(whole)) throw malformed('A body cannot contain an object that is not plain.');
+  if (!isPlain(whole))
+    throw malformed('A body cannot contain an object that is not plain. Convert the object to JSON first.');
   const copy: Record<string, unknown> = {};
   let properties = 0;
   for (const [name, value] of Object.entries(whole)) {
     if (value === undefined) continue;
-    if (name === '__proto__') throw malformed('A property may not be named __proto__.');
+    if (name === '__proto__') throw malformed('A property may not be named __proto__. Rename the property.');
     countPart(copying);
     requireText(copying, name);
     // Counts the colon, and the comma or opening brace.
@@ -86,8 +91,9 @@ function takenList(copying: Copying, items: readonly unknown[], depth: number): 
 
 function requireText(copying: Copying, text: string): void {
   count(copying, Buffer.byteLength(text) + 2);
-  if (!text.isWellFormed()) throw malformed('A string contains an unpaired surrogate.');
-  if (text.includes('\0')) throw malformed('A string contains the character U+0000.');
+  if (!text.isWellFormed())
+    throw malformed('A string contains an unpaired surrogate. Send well-formed Unicode.');
+  if (text.includes('\0')) throw malformed('A string contains the character U+0000. Remove the character.');
 }
 
 function count(copying: Copying, bytes: number): void {

@@ -24,7 +24,9 @@ export function parseJson(text: string, partsMax: number = jsonPartsMax): unknow
 /** Returns an error with the position of the fault but without the input, which may contain a secret. */
 function notJson(text: string): ApiError {
   const fault = findJsonFault(text);
-  const where = fault ? `: expected ${fault.expected} at ${positionText(text, fault.at)}.` : '.';
+  const where = fault
+    ? `: expected ${fault.expected} at ${positionText(text, fault.at)}.`
+    : '. Correct its syntax.';
   return malformed(`The body is not valid JSON${where}`);
 }
 

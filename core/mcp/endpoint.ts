@@ -101,8 +101,8 @@ export function createMcp(options: McpOptions): Mcp {
   return {
     routes: [
       routeOf('POST', 'send', 'Send a message (Model Context Protocol)'),
-      routeOf('GET', 'listen', 'Not supported (status 405): use POST to open streams'),
-      routeOf('DELETE', 'end', 'Not supported (status 405): there are no sessions'),
+      routeOf('GET', 'listen', 'Refuse a GET request (status 405); POST opens streams'),
+      routeOf('DELETE', 'end', 'Refuse to end a session (status 405); there are no sessions'),
     ],
     stop() {
       decisions.stop();

@@ -127,7 +127,10 @@ async function projectMeant(agent: Agent, nameOrId: string): Promise<Json> {
   const found = data.find(({ name }) => foldName(String(name)) === foldName(nameOrId));
   if (found) return found;
   const names = data.map(({ name }) => String(name));
-  throw new ApiError('not_found', `There is no project ${nameOrId}.${didYouMean(nameOrId, names)}`);
+  throw new ApiError(
+    'not_found',
+    `There is no project ${nameOrId}.${didYouMean(nameOrId, names)} Give the name or id of a project.`,
+  );
 }
 
 export const listedPrompts = prompts.map(({ name, title, description, arguments: args }) => ({
@@ -141,13 +144,11 @@ const warning =
 /** @throws Refused, ApiError not_found, validation_failed */
 export async function getPrompt(agent: Agent, name: string, args: Readonly<Record<string, string>>) {
   const prompt = prompts.find((one) => one.name === name);
-  if (!prompt) throw new ApiError('not_found', `There is no prompt ${name}.`);
+  if (!prompt)
+    throw new ApiError('not_found', `There is no prompt ${name}. Use a prompt that prompts/list returns.`);
   const missing = prompt.arguments.find((one) => one.required && !args[one.name]);
   if (missing)
-    throw new ApiError(
-      'validation_failed',
-      `The argument ${missing.name} is required: ${missing.description}`,
-    );
+    throw new ApiError('validation_failed', `Give the argument ${missing.name}: ${missing.description}`);
   const { task, brought } = await prompt.make(agent, args);
   return {
     description: prompt.description,

@@ -81,7 +81,10 @@ function protocolError(
   const refusal = error instanceof Refused ? error.error : error;
   if (!(refusal instanceof ApiError)) {
     log('error', 'MCP request failed', { method, error: errorForLog(error) });
-    return new ProtocolError(ProtocolErrorCode.InternalError, 'Internal server error. Try again later.');
+    return new ProtocolError(
+      ProtocolErrorCode.InternalError,
+      'The server failed to process the request. Try again later.',
+    );
   }
   const { code, message, details } = refusal;
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message, { code, details });
@@ -97,7 +100,10 @@ async function callTool(
 ): Promise<ToolAnswer | Sdk.InputRequiredResult> {
   const { ProtocolError, ProtocolErrorCode } = serving.sdk;
   if (serving.tools.scopesOf(name) === null)
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name}.`);
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `There is no tool ${name}. Use a tool that tools/list returns.`,
+    );
   const state = ctx.mcpReq.requestState<string>();
   if (typeof state === 'string') return decidedSince(serving, agent, state, isClosed(ctx) ? {} : args);
   if (secondsOf(args) === 0 || !opensPages(ctx, serving.sdk)) return serving.tools.call(name, args, agent);

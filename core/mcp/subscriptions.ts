@@ -67,7 +67,10 @@ export function createSubscriptions(options: {
       if (!mayConnect(there, { tokenId, memberId: memberOf(reader.principal) }))
         throw tooManyConnections('subscriptions');
       if (uris.length > urisMax)
-        throw new ApiError('validation_failed', `A subscription can contain at most ${urisMax} resources.`);
+        throw new ApiError(
+          'validation_failed',
+          `A subscription can contain at most ${urisMax} resources. Use several subscriptions.`,
+        );
       const stream = new Stream(
         reader,
         uris.flatMap((uri) => watched(uri) ?? []),

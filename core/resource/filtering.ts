@@ -255,6 +255,6 @@ function unknown(ctx: Context, { path, field, way, input }: Mention): Error {
   const meant = didYouMean(input, [...words, ...names]);
   return invalidField(path, 'not_found', {
     why: `There is no ${field.to.name} ${input}.`,
-    fix: `Name an existing one.${meant}${types}`,
+    fix: `Name an existing ${field.to.name}.${meant}${types}`,
   });
 }

@@ -94,5 +94,8 @@ export function idByName(
   const ids = property === 'id' || entries.has(name) ? [name] : idsByName(entries, property, name);
   const known = ids.map((id) => entries.get(id)).find((entry) => entry && !entry.removed);
   if (known) return known.id;
-  throw invalidField(path, 'not_found', { why: `There is no ${to.name} ${String(value)}.` });
+  throw invalidField(path, 'not_found', {
+    why: `There is no ${to.name} ${String(value)}.`,
+    fix: `Name an existing ${to.name}.`,
+  });
 }

@@ -175,6 +175,6 @@ function rename(
 function bothNamesSent(path: string, of: string): ApiError {
   return invalidField(path, 'conflict', {
     why: `This is another name for ${of}, which is also given.`,
-    fix: 'Remove one of the two.',
+    fix: `Remove this field or ${of}.`,
   });
 }

@@ -206,7 +206,7 @@ function unknown(ctx: Naming, to: NamedTarget, name: string, path: string, searc
     listed.length > 0 && listed.length <= listedMax
       ? `Use one of ${listed.join(', ')}, or an id.`
       : isAllowed
-        ? `Use one that GET ${listPathOf(to)} lists.`
+        ? `Use an object that GET ${listPathOf(to)} lists.`
         : `Give an id: names need the scope ${readScopeOf(to)}.`;
   return invalidField(path, 'not_found', {
     // The given text is not repeated, because it may be a secret that was pasted by mistake.

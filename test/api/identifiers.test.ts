@@ -88,6 +88,6 @@ test('a parent is given by its identifier, also in bulk', async () => {
   const missing = await app.call('PATCH', '/api/v1/issues/ENG-1', { parentId: 'ENG-99' });
   expect([missing.status, missing.json.error.details[0]]).toEqual([
     422,
-    { path: 'parentId', issue: 'not_found' },
+    { path: 'parentId', issue: 'not_found', fix: 'Use the id or identifier of an existing issue.' },
   ]);
 });

@@ -122,7 +122,9 @@ test('lists, filters, cursors and the feed contain nothing of another workspace'
   ] as const) {
     const { json } = await call('GET', `/api/v1/issues?${name}=${value}`);
     expect(json.error.details).toMatchObject([{ path: name, issue: 'not_found' }]);
-    expect(json.error.message).toEndWith(` ${value}. Name an existing one.`);
+    expect(json.error.message).toEndWith(
+      ` ${value}. Name an existing ${name === 'assignee' ? 'member' : name}.`,
+    );
   }
   for (const path of [
     '/issues',

@@ -89,7 +89,9 @@ test('an imported number is stored, is in the event, and never equals that of an
     const { status, json } = await make('x', { team: 'NUM', ...more });
     return status === 201 ? json.identifier : json.error.details;
   };
-  const taken = [{ path: 'number', issue: 'already_exists', fix: expect.stringMatching(/^Leave it out: /) }];
+  const taken = [
+    { path: 'number', issue: 'already_exists', fix: expect.stringMatching(/^Leave the number out: /) },
+  ];
   const after = await app.lastSequence();
   expect(await number({ number: 12 })).toBe('NUM-12');
   const { json: events } = await app.call('GET', `/api/v1/events?after=${after}`);

@@ -121,7 +121,7 @@ test('a missing team is refused by key and by id', async () => {
   const noId = team.id.replace(/^./, (first) => (first === '0' ? '1' : '0'));
   for (const [name, why] of [
     ['NONE', 'There is no such team. Use one of ENG, or an id.'],
-    [noId, `There is no team ${noId}.`],
+    [noId, `There is no team ${noId}. Name an existing team.`],
   ]) {
     expect((await call('GET', `/teams/${name}`)).status).toBe(404);
     expect(wrong(await call('POST', '/boards', { name: 'B', team: name }))).toEqual([

@@ -105,7 +105,7 @@ test('a path without a route is answered with the most similar route', async () 
   ] as const) {
     const { status, json } = await app.call(method, path);
     const displayPath = path.replace(/x{1000,}/, '…');
-    const ends = meant === null ? '' : ` Did you mean ${meant}?`;
+    const ends = meant === null ? ' See /docs for all routes.' : ` Did you mean ${meant}?`;
     expect([status, json.error.message]).toEqual([404, `There is no route ${method} ${displayPath}.${ends}`]);
   }
 });

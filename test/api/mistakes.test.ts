@@ -38,7 +38,7 @@ test('broken JSON is refused with the line, the column and the syntax that JSON 
   const filter = encodeURIComponent('{"priority":');
   const { json } = await app.call('GET', `${v1}/issues?filter=${filter}`);
   expect(json.error.message).toContain(
-    'filter: This is not valid JSON: expected a value at line 1, column 13.',
+    'filter: The filter is not valid JSON: expected a value at line 1, column 13.',
   );
 });
 

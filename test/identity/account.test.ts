@@ -23,7 +23,7 @@ describe('the account page', () => {
     expect((await save(moved)).to).toBe('/sign-in/again?to=%2Faccount');
     expect((await visitor.get('/sign-in/again?to=%2Faccount')).text).toContain('Confirm it’s you');
     const wrong = await visitor.post('/sign-in/again', { to: '/account', password: 'wrong' });
-    expect([wrong.status, saidBy(wrong)]).toEqual([422, 'The password is wrong.']);
+    expect([wrong.status, saidBy(wrong)]).toEqual([422, 'The password is wrong. Try again.']);
     expect((await visitor.post('/sign-in/again', { to: '/account', password })).to).toBe('/account');
     expect((await save(moved)).to).toBe('/account?done=profile');
     expect(saidBy(await visitor.get('/account?done=profile'))).toBe('Your profile was saved.');

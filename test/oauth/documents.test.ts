@@ -194,7 +194,7 @@ testTls('a response that is no document is rejected, and no redirect is followed
         new Response(Buffer.from([0x22, 0xe9, 0x22]), { headers: { 'content-type': 'application/json' } }),
       /not JSON|not valid JSON/,
     ],
-    list: [() => json('[]'), /not a JSON object/],
+    list: [() => json('[]'), /must be a JSON object/],
     oversized: [() => json(sent('/bad/oversized', { pad: 'x'.repeat(5_000) })), /larger than 5120/],
   };
   for (const [name, [answer, says]] of Object.entries(cases)) {

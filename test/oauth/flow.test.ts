@@ -80,7 +80,8 @@ test('denying a request sends the app back with access_denied and nothing else',
   );
   expect(Object.fromEntries(back.searchParams)).toEqual({
     error: 'access_denied',
-    error_description: 'The person denied the request.',
+    error_description:
+      'The person denied the request. Ask again only if the person wants to allow the access.',
     state: 'st',
     iss: app.url,
   });

@@ -147,16 +147,16 @@ test('a refused call names the grant, the field or the parameter, with the name 
   const both = `{ 'issues:read': { why: 'test' }, 'comments:read': { why: 'test' } }`;
   const only = 'ScopeDenied: issues:read is narrowed to the fields title;';
   expect(await asks(narrowed, `ctx.issues.list({ filter: { priority: 'high' } })`)).toBe(
-    `${only} the parameter filter could reveal other fields.`,
+    `${only} the parameter filter could reveal other fields. Ask an admin for the whole scope.`,
   );
   expect(await asks(narrowed, `ctx.issues.list({ sort: 'priority' })`)).toBe(
-    `${only} this request reads the field priority.`,
+    `${only} this request reads the field priority. Ask an admin for the whole scope.`,
   );
   expect(await asks(narrowed, 'ctx.relations.list(data.id)')).toBe(
-    `${only} relations.list returns more than fields, and needs the whole scope.`,
+    `${only} relations.list returns more than fields. Ask an admin for the whole scope.`,
   );
   expect(await asks(both, 'ctx.comments.list(data.id)', ['issues:read'])).toBe(
-    "ScopeDenied: This operation needs the scope comments:read, which the plugin's grant does not have.",
+    "ScopeDenied: This operation needs the scope comments:read, which the plugin's grant does not have. Use a token with the scope, or ask an admin to grant it.",
   );
   expect(await asks(both, `ctx.issues.get('iss_00000000000000000000000002')`)).toBe(
     'NotFound: The object does not exist, or the plugin cannot see it. Check the id and the scopes granted to the plugin.',

@@ -116,7 +116,7 @@ test('members and guests can call the operations of their table, and the errors 
       if (!isGranted)
         expect([route.name, message]).toEqual([
           route.name,
-          `This operation needs the scope ${route.scope}, which the role ${role} of Ana does not have.`,
+          `This operation needs the scope ${route.scope}, which the role ${role} of Ana does not have. Use a token with the scope, or ask an admin to grant it.`,
         ]);
     }
   }

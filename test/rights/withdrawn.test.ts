@@ -179,7 +179,7 @@ test('a signed-in person has the current rights of the role on each request', as
   expect(await mayList()).toBe('yes');
   await app.call('PATCH', `${v1}/members/${member.id}`, { role: 'guest' });
   expect(await mayList()).toBe(
-    'This operation needs the scope plugins:read, which the role guest of Mia does not have.',
+    'This operation needs the scope plugins:read, which the role guest of Mia does not have. Use a token with the scope, or ask an admin to grant it.',
   );
   await app.call('DELETE', `${v1}/members/${member.id}`);
   expect(await mayList()).toBeNull();

@@ -47,7 +47,8 @@ export const ErrorResponse = namedSchema(
 /** Example messages for codes whose default text is rarely what callers read. */
 const said: Readonly<Partial<Record<ErrorCode, { message: string; details?: readonly JsonObject[] }>>> = {
   insufficient_scope: {
-    message: 'This operation needs the scope issues:write, which the token does not have.',
+    message:
+      'This operation needs the scope issues:write, which the token does not have. Use a token with the scope, or ask an admin to grant it.',
   },
   validation_failed: {
     message: 'priority: Use one of none, low, medium, high, urgent.',

@@ -22,7 +22,7 @@ export function passwordSection({ services: { store } }: Pick<PasswordOptions, '
     says: {
       password:
         'Your password was changed and all other sessions have ended. Apps keep their access; “Sign out everywhere” revokes it.',
-      'password-old': 'The current password is wrong. Nothing was changed.',
+      'password-old': 'The current password is wrong, so nothing was changed. Enter it again.',
       'password-wait': 'Too many failed attempts. Try again in a few minutes.',
       'password-weak': `Choose a password of ${passwordMin} to ${passwordMax} characters that is hard to guess, such as a few random words.`,
     },

@@ -82,7 +82,7 @@ const ApiKeyRolled = namedSchema(
     ...minted,
     previous: Closed(
       { id: idOf(apiKey.id), expiresAt: nullable(time), revokedAt: nullable(time) },
-      { description: 'Old key, with the time at which the key ends.' },
+      { description: 'Old key, with its new `expiresAt` or `revokedAt`.' },
     ),
   }),
 );

@@ -35,7 +35,7 @@ export const apiKey = defineContract({
       unlogged: true,
       doc: 'Time of the last request with the key, up to a minute late; null if never used.',
     }),
-    replacedBy: string(idOf('key', 'Successor created when the key was rolled; null if it was not.'), {
+    replacedBy: string(idOf('key', 'Successor of the key; null if the key was not rolled.'), {
       nullable: true,
       write: 'never',
     }),

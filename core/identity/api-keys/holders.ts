@@ -23,10 +23,13 @@ export async function requireHolder(ctx: Context, memberId: string): Promise<voi
   if (!isAdmin(caller))
     throw new ApiError(
       'forbidden',
-      'Only an admin or an owner can create, roll or revoke the keys of another member.',
+      'Only an admin or an owner can create, roll or revoke the keys of another member. Ask one of them.',
     );
   if (holder?.role === 'owner' && caller?.role !== 'owner')
-    throw new ApiError('forbidden', 'Only an owner can create, roll or revoke the keys of an owner.');
+    throw new ApiError(
+      'forbidden',
+      'Only an owner can create, roll or revoke the keys of an owner. Ask an owner.',
+    );
 }
 
 /**

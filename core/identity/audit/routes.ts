@@ -31,7 +31,7 @@ const AuditEntry = namedSchema(
           previousSecretLastSucceededAt: Type.Optional(
             nullable({
               ...time,
-              description: 'Time of the last successful delivery that the previous secret had signed.',
+              description: 'Time of the last successful delivery signed with the previous secret.',
             }),
           ),
         },

@@ -42,7 +42,10 @@ async function requireVisible(ctx: Context, { memberId }: Grant): Promise<void> 
 
 function requireOwnOfApp({ authority: { actor } }: Context, { clientId, memberId }: Grant): void {
   if (actor.kind !== 'app' || (actor.id === clientId && actor.memberId === memberId)) return;
-  throw new ApiError('forbidden', 'An app can change and revoke only its own grant.');
+  throw new ApiError(
+    'forbidden',
+    'An app can change and revoke only its own grant. Use a session or an API key for other grants.',
+  );
 }
 
 async function findLive(ctx: Context, id: string): Promise<Grant> {

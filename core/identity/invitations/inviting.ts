@@ -21,7 +21,7 @@ const Invitation = namedSchema(
       description:
         'Invitation link, shown only in this response. Any person who opens it can sign up as the member.',
     }),
-    expiresAt: described(time, 'Time until which the link works, once.'),
+    expiresAt: described(time, 'Time at which the link expires. The link works once.'),
     sentTo: nullable(
       Type.String({
         description:

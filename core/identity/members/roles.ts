@@ -71,7 +71,7 @@ export async function requireMayChange(
   const isHigher = (member: Pick<Member, 'role'> | null) =>
     member !== null && roles.indexOf(member.role) > roles.indexOf(caller.role);
   if (isHigher(before) || isHigher(after))
-    throw new ApiError('forbidden', 'Only an owner can add, change or remove an owner.');
+    throw new ApiError('forbidden', 'Only an owner can add, change or remove an owner. Ask an owner.');
   requireSeatScopes(ctx, before, after);
 }
 

@@ -39,7 +39,7 @@ function faultOfText(text: string): Wrong | null {
   if (!/^[\x21-\x7e]+$/.test(text) || /[\\"<>^`{|}]/.test(text))
     return {
       why: 'The URI contains characters that a URI cannot have.',
-      fix: 'Use percent-encoding for them.',
+      fix: 'Use percent-encoding for these characters.',
     };
   if (text.includes('*'))
     return { why: 'Wildcards are not supported.', fix: 'Give each redirect URI in full.' };

@@ -32,7 +32,10 @@ export async function requireRegistrar(ctx: Context): Promise<void> {
   if (ctx.authority.actor.kind === 'app')
     throw new ApiError('forbidden', 'An app cannot register or change apps. Use a session or an API key.');
   if (!isAdmin(await callingMember(ctx)))
-    throw new ApiError('forbidden', 'Only an admin or an owner can register and change OAuth apps.');
+    throw new ApiError(
+      'forbidden',
+      'Only an admin or an owner can register and change OAuth apps. Ask one of them.',
+    );
 }
 
 type PublicAppFields = Pick<OAuthApp, 'name' | 'homepage' | 'redirectUris'>;

@@ -57,7 +57,7 @@ export function createAdding(
         'conflict',
         outcome.reason === 'lost_race'
           ? `You have ${passkeysMax} passkeys, which is the maximum. Remove one first.`
-          : 'This passkey was added already.',
+          : 'This passkey was added already. Use it to sign in, or add another one.',
       );
     },
   };

@@ -105,7 +105,7 @@ function addRoutes(options: PasskeyPages): Route[] {
       async ({ form_token: formToken, credential, name }, request) => {
         const who = await requireSignedIn(sessions, request, formToken);
         await ceremoniesOf(options).add(who, request.headers, credential, nameOf(name));
-        noticeOf(services, who.email, 'A passkey was added, which is enough to sign in.');
+        noticeOf(services, who.email, 'A passkey was added and can now be used to sign in.');
         return { body: { to: `${baseUrl}/account?done=passkey-added` } };
       },
     ),

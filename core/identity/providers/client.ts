@@ -141,7 +141,7 @@ function fetchBy(egress: Pick<Egress, 'send'>): CustomFetch {
       ...(signal ? { signal } : {}),
     });
     if (truncated)
-      throw new Error(`The answer of ${new URL(url).host} is longer than ${responseBytesMax} bytes.`);
+      throw new Error(`The response of ${new URL(url).host} is longer than ${responseBytesMax} bytes.`);
     return new Response(new Uint8Array(bytes), { status, headers: answered });
   };
 }

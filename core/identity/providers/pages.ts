@@ -33,7 +33,7 @@ export function outsideSection(providers: Offered, links: Links): AccountSection
       linked: 'The accounts are linked. You can now sign in with either.',
       unlinked: 'The accounts are no longer linked.',
       'linked-last':
-        'This is the only way to sign in to your account. Set a password or add a passkey first.',
+        'This linked account is the only way to sign in to your account. Set a password or add a passkey first.',
     },
     async html(who) {
       const linked = await links.of(who.accountId);

@@ -30,7 +30,7 @@ export interface SignInPages {
   readonly waysIn: readonly WayIn[];
 }
 
-const wrong = 'The e-mail address or password is wrong.';
+const wrong = 'The e-mail address or password is wrong. Try again, or reset your password.';
 
 export function signInRoutes(options: SignInPages): Route[] {
   const { services, sessions, signIn } = options;
@@ -98,7 +98,8 @@ async function proveAgain(options: SignInPages, request: RawRequest): Promise<Ra
   const account = await accountById(store, who.accountId);
   if (!account) return leadToSignIn(baseUrl, to);
   const { isRight, waitSeconds } = await signIn.checkOf(request, account, passwordOf(form));
-  if (!isRight) return againPage(options, who, { to, ...refusalOf(waitSeconds, 'The password is wrong.') });
+  if (!isRight)
+    return againPage(options, who, { to, ...refusalOf(waitSeconds, 'The password is wrong. Try again.') });
   await sessions.prove(who.sessionId);
   return leadTo(baseUrl, to);
 }

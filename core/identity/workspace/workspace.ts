@@ -57,7 +57,7 @@ async function requireMayGuard(ctx: Context): Promise<void> {
   if (ctx.authority.actor.kind !== 'app' && isAdmin(await callingMember(ctx))) return;
   throw new ApiError(
     'forbidden',
-    'Only an owner or an admin can change guarded actions, and not through an app.',
+    'Only an owner or an admin can change guarded actions, and not through an app. Use a session or an API key of one of them.',
   );
 }
 

@@ -56,10 +56,10 @@ export function parseAllowList(entries: readonly string[]): Cidr[] {
 /** Judges one literal address or one DNS answer, for one port. */
 export function judgeAddress(text: string, port: number, policy: AddressPolicy): Verdict {
   const parsed = parseAddress(text);
-  if (parsed === undefined) return { refused: 'something that is not a plain IP address' };
+  if (parsed === undefined) return { refused: 'something that is not a plain IP address; use another host' };
   const address = parsed.toString();
   if (port === policy.ownPort() && isOwnAddress(parsed, policy)) {
-    return { refused: "this server's own listening port" };
+    return { refused: "this server's own listening port; use another address" };
   }
   const opened = isOpened(parsed, policy.allow);
   if (!opened && !isPublic(parsed)) {

@@ -228,7 +228,7 @@ test('a host that never completes the handshake is cut off at the connect timeou
   expect([error.code, error.sent, error.message]).toEqual([
     'timeout',
     false,
-    'No connection within 5000 ms.',
+    'The receiver accepted no connection within 5000 ms. Check that it is reachable.',
   ]);
   expect(timers.running.size).toBe(0);
 });

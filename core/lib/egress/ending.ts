@@ -21,9 +21,16 @@ export function startEnding(
     ending.reason = reason;
     ending.listener?.(reason);
   };
-  const onAbort = (): void => end(new EgressError('aborted', 'The request was canceled.'));
+  const onAbort = (): void =>
+    end(new EgressError('aborted', 'The request was canceled. Send it again if it is still needed.'));
   const stopTimer = startTimer(
-    () => end(new EgressError('timeout', `No complete response within ${totalTimeoutMs} ms.`)),
+    () =>
+      end(
+        new EgressError(
+          'timeout',
+          `The receiver sent no complete response within ${totalTimeoutMs} ms. Make the receiver respond faster.`,
+        ),
+      ),
     totalTimeoutMs,
   );
   const ending: ExchangeEnding & { reason: EgressError | null } = {
@@ -64,7 +71,13 @@ export async function within<T>(
   let stop = (): void => {};
   const late = new Promise<never>((_resolve, reject) => {
     stop = startTimer(
-      () => reject(new EgressError('timeout', `DNS did not respond for ${host} within ${limitMs} ms.`)),
+      () =>
+        reject(
+          new EgressError(
+            'timeout',
+            `DNS did not respond for ${host} within ${limitMs} ms. Check the host name, and the DNS server of Tatami.`,
+          ),
+        ),
       limitMs,
     );
   });

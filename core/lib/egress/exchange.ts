@@ -43,7 +43,13 @@ export function exchange(pool: Pool, startTimer: StartTimer, input: EgressExchan
     const stopConnectTimer = connected
       ? nothing
       : startTimer(
-          () => fail(new EgressError('timeout', `No connection within ${connectTimeoutMs} ms.`)),
+          () =>
+            fail(
+              new EgressError(
+                'timeout',
+                `The receiver accepted no connection within ${connectTimeoutMs} ms. Check that it is reachable.`,
+              ),
+            ),
           connectTimeoutMs,
         );
     ending.listener = (reason) => fail(asSent(reason, connected));
@@ -92,19 +98,36 @@ export function connected(
 
 function translate(error: unknown, connected: boolean): EgressError {
   if (error instanceof SwitchedProtocols)
-    return new EgressError('protocol', 'The receiver switched protocols instead of responding.', {
-      sent: true,
-      cause: error,
-    });
+    return new EgressError(
+      'protocol',
+      'The receiver switched protocols instead of responding. Make it respond with HTTP/1.1.',
+      {
+        sent: true,
+        cause: error,
+      },
+    );
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const reason = error instanceof Error ? error.message : String(error);
   const options = { sent: connected, cause: error };
   if (code.startsWith('HPE_')) {
-    return new EgressError('protocol', `The receiver's response is not HTTP/1.1: ${reason}.`, options);
+    return new EgressError(
+      'protocol',
+      `The receiver's response is not HTTP/1.1: ${reason}. Check the URL.`,
+      options,
+    );
   }
-  if (TLS_ERROR.test(code)) return new EgressError('tls', `TLS failed: ${tlsReason(reason)}.`, options);
+  if (TLS_ERROR.test(code))
+    return new EgressError(
+      'tls',
+      `TLS failed: ${tlsReason(reason)}. Check the certificate and the TLS settings of the receiver.`,
+      options,
+    );
   const what = connected ? 'The connection broke before the response was complete' : 'The connection failed';
-  return new EgressError('connect', `${what}: ${reason}.`, options);
+  return new EgressError(
+    'connect',
+    `${what}: ${reason}. Check that the receiver is running and reachable.`,
+    options,
+  );
 }
 
 /** Makes OpenSSL's error names readable: `error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER`. */

@@ -38,9 +38,9 @@ async function resolveName(resolve: Resolve, host: string): Promise<readonly { a
   try {
     answers = await resolve(host);
   } catch (cause) {
-    throw new EgressError('dns', `${host} cannot be resolved.`, { cause });
+    throw new EgressError('dns', `${host} cannot be resolved. Check the host name.`, { cause });
   }
-  if (answers.length === 0) throw new EgressError('dns', `${host} has no address.`);
+  if (answers.length === 0) throw new EgressError('dns', `${host} has no address. Check the host name.`);
   return answers;
 }
 

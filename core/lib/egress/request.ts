@@ -38,8 +38,11 @@ export function requestBytes(request: {
   const { method, target, body = '' } = request;
   const bodyBytes = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
   if (bodyBytes > REQUEST_BODY_BYTES_MAX)
-    throw new EgressError('too_large', `The request body exceeds ${REQUEST_BODY_BYTES_MAX} bytes.`);
-  if (!TOKEN.test(method)) throw bad(`${JSON.stringify(method)} is not a method`);
+    throw new EgressError(
+      'too_large',
+      `The request body exceeds ${REQUEST_BODY_BYTES_MAX} bytes. Send less data.`,
+    );
+  if (!TOKEN.test(method)) throw bad(`${JSON.stringify(method)} is not a method; use one such as POST`);
   let head = `${method} ${target.path} HTTP/1.1\r\nHost: ${target.authority}\r\n${checkedHeaders(request.headers)}`;
   head += 'Accept-Encoding: identity\r\nConnection: keep-alive\r\n';
   if (bodyBytes > 0 || (method !== 'GET' && method !== 'HEAD')) head += `Content-Length: ${bodyBytes}\r\n`;
@@ -60,8 +63,9 @@ function checkedName(name: string): string {
   const known = passed.get(name);
   if (known !== undefined) return known;
   const key = name.toLowerCase();
-  if (!TOKEN.test(name)) throw bad(`${JSON.stringify(name)} is not a header name`);
-  if (OURS.has(key)) throw bad(`header ${key} is set by Tatami and cannot be chosen`);
+  if (!TOKEN.test(name))
+    throw bad(`${JSON.stringify(name)} is not a header name; use letters, digits and hyphens`);
+  if (OURS.has(key)) throw bad(`header ${key} is set by Tatami; leave it out`);
   passed.set(name, key);
   return key;
 }
@@ -71,12 +75,13 @@ function checkedHeaders(requested: Record<string, string>): string {
   let lines = '';
   for (const [name, value] of Object.entries(requested)) {
     const key = checkedName(name);
-    if (!FIELD_VALUE.test(value)) throw bad(`header ${key} contains line breaks or non-ASCII characters`);
-    if (seen.has(key)) throw bad(`header ${key} is given twice`);
+    if (!FIELD_VALUE.test(value))
+      throw bad(`header ${key} contains line breaks or non-ASCII characters; encode its value`);
+    if (seen.has(key)) throw bad(`header ${key} is given twice; give it once`);
     seen.add(key);
     lines += `${name}: ${value}\r\n`;
   }
-  if (lines.length > HEADER_BYTES_MAX) throw bad(`headers exceed ${HEADER_BYTES_MAX} bytes`);
+  if (lines.length > HEADER_BYTES_MAX) throw bad(`headers exceed ${HEADER_BYTES_MAX} bytes; send fewer`);
   return lines;
 }
 

@@ -52,7 +52,7 @@ export async function sendTo(
       if (isLast || ending.reason || !isConnectFailure(error)) throw error;
     }
   }
-  throw new EgressError('dns', `${target.host} has no address.`);
+  throw new EgressError('dns', `${target.host} has no address. Check the host name.`);
 }
 
 /** Connects to the first permitted address without sending a request. @throws EgressError */
@@ -62,7 +62,7 @@ export async function reach(
   ending: ExchangeEnding,
 ): Promise<void> {
   const [first] = await untilEnded(Promise.resolve(findPermitted(target)), ending);
-  if (!first) throw new EgressError('dns', `${target.host} has no address.`);
+  if (!first) throw new EgressError('dns', `${target.host} has no address. Check the host name.`);
   await connected(pool, target, first.address, ending);
 }
 

@@ -86,7 +86,7 @@ function getCycle(routeOf: RouteOf): Tool {
     operations: ['cycles.get', 'issues.list'],
     input: Closed({
       id: Type.Optional(nameOf(cycle)),
-      team: Type.Optional(Type.String({ ...teamKey, description: 'The key of a team, instead of `id`.' })),
+      team: Type.Optional(Type.String({ ...teamKey, description: 'Key of the team, instead of `id`.' })),
     }),
     output: Closed({
       cycle: routeOf('cycles.get').responses[200]!,

@@ -49,7 +49,8 @@ export function createTools(
     async call(name, args, agent) {
       try {
         const entry = byName.get(name);
-        if (!entry) throw new ApiError('not_found', `There is no tool ${name}.`);
+        if (!entry)
+          throw new ApiError('not_found', `There is no tool ${name}. Use a tool that tools/list returns.`);
         entry.check(args);
         const answer = await entry.tool.call({ agent, args, decisions });
         return {

@@ -144,7 +144,10 @@ function clientOf(id: string, { status, headers, body, truncated }: EgressRespon
     throw refused(`The client metadata URL returned status ${status}. Return 200 without a redirect.`);
   if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(headers['content-type'] ?? ''))
     throw refused('The client metadata document is not JSON. Send it as application/json.');
-  if (truncated) throw refused(`The client metadata document is larger than ${documentBytesMax} bytes.`);
+  if (truncated)
+    throw refused(
+      `The client metadata document is larger than ${documentBytesMax} bytes. Shorten the document.`,
+    );
   const metadata = parse(body);
   if (metadata.client_id !== id)
     throw refused('The client_id in the client metadata document differs from its URL. Make them equal.');
@@ -163,7 +166,7 @@ function parse(body: Uint8Array): Readonly<Record<string, unknown>> {
   } catch (cause) {
     throw refused('The client metadata document is not valid JSON. Correct its syntax.', cause);
   }
-  throw refused('The client metadata document is not a JSON object.');
+  throw refused('The client metadata document must be a JSON object.');
 }
 
 /**

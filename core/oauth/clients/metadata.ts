@@ -58,7 +58,7 @@ function readGrantTypes({
     );
   const wanted = answers === undefined ? [] : listOf('response_types', answers);
   if (wanted.some((answer) => answer !== 'code'))
-    throw refused('response_types: only ["code"] is supported.');
+    throw refused('response_types: give ["code"], the only supported value.');
   return types;
 }
 

@@ -75,7 +75,11 @@ async function readBody(request: RawRequest): Promise<unknown> {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown;
   } catch (cause) {
-    throw new ClientRefused('invalid_client_metadata', 'The body is not valid JSON.', cause);
+    throw new ClientRefused(
+      'invalid_client_metadata',
+      'The body is not valid JSON. Correct its syntax.',
+      cause,
+    );
   }
 }
 
@@ -87,7 +91,8 @@ function tokenOf({ headers }: RawRequest): string {
 const refusedToken: RawAnswer = {
   ...json(401, {
     error: 'invalid_token',
-    error_description: 'The registration access token is invalid for this client.',
+    error_description:
+      'The registration access token is invalid for this client. Use the token from the registration response.',
   }),
   headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
 };

@@ -14,10 +14,13 @@ export const over = card(
   { status: 410 },
 );
 
-export const denied: Decision = { error: 'access_denied', why: 'The person denied the request.' };
+export const denied: Decision = {
+  error: 'access_denied',
+  why: 'The person denied the request. Ask again only if the person wants to allow the access.',
+};
 export const noneOffered: Decision = {
   error: 'invalid_scope',
-  why: `No requested scope is supported. Request some of: ${offeredScopes.join(' ')}`,
+  why: `No requested scope is supported. Request some of: ${offeredScopes.join(' ')}.`,
 };
 
 export function withoutPage(without: 'seat' | 'client'): RawAnswer {
@@ -30,7 +33,11 @@ export function withoutPage(without: 'seat' | 'client'): RawAnswer {
         </p>`,
         { status: 403 },
       )
-    : card('This app was removed', html`<p>The app no longer exists. It got no access.</p>`, {
-        status: 410,
-      });
+    : card(
+        'This app was removed',
+        html`<p>The app no longer exists and got no access. Contact its developer.</p>`,
+        {
+          status: 410,
+        },
+      );
 }

@@ -114,7 +114,9 @@ function tokenAdapter(kind: string, { tokens, grants, nowMs, forget }: Shelves):
       if (await tokens.consume(token)) return;
       const stored = await tokens.find(kind, token);
       if (stored?.grant) await grants.revoke(stored.grant);
-      throw new InvalidGrant('the token or code was used by another request at the same time');
+      throw new InvalidGrant(
+        'the token or code was used by another request at the same time; start a new authorization',
+      );
     },
     async destroy(token) {
       await tokens.remove(token);

@@ -119,15 +119,25 @@ function policyOf({ isSignedIn }: ConfigurationOptions): ReturnType<typeof base>
   policy.add(
     new Prompt(
       { name: 'login', requestable: true },
-      new Check('signed_in', 'nobody is signed in', 'login_required', async (ctx) => {
-        return isOpen(ctx) && !(await isSignedIn(new Headers({ cookie: ctx.get('cookie') })));
-      }),
+      new Check(
+        'signed_in',
+        'nobody is signed in; send the request without prompt=none',
+        'login_required',
+        async (ctx) => {
+          return isOpen(ctx) && !(await isSignedIn(new Headers({ cookie: ctx.get('cookie') })));
+        },
+      ),
     ),
   );
   policy.add(
     new Prompt(
       { name: 'consent', requestable: true },
-      new Check('asked', 'the member has to consent', 'interaction_required', isOpen),
+      new Check(
+        'asked',
+        'the member has to consent; send the request without prompt=none',
+        'interaction_required',
+        isOpen,
+      ),
     ),
   );
   policy.add(new Prompt({ name: 'select_account', requestable: true }));

@@ -114,7 +114,10 @@ async function find(
 ): Promise<VisibleProposal> {
   const call = callerOf(options);
   const route = options.app().route('proposals.get');
-  let refusal = new ApiError('not_found', 'There is no proposal with this id in your workspaces.');
+  let refusal = new ApiError(
+    'not_found',
+    'There is no proposal with this id in your workspaces. Check the link, or sign in with another account.',
+  );
   for (const seat of seats) {
     const principal = await options.sessions.principal(who, seat.workspaceId);
     if (!principal) continue;

@@ -45,7 +45,10 @@ function requireOwnOfGuest(
 ): void {
   const isGuest = visibleTeams !== null && actor.kind !== 'plugin';
   if (isGuest && creatorId !== (actor.memberId ?? actor.id))
-    throw new ApiError('forbidden', 'Guests can delete only their own attachments.');
+    throw new ApiError(
+      'forbidden',
+      'Guests can delete only their own attachments. Ask a member to delete this one.',
+    );
 }
 
 /** Fields in which links and files differ. */

@@ -54,7 +54,7 @@ export const attachmentModel: EntityModel<Attachment, EntityResponse<typeof atta
             'A deleted file cannot be restored, because its content is deleted as well. Upload it again.',
           );
         const issue = await issueModel.find(ctx, deleted.issueId);
-        if (!issue) throw new ApiError('not_found', 'The issue was deleted.');
+        if (!issue) throw new ApiError('not_found', 'The issue was deleted. Restore the issue first.');
         return withIssueEvents(issue, attachmentModel.update(deleted, { deletedAt: null }, ctx.nowMs())!);
       },
       team: {

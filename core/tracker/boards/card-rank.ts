@@ -33,7 +33,10 @@ export function requestedPosition({ sort }: Board, move: Move): OrderPosition | 
 export async function findVisibleIssue(ctx: Context, at: string, name: string): Promise<Issue> {
   const match = await issueModel.find(withIssueVisibility(ctx), name);
   if (match && match.deletedAt === null) return match;
-  throw invalidField(at, 'not_found', { why: `There is no issue ${name}.` });
+  throw invalidField(at, 'not_found', {
+    why: `There is no issue ${name}.`,
+    fix: 'Use the id or identifier of an existing issue.',
+  });
 }
 
 /** Returns the rank of a card on the board, or in the given cell; null if the card is not there. */

@@ -116,7 +116,10 @@ function cellOf(
   const column = columnMeant(ctx, resolved, key, 'column');
   if (!resolved.lanes) {
     if (laneKey === undefined) return { column, lane: null };
-    throw invalidField('lane', 'conflict', { why: 'The board has no swimlanes.', fix: 'Leave it out.' });
+    throw invalidField('lane', 'conflict', {
+      why: 'The board has no swimlanes.',
+      fix: 'Leave the lane out.',
+    });
   }
   if (laneKey === undefined) return { column, lane: laneOf(resolved, issue) };
   const lane =

@@ -91,7 +91,10 @@ const rules: Rules<typeof comment, Comment> = {
       : { mentionIds: mentionsIn(body, ctx.directory), editedAt: ctx.nowMs() },
   check(ctx, after, before) {
     if (before && !isAuthor(ctx, after))
-      throw new ApiError('forbidden', 'Only the author of a comment can change it.');
+      throw new ApiError(
+        'forbidden',
+        'Only the author of a comment can change it. Add a comment of your own instead.',
+      );
   },
 };
 const plain = plainOperations(comment, commentModel, rules);
@@ -155,7 +158,7 @@ async function requireModerator(ctx: Context, current: Comment): Promise<void> {
   if (isAuthor(ctx, current) || isAdmin(await callingMember(ctx))) return;
   throw new ApiError(
     'forbidden',
-    'Only the author of a comment, an admin or an owner can delete or restore it.',
+    'Only the author of a comment, an admin or an owner can delete or restore it. Ask one of them.',
   );
 }
 
@@ -167,6 +170,7 @@ async function threadOf(ctx: Context, issueId: string, parentId: string | null):
   if (!parent || !isThere)
     throw invalidField('parentId', 'not_found', {
       why: `There is no comment ${parentId} on this issue.`,
+      fix: 'Use the id of a comment on the issue.',
     });
   return parent.parentId ?? parent.id;
 }

@@ -18,7 +18,7 @@ export const cycle = defineContract({
       max: 120,
       default: '',
       filter: true,
-      doc: 'Name of the cycle; default `Cycle <number>`.',
+      doc: 'Name of the cycle; `Cycle <number>` if none was given.',
     }),
     description: markdown({ max: 65_536, default: '', doc: 'Goal of the cycle.' }),
     team: referenceBy(team, 'key', {

@@ -76,7 +76,10 @@ export const cycles = defineResource(cycle, cycleModel, {
     async delete(ctx, id, ifMatch) {
       const current = await getEntity(ctx, cycleModel, id);
       if (current.status !== 'upcoming')
-        throw new ApiError('conflict', 'Only an upcoming cycle can be deleted.');
+        throw new ApiError(
+          'conflict',
+          'Only an upcoming cycle can be deleted. Complete an active cycle instead.',
+        );
       if (await ctx.store.readOne(ctx.scope, issueIn, { id }))
         throw new ApiError('conflict', 'This cycle has issues. Move them first.');
       return removed(ctx, cycleModel, current, ifMatch);
@@ -146,7 +149,7 @@ function requireOpen(before: Cycle, after: Omit<Cycle, 'version'>): void {
   if (path !== null)
     throw invalidField(path, 'conflict', {
       why: `This field cannot change, because the cycle is ${before.status}.`,
-      fix: 'Leave it out.',
+      fix: 'Leave the field out.',
     });
 }
 

@@ -42,7 +42,7 @@ function checkOptions({ type, options }: Omit<Field, 'version'>, before: Field |
       ? invalidField('options', 'required', 'Give at least one option.')
       : invalidField('options', 'conflict', {
           why: `A ${type} field has no options.`,
-          fix: 'Leave them out.',
+          fix: 'Leave the options out.',
         });
   for (const name of ['value', 'name'] as const) {
     const seen = new Set<string>();
@@ -51,7 +51,7 @@ function checkOptions({ type, options }: Omit<Field, 'version'>, before: Field |
       if (seen.has(folded))
         throw invalidField(`options.${index}.${name}`, 'already_exists', {
           why: `Another option has the ${name} ${option[name]}.`,
-          fix: 'Use another one.',
+          fix: `Use another ${name}.`,
         });
       seen.add(folded);
     }
@@ -60,6 +60,6 @@ function checkOptions({ type, options }: Omit<Field, 'version'>, before: Field |
   if (missing)
     throw invalidField('options', 'conflict', {
       why: `The option ${missing.value} is missing, but issues may have it.`,
-      fix: 'Add it to the list, with "archived": true if it should no longer be chosen.',
+      fix: 'Add the option to the list, with "archived": true if it should no longer be chosen.',
     });
 }

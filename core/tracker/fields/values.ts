@@ -156,7 +156,7 @@ function readValue(reading: Reading): FieldValue {
   if (field.archived && JSON.stringify(value) !== JSON.stringify(before))
     throw invalidField(path, 'conflict', {
       why: 'The field is archived.',
-      fix: 'Leave it out, or give null.',
+      fix: 'Leave the field out, or give null.',
     });
   return value;
 }
@@ -240,7 +240,10 @@ function readOption({ ctx, field, before }: Reading, input: string, path: string
   }
   throw invalidField(path, 'invalid_enum', {
     why: option ? `The option ${option.value} is archived.` : `There is no option ${input}.`,
-    fix: `Choose from ${open.join(', ') || 'none: all are archived'}.${didYouMean(input, called)}`,
+    fix:
+      open.length === 0
+        ? 'Leave the field out: all its options are archived.'
+        : `Choose from ${open.join(', ')}.${didYouMean(input, called)}`,
   });
 }
 

@@ -313,7 +313,7 @@ function requireNoRelations(query: IssueQuery): void {
     throw invalidField(
       relationFilter,
       'conflict',
-      'Leave it out: lists with asOf cannot be filtered by relations.',
+      'Leave this parameter out: lists with asOf cannot be filtered by relations.',
     );
 }
 
@@ -323,6 +323,10 @@ function shapeOf(
   query: { readonly fields?: string; readonly expand?: string; readonly include?: string },
 ) {
   if (query.expand !== undefined)
-    throw invalidField('expand', 'conflict', 'Leave it out: expand cannot be combined with asOf.');
+    throw invalidField(
+      'expand',
+      'conflict',
+      'Leave this parameter out: expand cannot be combined with asOf.',
+    );
   return readShape(ctx, query);
 }

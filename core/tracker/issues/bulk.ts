@@ -84,7 +84,7 @@ function refusalOf(view: View, refused: readonly Refused[], of: number): ApiErro
   });
   return new ApiError(
     first.code,
-    `${refused.length} of ${of} issues cannot be changed in this way, so none was changed.`,
+    `${refused.length} of ${of} issues cannot be changed in this way, so none was changed. Correct the request, or leave out the issues in the details.`,
     {
       details,
     },

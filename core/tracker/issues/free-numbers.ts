@@ -38,7 +38,7 @@ export async function requireFreeNumbers(
     const name = `${directory.teams.get(teamId)?.key ?? ''}-${number}`;
     const isFree = !called.has(at) && !seen.has(name);
     seen.add(name);
-    const fix = `Leave it out: ${name} is or was the identifier of another issue.`;
+    const fix = `Leave the number out: ${name} is or was the identifier of another issue.`;
     return isFree ? [] : [{ path, issue: 'already_exists', fix }];
   });
   const [first] = details;

@@ -12,5 +12,6 @@ export function requireTeamOf({ directory, visibleTeams }: Context, identifier: 
   if (!team || (visibleTeams !== null && !visibleTeams.has(team.id)))
     throw invalidField(path, 'not_found', {
       why: `There is no issue ${identifier}, because the team does not exist.`,
+      fix: 'Use the identifier of an existing issue.',
     });
 }

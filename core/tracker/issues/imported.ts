@@ -108,7 +108,7 @@ export function importedTimes(
     if (!typesWith[name].some((one) => one === type))
       throw invalidField(`${at}${name}`, 'conflict', {
         why: `The state of the issue is of type ${type}.`,
-        fix: `Leave it out, or give a state of type ${typesWith[name].join(', ')}.`,
+        fix: `Leave the time out, or give a state of type ${typesWith[name].join(', ')}.`,
       });
     return pastTime(requested, nowMs(), `${at}${name}`);
   };
@@ -148,6 +148,10 @@ function pastTime(requested: string, now: number, path: string): number {
 
 function memberOf({ directory }: Context, id: string, path: string): Creator {
   const entry = directory.members.get(id);
-  if (!entry) throw invalidField(path, 'not_found', { why: `There is no member ${id}.` });
+  if (!entry)
+    throw invalidField(path, 'not_found', {
+      why: `There is no member ${id}.`,
+      fix: 'Use the id of a member.',
+    });
   return { creatorKind: 'user', creatorId: id, creatorName: entry.name };
 }

@@ -112,7 +112,7 @@ function treeIn(text: string): unknown {
     // The position of a syntax error is useful only in text that looks like an object.
     const fault = text.trimStart().startsWith('{') ? findJsonFault(text) : null;
     if (!fault) throw invalidField('filter', 'invalid_format', fix);
-    const why = `This is not valid JSON: expected ${fault.expected} at ${positionText(text, fault.at)}.`;
+    const why = `The filter is not valid JSON: expected ${fault.expected} at ${positionText(text, fault.at)}.`;
     throw invalidField('filter', 'invalid_format', { why, fix });
   }
 }

@@ -44,7 +44,7 @@ export function labelsAfter(
   if (after.size > labelsMax)
     throw invalidField(`${at}addLabels`, 'too_long', {
       why: `An issue has at most ${labelsMax} labels.`,
-      fix: 'Remove others in the same request.',
+      fix: 'Remove other labels in the same request.',
     });
   return [...after].sort();
 }
@@ -66,7 +66,7 @@ export function resolveLabels(
     if (known && among.has(known)) return id;
     throw invalidField(`${at}.${index}`, 'not_found', {
       why: `There is no label ${wanted}${among.words}.`,
-      ...(at.endsWith('removeLabels') ? {} : { fix: 'Create it first.' }),
+      ...(at.endsWith('removeLabels') ? {} : { fix: 'Create the label first.' }),
     });
   });
   return [...new Set(ids)];

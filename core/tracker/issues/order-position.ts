@@ -51,7 +51,7 @@ export function readPosition(
   if (second !== undefined)
     throw invalidField(second, 'conflict', {
       why: `${at} already sets the position.`,
-      fix: `Leave out one of the two.`,
+      fix: `Leave out ${at} or ${second}.`,
     });
   if (at === 'position') return { at, position: { by: input.position! } };
   const other = input[at]!;

@@ -20,7 +20,10 @@ export async function purgeIssue(ctx: Context, id: string, ifMatch: number | nul
   if (!issue) throw notFound();
   requirePerson(ctx, 'purge issues');
   if (!isAdmin(await callingMember(ctx)))
-    throw new ApiError('forbidden', 'Only owners and admins of the workspace can purge issues.');
+    throw new ApiError(
+      'forbidden',
+      'Only owners and admins of the workspace can purge issues. Ask one of them.',
+    );
   requireVersion(issue, ifMatch);
   if (issue.deletedAt === null)
     throw new ApiError('conflict', 'Delete the issue first. A purged issue cannot be restored.');

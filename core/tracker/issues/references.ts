@@ -37,7 +37,7 @@ export function teamOf(
   if (teams.some((team) => team.id !== teams[0]!.id))
     throw invalidField(`${at}${requested.at(-1)}`, 'conflict', {
       why: `This team is not the team of ${first}.`,
-      fix: `Leave one of the two out.`,
+      fix: `Leave ${first} or ${requested.at(-1)!} out.`,
     });
   return teams[0]!;
 }
@@ -116,7 +116,10 @@ async function resolveParent(
   if (parentId === null) return { parentId: null, parentPlace: null, subOrder: null };
   const parent = await issueModel.find(ctx, parentId);
   if (!parent || parent.deletedAt !== null)
-    throw invalidField(`${at}parentId`, 'not_found', { why: `There is no issue ${parentId}.` });
+    throw invalidField(`${at}parentId`, 'not_found', {
+      why: `There is no issue ${parentId}.`,
+      fix: 'Use the id or identifier of an existing issue.',
+    });
   let above: string | null = parent.id;
   for (let depth = 0; above !== null; depth++) {
     if (above === issue?.id)

@@ -27,11 +27,14 @@ export function requireMayChange(ctx: Context, { teamId }: Issue, fields: readon
   if (ctx.scopes.has(writing) || !narrowing) return;
   const key = ctx.directory.teams.get(teamId)?.key ?? '';
   if (narrowing.teams !== null && !narrowing.teams.includes(key))
-    throw new ApiError('insufficient_scope', `The scope ${writing} is not granted in the team ${key}.`);
+    throw new ApiError(
+      'insufficient_scope',
+      `The scope ${writing} is not granted in the team ${key}. Ask an admin for the whole scope.`,
+    );
   const outside = narrowing.fields && fields.find((name) => !narrowing.fields!.includes(name));
   if (outside != null)
     throw new ApiError(
       'insufficient_scope',
-      `The scope ${writing} is narrowed to the fields ${narrowing.fields!.join(', ')}; this request writes ${outside}.`,
+      `The scope ${writing} is narrowed to the fields ${narrowing.fields!.join(', ')}; this request writes ${outside}. Leave the field out, or ask an admin for the whole scope.`,
     );
 }

@@ -57,7 +57,7 @@ export function readShape(
     if (!caller.scopes.has(scopeOfExpanded[name]))
       throw new ApiError(
         'insufficient_scope',
-        `Expanding ${name} needs the scope ${scopeOfExpanded[name]}, which ${holderOf(caller, scopeOfExpanded[name])} does not have.`,
+        `Expanding ${name} needs the scope ${scopeOfExpanded[name]}, which ${holderOf(caller, scopeOfExpanded[name])} does not have. Leave ${name} out of expand, or ask an admin for the scope.`,
       );
   return { fields, expand, include: namesIn(query.include), html: includedHtml(issue, query) };
 }
@@ -69,7 +69,7 @@ function namesIn(list: string | undefined): string[] {
 function requireAmong(parameter: string, names: readonly string[], known: readonly string[]): void {
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const fix = `Unknown field ${unknown}.${didYouMean(unknown, known)} Choose from ${known.join(', ')}.`;
+  const fix = `There is no field ${unknown}.${didYouMean(unknown, known)} Choose from ${known.join(', ')}.`;
   throw invalidField(parameter, 'invalid_enum', fix);
 }
 

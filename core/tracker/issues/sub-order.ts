@@ -108,7 +108,10 @@ async function previousOf(ctx: Context, { id, parentId }: Issue, other: Sibling)
 async function findOther(ctx: Context, { id }: Issue, { by, other }: PositionExtras): Promise<Issue> {
   const match = await issueModel.find(ctx, other);
   if (!match || match.deletedAt !== null || match.id === id)
-    throw invalidField(by, 'not_found', { why: `There is no other issue ${other}.` });
+    throw invalidField(by, 'not_found', {
+      why: `There is no other issue ${other}.`,
+      fix: 'Use the id or identifier of an existing issue.',
+    });
   return match;
 }
 

@@ -49,5 +49,8 @@ export const projectUpdates = defineResource(projectUpdate, updateModel, {
 /** @throws ApiError forbidden */
 function requireAuthor({ actor }: Context, { authorId }: Pick<Update, 'authorId'>): void {
   if (authorId !== (actor.memberId ?? actor.id))
-    throw new ApiError('forbidden', 'Only the author of an update can change or delete it.');
+    throw new ApiError(
+      'forbidden',
+      'Only the author of an update can change or delete it. Post an update of your own instead.',
+    );
 }

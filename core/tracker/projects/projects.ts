@@ -62,6 +62,9 @@ function requireMembers({ directory }: Context, ids: readonly string[], had: rea
   for (const [index, id] of ids.entries()) {
     const member = directory.members.get(id);
     if (!member || (member.removed && !had.includes(id)))
-      throw invalidField(`members.${index}`, 'not_found', { why: `There is no member ${id}.` });
+      throw invalidField(`members.${index}`, 'not_found', {
+        why: `There is no member ${id}.`,
+        fix: 'Use the id of a member.',
+      });
   }
 }

@@ -116,7 +116,7 @@ async function requireCapacity(ctx: Context, subjectId: string, emoji: string): 
   if (groups.length >= emojiMax && !groups.some((group) => group.emoji === emoji))
     throw invalidField('emoji', 'too_big', {
       why: `The issue or comment already has ${emojiMax} different emoji.`,
-      fix: 'Use one of them.',
+      fix: 'Use one of the existing emoji.',
     });
 }
 
@@ -175,7 +175,7 @@ export const reactions = defineResource(reaction, reactionModel, {
       if (!current) throw notFound();
       await getEntity(ctx, issueModel, current.issueId);
       if (current.actorId !== actorIdOf(ctx))
-        throw new ApiError('forbidden', 'Only the author of a reaction can remove it.');
+        throw new ApiError('forbidden', 'Only the author of a reaction can remove it. Ask the author.');
       requireVersion(current, ifMatch);
       return current.deletedAt === null
         ? removed(ctx, reactionModel, current, ifMatch)

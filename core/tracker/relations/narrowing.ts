@@ -53,7 +53,10 @@ export async function relationConditions(ctx: Context, query: RelationQuery): Pr
     if (requested === undefined) continue;
     const other = await issueModel.find(ctx, requested);
     if (!other || other.deletedAt !== null)
-      throw invalidField(name, 'not_found', { why: `There is no issue ${requested}.` });
+      throw invalidField(name, 'not_found', {
+        why: `There is no issue ${requested}.`,
+        fix: 'Use the id or identifier of an existing issue.',
+      });
     conditions.push({ sql: sqlOf[name], params: { [name]: other.id } });
   }
   if (query.hasOpenBlockers !== undefined) {

@@ -168,7 +168,10 @@ async function findWithEnds(ctx: Context, id: string) {
 async function findOther(ctx: Context, issue: Issue, requested: string): Promise<Issue> {
   const other = await issueModel.find(ctx, requested);
   if (!other || other.deletedAt !== null)
-    throw invalidField('issueId', 'not_found', { why: `There is no issue ${requested}.` });
+    throw invalidField('issueId', 'not_found', {
+      why: `There is no issue ${requested}.`,
+      fix: 'Use the id or identifier of an existing issue.',
+    });
   if (other.id === issue.id)
     throw invalidField('issueId', 'conflict', {
       why: 'An issue cannot be related to itself.',
@@ -199,12 +202,12 @@ async function requireNew(ctx: Context, type: RelationType, from: Issue, to: Iss
   if (original)
     throw refused(
       `${nameOf(from, ctx)} is already a duplicate of another issue.`,
-      'Remove that relation first.',
+      'Remove the existing relation first.',
     );
   if (type !== 'relates_to' && (await store.readOne(scope, closesCircle, params)))
     throw refused(
       `${nameOf(to, ctx)} ${type === 'blocks' ? 'blocks' : 'is a duplicate of'} ${nameOf(from, ctx)} already, directly or through other issues.`,
-      'Remove a relation between them first.',
+      'Remove a relation between the issues first.',
     );
 }
 

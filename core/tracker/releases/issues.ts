@@ -21,7 +21,7 @@ export async function addIssues(
   ifMatch: number | null,
 ): Promise<ChangeSet> {
   const current = await getEntity(ctx, releaseModel, id);
-  requireUnpublished(current, 'its issues cannot change');
+  requireUnpublished(current, 'its issues cannot change. Use another release');
   const selected = await selectIssues(
     withIssueVisibility(ctx),
     { ...(requestedIds && { ids: requestedIds }), ...(filter && { filter }) },
@@ -44,7 +44,7 @@ export async function removeIssues(
   ifMatch: number | null,
 ): Promise<ChangeSet> {
   const current = await getEntity(ctx, releaseModel, id);
-  requireUnpublished(current, 'its issues cannot change');
+  requireUnpublished(current, 'its issues cannot change. Use another release');
   const ids = await issueModel.idsOf(ctx, names);
   const gone = new Set(names.map((name) => ids.get(name) ?? name));
   const issueIds = current.issueIds.filter((one) => !gone.has(one));

@@ -23,7 +23,11 @@ const restBytes = 100;
 /** @throws ApiError not_found; conflict if `save` is set and the release is published */
 export async function draftNotes(ctx: Context, id: string, save: boolean): Promise<ChangeSet> {
   const current = await getEntity(ctx, releaseModel, id);
-  if (save) requireUnpublished(current, 'its notes cannot be replaced by a draft');
+  if (save)
+    requireUnpublished(
+      current,
+      'its notes cannot be replaced by a draft. Leave save out, and update the notes instead',
+    );
   const notes = draftOf(await issuesIn(withIssueVisibility(ctx), current.issueIds));
   const { changes } = save ? updated(ctx, releaseModel, current, { notes }, null) : { changes: [] };
   return { changes, body: { notes } };

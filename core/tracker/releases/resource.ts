@@ -18,9 +18,9 @@ export const releases = defineResource(release, releaseModel, {
   }),
   async check(ctx, after, before) {
     if (before && (before.name !== after.name || before.targetDate !== after.targetDate))
-      requireUnpublished(before, 'only its notes can be changed');
+      requireUnpublished(before, 'only its notes can be changed. Leave the other fields out');
     if (before?.tag === after.tag) return;
-    if (before) requireUnpublished(before, 'only its notes can be changed');
+    if (before) requireUnpublished(before, 'only its notes can be changed. Leave the other fields out');
     const { pipelineId, tag } = after;
     if (await ctx.store.readOne(ctx.scope, withTag, { pipelineId, tag }))
       throw invalidField('tag', 'already_exists', {
@@ -31,7 +31,7 @@ export const releases = defineResource(release, releaseModel, {
   operations: {
     async delete(ctx, id, ifMatch) {
       const current = await getEntity(ctx, releaseModel, id);
-      requireUnpublished(current, 'it cannot be deleted');
+      requireUnpublished(current, 'it cannot be deleted. Roll the release back instead');
       return removed(ctx, releaseModel, current, ifMatch);
     },
   },

@@ -15,7 +15,7 @@ export async function moveRelease(
   ifMatch: number | null,
 ): Promise<ChangeSet> {
   const current = await getEntity(ctx, releaseModel, id);
-  requireUnpublished(current, 'its stage cannot change');
+  requireUnpublished(current, 'its stage cannot change. Use another release');
   const stages = stagesOf(ctx, current);
   const at = stages.indexOf(stage);
   if (at < 0)
@@ -35,7 +35,7 @@ export async function moveRelease(
 /** @throws ApiError not_found, conflict */
 export async function publishRelease(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
   const current = await getEntity(ctx, releaseModel, id);
-  requireUnpublished(current, 'it cannot be published again');
+  requireUnpublished(current, 'it cannot be published again. Use another release');
   const stage = stagesOf(ctx, current).at(-1) ?? current.stage;
   return updated(
     ctx,
@@ -58,7 +58,7 @@ export async function rollBackRelease(
     throw new ApiError(
       'conflict',
       current.status === 'rolled_back'
-        ? 'The release was already rolled back.'
+        ? 'The release was already rolled back. Use another release.'
         : 'The release was not published. Only a published release can be rolled back.',
     );
   const patch = { status: 'rolled_back', rolledBackAt: ctx.nowMs(), rollbackReason: reason } as const;

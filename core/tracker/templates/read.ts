@@ -46,7 +46,10 @@ export async function readTemplate(
   const id = isIdOf(template, requested) ? requested : await templateIdByName(ctx, requested, teamId, path);
   const current = await templateModel.find(ctx, id);
   if (!current || current.deletedAt !== null)
-    throw invalidField(path, 'not_found', { why: `There is no template ${id}.` });
+    throw invalidField(path, 'not_found', {
+      why: `There is no template ${id}.`,
+      fix: 'Use a template that GET /api/v1/templates lists.',
+    });
   if (current.teamId !== null && current.teamId !== teamId)
     throw invalidField(path, 'conflict', {
       why: 'The template is for issues of another team.',

@@ -55,7 +55,10 @@ export const views = defineResource(view, viewModel, {
     // A restored view is accepted as it was stored.
     if (after.deletedAt !== null) return;
     if (after.visibility === 'personal' && !isOwn(ctx, after))
-      throw new ApiError('forbidden', 'Only the owner of a view can make it personal.');
+      throw new ApiError(
+        'forbidden',
+        'Only the owner of a view can make it personal. Ask the owner, or create a view of your own.',
+      );
     if (!before || before.filter !== after.filter)
       await issueFiltering.conditions(ctx, [{ tree: after.filter, at: 'filter' }]);
     if (after.sort !== null && after.sort !== before?.sort) issueOrder(after.sort, ctx.directory);
