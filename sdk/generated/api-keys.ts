@@ -25,7 +25,7 @@ export interface ApiKey {
   readonly revokedAt: string | null;
   /** Time of the last request with the key, up to a minute late; null if never used. RFC 3339, UTC. */
   readonly lastUsedAt: string | null;
-  /** Successor created when the key was rolled; null if it was not. */
+  /** Successor of the key; null if the key was not rolled. */
   readonly replacedBy: string | null;
   /** Version of the object, incremented by each change; for `If-Match`. */
   readonly version: number;
@@ -73,7 +73,7 @@ export interface ApiKeyMinted extends ApiKey {
 }
 
 export interface ApiKeyRolled extends ApiKeyMinted {
-  /** Old key, with the time at which the key ends. */
+  /** Old key, with its new `expiresAt` or `revokedAt`. */
   readonly previous: {
     /** An id with the prefix key_. */
     readonly id: string;

@@ -42,7 +42,7 @@ export interface AuditEntry {
     readonly changed: readonly string[];
     /** Time until which deliveries are also signed with the previous secret. RFC 3339, UTC. */
     readonly previousSecretExpiresAt?: string | null;
-    /** Time of the last successful delivery that the previous secret had signed. */
+    /** Time of the last successful delivery signed with the previous secret. */
     readonly previousSecretLastSucceededAt?: string | null;
   } | null;
   /** Id of the request that performed the action. */

@@ -6,7 +6,7 @@ export interface Cycle {
   readonly id: string;
   /** Number of the cycle within its team, from 1. */
   readonly number: number;
-  /** Name of the cycle; default `Cycle <number>`. */
+  /** Name of the cycle; `Cycle <number>` if none was given. */
   readonly name: string;
   /** Goal of the cycle. Markdown. */
   readonly description: string;
@@ -40,7 +40,7 @@ export interface CycleQuery {
   cursor?: string | undefined;
   /** Number of the cycle within its team, from 1. */
   number?: number | undefined;
-  /** Name of the cycle; default `Cycle <number>`. Non-blank text. */
+  /** Name of the cycle; `Cycle <number>` if none was given. Non-blank text. */
   name?: string | undefined;
   /** Key or id of the team. */
   team?: string | undefined;
@@ -56,7 +56,7 @@ export interface CycleQuery {
 
 /** Create a cycle. */
 export interface CycleCreate {
-  /** Name of the cycle; default `Cycle <number>`. Non-blank text. */
+  /** Name of the cycle; `Cycle <number>` if none was given. Non-blank text. */
   name?: string | undefined;
   /** Goal of the cycle. Markdown, up to 65536 characters. */
   description?: string | undefined;
@@ -70,7 +70,7 @@ export interface CycleCreate {
 
 /** Change a cycle. */
 export interface CyclePatch {
-  /** Name of the cycle; default `Cycle <number>`. Non-blank text. */
+  /** Name of the cycle; `Cycle <number>` if none was given. Non-blank text. */
   name?: string | undefined;
   /** Goal of the cycle. Markdown, up to 65536 characters. */
   description?: string | undefined;

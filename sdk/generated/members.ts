@@ -61,7 +61,7 @@ export interface MemberPatch {
 export interface Invitation {
   /** Invitation link, shown only in this response. Any person who opens it can sign up as the member. */
   readonly url: string;
-  /** Time until which the link works, once. RFC 3339, UTC. */
+  /** Time at which the link expires. The link works once. RFC 3339, UTC. */
   readonly expiresAt: string;
   /** Address to which the invitation is mailed; null if the server sends no mail or the member has no address. */
   readonly sentTo: string | null;

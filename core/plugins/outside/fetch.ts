@@ -68,6 +68,8 @@ export interface Outsides {
   secretsFor(scope: Scope, install: Install): SecretsForGuest | undefined;
 }
 
+const noRecordedAnswer =
+  'A simulated run sends no requests, and there is no recorded answer to this one. Handle this error, or run the plugin in another mode.';
 const tooManyFetches = `A run can make at most ${fetchesMax} fetches. Split the work into several runs.`;
 
 export function createOutsides(options: FetchOptions): Outsides {
@@ -96,10 +98,7 @@ export function createOutsides(options: FetchOptions): Outsides {
   const answerOnce = async (of: OutsideOf, key: string, outgoing: Outgoing): Promise<string> => {
     const known = await findJournaled(store, of.scope, key);
     if (known) return known.answer ?? lost(outgoing);
-    if (!of.sends)
-      throw denied(
-        'A simulated run sends no requests, and there is no recorded answer to this one. Handle this error, or run the plugin in another mode.',
-      );
+    if (!of.sends) throw denied(noRecordedAnswer);
     const journal = journalOf({ ...options, scope: of.scope, run: of.run });
     const secrets = of.install.manifest.secrets
       ? await openSecrets(options, of.scope, of.install.id)

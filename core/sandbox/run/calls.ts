@@ -33,6 +33,9 @@ export interface RunCalls {
   onIdle?(): void;
 }
 
+const hostFault =
+  'The host call failed because of an error of the server. Retry it, or check the log of the server.';
+
 export function createRunCalls(options: RunCallsOptions): RunCalls {
   const { nonce, job, sidecar, clock, send } = options;
   /** Bounded by `concurrentCalls` of the run's limits. */
@@ -69,11 +72,7 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
       give(call, op, answered);
     } catch {
       // Details of host errors must not reach the guest.
-      refuse(
-        call,
-        'internal_error',
-        'The host call failed because of an error of the server. Retry it, or check the log of the server.',
-      );
+      refuse(call, 'internal_error', hostFault);
     } finally {
       sidecar.callCapacity.leave(units);
     }
@@ -88,33 +87,35 @@ export function createRunCalls(options: RunCallsOptions): RunCalls {
     },
     take(call, op, args) {
       if (op === 'sleep') return sleep(call, args);
-      const { calls, concurrentCalls } = job.limits;
-      if (++count > calls)
-        return options.stop(
-          failed(
-            'call_budget',
-            `The run made more than ${calls} host calls. Split the work into several runs.`,
-            false,
-          ),
-        );
-      if (open.size >= concurrentCalls)
-        return options.stop(
-          failed(
-            'protocol',
-            `The run made more than ${concurrentCalls} concurrent host calls. Await earlier calls first.`,
-            true,
-          ),
-        );
-      if (!operationPattern.test(op) || args.length > textMaxOf(op)) {
-        const message = `The call ${op.slice(0, 60)} does not exist, or its arguments are too large. Use the calls of ctx, with smaller arguments.`;
-        return refuse(call, 'validation_failed', message);
-      }
+      const exceeded = exceededLimit(++count, open.size, job.limits);
+      if (exceeded) return options.stop(exceeded);
+      if (!operationPattern.test(op) || args.length > textMaxOf(op))
+        return refuse(call, 'validation_failed', noSuchCall(op));
       const answering = answer(call, op, args);
       open.add(answering);
       void answering.finally(() => open.delete(answering));
     },
     answered: () => Promise.allSettled(open),
   };
+}
+
+/** Returns the end of a run whose number of calls, or of open calls, exceeds its limit. */
+function exceededLimit(
+  count: number,
+  open: number,
+  { calls, concurrentCalls }: SandboxJob['limits'],
+): SandboxEnding | undefined {
+  if (count > calls) {
+    const message = `The run made more than ${calls} host calls. Split the work into several runs.`;
+    return failed('call_budget', message, false);
+  }
+  if (open < concurrentCalls) return undefined;
+  const message = `The run made more than ${concurrentCalls} concurrent host calls. Await earlier calls first.`;
+  return failed('protocol', message, true);
+}
+
+function noSuchCall(op: string): string {
+  return `The call ${op.slice(0, 60)} does not exist, or its arguments are too large. Use the calls of ctx, with smaller arguments.`;
 }
 
 function tooLarge(op: string): string {
