@@ -26,8 +26,9 @@ int fdatasync(int file) {
 `;
 
 /**
- * @param folder folder in which the library is written
- * @returns the environment of a process whose syncs take `delayMs` longer; null without a C compiler
+ * Compiles a library that delays `fsync` and `fdatasync`.
+ * @param folder folder to which the library is written
+ * @returns environment variables for a process whose syncs take `delayMs` longer; null without a C compiler
  * @throws Error if the compilation fails
  */
 export async function delayedSyncs(folder: string, delayMs: number): Promise<Record<string, string> | null> {

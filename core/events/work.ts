@@ -25,7 +25,7 @@ export type { Leases } from './work/leases.ts';
 export type { Unit, UnitRows } from './work/unit.ts';
 export type { WorkItem } from './work/workers.ts';
 
-/** Functions that the performer of a work item calls, with or without rows. */
+/** Functions that the performer of a work item calls, whether or not the item has a row. */
 type ItemCalls = 'whileSealed' | 'ending' | 'putOff' | 'drop';
 
 export interface WorkQueue extends WorkOps, Pick<Units<Unit>, ItemCalls> {

@@ -86,7 +86,7 @@ export function createContents(blobs: Pick<Blobs, 'take'> | null) {
         if (content.sha256 !== sha256)
           throw new ApiError(
             'malformed_request',
-            `The content from line ${line} on does not have the SHA-256 ${JSON.stringify(String(sha256)).slice(0, 80)}: the file was changed or truncated. Export it again.`,
+            `The content from line ${line} on does not have the SHA-256 ${JSON.stringify(String(sha256)).slice(0, 80)}: the file was changed or truncated. Export the workspace again.`,
           );
         await content.persist();
         arrived.set(sha256, content.bytes);

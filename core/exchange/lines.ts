@@ -77,7 +77,7 @@ export async function* splitLines(chunks: AsyncIterable<string>): AsyncGenerator
     if (pendingChars > lineCharsMax)
       throw new ApiError(
         'malformed_request',
-        'A line of the file is too long for an exported workspace. Export it again.',
+        'A line of the file is too long for an exported workspace. Export the workspace again.',
       );
     if (others.length === 0) continue;
     yield pending.join('');

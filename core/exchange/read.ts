@@ -199,12 +199,12 @@ async function eachRow(
   if (!end)
     throw new ApiError(
       'malformed_request',
-      `The file ends after ${rows} rows without an end line: it was truncated. Export it again.`,
+      `The file ends after ${rows} rows without an end line: it was truncated. Export the workspace again.`,
     );
   if (end.rows === rows) return rows;
   throw new ApiError(
     'malformed_request',
-    `The file has ${rows} rows, but its end line says ${end.rows}: lines are missing. Export it again.`,
+    `The file has ${rows} rows, but its end line says ${end.rows}: lines are missing. Export the workspace again.`,
   );
 }
 
@@ -231,7 +231,7 @@ function headIn(line: string | undefined): Head {
   if (!head)
     throw new ApiError(
       'malformed_request',
-      'This is not an exported workspace: the first line must have a format, a schema, and the UUID and name of the workspace. Export it again.',
+      'This is not an exported workspace: the first line must have a format, a schema, and the UUID and name of the workspace. Export the workspace again.',
     );
   if (head.format > formatVersion || head.schema > latestSchema)
     throw new ApiError(
@@ -249,13 +249,13 @@ function parsedLine(text: string, line: number): Line['is'] {
   } catch {
     throw new ApiError(
       'malformed_request',
-      `Line ${line} is not JSON: the file was changed or truncated. Export it again.`,
+      `Line ${line} is not JSON: the file was changed or truncated. Export the workspace again.`,
     );
   }
   if (lineShapes.some((shape) => Check(shape, value))) return value as Line['is'];
   throw new ApiError(
     'malformed_request',
-    `Line ${line} is neither a row, content nor the end: the file was changed. Export it again.`,
+    `Line ${line} is not a valid line of an exported workspace: the file was changed. Export the workspace again.`,
   );
 }
 

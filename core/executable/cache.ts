@@ -43,7 +43,7 @@ export interface Cache {
 
 const groupAndOthersWrite = 0o022;
 const another = 'Name another directory with TATAMI_CACHE_DIR.';
-/** Unpacking takes a second; an older temporary file is left over from a process that was killed. */
+/** Age from which a temporary file counts as left over by a killed process. Unpacking takes about a second. */
 const leftOverMs = 3_600_000;
 
 /** @throws Error if the directory cannot be created or another user may write to it */

@@ -27,7 +27,10 @@ export interface ValueCall extends Incoming {
    * calls itself.
    */
   readonly isCounted: boolean;
-  /** Lists and filters as values, or as the texts of a URL. A null or undefined parameter counts as absent. */
+  /**
+   * Query parameters. A list or a filter is either a value or the string that a URL would contain. A null or
+   * undefined parameter counts as absent.
+   */
   readonly query?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
   readonly ifMatch?: number | null;

@@ -173,7 +173,10 @@ function createSources(store: Store): Registry['source'] {
 
 /** A parsed map takes about twenty times its text in memory. */
 const sourceMapCharsMax = 2 * 1024 * 1024;
-/** Budget for parsing maps, in ms per second; beyond it, failed runs show places in the bundle. */
+/**
+ * Budget for parsing source maps, in ms per second. Beyond it, stacks of failed runs have bundle positions
+ * instead of source positions.
+ */
 const readingMsMax = 50;
 
 /** Caches the source maps of installs whose runs failed, and evicts the least recently used first. */
@@ -214,7 +217,7 @@ function createLookupCache(store: Store, log: Log): Pick<Registry, 'sourceMapLoo
       try {
         return await find(scope, sha256);
       } catch (error) {
-        // The run still ends; its error then has places in the bundle.
+        // The run still ends; the stack of its error then has bundle positions.
         log('warn', 'source map could not be read', { sha256, error: errorForLog(error) });
         return emptyLookup;
       }

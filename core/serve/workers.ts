@@ -163,7 +163,6 @@ function sharedOf(options: WorkersOptions) {
   };
 }
 
-/** Creates the sandbox, which starts on first use. */
 function createSandbox({ config, clock, services: { log } }: WorkersOptions): SandboxOnDemand {
   return createSandboxOnDemand(() =>
     startSandbox({

@@ -15,7 +15,10 @@ export interface FilterColumn {
   ids?(way: FilterWay, values: readonly string[]): readonly string[];
   /** Returns the ids of all entities whose name passes. */
   idsByName?(passes: (name: string) => boolean): readonly string[];
-  /** For columns whose rows a separate table lists by id in creation order: returns the subselect; see `Condition.listed`. */
+  /**
+   * Returns the subselect for `Condition.listed`. Only for columns with a separate table that lists, per value
+   * of the column, the matching rows in creation order.
+   */
   listed?(id: string): string;
   /** True if few rows have a value, so that a query should start from these rows rather than from another column's `listed` subselect. */
   readonly few?: true;

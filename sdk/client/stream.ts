@@ -16,8 +16,9 @@ export interface StreamOptions extends ConnectionOptions {
   /** Log generation that `after` was read in. */
   readonly generation?: string | undefined;
   /**
-   * Called when the server was restored, so that the events after `after` no longer exist or are different. The
-   * stream continues there once this returns; without it, the stream ends with the error `history_changed`.
+   * Called when the server was restored from a backup: the events after `position.after` no longer exist or are
+   * different. The stream continues after `position.after` once the callback returns. Without a callback, the
+   * stream ends with the error `history_changed`.
    */
   onHistoryChanged?(position: { readonly after: number; readonly generation: string }): void | Promise<void>;
   sleep?(ms: number): Promise<void>;

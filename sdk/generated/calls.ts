@@ -173,7 +173,7 @@ export interface WriteCalls {
     add(issueId: string, body: CommentCreate): Promise<Comment>;
     /** Change the text of your comment. */
     update(id: string, body: CommentPatch, options?: VersionOptions): Promise<Comment>;
-    /** Resolve a thread at its first comment. */
+    /** Resolve the thread that a comment starts. */
     resolve(id: string, options?: VersionOptions): Promise<Comment>;
   };
   readonly attachments: {

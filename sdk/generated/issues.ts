@@ -618,7 +618,7 @@ export interface TrailNode {
   readonly parentId: string | null;
   /** Type of the node. */
   readonly kind: 'event' | 'run' | 'proposal' | 'undo' | 'delivery';
-  /** Time of the node. RFC 3339, UTC. */
+  /** Time at which the event, run, proposal, undo or delivery was created. RFC 3339, UTC. */
   readonly at: string;
   /** Event type, or the first type if one change made several events; null for other nodes. */
   readonly type: string | null;

@@ -273,7 +273,7 @@ export interface Operations {
     delete(id: string, options?: ChangeOptions): Promise<void>;
     /** Restore a deleted comment. Allowed for the author, admins and owners. */
     restore(id: string, options?: ChangeOptions): Promise<Comment>;
-    /** Resolve a thread at its first comment. */
+    /** Resolve the thread that a comment starts. */
     resolve(id: string, options?: ChangeOptions): Promise<Comment>;
     /** Reopen a resolved thread. */
     unresolve(id: string, options?: ChangeOptions): Promise<Comment>;

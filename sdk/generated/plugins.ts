@@ -776,7 +776,7 @@ export interface BacktestReport {
     readonly agreement: number | null;
     /** Number of changes where the version installed at the time set the same value. */
     readonly thenSame: number;
-    /** Number of changes where that version set another value. */
+    /** Number of changes where the version installed at the time set another value. */
     readonly thenOther: number;
   }[];
   /** Effects on issue fields, the first 500. */

@@ -31,7 +31,7 @@ async function race(path: string, body: object, count = 20): Promise<number> {
   return replies.filter(({ status }) => status === 201).length;
 }
 
-test('a thread has one level, is resolved at its first comment, and is updated by its author', async () => {
+test('a thread has one level, is resolved by the id of its first comment, and is updated by its author', async () => {
   const issue = await make('/issues', { team: 'ENG', title: 'Discussed' });
   const list = `/issues/${issue.id}/comments`;
   const first = await step(

@@ -74,7 +74,7 @@ export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {
     parts.hold(entry.item, entry.unit.perform);
   };
 
-  /** @returns the units that wait behind it */
+  /** @returns the remaining units of the entry's chain; none if the entry was already removed */
   const remove = (entry: WindowEntry<U>): readonly WindowEntry<U>[] => {
     const { scope, subject, id } = entry.unit;
     if (units.get(id) !== entry) return [];

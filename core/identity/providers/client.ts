@@ -190,8 +190,8 @@ function personIn(
 }
 
 /**
- * Returns an address only with `email_verified: true` from the same source. A different value in the other
- * source overrides it.
+ * Returns the address only if its own source has `email_verified: true` and the other source does not
+ * contradict it; otherwise null.
  */
 function verifiedEmailIn(signed: Claims, further: Claims): string | null {
   const { email, email_verified: isVerified } = signed.email === undefined ? further : signed;

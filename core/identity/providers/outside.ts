@@ -190,8 +190,8 @@ async function accountOf(
   }
   const advice =
     admitted === 'known_address'
-      ? 'An account with this address exists: sign in to it another way, then link both on your account page.'
-      : 'Sign in another way, then link both on your account page. If you are new, ask for an invitation and open its link first.';
+      ? `An account with this address exists: sign in to it another way, then link ${name} on your account page.`
+      : `Sign in another way, then link ${name} on your account page. If you have no account yet, ask for an invitation and open it before you sign in with ${name}.`;
   throw new ApiError(
     'forbidden',
     `No account on this server is linked with ${displayName} at ${name}. ${advice}`,

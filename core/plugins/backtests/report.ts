@@ -29,7 +29,7 @@ const FieldTotals = Closed({
     }),
   ),
   thenSame: count('Number of changes where the version installed at the time set the same value.'),
-  thenOther: count('Number of changes where that version set another value.'),
+  thenOther: count('Number of changes where the version installed at the time set another value.'),
 });
 export type FieldReport = Static<typeof FieldTotals>;
 

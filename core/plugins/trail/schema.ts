@@ -58,7 +58,7 @@ const TrailNode = namedSchema(
     id: text('Id of the event, run, proposal, undo or delivery.'),
     parentId: nullable(text('Id of the node that caused this one; null for the root.')),
     kind: enumeration('TrailNodeKind', ['event', 'run', 'proposal', 'undo', 'delivery'], 'Type of the node.'),
-    at: described(time, 'Time of the node.'),
+    at: described(time, 'Time at which the event, run, proposal, undo or delivery was created.'),
     type: nullable(
       text('Event type, or the first type if one change made several events; null for other nodes.'),
     ),

@@ -6,7 +6,10 @@ import { openPageFile } from './page-file.ts';
 import type { PageSums } from './page-sums.ts';
 import { readOrNull } from './read-or-null.ts';
 
-/** Size of a piece, which takes less than a millisecond; larger files use larger pieces, so that each is scrubbed within a day. */
+/**
+ * Minimum size of a piece; verifying it takes less than a millisecond. Large files use larger pieces, so that
+ * the whole file is scrubbed within a day.
+ */
 const pieceBytes = 512 * 1024;
 const piecesOfADay = 86_400;
 

@@ -132,7 +132,7 @@ export const comments = defineResource(comment, commentModel, {
     },
   },
   routes: [
-    resolution('resolve', 'Resolve a thread at its first comment'),
+    resolution('resolve', 'Resolve the thread that a comment starts'),
     resolution('unresolve', 'Reopen a resolved thread'),
     history,
   ],
