@@ -39,7 +39,6 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
   feed: {
     of: [
       'core/events/feed.ts',
-      'core/events/history.ts',
       'core/events/schema.ts',
       'core/events/routes.ts',
       'core/events/stream/routes.ts',

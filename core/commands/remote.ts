@@ -4,14 +4,48 @@ import { ApiCallError } from '../../sdk/client/index.ts';
 import { readRemote } from '../config.ts';
 import { programName } from '../lib/own-program.ts';
 import { quoted } from '../lib/quoted.ts';
-import { createAccess, type Access } from './login/access.ts';
-import { readLogins, serverName } from './login/credentials.ts';
+import { readLogins, serverName, type Login } from './login/credentials.ts';
 import { CommandError, exitCodes, say } from './output.ts';
+import { isFresh } from './login/tokens.ts';
 
 export interface RemoteOptions {
   server?: string;
   token?: string;
   json?: boolean;
+}
+
+// The token that a command sends for a login: renewed a little before it ends, by one command for all that run beside it.
+
+interface Access {
+  /** The login as it is known here. */
+  current(): Login;
+  /** Returns an access token that does not expire soon. @throws CommandError if the login has ended */
+  token(): Promise<string>;
+  /** Replaces a token that the server refused. @throws CommandError if the login has ended */
+  renew(): Promise<void>;
+}
+
+function createAccess(login: Login): Access {
+  let known = login;
+  let pending: Promise<Login> | null = null;
+
+  const renew = async (): Promise<void> => {
+    pending ??= import('./login/renew.ts').then(({ renewLogin }) => renewLogin(known));
+    try {
+      known = await pending;
+    } finally {
+      pending = null;
+    }
+  };
+
+  return {
+    current: () => known,
+    async token() {
+      if (!isFresh(known)) await renew();
+      return known.accessToken;
+    },
+    renew,
+  };
 }
 
 export interface Remote {

@@ -4,14 +4,15 @@
 // from the log once there is capacity, so it does not block other subscribers. See docs/decisions/0020.
 import type { Log } from '../lib/log.ts';
 import { systemStatement } from '../store/statement.ts';
-import type { Scope } from '../store/store.ts';
+import { type Scope, scopeOf } from '../store/store.ts';
 import { lastSequence } from './log.ts';
 import { createLoops } from './loops.ts';
-import { createMarks } from './marks.ts';
-import { createPositions } from './consumer-positions.ts';
+import { createPositions, type ConsumerPosition, type ConsumerPositions } from './consumer-positions.ts';
 import { createProgress, type Progress } from './progress.ts';
-import { createStep, type LogReadingOptions } from './reading.ts';
+import { createStep, type LogReadingOptions, stuckMs } from './reading.ts';
 import type { Unit } from './work.ts';
+import type { Clock } from '../lib/clock.ts';
+import { errorForLog } from '../lib/failures.ts';
 
 export const allWorkspaces = systemStatement<{ workspace_id: string }>(
   'consumers.workspaces',
@@ -38,6 +39,71 @@ export interface ConsumerOptions<U extends Unit> extends LogReadingOptions<U> {
   readonly name: string;
   readonly log: Log;
 }
+
+/** Delay before a mark is stored. After a crash, work that ended within this delay is planned again. */
+const markMs = 100;
+/** Delay after a failed attempt to store a mark. */
+const againMs = 1_000;
+
+interface Marks {
+  /** Schedules a check of a workspace. Call when its work is done or waits. */
+  lookLater(workspaceId: string): void;
+  /**
+   * Stores the mark. A failure is only logged, because events after the stored mark are planned again.
+   * @returns true if the mark is stored
+   */
+  store(workspaceId: string): Promise<boolean>;
+  stop(): void;
+}
+
+/** @param wake makes the consumer continue in a workspace */
+function createMarks(
+  { name, log, clock }: { readonly name: string; readonly log: Log; readonly clock: Clock },
+  positions: ConsumerPositions,
+  wake: (workspaceId: string) => void,
+): Marks {
+  /** By workspace; only workspaces with work in progress have a timer. */
+  const timers = new Map<string, () => void>();
+  let stopped = false;
+
+  const store = async (workspaceId: string): Promise<boolean> => {
+    try {
+      await positions.store(scopeOf(workspaceId));
+      return true;
+    } catch (error) {
+      log('warn', 'cursor not stored', { consumer: name, workspaceId, error: errorForLog(error) });
+      return false;
+    }
+  };
+
+  const lookIn = (workspaceId: string, waitMs: number): void => {
+    const position = positions.known(workspaceId);
+    if (stopped || !position || timers.has(workspaceId)) return;
+    const lags = position.lagging.size > 0;
+    if (!lags && !hasNews(position)) return;
+    const look = async (): Promise<void> => {
+      timers.delete(workspaceId);
+      if (lags) wake(workspaceId);
+      lookIn(workspaceId, (await store(workspaceId)) ? 0 : againMs);
+    };
+    timers.set(
+      workspaceId,
+      clock.after(Math.max(waitMs, lags ? stuckMs : markMs), () => void look()),
+    );
+  };
+
+  return {
+    lookLater: (workspaceId) => lookIn(workspaceId, 0),
+    store,
+    stop() {
+      stopped = true;
+      for (const cancel of timers.values()) cancel();
+    },
+  };
+}
+
+const hasNews = ({ hasWorked, lowWater, stored }: ConsumerPosition): boolean =>
+  hasWorked && lowWater > stored;
 
 export function createConsumer<U extends Unit>(options: ConsumerOptions<U>): Consumer {
   const { store, clock, name, queue } = options;

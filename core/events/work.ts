@@ -10,15 +10,14 @@ import type { Op, Scope, Store } from '../store/store.ts';
 import type { SeenTimes } from './wall-clock.ts';
 import { Behind } from './work/behind.ts';
 import { claim } from './work/claim.ts';
-import { createClaimer } from './work/claimer.ts';
 import { createWorkClock } from './work/clock.ts';
 import { createIntake } from './work/intake.ts';
 import { createLeases, watchLeases } from './work/leases.ts';
 import { createWorkOps, type WorkOps } from './work/ops.ts';
 import type { Unit, UnitRows } from './work/unit.ts';
-import { createRest } from './work/rest.ts';
 import { createUnits, type Units } from './work/units.ts';
-import { createWorkers, type WorkItem } from './work/workers.ts';
+import { createWorkers, type WorkItem, againMs } from './work/workers.ts';
+import { errorForLog } from '../lib/failures.ts';
 
 export { neverMs, returningWork } from './work-rows.ts';
 export type { Leases } from './work/leases.ts';
@@ -80,6 +79,95 @@ interface WorkQueueOptions<Q extends WorkQueue> {
 /** Creates a queue whose work always has rows. */
 export function createWorkQueue(options: WorkQueueOptions<WorkQueue>): WorkQueue {
   return createUnitQueue({ ...options, rows: null });
+}
+
+// Notifies callers that wait until a queue is idle.
+
+interface Rest {
+  /** Resolves once the queue is not busy. */
+  begins(): Promise<void>;
+  /** Call whenever the queue may have become idle. */
+  look(): void;
+}
+
+function createRest(isBusy: () => boolean): Rest {
+  let waiters: (() => void)[] = [];
+  const look = (): void => {
+    if (isBusy()) return;
+    const resolvers = waiters;
+    waiters = [];
+    for (const resolve of resolvers) resolve();
+  };
+  return {
+    look,
+    begins: () =>
+      new Promise((resolve) => {
+        waiters.push(resolve);
+        look();
+      }),
+  };
+}
+
+// Runs claims one at a time: when woken, when work becomes due, and while there is more work to claim.
+
+interface Claimer {
+  /** Checks for due work now. */
+  wake(): void;
+  stop(): void;
+  readonly isBusy: boolean;
+}
+
+function createClaimer(options: {
+  clock: Clock;
+  log: Log;
+  kind: string;
+  /** Returns false while nothing may be claimed. */
+  mayWork(): boolean;
+  /** @returns delay before the next claim in ms; null to wait for a wake-up */
+  claim(): Promise<number | null>;
+  onRest(): void;
+}): Claimer {
+  const { clock, log, kind } = options;
+  let isStopped = false;
+  let isClaiming = false;
+  let isWoken = false;
+  let cancelTimer = (): void => undefined;
+
+  const run = async (): Promise<void> => {
+    let waitMs: number | null = null;
+    isClaiming = true;
+    do {
+      isWoken = false;
+      try {
+        waitMs = await options.claim();
+      } catch (error) {
+        log('error', 'claim failed', { kind, error: errorForLog(error) });
+        waitMs = againMs;
+      }
+    } while ((isWoken || waitMs === 0) && !isStopped);
+    isClaiming = false;
+    if (waitMs !== null && !isStopped) {
+      cancelTimer();
+      cancelTimer = clock.after(waitMs, wake);
+    }
+    options.onRest();
+  };
+
+  const wake = (): void => {
+    isWoken = true;
+    if (!isClaiming && !isStopped && options.mayWork()) void run();
+  };
+
+  return {
+    wake,
+    stop() {
+      isStopped = true;
+      cancelTimer();
+    },
+    get isBusy() {
+      return isClaiming;
+    },
+  };
 }
 
 export function createUnitQueue<U extends Unit>(

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { guardedClasses, type GuardedClass } from '../lib/guarded.ts';
-import { classesOf, type ToolEffect } from './guardrail.ts';
+import { classesOf, type ToolEffect } from './approval-check.ts';
 
 const effect = (overrides: Partial<ToolEffect> = {}): ToolEffect => ({
   ...{ does: 'update', stateBefore: 'started', stateAfter: 'started', isOwn: true },

@@ -1,7 +1,7 @@
 // Streams that notify an agent of changes to subscribed resources. Notifications are checked against the
 // current rights of the agent. A slow reader costs only the memory of a set of changed URIs.
 import type { Committer } from '../changes/commit.ts';
-import { renderData } from '../events/event.ts';
+import { renderData, type EventRow } from '../events/event.ts';
 import type { FreshEvents } from '../events/fresh.ts';
 import type { ExemptConnection } from '../http/outflow.ts';
 import { memberOf, type Principal } from '../http/principal.ts';
@@ -10,7 +10,7 @@ import { deciding } from '../identity/authenticate.ts';
 import { ApiError } from '../lib/errors.ts';
 import { mayConnect, tooManyConnections } from '../lib/fairness/fair-quota.ts';
 import { mayReadEvent } from '../rights/rights.ts';
-import { isTouched, watched, type WatchedResource } from './touched.ts';
+import { behind } from './resources.ts';
 
 const urisMax = 100;
 const eventsMax = 1_000;
@@ -44,6 +44,36 @@ export interface McpSubscriptions {
   /** @throws ApiError rate_limited for too many open subscriptions; validation_failed */
   open(reader: Reader, uris: readonly string[]): McpSubscription;
   stop(): void;
+}
+
+// Maps events to the resources that they change.
+
+interface WatchedResource {
+  readonly uri: string;
+  /** Content of the resource: one object, by its id or identifier, or a list of issues. */
+  readonly of: { readonly kind: 'issue' | 'project' | 'board'; readonly name: string } | 'issues';
+}
+
+const objectTypes = { 'issues.get': 'issue', 'projects.get': 'project', 'boards.cards': 'board' } as const;
+
+/** @returns null for an unknown URI */
+function watched(uri: string): WatchedResource | null {
+  const request = behind(uri);
+  if (!request) return null;
+  if (request.operation === 'issues.list') return { uri, of: 'issues' };
+  const kind = objectTypes[request.operation as keyof typeof objectTypes];
+  return { uri, of: { kind, name: request.params?.id ?? '' } };
+}
+
+function isTouched({ of }: WatchedResource, event: EventRow): boolean {
+  const { entityKind, entityId } = event;
+  if (of === 'issues') return entityKind === 'issue';
+  // The cards of a board derive from issues, so every issue event can change the board.
+  if (of.kind === 'board' && entityKind === 'issue') return true;
+  if (of.kind !== entityKind) return false;
+  if (of.name === entityId) return true;
+  const { identifier } = renderData(event) as { identifier?: string | null };
+  return of.kind === 'issue' && identifier === of.name.toUpperCase();
 }
 
 export function createSubscriptions(options: {

@@ -4,9 +4,10 @@ import { defineRoute, type RawRequest, type Method, type RawAnswer, type Route }
 import { ApiError } from '../lib/errors.ts';
 import { Closed } from '../lib/schema.ts';
 import type { GrantType } from './clients/client.ts';
-import { createPollPace, pollSeconds } from './device/pace.ts';
 import type { OAuthEngine } from './engine/engine.ts';
 import { paths } from './paths.ts';
+import { LRUCache } from 'lru-cache';
+import { hashOf } from './tokens.ts';
 
 /** The `charset` excludes the routes from the API documents, because RFCs define their responses. */
 const contentType = 'application/json; charset=utf-8';
@@ -15,6 +16,38 @@ const formBytesMax = 56 * 1024;
 const deviceGrantType: GrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
 type Answer = (request: RawRequest) => Promise<RawAnswer>;
+
+// Limits the polling interval of devices (RFC 8628 §3.5) to five seconds, plus five seconds for each early
+// poll.
+
+const pollSeconds = 5;
+
+interface Pace {
+  readonly everyMs: number;
+  readonly polledAt: number;
+}
+
+interface PollPace {
+  /**
+   * Records a poll.
+   * @returns false if the poll is too early
+   */
+  admits(deviceCode: string): boolean;
+}
+
+function createPollPace(nowMs: () => number): PollPace {
+  const known = new LRUCache<string, Pace>({ max: 10_000 });
+  return {
+    admits(deviceCode) {
+      const key = hashOf(deviceCode);
+      const now = nowMs();
+      const { everyMs, polledAt } = known.get(key) ?? { everyMs: pollSeconds * 1000, polledAt: -Infinity };
+      const isSoon = now - polledAt < everyMs;
+      known.set(key, { everyMs: isSoon ? everyMs + pollSeconds * 1000 : everyMs, polledAt: now });
+      return !isSoon;
+    },
+  };
+}
 
 export function protocolRoutes(options: {
   engine: () => Promise<OAuthEngine>;

@@ -4,7 +4,6 @@ import { ApiError, errorCodes, type ErrorCode } from '../lib/errors.ts';
 import { Closed } from '../lib/schema.ts';
 import { defineRoute, type RawAnswer, type Route } from '../http/route.ts';
 import { documents } from './documents.ts';
-import { htmlOf, sectionOf, titleOf } from './markdown.ts';
 import { html, trusted } from '../html/html.ts';
 import { page } from '../html/page.ts';
 
@@ -73,6 +72,41 @@ function once(path: string, make: () => RawAnswer): RawAnswer {
   const known = rendered.get(path) ?? make();
   rendered.set(path, known);
   return known;
+}
+
+// Renders our documents as HTML. The path of a page is the path of its file without extension, so links between documents work; links to
+// files that are not served become plain text.
+
+/** @param isServed returns true for a served path such as `/docs/guides/paging` */
+function htmlOf(markdown: string, path: string, isServed: (path: string) => boolean): string {
+  const html = Bun.markdown
+    .html(markdown)
+    .replaceAll(/<h([1-6])>(.*?)<\/h\1>/gs, (_, level: string, words: string) => {
+      return `<h${level} id="${anchorOf(words)}">${words}</h${level}>`;
+    });
+  return html.replaceAll(/<a href="([^"]*)">(.*?)<\/a>/gs, (whole, href: string, words: string) => {
+    if (/^(https?:|#|\/)/.test(href)) return whole;
+    const { pathname, hash } = new URL(href, `http://docs${path}`);
+    const target = pathname.replace(/\.md$/, '').replace(/\/README$/, '');
+    return isServed(target) ? `<a href="${target}${hash}">${words}</a>` : words;
+  });
+}
+
+/** Returns the same anchor as GitHub, so that a link to a heading works in both places. */
+function anchorOf(words: string): string {
+  const text = words.replaceAll(/<[^>]*>|&\w+;/g, '').toLowerCase();
+  return text.replaceAll(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-');
+}
+
+/** Returns the text of the section `## title` with its subsections; null if there is none. */
+function sectionOf(markdown: string, title: string): string | null {
+  const sections = markdown.split(/^## /m).slice(1);
+  const match = sections.find((section) => section.startsWith(`${title}\n`));
+  return match === undefined ? null : match.slice(title.length + 1).trim();
+}
+
+function titleOf(markdown: string): string {
+  return /^# (.+)$/m.exec(markdown)?.[1] ?? 'Tatami';
 }
 
 /** @throws ApiError not_found */

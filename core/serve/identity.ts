@@ -7,10 +7,40 @@ import { createGrantEnding } from '../identity/grants/ending.ts';
 import { createUses } from '../identity/last-used.ts';
 import { createSessions, type Sessions } from '../identity/sessions/sessions.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Resolve } from '../lib/egress/egress.ts';
+import { type Resolve, createEgress } from '../lib/egress/egress.ts';
 import { createFindAccessToken } from '../oauth/find-token.ts';
 import type { Scope } from '../store/store.ts';
-import { createOAuthClients, type OAuthClients } from './oauth-clients.ts';
+import { createClients, type Clients } from '../oauth/clients/clients.ts';
+import { createDocuments } from '../oauth/clients/documents.ts';
+import { createRegisteredClients } from '../oauth/clients/registered.ts';
+import { createRegistration, type Registration } from '../oauth/clients/registration.ts';
+
+// Assembles the OAuth clients: lookup and registration.
+
+interface OAuthClients {
+  readonly clients: Clients;
+  readonly registration: Registration;
+  stop(): void;
+}
+
+export function createOAuthClients(options: {
+  services: Services;
+  resolve: Resolve;
+  port: number;
+  /** Called after a client was deleted. */
+  gone: () => void;
+}): OAuthClients {
+  const { services, resolve, port, gone } = options;
+  // Anonymous callers can trigger fetches of client documents, so the networks allowed for webhooks and plugins do not apply.
+  const egress = createEgress({ allow: [], ownPort: () => port, resolve });
+  const registered = createRegisteredClients(services);
+  const documents = createDocuments({ egress, nowMs: services.nowMs });
+  return {
+    clients: createClients({ services, registered, documents }),
+    registration: createRegistration({ services, registered, gone }),
+    stop: egress.close,
+  };
+}
 
 export interface ServedIdentity extends Pick<OAuthClients, 'clients' | 'registration'> {
   readonly authentication: Authentication;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isScan } from './cost.ts';
+import { isScan } from './compile.ts';
 import { migrate } from './migrate.ts';
 
 let dir: string;

@@ -5,21 +5,21 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createArchive } from './archive.ts';
 import { createCompiler, type Compile } from './compile.ts';
-import { createReads, readRows } from './engine-reads.ts';
 import { describeDamage, type Damage } from './integrity/damage.ts';
 import { createDamageGuard, type DamageGuard } from './integrity/damage-guard.ts';
 import { incompleteCopy } from './integrity/recognise.ts';
 import { readOnlyUri } from './integrity/uri.ts';
 import { checkHead, emptyHead, openLogHead, readLogHead, type LogHead } from './log-head.ts';
-import { createReaders, type ChargeRead } from './readers.ts';
-import { holdSnapshot, type Snapshot } from './snapshot.ts';
-import { registeredStatements, systemStatement } from './statement.ts';
-import { StoreError, type Store } from './store.ts';
+import { createReaders, type ChargeRead, type Readers } from './readers.ts';
+import { registeredStatements, systemStatement, type Params, type Statement } from './statement.ts';
+import { StoreError, type Store, type Scope } from './store.ts';
 import { createEncoder } from './writer/encode.ts';
 import { GroupCommit, type Writes } from './writer/group-commit.ts';
-import { createNoWrites } from './writer/no-writes.ts';
 import { writerThread, type Copying, type OpenWriter } from './writer/thread.ts';
 import type { TakeOrder } from './writer/wire.ts';
+import { isEngineError, concernsStore, faultOf, showsDamage } from './engine-errors.ts';
+import { threadMs } from '../lib/cpu.ts';
+import { bind, rowOf } from './values.ts';
 
 /** Pragmas of the event loop's connection. */
 const pragmas = ['query_only = ON', 'busy_timeout = 0', 'cache_size = -65536', 'temp_store = MEMORY'];
@@ -70,6 +70,125 @@ export interface FileEngine extends Store {
 
 /** Interval at which a piece of the file is verified against its checksums. */
 const verifyEveryMs = 1_000;
+
+// Replaces group commit in a store that is opened read-only.
+
+function createNoWrites(fault: StoreError): Writes {
+  return {
+    fault,
+    counts: { batches: 0, groups: 0 },
+    commit: () => Promise.reject(fault),
+    suspend: () => undefined,
+    aside: () => undefined,
+    between: async () => null,
+    commitsProcessed: async () => undefined,
+    async close(released) {
+      released();
+      return false;
+    },
+  };
+}
+
+// Maintains the read snapshot of the event loop: the state after the last group that the loop has processed.
+// The writer thread commits concurrently; without the snapshot, a read between a commit and its message would
+// be ahead of every cache, and consecutive reads could return two states. docs/decisions/0018.
+
+interface Snapshot {
+  /** Moves the read snapshot to the latest commit. Must not run while a commit is in flight. */
+  moveOn(): void;
+  /** Ends the snapshot. A checkpoint is complete only if no snapshot is older than the end of the log. */
+  release(): void;
+}
+
+/** @param db read-only connection */
+function holdSnapshot(db: Database.Database): Snapshot {
+  const begin = db.prepare('BEGIN');
+  const end = db.prepare('COMMIT');
+  // The snapshot of a transaction is that of its first read.
+  const look = db.prepare('SELECT 1 FROM log_head').raw(true);
+
+  const release = (): void => {
+    if (db.inTransaction) end.run();
+  };
+  const moveOn = (): void => {
+    try {
+      release();
+      begin.run();
+      look.all([]);
+    } catch (error) {
+      // The next read reports the error.
+      if (!isEngineError(error)) throw error;
+    }
+  };
+  moveOn();
+  return { moveOn, release };
+}
+
+// Reads of the embedded engine: on the event loop if the statement is known to be cheap there, else in the reader pool.
+
+/** Runs synchronously on the event loop. */
+function readRows<R>(
+  compile: Compile,
+  statement: Statement<R>,
+  params: Params,
+  workspaceId: string | null,
+): R[] {
+  const { prepared, columns } = compile(statement);
+  return prepared.all(bind(statement, params, workspaceId)).map((values) => rowOf(columns, values)) as R[];
+}
+
+interface ReadsWith {
+  readonly compile: Compile;
+  readonly readers: Readers;
+  readonly guard: DamageGuard;
+  /** Resolves once the loop has processed every commit that may have completed before the call. */
+  commitsProcessed(): Promise<void>;
+  /** Called when SQLite finds content that it did not write. */
+  onDamage(): void;
+}
+
+function createReads({
+  compile,
+  readers,
+  guard,
+  commitsProcessed,
+  onDamage,
+}: ReadsWith): Pick<Store, 'read' | 'readOne' | 'readSystem'> {
+  /** Maps engine errors to StoreError, so that callers can tell store faults from invalid requests. @throws StoreError */
+  const mapErrors = async <T>(statement: Statement<unknown>, work: () => T | Promise<T>): Promise<T> => {
+    try {
+      guard.check(statement.text);
+      return await work();
+    } catch (error) {
+      if (showsDamage(error instanceof StoreError ? error.cause : error)) onDamage();
+      throw concernsStore(error) ? faultOf(error) : error;
+    }
+  };
+  const read = async <R>(scope: Scope, statement: Statement<R>, params: Params): Promise<R[]> => {
+    const { pace, columns } = compile(statement);
+    if (!pace?.isSlow(scope.workspaceId)) {
+      const before = pace ? threadMs() : 0;
+      const selected = readRows(compile, statement, params, scope.workspaceId);
+      if (pace) pace.took(scope.workspaceId, threadMs() - before);
+      return selected;
+    }
+    const rows = await readers.read(scope, statement.text, bind(statement, params, scope.workspaceId));
+    // The rows may include a commit that the caches and the loop's connection do not reflect yet.
+    await commitsProcessed();
+    return rows.map((values) => rowOf(columns, values)) as R[];
+  };
+  return {
+    read: (scope, statement, params = {}) => mapErrors(statement, () => read(scope, statement, params)),
+    readOne: <R>(scope: Scope, statement: Statement<R>, params: Params = {}) =>
+      mapErrors(statement, () => {
+        const { prepared, columns } = compile(statement);
+        const values = prepared.get(bind(statement, params, scope.workspaceId));
+        return values === undefined ? undefined : (rowOf(columns, values) as R);
+      }),
+    readSystem: (statement, params = {}) =>
+      mapErrors(statement, () => readRows(compile, statement, params, null)),
+  };
+}
 
 /** Opens a migrated database. @throws Error if a tenant statement breaks the guard, or if the log lost acknowledged writes */
 export function openFileEngine(options: FileEngineOptions): FileEngine {

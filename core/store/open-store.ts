@@ -7,15 +7,15 @@ import { openDataDir, type DataDir } from './data-dir.ts';
 import { diskFaultOf } from './engine-errors.ts';
 import { openFileEngine, type FileEngine } from './file-engine.ts';
 import { describeDamage, wayBack } from './integrity/damage.ts';
-import { filesOf, writeIdentity } from './integrity/identity.ts';
+import { filesOf, writeIdentity, type IdentityFiles } from './integrity/identity.ts';
 import { headOf, type DataDirectory } from './integrity/recognise.ts';
 import { startDirectory, type Started } from './integrity/start.ts';
-import { watchFiles } from './integrity/watch.ts';
 import type { MigrationReport } from './migrate.ts';
 import type { ChargeRead } from './readers.ts';
 import type { Shrinkable } from './shrinkable.ts';
 import { StoreError } from './store.ts';
 import { writerThread } from './writer/thread.ts';
+import { stat } from 'node:fs/promises';
 
 export interface OpenedStore {
   store: FileEngine;
@@ -106,6 +106,53 @@ function dropWalArchive(walArchive: string): void {
     rmSync(walArchive, { recursive: true, force: true });
   } catch (error) {
     if (diskFaultOf(error).fault === 'broken') throw error;
+  }
+}
+
+// Detects if the files that a server has open were moved or replaced, because no later start would find writes to them. Uses only `stat` by
+// path: opening and closing a file would drop SQLite's locks.
+
+const everyMs = 1_000;
+
+/** @returns a function that stops the watch and returns true if the files are currently moved */
+function watchFiles(
+  { database, logHead }: IdentityFiles,
+  listener: { onMoved(which: string): void; onBack(): void },
+): () => boolean {
+  const paths = [database, logHead];
+  let opened: (string | null)[] | null = null;
+  let isMoved = false;
+  let looking = false;
+  const look = async (): Promise<void> => {
+    const now = await Promise.all(paths.map(identityOf));
+    opened ??= now;
+    const moved = paths.find((_, index) => now[index] !== opened?.[index]);
+    if (moved !== undefined && !isMoved) listener.onMoved(moved);
+    if (moved === undefined && isMoved) listener.onBack();
+    isMoved = moved !== undefined;
+    looking = false;
+  };
+  const lookOnce = (): void => {
+    if (looking) return;
+    looking = true;
+    void look();
+  };
+  lookOnce();
+  const timer = setInterval(lookOnce, everyMs);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    return isMoved;
+  };
+}
+
+/** Returns null if the file is missing or its status is unavailable. */
+async function identityOf(path: string): Promise<string | null> {
+  try {
+    const { dev, ino } = await stat(path, { bigint: true });
+    return `${dev} ${ino}`;
+  } catch {
+    return null;
   }
 }
 

@@ -1,7 +1,7 @@
 /** The retry schedule meets its guarantees under any jitter, latency, outage and receiver. */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { ATTEMPT_OFFSETS_MS, nextAttempt, parseRetryAfterMs, RETRY_HORIZON_MS } from './schedule.ts';
+import { ATTEMPT_OFFSETS_MS, nextAttempt, parseRetryAfterMs, RETRY_HORIZON_MS } from './worker/deliver.ts';
 
 const SEED = 20_262;
 const FIRST_MS = Date.UTC(2026, 0, 1);

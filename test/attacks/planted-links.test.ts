@@ -22,7 +22,7 @@ import { join } from 'node:path';
 import { makeBackup } from '../../core/backup/make.ts';
 import { restoreBackup } from '../../core/backup/restore.ts';
 import { openSource } from '../../core/backup/source.ts';
-import { openFolder } from '../../core/backup/copy/folder.ts';
+import { openFolder } from '../../core/backup/copy/destination.ts';
 import { readConfig } from '../../core/config.ts';
 import { mend } from '../../core/doctor/mend.ts';
 import { openSubject } from '../../core/doctor/subject.ts';

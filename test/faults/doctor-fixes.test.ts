@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { readConfig } from '../../core/config.ts';
 import { makeBackup } from '../../core/backup/make.ts';
-import type { FixConsent } from '../../core/doctor/fixes/fix.ts';
+import type { FixConsent } from '../../core/doctor/mend.ts';
 import { mend } from '../../core/doctor/mend.ts';
 import { openSubject } from '../../core/doctor/subject.ts';
 import { adoptDatabase } from '../../core/store/integrity/adopt.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { readConfig } from '../../core/config.ts';
-import { files } from '../../core/doctor/checks/files.ts';
+import { files } from '../../core/doctor/doctor.ts';
 import { search } from '../../core/doctor/checks/search.ts';
 import { mend } from '../../core/doctor/mend.ts';
 import { openSubject } from '../../core/doctor/subject.ts';

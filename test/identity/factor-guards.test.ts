@@ -46,7 +46,7 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'a passkey must sign this challenge',
-    ...at('passkeys', 'core/identity/passkeys/signing-in.ts'),
+    ...at('passkeys', 'core/identity/passkeys/passkeys.ts'),
     guarding: 'challengeOf(ceremony).text,',
     broken:
       "JSON.parse(Buffer.from((answer as any).response.clientDataJSON, 'base64url').toString()).challenge,",
@@ -84,20 +84,20 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'a code is accepted once',
-    ...at('one-time-codes', 'core/identity/one-time-codes/rows.ts'),
+    ...at('one-time-codes', 'core/identity/one-time-codes/one-time-codes.ts'),
     guarding: 'AND confirmed_at IS NOT NULL AND last_step < :step',
     broken: 'AND confirmed_at IS NOT NULL AND :step > 0',
   },
   {
     name: 'a recovery code is accepted once',
-    ...at('one-time-codes', 'core/identity/one-time-codes/rows.ts'),
+    ...at('one-time-codes', 'core/identity/one-time-codes/one-time-codes.ts'),
     guarding: "'DELETE FROM recovery_codes WHERE account_id = :account AND code_hash = :hash'",
     broken:
       "'UPDATE recovery_codes SET code_hash = code_hash WHERE account_id = :account AND code_hash = :hash'",
   },
   {
     name: 'a code belongs to its account',
-    ...at('one-time-codes', 'core/identity/one-time-codes/rows.ts'),
+    ...at('one-time-codes', 'core/identity/one-time-codes/one-time-codes.ts'),
     guarding: "'DELETE FROM recovery_codes WHERE account_id = :account AND code_hash = :hash'",
     broken: "'DELETE FROM recovery_codes WHERE :account = :account AND code_hash = :hash'",
   },
@@ -121,14 +121,14 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'a recovery code is stored as a hash',
-    ...at('one-time-codes', 'core/identity/one-time-codes/recovery-codes.ts'),
+    ...at('one-time-codes', 'core/identity/one-time-codes/one-time-codes.ts'),
     guarding: "createHash('sha256').update(plain).digest('hex')",
     broken: 'plain',
   },
   {
     name: 'a password leads to the second step',
     suite: 'test/identity/one-time-codes.test.ts',
-    file: 'core/serve/factors.ts',
+    file: 'core/serve/people.ts',
     guarding: 'furtherSteps: [oneTimeCodeStep(codes)]',
     broken: 'furtherSteps: []',
   },

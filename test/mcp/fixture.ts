@@ -2,7 +2,7 @@
 // the endpoint. This covers features of the protocol that Tatami does not use, such as images and progress.
 import * as sdk from '@modelcontextprotocol/server';
 import { bodyIn } from '../../core/mcp/messages.ts';
-import { carry } from '../../core/mcp/transport.ts';
+import { carry } from '../../core/mcp/endpoint.ts';
 
 const picture =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';

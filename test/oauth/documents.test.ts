@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createEgress, type Egress, type Resolve } from '../../core/lib/egress/egress.ts';
 import { ClientRefused, type OAuthClient } from '../../core/oauth/clients/client.ts';
 import { createDocuments, isDocumentId, type Documents } from '../../core/oauth/clients/documents.ts';
-import { createOAuthClients } from '../../core/serve/oauth-clients.ts';
+import { createOAuthClients } from '../../core/serve/identity.ts';
 import { createClock, startApp } from '../app.ts';
 
 const minuteMs = 60_000;

@@ -70,13 +70,13 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'pages of other sites cannot call the MCP endpoint',
-    ...ofAgents('refused', 'core/mcp/hosts.ts'),
+    ...ofAgents('refused', 'core/mcp/endpoint.ts'),
     guarding: 'if (from !== null && isLoopback(from)) return;',
     broken: 'return;',
   },
   {
     name: 'a rebound host name cannot call the MCP endpoint',
-    ...ofAgents('refused', 'core/mcp/hosts.ts'),
+    ...ofAgents('refused', 'core/mcp/endpoint.ts'),
     guarding: 'host === null || !(host === own.hostname || isOfNobody(host))',
     broken: 'host === null',
   },
@@ -148,7 +148,7 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'device codes cannot be guessed',
-    ...at('pages', 'core/oauth/device/wrong-codes.ts'),
+    ...at('pages', 'core/oauth/device/routes.ts'),
     guarding: 'return count >= wrongMax ? ',
     broken: 'return count < 0 ? ',
   },
@@ -166,7 +166,7 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'client documents are fetched from public addresses',
-    ...at('documents', 'core/serve/oauth-clients.ts'),
+    ...at('documents', 'core/serve/identity.ts'),
     guarding: 'createEgress({ allow: [], ',
     broken: "createEgress({ allow: ['127.0.0.0/8', '10.0.0.0/8'], ",
   },

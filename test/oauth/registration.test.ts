@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
 import { createHousekeeping } from '../../core/housekeeping/housekeeping.ts';
-import { builtinClients } from '../../core/oauth/clients/builtin.ts';
+import { builtinClients } from '../../core/oauth/clients/clients.ts';
 import { createRegisteredClients, unusedMax } from '../../core/oauth/clients/registered.ts';
 import { systemStatement } from '../../core/store/statement.ts';
 import { systemOp } from '../../core/store/store.ts';

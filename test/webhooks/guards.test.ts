@@ -18,14 +18,14 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'every address is checked',
-    file: 'core/lib/egress/permitted.ts',
+    file: 'core/lib/egress/egress.ts',
     guarding: "if ('refused' in verdict) {",
     broken: "if ('refused' in verdict && target.host === '') {",
     suite: 'test/webhooks/egress.test.ts',
   },
   {
     name: 'plain http is limited to the allow-list',
-    file: 'core/lib/egress/permitted.ts',
+    file: 'core/lib/egress/egress.ts',
     guarding: '!target.secure && !verdict.opened',
     broken: 'target.host === "" && !target.secure && !verdict.opened',
     suite: 'test/webhooks/egress.test.ts',
@@ -53,7 +53,7 @@ const guards: readonly Guard[] = [
   },
   {
     name: 'retries end at the horizon',
-    file: 'core/webhooks/schedule.ts',
+    file: 'core/webhooks/worker/deliver.ts',
     guarding: "if (nowMs >= finalAtMs) return 'parked';",
     broken: '',
     suite: 'core/webhooks/schedule.test.ts',

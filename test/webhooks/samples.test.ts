@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { Compile } from 'typebox/compile';
 import { contracts, eventsOf } from '../../core/contracts.ts';
 import { sentEvents } from '../../core/resources.ts';
-import { sampleData } from '../../core/webhooks/samples/data.ts';
+import { sampleData } from '../../core/webhooks/samples/samples.ts';
 import { scenarioOf } from '../../core/webhooks/samples/scenario.ts';
 import { verify } from '../../sdk/webhooks/index.ts';
 import type { Json } from '../app.ts';

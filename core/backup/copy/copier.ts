@@ -11,13 +11,14 @@ import { lastHeader, readEnd } from '../../store/wal-archive/segments.ts';
 import { createBases, type Bases } from './bases.ts';
 import type { Destination } from './destination.ts';
 import { createFilesSender, type FilesSender } from './files.ts';
-import { guarded } from './guarded.ts';
 import { createLag, type CopyLag } from './lag.ts';
 import { chainHeadName, chainName, chainRoot, manifestName, parseName } from './names.ts';
 import { decodeObject, encodeObject, type BaseManifest } from './object.ts';
 import { createOutbox, walArchiveBytesMax, type Outbox } from './outbox.ts';
 import { prune } from './prune.ts';
 import { DamagedSegmentError } from './send.ts';
+import { dirname, join } from 'node:path';
+import { createKnownFolder } from './known-folder.ts';
 
 const pruneEveryMs = 3_600_000;
 const retryMs = { first: 1_000, last: 60_000 };
@@ -67,6 +68,26 @@ interface Copying extends CopierOptions {
   /** Chain that is known to exist in the destination. */
   chain: string | null;
   prunedMs: number | null;
+}
+
+/** @param database path of the database; the marker file is in the same folder */
+function guarded(destination: Destination, database: string): Destination {
+  const { folder } = destination;
+  if (folder === null) return destination;
+  const known = createKnownFolder(join(dirname(database), 'copied-to'), folder);
+  return {
+    ...destination,
+    async put(name, bytes) {
+      await known.check();
+      await destination.put(name, bytes);
+      known.remember();
+    },
+    /** Checks the folder, because the list of an unmounted disk is empty, which would start a new chain. */
+    async list(prefix) {
+      await known.check();
+      return destination.list(prefix);
+    },
+  };
 }
 
 export function createCopier(settings: CopierOptions): Copier {

@@ -2,10 +2,16 @@
 // they have to do with each other. Running it again adds nothing: each issue carries its id there, or the hash of its row, as its external
 // id, and what the server has already is skipped. So an import that was cut short is finished by running it again.
 import { basename } from 'node:path';
-import { createProgress, exitCodes, mayPass, printResult, type CommandProgress } from '../output.ts';
+import {
+  createProgress,
+  exitCodes,
+  mayPass,
+  printResult,
+  type CommandProgress,
+  CommandError,
+} from '../output.ts';
 import { connect, type RemoteOptions } from '../remote.ts';
-import { formatOf } from './formats/detect.ts';
-import { optional, storable, type ImportRow, type RowReporter } from './formats/row.ts';
+import { optional, storable, type ImportRow, type RowReporter, type Format } from './formats/row.ts';
 import { fitDescription, fitTitle, teamKeyOf, withTimesInOrder } from './fit.ts';
 import { findIssues, inBatches } from './existing-issues.ts';
 import { linkRows, type Linking } from './links.ts';
@@ -17,6 +23,11 @@ import { createPlan, type Plan, type Planning } from './plans.ts';
 import { emptyReport, summary, type Report } from './report.ts';
 import { createPost, send, type ImportOutcome, type Outgoing } from './send.ts';
 import { survey } from './survey.ts';
+import { headerOf, headOf } from './head.ts';
+import { csv } from './formats/csv.ts';
+import { github } from './formats/github.ts';
+import { jira } from './formats/jira.ts';
+import { linear } from './formats/linear.ts';
 
 const untimedText =
   'The key lacks the scope import:write, so issues get the current time, the creator of this key and new numbers. To import the original values, stop here and use a key with that scope.';
@@ -26,6 +37,24 @@ export interface ImportOptions extends RemoteOptions {
   teamFrom?: string;
   source?: string;
   people?: string;
+}
+
+// Which tracker a file comes from, by what it begins with.
+
+const formats: Readonly<Record<string, Format>> = { csv, github, linear, jira };
+
+/** @param name the format that the user names @throws CommandError for one that is not known */
+function formatOf(file: string, name: string | undefined): Format {
+  if (name !== undefined) {
+    const known = Object.hasOwn(formats, name) ? formats[name] : undefined;
+    if (known) return known;
+    throw new CommandError(`Unknown format ${name}. Use one of ${Object.keys(formats).join(', ')}.`);
+  }
+  const head = headOf(file).trimStart();
+  if (/^[[{]/.test(head)) return github;
+  const { columns } = headerOf(head);
+  if (columns.includes('Issue key')) return jira;
+  return columns.includes('ID') && columns.includes('Status') ? linear : csv;
 }
 
 export async function importIssues(file: string, options: ImportOptions): Promise<void> {

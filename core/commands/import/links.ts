@@ -1,11 +1,12 @@
 // The second reading of a file, once all of its issues are there: parents, relations and comments. What is there already stays as it is,
 // so that a second run adds nothing; what points to an issue that is not here, or would close a circle, is named and left out.
 import type { ApiCallError, Call } from '../../../sdk/client/index.ts';
-import { addComments } from './comments.ts';
 import { findIssues, type ExistingIssue } from './existing-issues.ts';
-import type { ImportRow, ImportedLink } from './formats/row.ts';
+import type { ImportRow, ImportedLink, ImportedComment } from './formats/row.ts';
 import { attempted } from './refusal.ts';
 import type { Report } from './report.ts';
+import { readAll } from '../remote.ts';
+import { fitBytes } from './fit.ts';
 
 export interface Linking {
   readonly call: Call;
@@ -15,6 +16,64 @@ export interface Linking {
   readonly left: (what: string) => void;
   /** Other ids by which rows name each other → external id. */
   readonly names: ReadonlyMap<string, string>;
+}
+
+// Imports comments as comments of the importing member; the first line names the original author and time. Comments have no external id,
+// so a repeated import recognizes them by that line, and by their order if several have the same line.
+
+const commentBytesMax = 64 * 1024;
+
+async function addComments(
+  { call, made, note, left }: Linking,
+  { at, comments }: ImportRow,
+  issueId: string,
+): Promise<void> {
+  const path = `/issues/${issueId}/comments`;
+  const told = new Set<string>();
+  const skip = (why: string): void => {
+    if (!told.has(why)) note(`${at}: comments are skipped: ${why}`);
+    told.add(why);
+    left('comment');
+  };
+  const read = await attempted(readAll<{ body: string }>(call, path));
+  if ('refusal' in read) return comments.forEach(() => skip(read.refusal.message));
+  for (const body of missing(comments.map(textOf), read.value)) {
+    const answer = await attempted(call('POST', path, { body }));
+    if ('refusal' in answer) skip(answer.refusal.message);
+    else made.comments++;
+  }
+}
+
+function missing(texts: readonly string[], there: readonly { readonly body: string }[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { body } of there) counts.set(firstLine(body), (counts.get(firstLine(body)) ?? 0) + 1);
+  return texts.filter((text) => {
+    const count = counts.get(firstLine(text)) ?? 0;
+    counts.set(firstLine(text), count - 1);
+    return count <= 0;
+  });
+}
+
+const firstLine = (text: string): string => text.split('\n', 1)[0]!;
+
+function textOf({ said, body }: ImportedComment): string {
+  const head = said.replace(/[\s*_`[\]\\]+/g, ' ').trim();
+  const text = withoutMentions(body);
+  return fitBytes(head === '' ? text : `*${head}:*\n\n${text}`, commentBytesMax);
+}
+
+/** Quotes mentions as code, so that old comments notify nobody. Lines with code are unchanged. */
+function withoutMentions(text: string): string {
+  let isFenced = false;
+  return text
+    .split('\n')
+    .map((line) => {
+      const isFence = /^\s*(```|~~~)/.test(line);
+      isFenced = isFenced !== isFence;
+      if (isFence || isFenced || line.includes('`')) return line;
+      return line.replace(/(?<![\p{L}\p{N}_.@/-])@[\p{L}\p{N}_][\p{L}\p{N}_-]*/gu, '`$&`');
+    })
+    .join('\n');
 }
 
 /** @param rows with links or comments, as many as one filter holds */

@@ -6,7 +6,7 @@ import { quoted } from '../../lib/quoted.ts';
 import { CommandError, exitCodes } from '../output.ts';
 import { inWords } from './oauth-error.ts';
 
-/** Known to every Tatami: core/oauth/clients/builtin.ts. */
+/** Known to every Tatami: core/oauth/clients/clients.ts. */
 const clientId = 'tatami-cli';
 const answerWithinSeconds = 20;
 

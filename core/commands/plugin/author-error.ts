@@ -3,10 +3,39 @@ import { PackageError, type SourceLocation } from '../../../sdk/plugin/manifest.
 import { ApiError, wordsOfField } from '../../lib/errors.ts';
 import { positionText } from '../../plugins/source-positions.ts';
 import { CommandError, exitCodes } from '../output.ts';
-import { codeFrame } from './code-frame.ts';
 import { locationInManifest, type Bundle } from './manifest-location.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 type SourceDiagnostic = SourceLocation & { readonly message: string };
+
+// A line of the author's with a mark below the place that is meant, as compilers show it.
+
+const widthMax = 100;
+
+/** None where the file cannot be read: the place itself is said elsewhere. @param folder of the plugin */
+function codeFrame(folder: string, { file, line, column }: SourceLocation): string[] {
+  const text = lineOf(join(folder, file), line);
+  if (text === undefined) return [];
+  const from = Math.max(0, column - 1 - Math.floor(widthMax / 2));
+  const shown = text
+    .slice(from, from + widthMax)
+    .replaceAll('\t', ' ')
+    .trimEnd();
+  const number = String(line);
+  return [
+    `  ${number} | ${shown}`,
+    `  ${' '.repeat(number.length)} | ${' '.repeat(Math.max(0, column - 1 - from))}^`,
+  ];
+}
+
+function lineOf(path: string, line: number): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').split(/\r?\n/)[line - 1];
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * @param folder of the plugin

@@ -11,9 +11,6 @@ import type { ProbationOptions } from './probation.ts';
 import type { ReplayRunOptions } from './replay.ts';
 import type { ShadowOptions } from './shadow.ts';
 import { runStatuses } from './run.ts';
-import { addRoutes } from './routes/commands.ts';
-import { addScheduled } from './scheduled/commands.ts';
-import { addSecrets } from './secrets/commands.ts';
 import type { UndoOptions } from './undo.ts';
 
 type Remote = (command: Command) => Command;
@@ -80,6 +77,72 @@ export function addPlugin(program: Command, remote: Remote, folder: string): Com
   ).action(async (name: string, options: RemoteOptions) => (await import('./show.ts')).show(name, options));
   addRuns(plugin, remote, folder);
   return [addAttack(plugin, remote), addBacktest(plugin, remote, folder), addShadow(plugin, remote, folder)];
+}
+
+/** @param remote adds where the server is */
+function addScheduled(plugin: Command, remote: (command: Command) => Command): void {
+  const scheduled = plugin.command('scheduled').description('manage the one-time jobs of a plugin');
+  const load = () => import('./scheduled/scheduled.ts');
+  remote(scheduled.command('list <plugin>').description('list the pending one-time jobs, next first')).action(
+    async (plugin: string, options: RemoteOptions) => (await load()).list(plugin, options),
+  );
+  remote(scheduled.command('cancel <plugin> <name>').description('cancel a pending one-time job')).action(
+    async (plugin: string, name: string, options: RemoteOptions) =>
+      (await load()).cancel(plugin, name, options),
+  );
+}
+
+/** @param remote adds where the server is */
+function addSecrets(plugin: Command, remote: (command: Command) => Command): void {
+  const secrets = plugin
+    .command('secrets')
+    .description('manage the secrets that the server adds to requests of plugins');
+  remote(
+    secrets
+      .command('set <plugin> <name>')
+      .description('set a secret; the value is read from standard input or a prompt'),
+  ).action(async (name: string, secret: string, options: RemoteOptions) =>
+    (await import('./secrets/set.ts')).set(name, secret, options),
+  );
+  remote(
+    secrets
+      .command('list <plugin>')
+      .description('list the secrets that a plugin needs, where they are sent, and when they were set'),
+  ).action(async (name: string, options: RemoteOptions) =>
+    (await import('./secrets/list.ts')).list(name, options),
+  );
+  remote(secrets.command('delete <plugin> <name>').description('delete a secret')).action(
+    async (name: string, secret: string, options: RemoteOptions) =>
+      (await import('./secrets/delete.ts')).deleteSecret(name, secret, options),
+  );
+}
+
+/** @param remote adds where the server is */
+function addRoutes(plugin: Command, remote: (command: Command) => Command): void {
+  const routes = plugin.command('routes').description('manage the inbound HTTP routes of a plugin');
+  const load = () => import('./routes/inbound.ts');
+  remote(
+    routes.command('list <plugin>').description('list the routes, with the addresses of open ones'),
+  ).action(async (plugin: string, options: RemoteOptions) => (await load()).list(plugin, options));
+  remote(
+    routes
+      .command('open <plugin> <route>')
+      .description('open a closed route; prints its address, and once its signing secret'),
+  ).action(async (plugin: string, route: string, options: RemoteOptions) =>
+    (await load()).open(plugin, route, options),
+  );
+  remote(
+    routes
+      .command('rotate <plugin> <route>')
+      .description('replace the secret of an open route at once; a public route gets a new address'),
+  ).action(async (plugin: string, route: string, options: RemoteOptions) =>
+    (await load()).rotate(plugin, route, options),
+  );
+  remote(
+    routes.command('close <plugin> <route>').description('close a route; its address stops working'),
+  ).action(async (plugin: string, route: string, options: RemoteOptions) =>
+    (await load()).close(plugin, route, options),
+  );
 }
 
 /** What is about the runs of a plugin. */

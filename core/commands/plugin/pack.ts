@@ -1,6 +1,6 @@
 // `tatami plugin pack DIR`: one package file of a plugin's folder, checked as installing it will be.
 import { resolve } from 'node:path';
-import type { PluginPackage } from '../../../sdk/plugin/manifest.ts';
+import type { PluginPackage, PluginManifest } from '../../../sdk/plugin/manifest.ts';
 import { packPlugin } from '../../../sdk/plugin/pack.ts';
 import { embedded } from '../../lib/embedded.ts';
 import { describePackage } from '../../plugins/describe.ts';
@@ -10,8 +10,10 @@ import { printResult, say } from '../output.ts';
 import { requireReplaceable, writeOutputFile } from '../write-file.ts';
 import { packedName } from './packed-name.ts';
 import { authorError } from './author-error.ts';
-import { checkOffline } from './check.ts';
 import type { Bundle } from './manifest-location.ts';
+import { checkRequests } from '../../plugins/installs/check.ts';
+import { addedFieldsOf, filterFieldsOf, resourceRoutes } from '../../resources.ts';
+import { unheldNarrowing } from '../../rights/table.ts';
 
 /** @param folder where relative paths begin */
 export async function pack(
@@ -50,6 +52,23 @@ function isPackageOf(text: string, id: string): boolean {
   } catch {
     return false;
   }
+}
+
+// What installing checks of a manifest, without a server: all but the names that only a workspace knows.
+
+/** @throws ApiError validation_failed, as the server would answer */
+function checkOffline(manifest: PluginManifest): void {
+  checkRequests(manifest, {
+    filterFields: filterFieldsOf,
+    addedFields: addedFieldsOf,
+    unheldNarrowing: (requests) => unheldNarrowing(resourceRoutes, knownHere(requests)),
+  });
+}
+
+/** Routes of webhooks and plugins are made by a running server, which looks at their scopes. */
+function knownHere<R>(requests: Readonly<Record<string, R>>): Record<string, R> {
+  const scopes = new Set(resourceRoutes.map(({ scope }) => scope));
+  return Object.fromEntries(Object.entries(requests).filter(([scope]) => scopes.has(scope)));
 }
 
 /** @throws CommandError that names the author's line, where that is known */

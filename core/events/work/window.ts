@@ -2,7 +2,6 @@
 // take long are written (`unit-writer.ts`), so that little is planned again after a crash.
 import type { Clock } from '../../lib/clock.ts';
 import type { FairQuota } from '../../lib/fairness/fair-quota.ts';
-import { Chains } from './chains.ts';
 import type { Unit, UnitRows } from './unit.ts';
 import type { WorkItem } from './workers.ts';
 
@@ -50,6 +49,38 @@ export interface Window<U extends Unit> {
   ended(entry: WindowEntry<U>): void;
   /** Removes a unit that has rows, and schedules the units that wait behind it for writing. */
   written(entry: WindowEntry<U>): void;
+}
+
+// Chains of units in the window that share an order key, in order. The first unit of a chain runs; the others wait.
+
+class Chains<U extends Unit> {
+  /** By order key; a chain is removed with its last unit. */
+  readonly #chains = new Map<string, readonly WindowEntry<U>[]>();
+
+  has(orderKey: string | null): boolean {
+    return orderKey !== null && this.#chains.has(orderKey);
+  }
+
+  add(entry: WindowEntry<U>): void {
+    const { orderKey } = entry.unit;
+    if (orderKey !== null) this.#chains.set(orderKey, [...(this.#chains.get(orderKey) ?? []), entry]);
+  }
+
+  /** Returns the chain of a unit; only the unit itself if it has no order key. */
+  of(entry: WindowEntry<U>): readonly WindowEntry<U>[] {
+    const { orderKey } = entry.unit;
+    return (orderKey === null ? undefined : this.#chains.get(orderKey)) ?? [entry];
+  }
+
+  /** @returns the remaining units of the chain */
+  remove(entry: WindowEntry<U>): readonly WindowEntry<U>[] {
+    const { orderKey } = entry.unit;
+    if (orderKey === null) return [];
+    const rest = this.of(entry).filter((one) => one !== entry);
+    if (rest.length > 0) this.#chains.set(orderKey, rest);
+    else this.#chains.delete(orderKey);
+    return rest;
+  }
 }
 
 export function createWindow<U extends Unit>(parts: WindowParts<U>): Window<U> {

@@ -5,19 +5,21 @@ import { idOrName } from '../../contract/field.ts';
 import { responseProperties } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
-import { invalidField, notFound } from '../../lib/errors.ts';
+import { invalidField, notFound, ApiError } from '../../lib/errors.ts';
 import { Closed, described, enumeration, idOf, namedSchema, nullable, time } from '../../lib/schema.ts';
 import { hourMs, readTime } from '../../lib/time.ts';
 import { defineResource } from '../../resource/define.ts';
 import { allScopes } from '../../rights/scopes.ts';
 import { lossOfKey } from '../losses.ts';
 import { member } from '../members/contract.ts';
-import { isPresent } from '../members/roles.ts';
+import { isPresent, callingMember, isAdmin } from '../members/roles.ts';
 import { apiKey } from './contract.ts';
 import { handingOps, makerOf } from './handed.ts';
-import { requireCallerScopes, requireHolder, requireNotRolled } from './holders.ts';
 import { apiKeyModel, newKey } from './kind.ts';
 import { graceHoursDefault, graceHoursMax, rollKey } from './roll.ts';
+import { requirePerson } from '../../rights/person.ts';
+import { holderOf } from '../../rights/words.ts';
+import { memberModel } from '../members/kind.ts';
 
 const scopeInput = enumeration(
   'Scope',
@@ -134,6 +136,62 @@ export const apiKeys = defineResource(apiKey, apiKeyModel, {
 });
 
 const seesOwnAlone = ({ narrowed }: Context): boolean => narrowed?.get('api-keys:read')?.own ?? false;
+
+// Permission to create, roll and revoke keys: members for themselves, admins also for others, and only owners
+// for owners. A key has the rights of its member, so a key for a member with a higher role would raise the
+// rights of the caller.
+
+/** @throws ApiError forbidden */
+async function requireHolder(ctx: Context, memberId: string): Promise<void> {
+  requirePerson(ctx, 'create, roll or revoke keys');
+  const { memberId: callerId } = ctx.authority.actor;
+  if (callerId === undefined)
+    throw new ApiError(
+      'forbidden',
+      'Only a member can create, roll or revoke keys. Use the API key or token of a member.',
+    );
+  if (callerId === memberId) return;
+  const [caller, holder] = await Promise.all([callingMember(ctx), memberModel.find(ctx, memberId)]);
+  if (!isAdmin(caller))
+    throw new ApiError(
+      'forbidden',
+      'Only an admin or an owner can create, roll or revoke the keys of another member. Ask one of them.',
+    );
+  if (holder?.role === 'owner' && caller?.role !== 'owner')
+    throw new ApiError(
+      'forbidden',
+      'Only an owner can create, roll or revoke the keys of an owner. Ask an owner.',
+    );
+}
+
+/**
+ * A rolled key may only revoke or roll itself: it may have been rolled because it leaked, and must not create
+ * keys that outlive it.
+ * @param keyId key to revoke or roll; absent for a new key
+ * @throws ApiError forbidden
+ */
+async function requireNotRolled(ctx: Context, keyId?: string): Promise<void> {
+  const { kind, id } = ctx.authority.actor;
+  if (kind !== 'api_key' || id === keyId) return;
+  const caller = await apiKeyModel.find(ctx, id);
+  if (caller && caller.replacedBy !== null)
+    throw new ApiError(
+      'forbidden',
+      `This key was rolled and cannot create, roll or revoke other keys. Use its successor ${caller.replacedBy}.`,
+    );
+}
+
+/** @throws ApiError forbidden for a scope that the caller does not have */
+function requireCallerScopes(ctx: Context, scopes: readonly string[]): void {
+  // The role of the member narrows the scope of the new key in the same way.
+  const missing = scopes.filter((scope) => !ctx.scopes.has(scope) && !ctx.narrowed?.has(scope));
+  const [first] = missing;
+  if (first !== undefined)
+    throw new ApiError(
+      'forbidden',
+      `A key cannot have more scopes than its creator: ${holderOf(ctx, first)} does not have ${missing.join(', ')}. Leave these scopes out.`,
+    );
+}
 
 /** @throws ApiError forbidden for a scope or member that the caller may not give to a key */
 async function mintApiKey(ctx: Context, input: Static<typeof ApiKeyCreate>): Promise<ChangeSet> {

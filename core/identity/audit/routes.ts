@@ -1,8 +1,22 @@
 import { Type } from 'typebox';
 import { envelope, eventType } from '../../events/schema.ts';
 import { defineRoute } from '../../http/route.ts';
-import { Closed, described, namedSchema, nullable, pageOf, pageQuery, time } from '../../lib/schema.ts';
-import { listAudit } from './audit.ts';
+import {
+  Closed,
+  described,
+  namedSchema,
+  nullable,
+  pageOf,
+  pageQuery,
+  time,
+  limitDefault,
+} from '../../lib/schema.ts';
+import { cursorOf, type PageParameters } from '../../changes/list.ts';
+import type { Context } from '../../context.ts';
+import { pageBefore, type EventFacts } from '../../events/log.ts';
+import type { EventRow } from '../../events/event.ts';
+import { decodeCursor, encodeCursor } from '../../lib/cursor.ts';
+import { pageBytesMax } from '../../store/page.ts';
 
 const AuditEntry = namedSchema(
   'AuditEntry',
@@ -42,6 +56,71 @@ const AuditEntry = namedSchema(
     cause: envelope.cause,
   }),
 );
+
+// The audit log: a view of the event log, newest first, without the values of changed fields.
+
+async function listAudit(
+  ctx: Context,
+  query: PageParameters & { actor?: string; target?: string; action?: string },
+) {
+  const list = `${ctx.workspaceId} audit ${JSON.stringify([query.actor, query.target, query.action])}`;
+  const after = cursorOf(query);
+  const limit = query.limit ?? limitDefault;
+  let before =
+    after === undefined ? Number.MAX_SAFE_INTEGER : Number(decodeCursor(ctx.sealing, list, after)[0]);
+  const matches = ({ actor, entityId, type }: EventFacts): boolean =>
+    (query.actor === undefined || query.actor === actor.id || query.actor === actor.memberId) &&
+    (query.target === undefined || query.target === entityId) &&
+    (query.action === undefined || query.action === type);
+  const data = [];
+  let more = true;
+  for (
+    let batches = 0, bytes = 0;
+    more && data.length < limit && bytes <= pageBytesMax && batches < 25;
+    batches++
+  ) {
+    const page = await ctx.fairQueue.run(ctx.scope, () =>
+      pageBefore(ctx.store, ctx.scope, before, {
+        limit: 200,
+        matches,
+        eventsMax: limit - data.length,
+        bytesMax: pageBytesMax - bytes,
+      }),
+    );
+    data.push(...page.events.map(showEntry));
+    before = page.through;
+    bytes += page.bytes;
+    more = page.more;
+  }
+  const endCursor = data.length > 0 || more ? encodeCursor(ctx.sealing, list, [before]) : null;
+  return { data, pageInfo: { hasNextPage: more, endCursor } };
+}
+
+function showEntry(row: EventRow) {
+  return {
+    id: row.id,
+    at: new Date(row.createdAt).toISOString(),
+    sequence: row.sequence,
+    action: row.type,
+    actor: row.actor,
+    target: { kind: row.entityKind, id: row.entityId },
+    details: detailsOf(row),
+    requestId: row.requestId,
+    cause: row.cause,
+  };
+}
+
+/**
+ * Returns the names of the changed fields, and for a secret rotation also the times that show if the old
+ * secret is still in use.
+ */
+function detailsOf({ type, data }: EventRow) {
+  if (!('previous' in data)) return null;
+  const changed = Object.keys(data.previous as object);
+  if (type !== 'webhook.secret_rotated') return { changed };
+  const { previousSecretExpiresAt, previousSecretLastSucceededAt } = data;
+  return { changed, previousSecretExpiresAt, previousSecretLastSucceededAt };
+}
 
 export const auditRoutes = [
   defineRoute({

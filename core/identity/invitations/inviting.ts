@@ -12,7 +12,7 @@ import { memberModel } from '../members/kind.ts';
 import { callingMember, requireMayChange } from '../members/roles.ts';
 import { workspaceModel } from '../workspace/workspace.ts';
 import { invitationDays, isInvited, newInvitation, withdrawOp } from './invitations.ts';
-import { invitationMail } from './mail.ts';
+import type { Message } from '../../lib/mail.ts';
 
 const Invitation = namedSchema(
   'Invitation',
@@ -60,6 +60,26 @@ export const invitationRoutes: readonly Route[] = [
     write: (ctx, { params: { id }, ifMatch }) => uninvite(ctx, id, ifMatch),
   }),
 ];
+
+interface Invited {
+  readonly url: string;
+  readonly to: string;
+  /** Name of the inviter. */
+  readonly by: string;
+  readonly workspace: string;
+}
+
+function invitationMail({ baseUrl }: Pick<Context, 'baseUrl'>, { url, to, by, workspace }: Invited): Message {
+  return {
+    to,
+    subject: `${by} invites you to ${workspace} on Tatami`,
+    text: [
+      `${by} invites you to the workspace ${workspace} on ${baseUrl}.`,
+      `To accept, open this link within ${invitationDays} days. The link works once; do not share it:`,
+      url,
+    ].join('\n\n'),
+  };
+}
 
 /**
  * Requires the right to add a member with the role of the invited member.

@@ -5,18 +5,8 @@ import { ApiError } from '../../lib/errors.ts';
 import { sealedFor } from '../../lib/sealed-at-rest.ts';
 import { systemOp, type Op } from '../../store/store.ts';
 import { newSecret, stepOf } from './codes.ts';
-import { hashOfRecoveryCode, newRecoveryCodes } from './recovery-codes.ts';
-import {
-  confirmSecret,
-  countRecoveryCodes,
-  deleteRecoveryCodes,
-  deleteSecret,
-  findSecret,
-  insertRecoveryCode,
-  putSecret,
-  useRecoveryCode,
-  useStep,
-} from './rows.ts';
+import { createHash, randomBytes } from 'node:crypto';
+import { systemStatement } from '../../store/statement.ts';
 
 export interface OneTimeCodes {
   /** Codes are on only with a confirmed secret. */
@@ -46,6 +36,92 @@ export interface OneTimeCodes {
   renewRecoveryCodes(accountId: string): Promise<readonly string[]>;
   turnOff(accountId: string): Promise<void>;
 }
+
+// Recovery codes, for people who lost their authenticator. Each code has 120 random bits, so that a fast hash
+// is sufficient (OWASP ASVS 5.0 §6.5.2).
+
+const count = 10;
+/** 32 characters, five bits each, without letters that look like other characters. */
+const letters = '0123456789abcdefghjkmnpqrstvwxyz';
+const lettersEach = 24;
+
+function newRecoveryCodes(): string[] {
+  return Array.from({ length: count }, () => {
+    const text = Array.from(randomBytes(lettersEach), (byte) => letters[byte & 31]).join('');
+    return text.replaceAll(/.{4}(?=.)/g, '$&-');
+  });
+}
+
+/**
+ * Ignores case, spaces and hyphens.
+ * @returns null for a text without the length of a recovery code
+ */
+function hashOfRecoveryCode(code: string): string | null {
+  const plain = code.toLowerCase().replaceAll(/[\s-]/g, '');
+  return plain.length === lettersEach ? createHash('sha256').update(plain).digest('hex') : null;
+}
+
+// Statements for recovery codes and the secrets of one-time codes. The id of a secret is that of its account.
+
+const ofAccount = 'an account belongs to the installation, and so do its codes';
+
+interface SecretRow {
+  secret_sealed: Uint8Array;
+  confirmed_at: number | null;
+}
+
+/** Changes nothing for an account whose codes are on. */
+const putSecret = systemStatement(
+  'one_time_codes.put',
+  ofAccount,
+  `INSERT INTO one_time_codes (id, secret_sealed, created_at, last_step) VALUES (:account, :secret, :now, 0)
+   ON CONFLICT (id) DO UPDATE SET secret_sealed = :secret, created_at = :now WHERE confirmed_at IS NULL`,
+);
+const findSecret = systemStatement<SecretRow>(
+  'one_time_codes.of_account',
+  ofAccount,
+  'SELECT secret_sealed, confirmed_at FROM one_time_codes WHERE id = :account',
+);
+const confirmSecret = systemStatement(
+  'one_time_codes.confirm',
+  ofAccount,
+  `UPDATE one_time_codes SET confirmed_at = :now, last_step = :step
+   WHERE id = :account AND confirmed_at IS NULL AND secret_sealed = :secret`,
+);
+/**
+ * Rejects a reused code: changes nothing for a step that is not later than the last used one (RFC 6238 §5.2).
+ */
+const useStep = systemStatement(
+  'one_time_codes.use_step',
+  ofAccount,
+  'UPDATE one_time_codes SET last_step = :step WHERE id = :account AND confirmed_at IS NOT NULL AND last_step < :step',
+);
+const deleteSecret = systemStatement(
+  'one_time_codes.delete',
+  ofAccount,
+  'DELETE FROM one_time_codes WHERE id = :account',
+);
+
+const insertRecoveryCode = systemStatement(
+  'recovery_codes.insert',
+  ofAccount,
+  'INSERT INTO recovery_codes (account_id, code_hash) VALUES (:account, :hash)',
+);
+const useRecoveryCode = systemStatement(
+  'recovery_codes.use',
+  ofAccount,
+  'DELETE FROM recovery_codes WHERE account_id = :account AND code_hash = :hash',
+);
+const deleteRecoveryCodes = systemStatement(
+  'recovery_codes.delete',
+  ofAccount,
+  'DELETE FROM recovery_codes WHERE account_id = :account',
+);
+const countRecoveryCodes = systemStatement<{ left: number }>(
+  'recovery_codes.left',
+  ofAccount,
+  'SELECT COUNT(*) AS left FROM recovery_codes WHERE account_id = :account',
+);
 
 export function createOneTimeCodes({
   store,

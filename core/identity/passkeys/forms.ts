@@ -1,6 +1,5 @@
 import type { Services } from '../../context.ts';
-import { scriptRoute } from '../script-route.ts';
-import type { RawRequest, RawAnswer, Route } from '../../http/route.ts';
+import { type RawRequest, type RawAnswer, type Route, defineRoute } from '../../http/route.ts';
 import { ApiError } from '../../lib/errors.ts';
 import { changeRoute } from '../account/change.ts';
 import { noticeOf } from '../account/notices.ts';
@@ -10,6 +9,8 @@ import { destinationOf } from '../sign-in/destination.ts';
 import type { SignIn } from '../sign-in/sign-in.ts';
 import { passkeyNameMax, type PasskeyCeremonies, type Passkeys } from './passkeys.ts';
 import { passkeyScriptRoute } from './script.ts';
+import { Type } from 'typebox';
+import { readScriptCall } from '../../html/script-call.ts';
 
 export interface PasskeyPages {
   readonly services: Pick<Services, 'store' | 'mail' | 'baseUrl' | 'nowMs' | 'log'>;
@@ -29,6 +30,40 @@ function ceremoniesOf({ passkeys, services }: PasskeyPages): PasskeyCeremonies {
     'conflict',
     `Passkeys do not work at ${services.baseUrl}: browsers require https and a host name instead of an IP address. Ask your administrator.`,
   );
+}
+
+// JSON routes for the scripts of Tatami's own pages, outside the public API.
+
+interface ScriptFacts {
+  readonly path: string;
+  readonly name: string;
+  readonly summary: string;
+}
+
+type ScriptBody = Readonly<Record<string, unknown>>;
+
+/** Errors have the format of the API; the script shows their messages. */
+function scriptRoute(
+  facts: ScriptFacts,
+  baseUrl: string,
+  answer: (body: ScriptBody, request: RawRequest) => Promise<{ body: object; cookies?: readonly string[] }>,
+): Route {
+  return defineRoute({
+    ...facts,
+    method: 'POST',
+    scope: null,
+    limit: 'write',
+    ofPages: true,
+    responses: { 200: Type.Object({}) },
+    inbound: async (_, request): Promise<RawAnswer> => {
+      const { body, cookies = [] } = await answer(await readScriptCall(request, baseUrl), request);
+      return {
+        contentType: 'application/json',
+        ...(cookies.length === 0 ? {} : { headers: { 'set-cookie': cookies } }),
+        body: JSON.stringify(body),
+      };
+    },
+  });
 }
 
 function signInRoutes(options: PasskeyPages): Route[] {

@@ -6,15 +6,20 @@
 import dns from 'node:dns/promises';
 import os from 'node:os';
 import { LRUCache } from 'lru-cache';
-import { parseAllowList } from './addresses.ts';
-import { type Connect, connectChecked, createPool } from './dial.ts';
-import { startEnding, within } from './ending.ts';
+import {
+  parseAllowList,
+  judgeAddress,
+  type AddressPolicy,
+  type Permitted,
+  type Verdict,
+} from './addresses.ts';
+import { type Connect, connectChecked, createPool, type Pool } from './dial.ts';
+import { startEnding, within, untilEnded, type ExchangeEnding } from './ending.ts';
 import { EgressError } from './error.ts';
 import type { RawResponse } from './answer-reader.ts';
-import type { StartTimer } from './exchange.ts';
-import { createFindPermitted } from './permitted.ts';
-import { reach, sendTo } from './send.ts';
+import { type StartTimer, connected, exchange } from './exchange.ts';
 import { parseTarget, type Target } from './target.ts';
+import { requestBytes } from './request.ts';
 
 export type Resolve = (host: string) => Promise<readonly { address: string; family: number }[]>;
 
@@ -50,6 +55,129 @@ export interface EgressResponse extends RawResponse {
   latencyMs: number;
   /** IP address of the peer. */
   address: string;
+}
+
+/** Finds the addresses that a request may connect to: those of its DNS answer, all of them checked. */
+
+/** Synchronous for a literal address; results are in DNS order. @throws EgressError, also by rejection */
+type FindPermitted = (target: Target) => Permitted[] | Promise<Permitted[]>;
+
+type Judge = (address: string, port: number) => Verdict;
+
+/** Number of cached verdicts, which depend only on the address and the allow-list. */
+const KNOWN_VERDICTS_MAX = 1_000;
+
+function createFindPermitted(options: { policy: AddressPolicy; resolve: Resolve }): FindPermitted {
+  const { policy, resolve } = options;
+  const verdicts = new LRUCache<string, Verdict>({ max: KNOWN_VERDICTS_MAX });
+
+  /** A verdict holds for every port except the server's own, where it depends on the machine's addresses, which may change. */
+  const judge: Judge = (address, port) => {
+    if (port === policy.ownPort()) return judgeAddress(address, port, policy);
+    const known = verdicts.get(address);
+    if (known) return known;
+    const verdict = judgeAddress(address, port, policy);
+    verdicts.set(address, verdict);
+    return verdict;
+  };
+
+  return (target) =>
+    target.isLiteral
+      ? judgeAll(target, [{ address: target.host }], judge)
+      : resolveName(resolve, target.host).then((answers) => judgeAll(target, answers, judge));
+}
+
+async function resolveName(resolve: Resolve, host: string): Promise<readonly { address: string }[]> {
+  let answers: readonly { address: string }[];
+  try {
+    answers = await resolve(host);
+  } catch (cause) {
+    throw new EgressError('dns', `${host} cannot be resolved. Check the host name.`, { cause });
+  }
+  if (answers.length === 0) throw new EgressError('dns', `${host} has no address. Check the host name.`);
+  return answers;
+}
+
+/** Refuses the host if any of its addresses is refused, so that the order of DNS answers cannot decide the outcome. */
+function judgeAll(target: Target, answers: readonly { address: string }[], judge: Judge): Permitted[] {
+  return answers.map(({ address }) => {
+    const verdict = judge(address, target.port);
+    if ('refused' in verdict) {
+      // The address is not in the message, because the reader may not be entitled to see internal DNS.
+      throw new EgressError('refused_address', `${target.host} leads to ${verdict.refused}.`, {
+        cause: new Error(`refused address: ${address}`),
+      });
+    }
+    if (!target.secure && !verdict.opened) {
+      throw new EgressError(
+        'bad_url',
+        'The URL must be https; http is allowed only for addresses in --egress-allow.',
+      );
+    }
+    return verdict;
+  });
+}
+
+/** Sends one request to the permitted addresses of its target, in order, until one accepts a connection. */
+
+interface Way {
+  readonly pool: Pool;
+  readonly findPermitted: FindPermitted;
+  readonly startTimer: StartTimer;
+  readonly nowMs: () => number;
+}
+
+/** Number of addresses tried per host, because a host with an unreachable IPv6 address must still be reached. */
+const ADDRESSES_TRIED_MAX = 4;
+
+/** @throws EgressError */
+async function sendTo(
+  { pool, findPermitted, startTimer, nowMs }: Way,
+  target: Target,
+  request: EgressRequest,
+  ending: ExchangeEnding,
+): Promise<EgressResponse> {
+  const startedAtMs = nowMs();
+  const { method, headers, body } = request;
+  const bytes = requestBytes({ method, target, headers, body });
+  const lookup = findPermitted(target);
+  const permitted = Array.isArray(lookup)
+    ? lookup
+    : await untilEnded(within(lookup, request.connectTimeoutMs, startTimer, target.host), ending);
+  const tried = permitted.slice(0, ADDRESSES_TRIED_MAX);
+  for (const [index, { address }] of tried.entries()) {
+    const leftMs = Math.max(1, request.connectTimeoutMs - (nowMs() - startedAtMs));
+    const connectTimeoutMs = Math.ceil(leftMs / (tried.length - index));
+    try {
+      const answer = await exchange(pool, startTimer, {
+        target,
+        address,
+        bytes,
+        ending,
+        connectTimeoutMs,
+        isHead: method === 'HEAD',
+        responseBytesMax: request.responseBytesMax,
+      });
+      return { ...answer, address, latencyMs: nowMs() - startedAtMs };
+    } catch (error) {
+      const isLast = index === tried.length - 1;
+      if (isLast || ending.reason || !isConnectFailure(error)) throw error;
+    }
+  }
+  throw new EgressError('dns', `${target.host} has no address. Check the host name.`);
+}
+
+/** Connects to the first permitted address without sending a request. @throws EgressError */
+async function reach({ pool, findPermitted }: Way, target: Target, ending: ExchangeEnding): Promise<void> {
+  const [first] = await untilEnded(Promise.resolve(findPermitted(target)), ending);
+  if (!first) throw new EgressError('dns', `${target.host} has no address. Check the host name.`);
+  await connected(pool, target, first.address, ending);
+}
+
+function isConnectFailure(error: unknown): boolean {
+  return (
+    error instanceof EgressError && !error.sent && (error.code === 'connect' || error.code === 'timeout')
+  );
 }
 
 export interface Egress {

@@ -3,7 +3,6 @@
 import type { Services } from '../../context.ts';
 import { isSecretOf, type StoredSecret } from '../../identity/oauth-apps/secret.ts';
 import { systemStatement } from '../../store/statement.ts';
-import { builtinClients } from './builtin.ts';
 import { grantTypes, type OAuthClient } from './client.ts';
 import type { Documents } from './documents.ts';
 import type { RegisteredClients } from './registered.ts';
@@ -37,6 +36,21 @@ export interface Clients {
    */
   proves(clientId: string, secret: string): Promise<boolean>;
 }
+
+export const builtinClients: ReadonlyMap<string, OAuthClient> = new Map(
+  [
+    {
+      id: 'tatami-cli',
+      kind: 'app',
+      name: 'Tatami command line',
+      homepage: null,
+      redirectUris: ['http://127.0.0.1/callback', 'http://[::1]/callback'],
+      confidential: false,
+      grantTypes,
+      registeredIn: null,
+    } as const,
+  ].map((client) => [client.id, client]),
+);
 
 export function createClients(options: {
   services: Pick<Services, 'store' | 'nowMs'>;

@@ -9,7 +9,7 @@ import { consentPromptOf, grantedBy, makeGrant, type AskingOptions } from '../co
 import { consentPage } from '../consent/page.ts';
 import type { Asking } from '../engine/engine.ts';
 import { paths } from '../paths.ts';
-import { createWrongCodes } from './wrong-codes.ts';
+import { LRUCache } from 'lru-cache';
 
 const tooMany = (waitSeconds: number): RawAnswer =>
   card(
@@ -22,6 +22,37 @@ const connected = card(
   html`<p>You can close this page and return to your device.</p>`,
 );
 const refused = card('Request denied', html`<p>The device got no access.</p>`);
+
+// Limits wrong user codes (RFC 8628 §5.1), so that a code of eight letters from an alphabet of twenty cannot
+// be guessed.
+
+const wrongMax = 10;
+const wrongWithinMs = 600_000;
+
+interface WrongCodes {
+  /** Returns the seconds until the account may enter another code; null if it may enter one now. */
+  waitOf(who: SignedIn): number | null;
+  note(who: SignedIn): void;
+}
+
+function createWrongCodes(nowMs: () => number): WrongCodes {
+  const known = new LRUCache<string, { count: number; until: number }>({ max: 10_000 });
+  const of = ({ accountId }: SignedIn): { count: number; until: number } => {
+    const now = nowMs();
+    const noted = known.get(accountId);
+    return noted && now < noted.until ? noted : { count: 0, until: now + wrongWithinMs };
+  };
+  return {
+    waitOf(who) {
+      const { count, until } = of(who);
+      return count >= wrongMax ? Math.ceil((until - nowMs()) / 1000) : null;
+    },
+    note(who) {
+      const { count, until } = of(who);
+      known.set(who.accountId, { count: count + 1, until });
+    },
+  };
+}
 
 export function deviceRoutes(options: AskingOptions): Route[] {
   const { sessions, services, engine } = options;

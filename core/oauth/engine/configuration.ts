@@ -1,7 +1,7 @@
 // Configuration of the protocol library: authorization code with PKCE, device codes, opaque tokens with
 // rotation, no OpenID Connect. All features are set explicitly, so that no default of the library applies.
 import { generateKeyPairSync } from 'node:crypto';
-import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import type { Configuration, KoaContextWithOIDC, ErrorOut } from 'oidc-provider';
 import { InvalidTarget } from 'oidc-provider/lib/helpers/errors.js';
 import { Check, Prompt, base } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
 import { offeredScopes } from '../offered.ts';
@@ -9,7 +9,8 @@ import { paths } from '../paths.ts';
 import { resourceAt, resourceUrl } from '../resources.ts';
 import type { Sealing } from '../../lib/sealing.ts';
 import { createAdapter, type Shelves } from './adapter.ts';
-import { showError } from './error-page.ts';
+import { html } from '../../html/html.ts';
+import { page } from '../../html/page.ts';
 
 const minute = 60;
 const hour = 60 * minute;
@@ -60,6 +61,25 @@ export interface ConfigurationOptions extends Shelves {
   readonly sealing: Pick<Sealing, 'sign' | 'verify'>;
   /** Returns true if the cookies of a request belong to a signed-in person. */
   isSignedIn(headers: Headers): Promise<boolean>;
+}
+
+// Error page for authorization requests that cannot be returned to the client safely.
+
+function showError(ctx: KoaContextWithOIDC, { error, error_description: why }: ErrorOut): void {
+  const { body, contentType, headers } = page(
+    'Authorization failed',
+    html`<div class="card">
+      <h1>Authorization failed</h1>
+      <p>
+        The app that sent you here made an invalid request. It got no access. Go back to the app and try
+        again. If that does not help, report this error to its developer:
+      </p>
+      <p class="notice problem"><code>${error}</code> ${why}</p>
+    </div>`,
+  );
+  for (const [name, value] of Object.entries(headers ?? {})) ctx.set(name, value as string);
+  ctx.set('content-type', contentType);
+  ctx.body = body as string;
 }
 
 export function configurationOf(options: ConfigurationOptions): Configuration {

@@ -1,5 +1,5 @@
 // Makes one attempt of a run: performs it in the sandbox, answers its calls and stages its writes.
-import type { Staging } from '../../changes/staging.ts';
+import { Staging, stagedCharsMax } from '../../changes/staging.ts';
 import type { Cause } from '../../events/origin.ts';
 import type { EventRow } from '../../events/event.ts';
 import type { FreshEvents } from '../../events/fresh.ts';
@@ -10,7 +10,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { plainText } from '../../lib/printable.ts';
 import { scopeOfEvent } from '../../rights/rights.ts';
 import type { CallAnswer, RunUsage, SandboxOutcome } from '../../sandbox/supervisor.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store, Scope } from '../../store/store.ts';
 import { callHost } from '../bridge.ts';
 import type { World } from '../backtests/world.ts';
 import { createMeter, type Meter } from '../budgets/meter.ts';
@@ -29,7 +29,10 @@ import type { SandboxOnDemand } from '../sandbox-on-demand.ts';
 import { rightsFor, type RunInput } from './input.ts';
 import { causeOf, handlerOf, jobOf } from './job.ts';
 import type { RunRow } from './rows.ts';
-import { createStagings } from './stagings.ts';
+import { FairQuota } from '../../lib/fairness/fair-quota.ts';
+import { ReadSet } from '../../changes/reads.ts';
+import { contracts } from '../../contracts.ts';
+import { lastSequence } from '../../events/log.ts';
 
 interface CallRecord {
   readonly op: string;
@@ -100,6 +103,56 @@ type ActiveAttempt = Pick<RunAttempt, 'install' | 'staged' | 'cause' | 'startedA
   readonly leased: TriedRun;
   readonly calls: CallRecord[];
 };
+
+// Manages the staged writes of runs in progress: one staging per run, for its present attempt.
+
+interface Stagings {
+  begin(leased: TriedRun, install: Install): Staging;
+  forget(runId: string): void;
+}
+
+// Decides which reads of an attempt are tracked, by the isolation in the manifest. docs/spec/plugins.md › Isolation.
+
+const directoryModels: ReadonlySet<string> = new Set(
+  contracts.flatMap(({ name, directory }) => (directory ? [name] : [])),
+);
+
+/**
+ * Returns null for a plugin without isolation. The set starts at the newest log sequence in this process,
+ * which is committed, so all reads include it. If the log is already longer, the commit checks more changes
+ * than necessary.
+ */
+function readSetOf(
+  { fresh, store }: Pick<AttemptOptions, 'fresh' | 'store'>,
+  scope: Scope,
+  { manifest }: Install,
+  event: EventRow | undefined,
+): ReadSet | null {
+  if (manifest.isolation === 'none') return null;
+  return new ReadSet({
+    directoryModels,
+    begin: () =>
+      Math.max(fresh.newest(scope.workspaceId), event?.sequence ?? 0) || lastSequence(store, scope),
+  });
+}
+
+function createStagings(options: Parameters<typeof readSetOf>[0]): Stagings {
+  const quota = new FairQuota(stagedCharsMax);
+  /** Bounded by the capacity of the run queue. */
+  const stagings = new Map<string, Staging>();
+  return {
+    begin({ item: { scope }, run, event, world }, install) {
+      const seen = world ? { past: world.past } : { reads: readSetOf(options, scope, install, event) };
+      const staged = new Staging(quota, scope.workspaceId, install.id, seen);
+      stagings.set(run.id, staged);
+      return staged;
+    },
+    forget(runId) {
+      stagings.get(runId)?.release();
+      stagings.delete(runId);
+    },
+  };
+}
 
 export function createAttempts(options: AttemptOptions): Attempts {
   const { clock } = options;

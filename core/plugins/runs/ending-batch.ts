@@ -14,10 +14,12 @@ import { usageOf, type RunAttempt, type LeasedRun } from './attempt.ts';
 import { callerGuards } from './input.ts';
 import { effectOf, previewEffects, type RunEffect, type PreviewOptions } from './effects.ts';
 import { endedError } from './failure.ts';
-import { withAuthorPositions } from './logs.ts';
 import { endedRunOp, endOpenRunOp, recordRunOp, type RunRecord } from './record.ts';
 import { releaseNextOps } from './rows.ts';
 import { ranBy, endedRunEvent } from './run-event.ts';
+import { plainText } from '../../lib/printable.ts';
+import type { RunUsage } from '../../sandbox/supervisor.ts';
+import { hasBundlePositions, withStacks } from '../source-positions.ts';
 
 export interface Ending extends Pick<RunRecord, 'status' | 'attempt' | 'error'> {
   /** JSON text of the returned value. */
@@ -42,6 +44,30 @@ export interface BatchOptions extends Pick<PreviewOptions, 'store'> {
 
 type EmittedEvents = RunRecord['events'];
 const delayed = { commitDelayMs: backgroundCommitDelayMs };
+
+// Maps stacks in log lines to the author's source for the record of a run. The recording retains the original
+// lines, because a replay compares them.
+
+type Logs = RunUsage['logs'];
+
+/** Lines without bundle positions are unchanged, and the source map is read only if needed. */
+async function withAuthorPositions(
+  registry: Pick<Registry, 'sourceMapLookup'>,
+  scope: Scope,
+  { install, job }: Pick<RunAttempt, 'install' | 'job'>,
+  logs: Logs,
+): Promise<Logs> {
+  if (!logs.some(({ message }) => hasBundlePositions(message))) return logs;
+  const find = await registry.sourceMapLookup(scope, install.sha256);
+  // Source names can be longer than the places they replace, so the text is cut to the log limit again.
+  let left = job.limits.logBytes;
+  return logs.map((line) => {
+    const text = hasBundlePositions(line.message) ? plainText(withStacks(line.message, find)) : line.message;
+    const message = text === line.message ? text : text.slice(0, Math.max(left, 0));
+    left -= message.length;
+    return { ...line, message };
+  });
+}
 
 /**
  * Commits the end of an attempt. The check for a row is made here and not earlier, because the run may have

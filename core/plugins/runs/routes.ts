@@ -4,14 +4,62 @@ import { idPrefixes } from '../../lib/ids.ts';
 import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import { pluginRef } from '../installs/ref.ts';
 import { pluginVisibility, runVisibility, steering } from '../installs/rights.ts';
-import { cancelRun, type CancelWork } from './cancel.ts';
-import { getRun, listRuns, runSchedule } from './runs.ts';
+import { getRun, listRuns, runSchedule, findRunNow, showRun, type RunActivity } from './runs.ts';
 import { RunResponse, runStatus } from './schema.ts';
+import type { ChangeSet } from '../../changes/change.ts';
+import type { Context } from '../../context.ts';
+import type { WorkQueue } from '../../events/work.ts';
+import { ApiError, notFound } from '../../lib/errors.ts';
+import { endedError } from './failure.ts';
+import { endOpenRunOp } from './record.ts';
+import { releaseNextOps, type RunRow } from './rows.ts';
+import { ranBy, endedRunEvent } from './run-event.ts';
 
 const scheduleName = Type.String({
   pattern: '^[a-z][a-zA-Z0-9-]{0,39}$',
   description: 'Name of a schedule in the manifest.',
 });
+
+// Cancels an open run on request. The run becomes dead; an attempt in progress has no effects, because its batch finds the run ended.
+
+const open: ReadonlySet<RunRow['status']> = new Set(['queued', 'running', 'retrying']);
+
+interface CancelWork extends RunActivity {
+  readonly queue: WorkQueue;
+  stopAttempt(runId: string): void;
+}
+
+/** @throws ApiError not_found; conflict if the run has ended */
+async function cancelRun(ctx: Context, id: string, work: CancelWork): Promise<ChangeSet> {
+  const row = await findRunNow(ctx, id, work);
+  if (!row) throw notFound();
+  if (!open.has(row.status)) throw new ApiError('conflict', endedText(row));
+  const now = ctx.nowMs();
+  const error = endedError(row, { code: 'canceled', message: `Canceled by ${ctx.actor.name}.` });
+  const by = await ranBy(ctx.store, ctx.scope, row);
+  const runEvent = endedRunEvent({
+    ...{ run: row, status: 'dead', attempt: row.attempt, mode: row.mode },
+    ...{ error, by, calls: [], changes: [] },
+  });
+  return {
+    changes: runEvent ? [runEvent] : [],
+    ops: [
+      endOpenRunOp(ctx.scope, id, error, now),
+      work.queue.remove(ctx.scope, id),
+      ...releaseNextOps(work.queue, ctx.scope, row, now),
+    ],
+    afterCommit: () => work.stopAttempt(id),
+    body: showRun({ ...row, status: 'dead', finished_at: now, error_json: JSON.stringify(error) }, work),
+  };
+}
+
+function endedText({ status, continued_by: next }: RunRow): string {
+  const more =
+    next === null
+      ? ' Cancel only runs that have not ended.'
+      : ` It continues as ${next}; cancel that run instead.`;
+  return `This run has already ended with status ${status}.${more}`;
+}
 
 export function runRoutes(work: CancelWork): Route[] {
   return [...routesOfPlugin(work), ...routesOfOne(work)];

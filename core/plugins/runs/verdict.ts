@@ -13,7 +13,10 @@ import type { EndAttempt } from './ending.ts';
 import { runErrorOf, type RunError } from './failure.ts';
 import type { ApplyModes } from '../proposals/apply-modes.ts';
 import type { Later } from './later.ts';
-import { unfitResult } from './result.ts';
+import { ApiError } from '../../lib/errors.ts';
+import { parseJson } from '../../lib/json.ts';
+import { plainText } from '../../lib/printable.ts';
+import { answerOf } from '../inbound/answer.ts';
 
 type Succeeded = Extract<SandboxOutcome, { status: 'succeeded' }>;
 type Failed = Extract<SandboxOutcome, { status: 'failed' }>;
@@ -71,6 +74,23 @@ export function createVerdicts(options: VerdictOptions): Verdicts {
         await noteEnding(leased, tried, true, outcome.killed);
     },
   };
+}
+
+// Validates the result of a handler, which the guest passes as unchecked JSON text.
+
+const partsMax = 5_000;
+
+/** Returns why the result cannot be sent to the waiting caller; null if it can. */
+function unfitResult(kind: HandlerKind, text: string): string | null {
+  try {
+    const result = parseJson(text, partsMax);
+    if (kind !== 'route') return null;
+    const answer = answerOf(result);
+    return 'unsendable' in answer ? plainText(answer.unsendable) : null;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return `The result of the handler is invalid. ${error.message.replace('The body', 'The result')}`;
+  }
 }
 
 /** Returns the error of a run whose handler completed; null if there is none. */

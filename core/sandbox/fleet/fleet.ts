@@ -1,10 +1,8 @@
 // Manages the sidecars: one active per group of plugins that may share a process, one warm standby for the next group that needs a
 // sidecar, and one for quarantined plugins, started on demand. A failed start is retried with backoff.
 import type { Clock } from '../../lib/clock.ts';
-import { createAssignment } from './assignment.ts';
 import { spawnSidecar, type SidecarProcess, type SpawnOptions, type Spoken } from './process.ts';
 import type { JailReport } from '../jail/level.ts';
-import { createRetries } from './retries.ts';
 import { createRoster, promote, type FleetMember, type SidecarRole, type Roster } from './roster.ts';
 
 export type { SidecarRole } from './roster.ts';
@@ -49,6 +47,91 @@ export interface Fleet {
   /** Marks the sidecar as used: it does not end, and becomes the last to be evicted. */
   markUsed(sidecar: SidecarProcess): void;
   stop(): Promise<void>;
+}
+
+/** Maximum number of groups with a process. Above it, an idle one is evicted. */
+const groupsMax = 8;
+
+interface AssignmentOptions {
+  readonly roster: Roster;
+  load(sidecar: SidecarProcess): number;
+  /** Returns true while no process may be started. */
+  isBlocked(): boolean;
+  spawn(role: SidecarRole, group: string): FleetMember;
+  retire(sidecar: SidecarProcess, why: string): void;
+  /** Starts missing sidecars. */
+  fill(): void;
+}
+
+type Assign = (role: 'active' | 'quarantine', group: string) => FleetMember | undefined;
+
+function createAssignment({ roster, load, ...fleet }: AssignmentOptions): Assign {
+  /** Returns true if one more sidecar of this role fits, after evicting an idle one if needed. */
+  const freeCapacity = (role: 'active' | 'quarantine'): boolean => {
+    const others = roster.members().filter((member) => member.role === role);
+    if (others.length < (role === 'active' ? groupsMax : 1)) return true;
+    const idle = others.find(({ sidecar }) => load(sidecar) === 0);
+    if (idle) fleet.retire(idle.sidecar, 'evicted for another group');
+    return idle !== undefined;
+  };
+
+  return (role, group) => {
+    if (fleet.isBlocked()) return undefined;
+    if (role === 'quarantine') return freeCapacity(role) ? fleet.spawn(role, group) : undefined;
+    // The warm standby saves the group the wait for a start.
+    const standby = roster.holder('standby');
+    if (!standby?.ready || !freeCapacity(role)) return undefined;
+    promote(standby, role, group);
+    fleet.fill();
+    return standby;
+  };
+}
+
+// Schedules retries after failed starts of a sidecar, with exponential backoff.
+
+const retryMs = { first: 100, most: 5000 };
+
+interface Retries {
+  /** Number of failed starts since the last successful one. */
+  readonly failures: number;
+  /** True until the next retry, and always after `stop`. */
+  readonly isWaiting: boolean;
+  failed(): void;
+  succeeded(): void;
+  /** Cancels the pending retry and prevents further ones. */
+  stop(): void;
+}
+
+function createRetries(tryAgain: () => void): Retries {
+  let failures = 0;
+  let timer: Timer | undefined;
+  let stopped = false;
+  return {
+    get failures() {
+      return failures;
+    },
+    get isWaiting() {
+      return stopped || timer !== undefined;
+    },
+    failed() {
+      if (stopped) return;
+      clearTimeout(timer);
+      timer = setTimeout(
+        () => {
+          timer = undefined;
+          tryAgain();
+        },
+        Math.min(retryMs.first * 2 ** failures++, retryMs.most),
+      );
+    },
+    succeeded() {
+      failures = 0;
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
 }
 
 export function createFleet(options: FleetOptions): Fleet {

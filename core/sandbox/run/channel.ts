@@ -1,11 +1,11 @@
 // Exchanges the messages of one run with its sidecar, and requests its stop.
 import type { SidecarProcess } from '../fleet/process.ts';
-import type { RunNonce, CallReply } from '../protocol.ts';
-import type { Drained } from '../frames.ts';
+import { type RunNonce, type CallReply, callsPerFrameMax, type RunLimits } from '../protocol.ts';
+import { type Drained, ProtocolBreach } from '../frames.ts';
 import type { SandboxJob } from '../job.ts';
 import type { SandboxEnding } from './ending.ts';
-import { createSpeech } from './speech.ts';
 import type { RunTimers } from './time.ts';
+import { timersMax } from './calls.ts';
 
 /** Time for a stop request and the end that answers it; a sidecar stops a run at once. */
 const stopMs = 1500;
@@ -32,6 +32,37 @@ export interface RunChannelOptions {
   readonly timers: RunTimers;
   readonly job: Pick<SandboxJob, 'limits' | 'tape'>;
   onSent(): void;
+}
+
+// Bounds the frames that a run may send: each must acknowledge a message of the core or count against the limits of the run.
+
+interface Speech {
+  /** Number of the core's messages that the run has consumed. */
+  readonly acked: number;
+  /** @param sent number of messages sent by the core @throws ProtocolBreach */
+  hear(frame: Drained, sent: number): void;
+}
+
+function createSpeech(limits: RunLimits): Speech {
+  let acked = 0;
+  /** Received calls, ignored ones and timers included. */
+  let calls = 0;
+  let lines = 0;
+  return {
+    get acked() {
+      return acked;
+    },
+    hear(frame, sent) {
+      const isEmpty = frame.calls.length === 0 && frame.logs.length === 0;
+      calls += frame.calls.length;
+      lines += frame.logs.length;
+      const ackedMin = acked + (isEmpty ? 1 : 0);
+      const tooMuch = calls > limits.calls + timersMax + callsPerFrameMax || lines > limits.logLines;
+      if (frame.acked > sent || frame.acked < ackedMin || tooMuch)
+        throw new ProtocolBreach('A run sent more than its limits allow.');
+      acked = frame.acked;
+    },
+  };
 }
 
 /** Creates the channel of a run whose order was sent. */

@@ -3,14 +3,28 @@
 import { answeringKinds } from '../../../sdk/plugin/handlers.ts';
 import type { SidecarProcess } from '../fleet/process.ts';
 import { ProtocolBreach, type Drained } from '../frames.ts';
-import type { SandboxJob, SandboxOutcome } from '../job.ts';
-import type { FromSidecar, RunEnd, RunNonce } from '../protocol.ts';
+import type { SandboxJob, SandboxOutcome, RunUsage, Pace } from '../job.ts';
+import {
+  type FromSidecar,
+  type RunEnd,
+  type RunNonce,
+  type GuestLogLevel,
+  type RunLimits,
+  messageMax,
+  type CallReply,
+} from '../protocol.ts';
 import { createRunCalls, type RunCalls, type RunCallsOptions } from './calls.ts';
-import { createPacedCalls } from './paced.ts';
 import { createRunChannel, type RunChannel } from './channel.ts';
 import { failed, type SandboxEnding } from './ending.ts';
-import { createRunLog } from './log.ts';
-import { createOwnWait, createRunClock, createRunTimers, type OwnWait, type RunTimers } from './time.ts';
+import {
+  createOwnWait,
+  createRunClock,
+  createRunTimers,
+  type OwnWait,
+  type RunTimers,
+  type RunClock,
+} from './time.ts';
+import { plainText } from '../../lib/printable.ts';
 
 /** A run ends at this multiple of its wall limit, time spent waiting for the CPU included. */
 const wallBoundTimes = 10;
@@ -30,6 +44,48 @@ export interface RunOrder {
   settle(outcome: SandboxOutcome): void;
 }
 
+// Answers the calls and timers of a replay from its recording, grouped and timed as recorded.
+
+interface PacedCallsOptions {
+  readonly nonce: RunNonce;
+  readonly pace: Pace;
+  readonly clock: RunClock;
+  send(message: CallReply): void;
+  stop(ending: SandboxEnding): void;
+}
+
+const ended: SandboxEnding = { status: 'interrupted', message: 'The replay was ended.' };
+
+function createPacedCalls({ nonce: run, pace, clock, send, stop }: PacedCallsOptions): RunCalls {
+  let count = 0;
+  return {
+    get count() {
+      return count;
+    },
+    // A recording answers at once, so no call is ever open.
+    open: 0,
+    answered: () => Promise.resolve(),
+    take(...call) {
+      if (call[1] !== 'sleep') count++;
+      if (!pace.take(call)) stop(ended);
+    },
+    onIdle() {
+      const answers = pace.next();
+      if (answers === null) return stop(ended);
+      // With no answers left, either the end of the run is in transit or its wall limit ends it.
+      for (const [at, { call, answer, elapsedMs: ageMs }] of answers.entries()) {
+        const elapsedMs = clock.advanceTo(ageMs);
+        const about = { run, call, elapsedMs, ...(at < answers.length - 1 ? { more: true as const } : {}) };
+        if (answer.ok) send({ t: 'answer', ...about, value: answer.value });
+        else {
+          const { code, message } = answer.error;
+          send({ t: 'refuse', ...about, code, message: message.slice(0, messageMax) });
+        }
+      }
+    },
+  };
+}
+
 export interface ActiveRun extends Pick<RunOrder, 'nonce' | 'job' | 'queueName' | 'sidecar'> {
   readonly rssAtStartBytes: number;
   cpuMs: number;
@@ -42,6 +98,36 @@ export interface ActiveRun extends Pick<RunOrder, 'nonce' | 'job' | 'queueName' 
    */
   ended(message: Extract<FromSidecar, { t: 'end' }>): Promise<void>;
   finish(ending: SandboxEnding): void;
+}
+
+// Collects the log of a run and enforces its limits again, because the sidecar is untrusted.
+
+interface RunLog {
+  add(level: GuestLogLevel, text: string): void;
+  /** Returns all lines; the last one is a notice if lines were dropped. */
+  lines(): RunUsage['logs'];
+}
+
+function createRunLog({ logLines, logBytes }: RunLimits, clock: RunClock): RunLog {
+  const logs: RunUsage['logs'] = [];
+  let bytes = 0;
+  let isCut = false;
+  return {
+    add(level, text) {
+      if (logs.length >= logLines || bytes >= logBytes) {
+        isCut = true;
+        return;
+      }
+      const message = plainText(text).slice(0, logBytes - bytes);
+      bytes += message.length;
+      logs.push({ level, message, atMs: clock.nowMs });
+    },
+    lines() {
+      const message =
+        'Further log lines were dropped, because the run reached its log limit. Log less per run.';
+      return isCut ? [...logs, { level: 'warn', message, atMs: clock.nowMs }] : logs;
+    },
+  };
 }
 
 export function startRun(order: RunOrder): ActiveRun {

@@ -1,10 +1,19 @@
 // Prepares a data directory for a server: recognizes it, verifies its page checksums, marks its identity as
 // open, and migrates it. A damaged or unwritable directory is opened read-only.
 import Database from 'libsql';
-import { existsSync } from 'node:fs';
+import {
+  existsSync,
+  closeSync,
+  ftruncateSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import type { Log } from '../../lib/log.ts';
 import type { Problems } from '../../lib/problems.ts';
-import { diskFaultOf } from '../engine-errors.ts';
+import { diskFaultOf, isEngineError } from '../engine-errors.ts';
 import type { OnlyToRead } from '../file-engine.ts';
 import { openLogHead, type LogHead } from '../log-head.ts';
 import { migrate, type MigrationReport } from '../migrate.ts';
@@ -19,12 +28,14 @@ import { damageOf, describeDamage, wayBack, type Damage } from './damage.ts';
 import { writeIdentity } from './identity.ts';
 import { openPageFile } from './page-file.ts';
 import { hasSums, writeSums } from './page-sums.ts';
-import { readableWithoutWriting } from './private-copy.ts';
 import { headOf, recognise, schemaOfFile, type DataDirectory, type Recognised } from './recognise.ts';
-import { describeUnwritable } from './free-space.ts';
-import { readOnlyUri } from './uri.ts';
+import { describeUnwritable, freeBytes, megabytes } from './free-space.ts';
+import { readOnlyUri, immutableUri } from './uri.ts';
 import { isEmptyFile, verifyPages } from './verify.ts';
 import { checkWhole } from './whole-check.ts';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readWalLog } from './wal-log.ts';
 
 export interface StartOptions {
   readonly nowMs: () => number;
@@ -176,6 +187,65 @@ function look(dir: DataDirectory, log: Log): Damage | null {
     if (diskFaultOf(error).fault === 'broken') throw error;
   }
   return null;
+}
+
+// Opens a database for reading where nothing can be written. SQLite needs an extra file next to a write-ahead
+// log. A database with an empty log is opened as immutable; otherwise a copy in the temporary folder includes
+// the log.
+
+interface Readable {
+  readonly uri: string;
+  release(): void;
+}
+
+/** @param usual URI to try first; null to skip */
+function readableWithoutWriting(database: string, usual: string | null): Readable {
+  if (usual !== null && opens(usual)) return { uri: usual, release: () => undefined };
+  if (!readWalLog(`${database}-wal`)) return { uri: immutableUri(database), release: () => undefined };
+  const besideLog = readOnlyUri(database);
+  if (opens(besideLog)) return { uri: besideLog, release: () => undefined };
+  return copyCheckpointed(database);
+}
+
+function opens(uri: string): boolean {
+  try {
+    const db = new Database(uri);
+    db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').all();
+    db.close();
+    return true;
+  } catch (error) {
+    if (!isEngineError(error)) throw error;
+    return false;
+  }
+}
+
+function copyCheckpointed(database: string): Readable {
+  const bytes = statSync(database).size + statSync(`${database}-wal`).size;
+  const free = freeBytes(tmpdir());
+  if (free !== null && free < bytes)
+    throw new Error(
+      `${database} cannot be read in place: its write-ahead log is not checkpointed and the directory is not writable, and ${tmpdir()} has no space for a copy ` +
+        `(${megabytes(free)} free, ${megabytes(bytes)} needed). Free some space there, set TMPDIR to another folder, or make the data directory writable.`,
+    );
+  const dir = mkdtempSync(join(tmpdir(), 'tatami-read-only-'));
+  const copy = join(dir, 'tatami.db');
+  makePrivateFile(copy);
+  const file = openPageFile(database);
+  const fd = openSync(copy, 'r+');
+  try {
+    file.eachInFile((page, content) => {
+      if (content) writeSync(fd, content, 0, content.length, (page - 1) * file.pageBytes);
+    });
+    for (const page of file.log?.frameOf.keys() ?? []) {
+      const content = file.read(page);
+      if (content) writeSync(fd, content, 0, content.length, (page - 1) * file.pageBytes);
+    }
+    if (file.log) ftruncateSync(fd, file.log.pages * file.pageBytes);
+  } finally {
+    closeSync(fd);
+    file.close();
+  }
+  return { uri: immutableUri(copy), release: () => rmSync(dir, { recursive: true, force: true }) };
 }
 
 function startDamaged(dir: DataDirectory, damage: Damage, { problems, log }: StartOptions): Started {

@@ -13,7 +13,6 @@ import type { BatchOutcome } from './batch.ts';
 import type { HeadWriter } from './head-writer.ts';
 import { createPrepare } from './prepare.ts';
 import { createTransactions, type Transactions } from './transaction.ts';
-import { openWalGauge } from './wal.ts';
 import {
   errorToWire,
   faultToWire,
@@ -24,6 +23,8 @@ import {
   type WireGroup,
   type WireOutcome,
 } from './wire.ts';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { frameHeaderBytes, walHeaderBytes as headerBytes } from '../wal-format.ts';
 
 const pragmas = [
   // Another process may hold the lock briefly; the writer thread can afford to wait.
@@ -54,6 +55,45 @@ export interface Engine {
    * @returns true if the database file contains every commit
    */
   close(isWhole: boolean, nowMs: number): Promise<boolean>;
+}
+
+// Detects a long write-ahead log. https://sqlite.org/fileformat2.html#walformat: every frame repeats the salt of the header, and the salt
+// changes when the log restarts, so one frame shows if the current log extends that far.
+
+/** Number of frames that justifies the syncs of a checkpoint. */
+const longFrames = 4_000;
+const saltBytes = 8;
+
+interface WalGauge {
+  isLong(): boolean;
+  /**
+   * @param frames frames in the log; the log counts as long again after another `longFrames` frames, or after it has restarted and reached
+   *   that length
+   */
+  checkpointed(frames: number): void;
+  close(): void;
+}
+
+function openWalGauge(path: string, pageBytes: number): WalGauge {
+  const fd = openSync(path, 'r');
+  const salt = Buffer.alloc(saltBytes);
+  const read = Buffer.alloc(saltBytes);
+  const saltAt = (at: number): Buffer | null =>
+    readSync(fd, read, 0, saltBytes, at) === saltBytes ? read : null;
+  let longAt = longFrames;
+  return {
+    isLong() {
+      const now = saltAt(16);
+      if (now && !now.equals(salt)) {
+        now.copy(salt);
+        longAt = longFrames;
+      }
+      const lastFrameAt = headerBytes + (longAt - 1) * (frameHeaderBytes + pageBytes);
+      return saltAt(lastFrameAt + 8)?.equals(salt) ?? false;
+    },
+    checkpointed: (frames) => void (longAt = frames + longFrames),
+    close: () => closeSync(fd),
+  };
 }
 
 /** @throws libsql's error if the file cannot be opened */

@@ -9,7 +9,7 @@ import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
 import { callingMember, isAdmin } from '../../identity/members/roles.ts';
 import { ApiError, invalidField, notFound } from '../../lib/errors.ts';
-import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
+import { Closed, idOf, pageOf, pageQuery, described, namedSchema, time } from '../../lib/schema.ts';
 import { authorOf } from '../../resource/author.ts';
 import type { Deleted } from '../../resource/deleted.ts';
 import { defineResource } from '../../resource/define.ts';
@@ -20,8 +20,12 @@ import { issueModel } from '../issues/kind.ts';
 import { linkToIssue } from '../issues/part.ts';
 import { mentionsIn } from '../mentions.ts';
 import { comment } from './contract.ts';
-import { commentEdits, CommentEdit } from './history.ts';
 import { commentModel, type Comment } from './kind.ts';
+import { Type } from 'typebox';
+import type { PageParameters } from '../../changes/list.ts';
+import type { EventEnvelope } from '../../events/event.ts';
+import { listEventsOf } from '../../events/feed.ts';
+import { idPrefixes } from '../../lib/ids.ts';
 
 const params = Closed({ id: idOf(comment.id) });
 
@@ -40,6 +44,36 @@ const resolution = (verb: 'resolve' | 'unresolve', summary: string) =>
     responses: { 200: schemasOf(comment).response },
     write: (ctx, { params, ifMatch }) => setResolved(ctx, params.id, verb === 'resolve', ifMatch),
   });
+
+// Edit history of a comment, read from the event log of its issue.
+
+const CommentEdit = namedSchema(
+  'CommentEdit',
+  Closed({
+    eventId: idOf(idPrefixes.event, 'Id of the event of the change.'),
+    editedAt: described(time, 'Time of the change.'),
+    editor: { ...comment.fields.author.response, description: 'Author of the change.' },
+    body: Type.String({ description: 'Text before the change.' }),
+  }),
+);
+
+/** Lists the oldest edits first. @throws ApiError invalid_cursor */
+async function commentEdits(ctx: Context, { id, issueId, createdAt }: Comment, query: PageParameters) {
+  const { data, pageInfo } = await listEventsOf(ctx, issueId, query, {
+    name: id,
+    sinceMs: createdAt,
+    matches: ({ type, entityId }) => type === 'comment.updated' && entityId === id,
+  });
+  return { data: data.flatMap((event) => editIn(ctx, event)), pageInfo };
+}
+
+function editIn({ directory }: Context, { id, created_at, actor, data }: EventEnvelope) {
+  const { body } = data.previous as { body?: string };
+  if (body === undefined) return [];
+  const { editorKind, editorId, editorName } = authorOf({ actor, directory }, 'editor');
+  const editor = { kind: editorKind, id: editorId, name: editorName };
+  return [{ eventId: id, editedAt: created_at, editor, body }];
+}
 
 const history = defineRoute({
   method: 'GET',

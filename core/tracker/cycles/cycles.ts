@@ -1,23 +1,36 @@
 // Cycles. They are created by people or by the rhythm of a team, and started and completed at their times, or
 // earlier by request.
 import type { ChangeSet } from '../../changes/change.ts';
-import { getEntity, removed, updated } from '../../changes/operations.ts';
+import { getEntity, removed, updated, isoTime } from '../../changes/operations.ts';
 import { schemasOf } from '../../contract/schemas.ts';
 import type { Context } from '../../context.ts';
 import { defineRoute } from '../../http/route.ts';
 import { ApiError, invalidField } from '../../lib/errors.ts';
-import { Closed, idOf, pageOf, pageQuery } from '../../lib/schema.ts';
+import {
+  Closed,
+  idOf,
+  pageOf,
+  pageQuery,
+  namedSchema,
+  described,
+  limitDefault,
+  nullable,
+  time,
+} from '../../lib/schema.ts';
 import { dayMs } from '../../lib/time.ts';
 import { defineResource } from '../../resource/define.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { findTeam } from '../directory.ts';
-import { readingIssues } from '../issues/seen.ts';
+import { readingIssues, withIssueVisibility } from '../issues/seen.ts';
 import { requireTakesIssues } from '../teams/archived.ts';
 import { cycle } from './contract.ts';
 import { completing, nameOfNumber, nextNumber, starting } from './course.ts';
 import { cycleModel, type Cycle } from './kind.ts';
-import { CycleProgress, progressOf } from './progress.ts';
-import { listRollovers, Rollover } from './rollovers.ts';
+import { Type, type Static } from 'typebox';
+import { countedByDay, dayByDay, daysOf } from '../day-by-day.ts';
+import { contentParameters, cursorOf, type PageParameters } from '../../changes/list.ts';
+import { readPage, type Page } from '../../store/page.ts';
+import { issue } from '../issues/contract.ts';
 
 /** Bounds the length of a progress response, which has one entry per day. */
 const daysMax = 366;
@@ -51,6 +64,108 @@ const transition = {
   errors: ['conflict'],
   responses: { 200: schemasOf(cycle).response },
 } as const;
+
+// Scope and progress of a cycle, day by day. A completed cycle is counted as it was before its unfinished
+// issues rolled over. See docs/decisions/0046.
+
+const CycleProgress = namedSchema(
+  'CycleProgress',
+  Closed({
+    id: idOf(cycle.id),
+    timeZone: Type.String({ description: 'Time zone of the team, in which days begin and end.' }),
+    days: dayByDay('Days from the start of the cycle to its completion, or to today.'),
+  }),
+);
+
+const idsIn = tenantStatement<{ id: string }>(
+  'cycle_issues.of_cycle',
+  'SELECT id FROM cycle_issues WHERE workspace_id = :ws AND cycle_id = :cycleId',
+);
+const completion = tenantStatement<{ sequence: number }>(
+  'events.cycle_completed',
+  `SELECT sequence FROM events INDEXED BY events_issue
+   WHERE workspace_id = :ws AND issue_id = :cycleId AND type = 'cycle.completed' ORDER BY sequence DESC LIMIT 1`,
+);
+
+async function progressOf(ctx: Context, current: Cycle): Promise<Static<typeof CycleProgress>> {
+  const { store, scope, directory } = ctx;
+  const timeZone = directory.teams.get(current.teamId)?.timeZone ?? 'UTC';
+  if (current.startedAt === null) return { id: current.id, timeZone, days: [] };
+  const ended =
+    current.completedAt === null
+      ? undefined
+      : await store.readOne(scope, completion, { cycleId: current.id });
+  const days = await countedByDay(ctx, {
+    ids: (await store.read(scope, idsIn, { cycleId: current.id })).map(({ id }) => id),
+    days: daysOf(timeZone, current.startedAt, current.completedAt ?? ctx.nowMs()),
+    ...(ended && { before: ended.sequence }),
+    isIn: ({ cycle }) => cycle?.id === current.id,
+  });
+  return { id: current.id, timeZone, days };
+}
+
+const Rollover = namedSchema(
+  'CycleRollover',
+  Closed({
+    issue: Closed(
+      {
+        id: idOf(issue.id),
+        identifier: nullable(
+          Type.String({
+            description: 'Identifier of the issue; null if the issue was moved to another team or purged.',
+          }),
+        ),
+      },
+      { description: 'Issue that was unfinished.' },
+    ),
+    to: nullable(
+      Closed(
+        {
+          id: idOf(cycle.id),
+          number: Type.Integer({ description: 'Number of the cycle within its team.' }),
+          name: Type.String({ description: 'Name of the cycle.' }),
+        },
+        { description: 'Cycle that the issue moved to; null if the team had no next cycle.' },
+      ),
+    ),
+    at: described(time, 'Time of the rollover.'),
+  }),
+);
+
+/** Lists rollovers in order of time; none if the caller cannot see issues of the team. */
+async function listRollovers(
+  ctx: Context,
+  { id, teamId }: Cycle,
+  query: PageParameters,
+): Promise<Page<Static<typeof Rollover>>> {
+  const { visibleTeams } = withIssueVisibility(ctx);
+  if (visibleTeams !== null && !visibleTeams.has(teamId))
+    return { data: [], pageInfo: { hasNextPage: false, endCursor: null } };
+  const key = ctx.directory.teams.get(teamId)?.key ?? '';
+  const { data, pageInfo } = await readPage(ctx.store, ctx.sealing, ctx.scope, {
+    table: 'cycle_issues',
+    select: `id, rolled_at, rolled_to, (SELECT i.number FROM issues AS i
+      WHERE i.workspace_id = :ws AND i.id = cycle_issues.id AND i.team_id = :teamId) AS number`,
+    where: [{ sql: 'cycle_id = :cycleId AND rolled_at IS NOT NULL', params: { cycleId: id, teamId } }],
+    order: [{ sql: 'rolled_at', direction: 'asc' }],
+    limit: query.limit ?? limitDefault,
+    after: cursorOf(query),
+    parameters: { ...contentParameters(query), id },
+  });
+  return {
+    data: data.map((row) => ({
+      issue: { id: String(row.id), identifier: row.number === null ? null : `${key}-${Number(row.number)}` },
+      to: cycleOf(ctx, row.rolled_to),
+      at: isoTime(Number(row.rolled_at)),
+    })),
+    pageInfo,
+  };
+}
+
+function cycleOf({ directory }: Context, id: unknown): Static<typeof Rollover>['to'] {
+  const entry = typeof id === 'string' ? directory.cycles.get(id) : undefined;
+  return entry ? { id: entry.id, number: entry.number, name: entry.name } : null;
+}
 
 export const cycles = defineResource(cycle, cycleModel, {
   async sets(ctx, { team, name }) {

@@ -1,21 +1,20 @@
 import type { Static } from 'typebox';
 import type { Change, ChangeSet } from '../../changes/change.ts';
 import type { Context } from '../../context.ts';
-import { ApiError, invalidField } from '../../lib/errors.ts';
+import { ApiError, invalidField, type ErrorDetail } from '../../lib/errors.ts';
 import { tenantStatement } from '../../store/statement.ts';
 import { requiredOf, toFieldsResponse } from '../fields/values.ts';
 import { requireTakesIssues } from '../teams/archived.ts';
 import { readTemplate } from '../templates/read.ts';
-import { entryState } from './entry-state.ts';
 import { selectedMax, type IssueCreated, type IssueInput } from './bodies.ts';
 import { issue as contract } from './contract.ts';
 import { importedTimes, importedCreation } from './imported.ts';
 import { inState } from './in-state.ts';
 import { issueModel, type Issue } from './kind.ts';
-import { requireFreeNumbers } from './free-numbers.ts';
 import { resolvePatch, teamOf } from './references.ts';
 import { selectedBytesMax } from './select.ts';
 import { lastRank } from './sub-order.ts';
+import { firstState, statesOf, type StateEntry } from '../directory.ts';
 
 /** Id of an issue in another system. */
 export interface ExternalReference {
@@ -52,6 +51,49 @@ async function requireExternalFree(ctx: Context, reference: ExternalReference, a
   throw new ApiError('conflict', `${at}externalId: ${why} ${fix}`, {
     details: [{ path: `${at}externalId`, issue: 'already_exists', fix }],
   });
+}
+
+// Checks numbers given by an import: the team must never have used them. All conflicts are reported at once,
+// so that a bulk import can omit them.
+
+const taken = tenantStatement<{ at: number }>(
+  'issues.numbers_taken',
+  `SELECT w.key AS at FROM json_each(:wanted) AS w
+   WHERE EXISTS (SELECT 1 FROM issues AS i WHERE i.workspace_id = :ws
+       AND i.team_id = w.value ->> 'teamId' AND i.number = w.value ->> 'number')
+     OR EXISTS (SELECT 1 FROM former_identifiers AS f WHERE f.workspace_id = :ws
+       AND f.team_id = w.value ->> 'teamId' AND f.number = w.value ->> 'number')
+   ORDER BY w.key`,
+);
+
+type Numbered = Pick<Issue, 'teamId' | 'number'>;
+
+/**
+ * @param issues issues of the request; without a number if the commit assigns it
+ * @param pathOf returns the path of the number of the nth issue
+ * @throws ApiError validation_failed (already_exists)
+ */
+async function requireFreeNumbers(
+  { store, scope, directory }: Context,
+  issues: readonly Numbered[],
+  pathOf: (index: number) => string,
+): Promise<void> {
+  const wanted = issues.flatMap(({ teamId, number }, index) =>
+    number === null ? [] : [{ teamId, number, path: pathOf(index) }],
+  );
+  if (wanted.length === 0) return;
+  const rows = await store.read(scope, taken, { wanted: JSON.stringify(wanted) });
+  const called = new Set(rows.map(({ at }) => at));
+  const seen = new Set<string>();
+  const details = wanted.flatMap(({ teamId, number, path }, at): ErrorDetail[] => {
+    const name = `${directory.teams.get(teamId)?.key ?? ''}-${number}`;
+    const isFree = !called.has(at) && !seen.has(name);
+    seen.add(name);
+    const fix = `Leave the number out: ${name} is or was the identifier of another issue.`;
+    return isFree ? [] : [{ path, issue: 'already_exists', fix }];
+  });
+  const [first] = details;
+  if (first) throw new ApiError('validation_failed', `${first.path}: ${first.fix}`, { details });
 }
 
 export async function createIssue(
@@ -143,6 +185,21 @@ async function planWithTemplate(
     below.push(issueModel.create({ ...after, ...inParent }));
   }
   return { issue, below };
+}
+
+// Chooses the state of a new issue without a given state: triage, if the team triages such issues, else its
+// backlog.
+
+function entryState(ctx: Context, teamId: string): StateEntry {
+  const { triage } = ctx.directory.teams.get(teamId) ?? {};
+  const isTriaged = triage === 'all' || (triage === 'outside' && isFromOutside(ctx));
+  const state = isTriaged && statesOf(ctx.directory, teamId).find(({ type }) => type === 'triage');
+  return state || firstState(ctx.directory, teamId);
+}
+
+/** Returns true if the author is a plugin, the server itself or a guest. */
+function isFromOutside({ actor, directory }: Context): boolean {
+  return actor.memberId == null || directory.members.get(actor.memberId)?.role === 'guest';
 }
 
 /**

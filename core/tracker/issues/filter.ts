@@ -13,8 +13,9 @@ import { cyclesMeant, relativeWords } from '../cycles/relative-cycles.ts';
 import { label } from '../labels/contract.ts';
 import { state } from '../workflows/contract.ts';
 import { issue, priorities } from './contract.ts';
-import { requireTeamOf } from './identifier.ts';
 import { issueModel, neverDue } from './kind.ts';
+import { invalidField } from '../../lib/errors.ts';
+import { findTeam } from '../directory.ts';
 
 const ownFields = filterFieldsOf(issue);
 const referenceOf = (name: string): ReferenceField => {
@@ -109,6 +110,20 @@ const columns: FilterColumns = (directory, resolved) => {
     },
   };
 };
+
+/**
+ * Rejects an identifier whose team does not exist or is hidden.
+ * @throws ApiError validation_failed (not_found)
+ */
+function requireTeamOf({ directory, visibleTeams }: Context, identifier: string, path: string): void {
+  const [key = ''] = identifier.split('-');
+  const team = findTeam(directory, key);
+  if (!team || (visibleTeams !== null && !visibleTeams.has(team.id)))
+    throw invalidField(path, 'not_found', {
+      why: `There is no issue ${identifier}, because the team does not exist.`,
+      fix: 'Use the identifier of an existing issue.',
+    });
+}
 
 export const issueFiltering = createFiltering({
   fields,

@@ -5,7 +5,6 @@ import { defineRoute } from '../../http/route.ts';
 import { withMoment } from '../../resource/as-of/reads.ts';
 import { Closed, nameOf, pageOf, pageQuery } from '../../lib/schema.ts';
 import { asOfQuery } from '../../resource/as-of/moment.ts';
-import { issueHistory } from './history.ts';
 import { createIssue, createIssues } from './creation.ts';
 import { getIssueAt, listIssuesAt } from './as-of.ts';
 import { getExternal, putExternal } from './external.ts';
@@ -26,9 +25,18 @@ import { deleteIssues, updateIssues } from './bulk.ts';
 import { issue } from './contract.ts';
 import { importing } from './imported.ts';
 import { moveIssue } from './move.ts';
-import { purgeIssue } from './purge.ts';
 import { reorderIssue } from './sub-order.ts';
 import { listQuery, shape } from './query.ts';
+import type { PageParameters } from '../../changes/list.ts';
+import type { Context } from '../../context.ts';
+import { listEventsOf } from '../../events/feed.ts';
+import { notFound, ApiError } from '../../lib/errors.ts';
+import { issueModel } from './kind.ts';
+import type { ChangeSet } from '../../changes/change.ts';
+import { requireVersion } from '../../changes/operations.ts';
+import { callingMember, isAdmin } from '../../identity/members/roles.ts';
+import { requirePerson } from '../../rights/person.ts';
+import { tenantStatement } from '../../store/statement.ts';
 
 const params = Closed({ id: nameOf(issue) });
 
@@ -46,6 +54,61 @@ const externalRoute = {
   }),
   rows: 'team',
 } as const;
+
+/** Lists the oldest events first, also for a deleted issue. */
+async function issueHistory(ctx: Context, id: string, page: PageParameters) {
+  const issue = await issueModel.find(ctx, id);
+  if (!issue) throw notFound();
+  return listEventsOf(ctx, issue.id, page);
+}
+
+// Removes a deleted issue for good, with its comments. Its events stay in the log, for the history, the audit
+// log and consumers.
+
+const childOf = tenantStatement<{ id: string }>(
+  'issues.child_of',
+  'SELECT id FROM issues WHERE workspace_id = :ws AND parent_id = :id AND parent_id IS NOT NULL LIMIT 1',
+);
+
+/** @throws ApiError forbidden, not_found, conflict, precondition_failed */
+async function purgeIssue(ctx: Context, id: string, ifMatch: number | null): Promise<ChangeSet> {
+  const issue = await issueModel.find(ctx, id);
+  if (!issue) throw notFound();
+  requirePerson(ctx, 'purge issues');
+  if (!isAdmin(await callingMember(ctx)))
+    throw new ApiError(
+      'forbidden',
+      'Only owners and admins of the workspace can purge issues. Ask one of them.',
+    );
+  requireVersion(issue, ifMatch);
+  if (issue.deletedAt === null)
+    throw new ApiError('conflict', 'Delete the issue first. A purged issue cannot be restored.');
+  await requireNoChild(ctx, issue.id);
+  return { changes: [issueModel.purge(issue)], body: undefined };
+}
+
+/**
+ * A deleted sub-issue prevents the purge as well, because deleted issues cannot get another parent.
+ * @throws ApiError conflict
+ */
+async function requireNoChild(ctx: Context, id: string): Promise<void> {
+  const row = await ctx.store.readOne(ctx.scope, childOf, { id });
+  if (!row) return;
+  const child = await issueModel.find(ctx, row.id);
+  // The error must not describe a sub-issue that the caller cannot see.
+  if (!child)
+    throw new ApiError(
+      'conflict',
+      'The issue has a sub-issue that you cannot see. That sub-issue must be purged or get another parent first.',
+    );
+  const { identifier } = issueModel.wire(child, ctx);
+  throw new ApiError(
+    'conflict',
+    child.deletedAt === null
+      ? `${identifier} has this issue as its parent. Give ${identifier} another parent, or delete and purge it first.`
+      : `The deleted issue ${identifier} has this issue as its parent. Purge ${identifier} first, or restore it and give it another parent.`,
+  );
+}
 
 export const issueRoutes = [
   defineRoute({

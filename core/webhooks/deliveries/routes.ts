@@ -10,10 +10,15 @@ import {
   listDeliveriesTo,
   replayDelivery,
   type DeliveryWork,
+  makeDelivery,
 } from './deliveries.ts';
-import { pingEndpoint } from './ping.ts';
 import { DeliveryDetail, DeliveryResponse, deliveryOrigin, deliveryStatus } from './schema.ts';
 import { webhook } from '../endpoints/contract.ts';
+import { announce } from '../../changes/announcement.ts';
+import type { ChangeSet } from '../../changes/change.ts';
+import { getEntity } from '../../changes/operations.ts';
+import type { Context } from '../../context.ts';
+import { endpointModel } from '../endpoints/kind.ts';
 
 const filters = {
   status: Type.Optional(deliveryStatus),
@@ -56,6 +61,23 @@ const list = (work: DeliveryWork): Route =>
     errors: ['invalid_cursor'],
     read: (ctx, { query }) => listDeliveries(ctx, query, work),
   });
+
+/** @throws ApiError not_found, conflict if the endpoint is disabled */
+async function pingEndpoint(ctx: Context, id: string, work: DeliveryWork): Promise<ChangeSet> {
+  const endpoint = await getEntity(ctx, endpointModel, id);
+  const target = { kind: endpointModel.name, id };
+  const event = {
+    id: ctx.ids.next(idPrefixes.event),
+    type: 'webhook.ping' as const,
+    sequence: null,
+    subjectId: null,
+    entityId: id,
+  };
+  return {
+    ...makeDelivery(ctx, endpoint, event, 'ping', work),
+    changes: [announce(target, event.type, endpointModel.wire(endpoint, ctx), event.id)],
+  };
+}
 
 const ping = (work: DeliveryWork): Route =>
   defineRoute({

@@ -23,20 +23,78 @@ import {
   timeOf,
   type SampleSetting,
   type SampleScenario,
+  type SampleMoment,
 } from './fixtures.ts';
 import { inboxScenario } from './inbox.ts';
 import { projectScenario } from './projects.ts';
 import { pluginScenario } from './plugins.ts';
-import { relationMoments, relationObjects } from './relations.ts';
 import { cycleMoments, cycleObjects, cycleReference } from './cycles.ts';
 import { slaMoments, slaObjects } from './sla.ts';
-import { attachmentMoments } from './attachments.ts';
+import type { attachment } from '../../tracker/attachments/contract.ts';
+import type { template } from '../../tracker/templates/contract.ts';
 
 const bug = { id: idOf('lbl'), name: 'bug' };
 const crash = { id: idOf('lbl', 2), name: 'crash' };
 const todo = { id: idOf('wfs'), name: 'Todo', type: 'unstarted' } as const;
 const inProgress = { id: idOf('wfs', 2), name: 'In Progress', type: 'started' } as const;
 const hook = 'https://hooks.acme.example/tatami';
+
+// Sample data: a file attached to the sample issue.
+
+function attachmentMoments({ nowMs }: SampleSetting): Readonly<Record<string, SampleMoment>> {
+  const at = new Date(nowMs).toISOString();
+  const file: EntityResponse<typeof attachment> = {
+    id: idOf('att'),
+    issue: { id: idOf('iss'), identifier: 'ENG-42' },
+    kind: 'file',
+    title: 'crash.log',
+    url: null,
+    contentType: 'text/plain',
+    bytes: 18_204,
+    sha256: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+    creator: { kind: 'user', ...ana },
+    version: 1,
+    createdAt: at,
+    updatedAt: at,
+  };
+  const moment: SampleMoment = { now: { attachment: file } };
+  return { 'issue.attachment_added': moment, 'issue.attachment_removed': moment };
+}
+
+// Sample data of triage, moves, relations and templates.
+
+const triage = { id: idOf('wfs', 3), name: 'Triage', type: 'triage' };
+const backlog = { id: idOf('wfs', 4), name: 'Backlog', type: 'backlog' };
+const canceled = { id: idOf('wfs', 5), name: 'Canceled', type: 'canceled' };
+const support = { id: '019b0000-0000-7000-8000-000000000003', key: 'SUP', name: 'Support' };
+
+const relationObjects: SampleScenario['objects'] = {
+  template: {
+    id: idOf('tpl'),
+    name: 'Bug report',
+    team: 'ENG',
+    title: null,
+    description: '## Steps\n\n## Expected',
+    priority: 'high',
+    assignee: null,
+    project: null,
+    labels: [{ id: idOf('lbl'), name: 'bug' }],
+    estimate: null,
+    fields: {},
+    subIssues: ['Write a failing test', 'Fix it'],
+  } satisfies Partial<EntityResponse<typeof template>>,
+};
+
+const relation = { id: idOf('rln'), type: 'blocks', issue: { id: idOf('iss', 2), identifier: 'ENG-43' } };
+
+const relationMoments: SampleScenario['moments'] = {
+  'issue.relation_added': { now: { relation } },
+  'issue.relation_removed': { now: { relation } },
+  'issue.moved': { previous: { identifier: 'SUP-7', number: 7, team: support } },
+  'issue.triage_accepted': { now: { state: backlog }, previous: { state: triage } },
+  'issue.triage_declined': { now: { state: canceled }, previous: { state: triage } },
+  'template.updated': { previous: { subIssues: ['Write a failing test'] } },
+};
 
 export function scenarioOf(setting: SampleSetting): SampleScenario {
   const projects = projectScenario(setting);

@@ -2,14 +2,14 @@
 // The worker tracks in memory which deliveries are being attempted and which were canceled meanwhile.
 import type { WorkItem, WorkQueue } from '../../events/work.ts';
 import { findDelivery, type DeliveryRow } from '../deliveries/rows.ts';
-import { createMessages } from '../deliveries/message.ts';
+import { createMessages, type Messages } from '../deliveries/message.ts';
 import type { WebhookMessage } from '../payload.ts';
 import { createSecretOpener } from '../secret.ts';
 import { createCommitBatch } from './commit-batch.ts';
 import { cancel, deliver, type Delivering, type TakenDelivery } from './deliver.ts';
-import { createFresh, type Fresh } from './fresh.ts';
-import { createDeliveryTracker } from './delivery-tracker.ts';
 import type { EndpointQueues } from './endpoint-queues.ts';
+import { LRUCache } from 'lru-cache';
+import type { Scope } from '../../store/store.ts';
 
 /** Time for running attempts after a shutdown request. */
 const stopGraceMs = 5_000;
@@ -17,6 +17,31 @@ const stopGraceMs = 5_000;
 interface DelivererOptions extends Omit<Delivering, 'messages' | 'commitBatch' | 'openSecrets' | 'signal'> {
   readonly endpointQueues: EndpointQueues;
   readonly baseUrl: string;
+}
+
+/** Limit of cached deliveries; others are read again. */
+const rememberedMax = 20_000;
+
+interface Fresh {
+  /** @param soon true if it is attempted now; later deliveries must not evict it */
+  remember(scope: Scope, delivery: DeliveryRow, message: WebhookMessage, soon: boolean): void;
+  /** Returns the row and removes it from the cache. */
+  take(deliveryId: string): DeliveryRow | undefined;
+}
+
+function createFresh(messages: Messages): Fresh {
+  const remembered = new LRUCache<string, DeliveryRow>({ max: rememberedMax });
+  return {
+    remember(scope, delivery, message, soon) {
+      messages.remember(scope, message, soon);
+      if (soon || remembered.size < rememberedMax / 2) remembered.set(delivery.id, delivery);
+    },
+    take(deliveryId) {
+      const delivery = remembered.get(deliveryId);
+      remembered.delete(deliveryId);
+      return delivery;
+    },
+  };
 }
 
 export interface Deliverer {
@@ -39,6 +64,48 @@ export interface Deliverer {
   active(): ReadonlySet<string>;
   /** Starts no further attempts, and gives running ones a short time to end. */
   stop(): void;
+}
+
+// Tracks which deliveries in memory wait for their attempt, are being attempted, or must not be attempted.
+// The size is bounded by the queue, because only its deliveries are tracked.
+
+interface DeliveryTracker {
+  /** Registers a delivery in memory until `forget`. */
+  take(id: string, endpointId: string): void;
+  forget(id: string): void;
+  /** Marks the attempt as running until `rest`. */
+  begin(id: string): void;
+  rest(id: string): void;
+  isCanceled(id: string): boolean;
+  /** Marks a delivery as canceled; if it waits, its attempt is not made. */
+  noteCanceled(id: string): void;
+  /** Marks all waiting deliveries of a disabled endpoint as canceled. */
+  noteOff(endpointId: string): void;
+  active(): ReadonlySet<string>;
+}
+
+function createDeliveryTracker(): DeliveryTracker {
+  const endpointOf = new Map<string, string>();
+  const active = new Set<string>();
+  const canceled = new Set<string>();
+  const noteCanceled = (id: string): void => {
+    if (!active.has(id)) canceled.add(id);
+  };
+  return {
+    take: (id, endpointId) => void endpointOf.set(id, endpointId),
+    forget(id) {
+      endpointOf.delete(id);
+      canceled.delete(id);
+    },
+    begin: (id) => void active.add(id),
+    rest: (id) => void active.delete(id),
+    isCanceled: (id) => canceled.has(id),
+    noteCanceled,
+    noteOff(endpointId) {
+      for (const [id, of] of endpointOf) if (of === endpointId) noteCanceled(id);
+    },
+    active: () => active,
+  };
 }
 
 export function createDeliverer(options: DelivererOptions): Deliverer {

@@ -2,22 +2,23 @@
 // sends them.
 import type { Committer } from '../../changes/commit.ts';
 import type { Directory, Services } from '../../context.ts';
-import { createConsumer, type Consumer } from '../../events/consumer.ts';
+import { createConsumer, type Consumer, type ConsumerOptions } from '../../events/consumer.ts';
 import type { FreshEvents } from '../../events/fresh.ts';
 import type { SeenTimes } from '../../events/wall-clock.ts';
-import { createUnitQueue, type UnitQueue } from '../../events/work.ts';
+import { createUnitQueue, type UnitQueue, type WorkQueue } from '../../events/work.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Egress } from '../../lib/egress/egress.ts';
 import type { Scope } from '../../store/store.ts';
-import { findDelivery, setDeliveriesBackOp } from '../deliveries/rows.ts';
-import { deliveryRows, type DeliveryUnit } from '../deliveries/units.ts';
+import { findDelivery, setDeliveriesBackOp, newDelivery } from '../deliveries/rows.ts';
+import { deliveryRows, type DeliveryUnit, deliveryUnit } from '../deliveries/units.ts';
 import { consumerName } from '../endpoints/subscription.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 import { createDeliverer, type Deliverer } from './deliverer.ts';
 import { createDisable } from './disable.ts';
 import type { Healths } from './health.ts';
 import type { EndpointQueues } from './endpoint-queues.ts';
-import { createPlanner } from './planner.ts';
+import { derivedId, idPrefixes } from '../../lib/ids.ts';
+import { messageOf } from '../payload.ts';
 
 /** Maximum number of deliveries in memory. Concurrent attempts are limited per endpoint. */
 const deliveriesInMemory = 2_000;
@@ -26,6 +27,44 @@ export interface Pipeline {
   readonly consumer: Consumer;
   readonly queue: UnitQueue<DeliveryUnit>;
   readonly deliverer: Deliverer;
+}
+
+/**
+ * Number of deliveries after which a page ends, so that many endpoints do not exceed the capacity of the
+ * queue.
+ */
+const deliveriesAtOnce = 1_000;
+
+function createPlanner(options: {
+  clock: Clock;
+  baseUrl: string;
+  subscriptions: Subscriptions;
+  deliverer: Deliverer;
+  queue: WorkQueue;
+}): ConsumerOptions<DeliveryUnit>['plan'] {
+  const { clock, subscriptions, deliverer, queue } = options;
+  const perform: Parameters<typeof deliveryUnit>[3] = (item, delivery, message) =>
+    deliverer.performPlanned(item, queue, delivery, message);
+
+  return async (scope, events, isMeant, isNew) => {
+    const now = clock.nowMs();
+    const units: DeliveryUnit[] = [];
+    let through = 0;
+
+    for (const event of events) {
+      if (units.length >= deliveriesAtOnce) break;
+      through = event.sequence;
+      const wanting = await subscriptions.wanting(scope, event, isMeant);
+      if (wanting.length === 0) continue;
+      const message = messageOf(event, options.baseUrl);
+      for (const endpoint of wanting) {
+        const id = derivedId(idPrefixes.delivery, event.id, endpoint.id);
+        if (!(await isNew(id))) continue;
+        units.push(deliveryUnit(scope, newDelivery(id, endpoint, event, now), message, perform));
+      }
+    }
+    return { units, notes: [], through };
+  };
 }
 
 export function createPipeline(options: {

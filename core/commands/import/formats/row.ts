@@ -1,6 +1,6 @@
 // An issue as the export of another tracker has it. Each format reads its files into rows; what becomes of a row is the same for all.
 import { systemClock } from '../../../lib/clock.ts';
-import { pastTimeOf } from '../time.ts';
+import { isTime } from '../../../lib/time.ts';
 
 export interface ImportRow {
   /** Place in the file, for messages: `line 3` of a CSV file, `record 3` of a JSON list; both begin at 1. */
@@ -100,6 +100,20 @@ export interface Format {
 export function numberIn(identifier: string): number | undefined {
   const number = Number(/-([1-9]\d{0,6})$/.exec(identifier)?.[1]);
   return Number.isNaN(number) ? undefined : number;
+}
+
+/** ISO 8601, in UTC where no zone is given; null for what is no time between 1970 and now. */
+function pastTimeOf(text: string, nowMs: number): string | null {
+  const [, day, clock = '', zone = ''] =
+    /^\s*(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?))?\s*(Z|UTC|GMT|[+-]\d{2}:?\d{2})?\s*$/i.exec(
+      text,
+    ) ?? [];
+  if (day === undefined) return null;
+  const offset = /^[+-]/.test(zone) ? zone.replace(/^(...):?/, '$1:') : 'Z';
+  const given = clock === '' ? day : `${day}T${clock}${offset}`;
+  if (!isTime(given)) return null;
+  const time = Date.parse(given);
+  return time >= 0 && time <= nowMs ? new Date(time).toISOString() : null;
 }
 
 /** When a row was made, as the file writes it. */

