@@ -1,7 +1,4 @@
-// Entry of `bin/tatami`. `cleanStart` runs before the command is loaded, because it may restart the process
-// without configuration from the working directory.
-import { cleanStart } from './commands/clean-start.ts';
+// Runs the command from source.
+import { main } from './start/program.ts';
 
-const start = await cleanStart();
-const { tatami } = await import('./commands/tatami.ts');
-await tatami(start);
+await main();

@@ -136,7 +136,7 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
     types: ['service'],
   },
   commands: {
-    of: ['core/commands/', 'core/main.ts'],
+    of: ['core/commands/'],
     may: [
       'lib',
       'contract',
@@ -154,6 +154,7 @@ const parts: Readonly<Record<string, ArchitecturePart>> = {
     ],
     types: ['events'],
   },
+  start: { of: ['core/start', 'core/main.ts'], may: ['lib', 'commands'] },
   executable: { of: ['core/executable/'], may: ['lib', 'sandbox', 'service', 'commands'] },
 };
 
@@ -344,7 +345,7 @@ test('only egress and the sdk send requests, and only config reads the environme
 });
 
 test('commands print only through output.ts, which escapes untrusted text', () => {
-  const printing = [...under('core/commands/'), ...under('core/main.ts')].filter(({ text }) =>
+  const printing = [...under('core/commands/'), ...under('core/start')].filter(({ text }) =>
     /\bprocess\.(stdout|stderr)\b|\bconsole\./.test(text),
   );
   expect(printing.map(({ file }) => file)).toEqual([

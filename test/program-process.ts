@@ -1,6 +1,5 @@
-// Runs core/main.ts or one of the programs of the tests. A bundle with bytecode supports no top-level
-// `await`, so core/main.ts cannot be its entry.
-import { cleanStart } from '../core/commands/clean-start.ts';
+// Runs the command or one of the programs of the tests.
+import { main as runCommand } from '../core/start/program.ts';
 import { ownPrograms, programPrefix, type OwnProgram } from './own-programs.ts';
 
 async function main(): Promise<void> {
@@ -9,9 +8,7 @@ async function main(): Promise<void> {
     const { main } = await ownPrograms[first.slice(programPrefix.length) as OwnProgram]();
     return main(args);
   }
-  const start = await cleanStart();
-  const { tatami } = await import('../core/commands/tatami.ts');
-  await tatami(start);
+  await runCommand();
 }
 
 void main();

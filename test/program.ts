@@ -1,12 +1,13 @@
-// The command `tatami` as tests start it. `test/all.ts` bundles the program once, with bytecode, because a
-// start from source takes twice the CPU time and a run has some hundred of them. One test file, and the tests
-// of the launcher, the README and a clone, start it from source in every run.
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+// The command `tatami` as tests start it. `test/all.ts` bundles it once, together with the programs of the tests
+// and by the bundler of the start-up bundle, because a start from source takes twice the CPU time and a run has
+// some hundred of them. One test file, and the tests of the launcher, the README and a clone, start it as people
+// do in every run.
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
 import { cleanBunFlags, packageRoot } from '../core/lib/clean-bun.ts';
 import { typedIn } from '../core/lib/own-program.ts';
+import { bundleProgram } from '../core/start/bundler.ts';
 import { programPrefix, type OwnProgram } from './own-programs.ts';
 
 /**
@@ -53,44 +54,16 @@ export async function openBundle(): Promise<string> {
   if (bundle !== '' && existsSync(join(bundle, 'tatami'))) return bundle;
   const folder = bundle === '' ? mkdtempSync(join(tmpdir(), 'tatami-bundle-')) : bundle;
   if (bundle === '') process.on('exit', () => rmSync(folder, { recursive: true }));
-  await bundleProgram(folder);
+  await makeBundle(folder);
   return folder;
 }
 
-async function bundleProgram(folder: string): Promise<void> {
-  const result = await Bun.build({
-    entrypoints: ['test/program-process.ts', 'core/store/writer/thread-main.ts'].map((path) =>
-      join(packageRoot, path),
-    ),
-    naming: { entry: '[name].[ext]' },
-    outdir: folder,
-    target: 'bun',
-    format: 'cjs',
-    bytecode: true,
-    env: 'disable',
-    plugins: [{ name: 'places', setup: (build) => void build.onLoad({ filter: ownSource }, pinModulePaths) }],
-    throw: false,
-  });
-  if (!result.success) throw new Error(result.logs.map(String).join('\n'));
+async function makeBundle(folder: string): Promise<void> {
+  await bundleProgram({ entry: 'test/program-process.ts', folder });
   if (!existsSync(join(folder, 'node_modules')))
     symlinkSync(join(packageRoot, 'node_modules'), join(folder, 'node_modules'));
   const words = bundleCommand(folder).map((word) => `'${word}'`);
   writeFileSync(join(folder, 'tatami'), `#!/bin/sh\nexec ${words.join(' ')} "${typedIn}$PWD" "$@"\n`, {
     mode: 0o755,
   });
-}
-
-const ownSource = /\/(core|sdk|test)\/.*\.ts$/;
-
-/** Pins `import.meta` paths to the sources, except for the bundled thread of the writer. */
-function pinModulePaths({ path }: { path: string }): { contents: string; loader: 'ts' } {
-  const text = readFileSync(path, 'utf8');
-  const contents = path.endsWith('/writer/thread.ts')
-    ? text
-        .replace('./thread-main.ts', './thread-main.js')
-        .replace('import.meta.url', 'Bun.pathToFileURL(__filename)')
-    : text
-        .replaceAll('import.meta.dir', JSON.stringify(dirname(path)))
-        .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href));
-  return { contents, loader: 'ts' };
 }

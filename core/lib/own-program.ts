@@ -1,4 +1,4 @@
-// Command line for starting Tatami as another process: from source, where Bun runs core/main.ts, and from the executable, which
+// Command line for starting Tatami as another process: from source, where Bun runs core/start.ts, and from the executable, which
 // contains Bun.
 import { join } from 'node:path';
 import { cleanBunFlags, packageRoot } from './clean-bun.ts';
@@ -21,6 +21,6 @@ export const typedIn = '--typed-in=';
 export function ownProgram(args: readonly string[], folder: string): string[] {
   const said = [`${typedIn}${folder}`, ...args];
   if (isExecutable) return [process.execPath, ...said];
-  const main = join(packageRoot, 'core/main.ts');
+  const main = join(packageRoot, 'core/start.ts');
   return [process.execPath, ...cleanBunFlags, `--cwd=${packageRoot}`, main, ...said];
 }

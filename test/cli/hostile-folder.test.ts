@@ -40,6 +40,8 @@ describe('no code of the folder runs', () => {
         'node_modules/commander/package.json': '{"name":"commander","main":"index.js"}',
         'node_modules/commander/index.js': evil(),
         'core/main.ts': evil(),
+        'core/start.ts': evil(),
+        'node_modules/.cache/tatami/program.js': evil(),
         'package.json': '{"imports":{"#x":"./evil.ts"},"scripts":{"preinstall":"touch ran"}}',
       }),
     ],
