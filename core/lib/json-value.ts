@@ -1,7 +1,7 @@
 // Validates and copies request bodies that in-process callers pass as values, under the rules of JSON texts. The copy prevents
 // later changes of a validated value.
 import { ApiError } from './errors.ts';
-import { jsonDepthMax, malformed } from './json.ts';
+import { jsonDepthMax, malformed, malformedTexts } from './json.ts';
 
 export interface ValueLimits {
   readonly bytesMax: number;
@@ -67,7 +67,7 @@ function takenWhole(copying: Copying, whole: object, depth: number): unknown {
   let properties = 0;
   for (const [name, value] of Object.entries(whole)) {
     if (value === undefined) continue;
-    if (name === '__proto__') throw malformed('A property may not be named __proto__. Rename the property.');
+    if (name === '__proto__') throw malformed(malformedTexts.proto);
     countPart(copying);
     requireText(copying, name);
     // Counts the colon, and the comma or opening brace.
@@ -91,9 +91,8 @@ function takenList(copying: Copying, items: readonly unknown[], depth: number): 
 
 function requireText(copying: Copying, text: string): void {
   count(copying, Buffer.byteLength(text) + 2);
-  if (!text.isWellFormed())
-    throw malformed('A string contains an unpaired surrogate. Send well-formed Unicode.');
-  if (text.includes('\0')) throw malformed('A string contains the character U+0000. Remove the character.');
+  if (!text.isWellFormed()) throw malformed(malformedTexts.surrogate);
+  if (text.includes('\0')) throw malformed(malformedTexts.nullCharacter);
 }
 
 function count(copying: Copying, bytes: number): void {

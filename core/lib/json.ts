@@ -141,7 +141,7 @@ function passNumber(text: string, start: number): number {
 }
 
 function note(object: Open, name: string): void {
-  if (name === '__proto__') throw malformed('A property may not be named __proto__.');
+  if (name === '__proto__') throw malformed(malformedTexts.proto);
   if (object.first === name || object.others?.has(name))
     throw malformed(`The property ${JSON.stringify(name.slice(0, 80))} appears twice.`);
   if (object.first === null) object.first = name;
@@ -179,10 +179,17 @@ function decoded(raw: string): string {
   } catch {
     throw brokenString;
   }
-  if (!content.isWellFormed()) throw malformed('A string contains an unpaired surrogate.');
-  if (content.includes('\0')) throw malformed('A string contains the character U+0000.');
+  if (!content.isWellFormed()) throw malformed(malformedTexts.surrogate);
+  if (content.includes('\0')) throw malformed(malformedTexts.nullCharacter);
   return content;
 }
+
+/** Errors that JSON texts and values of in-process callers have in common. */
+export const malformedTexts = {
+  proto: 'A property may not be named __proto__. Rename the property.',
+  surrogate: 'A string contains an unpaired surrogate. Send well-formed Unicode.',
+  nullCharacter: 'A string contains the character U+0000. Remove the character.',
+} as const;
 
 export function malformed(message: string): ApiError {
   return new ApiError('malformed_request', message);

@@ -165,6 +165,6 @@ test('each attempt ends in time with its reason, and a healthy endpoint is not a
   console.log('grown', grown, alone[98], beside[98], again[98]);
   // At most twice as long as alone, before or after, because the load of the machine changes.
   expect(beside[98]!).toBeLessThan(2 * Math.max(alone[98]!, again[98]!, 50 * slowness()));
-  // Megabytes; about 5 on an idle machine.
-  expect(grown).toBeLessThan(20);
+  // Megabytes. The allocator retains freed memory in tests; an endless response that is stored would take gigabytes.
+  expect(grown).toBeLessThan(60);
 }, 60_000);
