@@ -3,7 +3,7 @@
 // in a fair queue.
 import { ApiError, tooManyAtOnce } from '../lib/errors.ts';
 import type { BillingAccount } from '../lib/billing-account.ts';
-import { malformed, parseJson } from '../lib/json.ts';
+import { malformed, malformedTexts, parseJson } from '../lib/json.ts';
 import { takeJson, tooLarge, type ValueLimits } from '../lib/json-value.ts';
 import { codingOf, type Coder } from './coding.ts';
 import { FairQuota } from '../lib/fairness/fair-quota.ts';
@@ -98,7 +98,7 @@ export function createBodies(fairQueue: LoopQueue, coder: Pick<Coder, 'decode'>)
       }
     },
     take(billingAccount, received, limits, check) {
-      if (received === undefined) throw malformed('The body is missing. Send a JSON value.');
+      if (received === undefined) throw malformed(malformedTexts.missing);
       const { value, bytes } = takeJson(received, limits);
       const taken = (release: () => void): ReadBody => {
         check(value);

@@ -57,8 +57,7 @@ function taken(copying: Copying, value: unknown, depth: number): unknown {
 }
 
 function takenWhole(copying: Copying, whole: object, depth: number): unknown {
-  if (depth > jsonDepthMax)
-    throw malformed(`The body is nested deeper than ${jsonDepthMax} levels. Send a flatter structure.`);
+  if (depth > jsonDepthMax) throw malformed(malformedTexts.nested);
   countPart(copying);
   if (Array.isArray(whole)) return takenList(copying, whole, depth);
   if (!isPlain(whole))

@@ -23,6 +23,7 @@ export function parseJson(text: string, partsMax: number = jsonPartsMax): unknow
 
 /** Returns an error with the position of the fault but without the input, which may contain a secret. */
 function notJson(text: string): ApiError {
+  if (text.trim() === '') return malformed(malformedTexts.missing);
   const fault = findJsonFault(text);
   const where = fault
     ? `: expected ${fault.expected} at ${positionText(text, fault.at)}.`
@@ -116,8 +117,7 @@ function enter(walk: Walk, isObject: boolean): void {
   countPart(walk);
   walk.open.push({ isObject, first: null, others: null });
   walk.expectsName = isObject;
-  if (walk.open.length > jsonDepthMax)
-    throw malformed(`The body is nested deeper than ${jsonDepthMax} levels.`);
+  if (walk.open.length > jsonDepthMax) throw malformed(malformedTexts.nested);
 }
 
 function countPart(walk: Walk): void {
@@ -136,7 +136,7 @@ function passNumber(text: string, start: number): number {
   number.lastIndex = start;
   const digits = number.exec(text)![0];
   if (Math.abs(Number(digits)) === Infinity)
-    throw malformed(`The number ${digits.slice(0, 40)} is out of range.`);
+    throw malformed(`The number ${digits.slice(0, 40)} is out of range. Send a finite number.`);
   return start + digits.length - 1;
 }
 
@@ -186,6 +186,8 @@ function decoded(raw: string): string {
 
 /** Errors that JSON texts and values of in-process callers have in common. */
 export const malformedTexts = {
+  missing: 'The body is missing. Send a JSON value.',
+  nested: `The body is nested deeper than ${jsonDepthMax} levels. Send a flatter structure.`,
   proto: 'A property may not be named __proto__. Rename the property.',
   surrogate: 'A string contains an unpaired surrogate. Send well-formed Unicode.',
   nullCharacter: 'A string contains the character U+0000. Remove the character.',

@@ -32,7 +32,7 @@ test('broken JSON is refused with the line, the column and the syntax that JSON 
       `${start} a closing double quote (the text begins at line 1, column 11) at line 1, column 13.`,
     ],
     ['{"a": 1,\n"a": 2}', 'The property "a" appears twice. See line 2, column 1.'],
-    ['{"a": 1e999}', 'The number 1e999 is out of range. See line 1, column 7.'],
+    ['{"a": 1e999}', 'The number 1e999 is out of range. Send a finite number. See line 1, column 7.'],
   ] as const)
     expect([text, ...(await send(text))]).toEqual([text, 400, 'malformed_request', message]);
   const filter = encodeURIComponent('{"priority":');
