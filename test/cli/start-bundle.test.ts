@@ -79,7 +79,8 @@ function builder(): number | null {
   }
 }
 async function until(isTrue: () => boolean): Promise<void> {
-  const end = Bun.nanoseconds() + 20e9;
+  // The build has the lowest priority, so it takes long on a busy machine.
+  const end = Bun.nanoseconds() + 50e9;
   while (!isTrue()) {
     if (Bun.nanoseconds() > end) throw new Error(`The cache has ${names().join(', ') || 'no files'}.`);
     await Bun.sleep(20);
@@ -127,12 +128,19 @@ test('several first starts at once build one bundle, and the next start runs it'
   expect((await run('--version')).out).toBe('bundled\n');
 });
 
+test('an edited package takes effect at the next start', async () => {
+  expect((await run('--help')).out).toBe('bundled\n');
+  const path = join(clone, 'node_modules', ownPackage, 'lib/help.js');
+  writeFileSync(path, readFileSync(path, 'utf8').replaceAll('Usage:', 'Use this:'));
+  expect((await run('--help')).out).toContain('Use this:');
+});
+
 test('an edited source file takes effect at the next start, even with the same size and time', async () => {
   editUnnoticeably(command, 'A self-hostable', 'A SELF-HOSTABLE');
   expect((await run('--help')).out).toContain('A SELF-HOSTABLE issue tracker');
 });
 
-test('an error names the source file and its line, and at most two bundles are stored', async () => {
+test('an error names the source file and its line', async () => {
   writeFileSync(
     command,
     original.replace('const program = new', "throw new Error('on purpose');\n  const program = new"),
@@ -145,17 +153,9 @@ test('an error names the source file and its line, and at most two bundles are s
   const { err, code } = await run('--version');
   expect([err, code]).toEqual([expect.stringContaining(`${command}:${line}:`), 1]);
   expect(err).not.toContain(folder);
-  expect(bundles().length).toBe(2);
-  appendFileSync(command, '// Edited.\n');
-  const next = await built();
-  expect(
-    bundles()
-      .map((name) => join(cache, name))
-      .toSorted(),
-  ).toEqual([folder, next].toSorted());
 });
 
-test('a killed build leaves nothing that a start uses, and the next start builds again', async () => {
+test('a killed build leaves nothing that a start uses; the next start builds again, and two bundles are stored', async () => {
   appendFileSync(command, '// Killed.\n');
   const before = bundles();
   await run('--version');
@@ -165,15 +165,7 @@ test('a killed build leaves nothing that a start uses, and the next start builds
   await until(() => bundles().some((name) => !before.includes(name)));
   await settled();
   expect(names()).toEqual(bundles());
-});
-
-test('an edited package takes effect at the next start', async () => {
-  const folder = await built();
-  replaceProgram(folder, announce);
-  expect((await run('--help')).out).toBe('bundled\n');
-  const path = join(clone, 'node_modules', ownPackage, 'lib/help.js');
-  writeFileSync(path, readFileSync(path, 'utf8').replaceAll('Usage:', 'Use this:'));
-  expect((await run('--help')).out).toContain('Use this:');
+  expect(bundles().length).toBe(2);
 });
 
 test('a bundle that cannot be loaded is removed, and the command runs from source', async () => {

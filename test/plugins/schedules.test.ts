@@ -121,10 +121,11 @@ test('a run that is interrupted repeatedly loses no attempt, and ends once inter
   );
   let cutting = true;
   const cut = (async () => {
-    // The pauses grow until a sidecar can start and begin the run, however busy the machine is.
-    for (let pauseMs = 300; cutting; pauseMs = Math.min(pauseMs * 1.2, 8_000)) {
-      for (const pid of sidecarPids()) process.kill(pid, 'SIGKILL');
-      await Bun.sleep(pauseMs);
+    while (cutting) {
+      // A ready sidecar begins the run at once.
+      const { sandbox } = (await app.call('GET', '/readyz')).json;
+      await Bun.sleep(sandbox === 'ready' ? 100 : 20);
+      if (sandbox === 'ready') for (const pid of sidecarPids()) process.kill(pid, 'SIGKILL');
     }
   })();
   const reply = await app.call('POST', '/api/v1/plugins/com.test.cut/schedules/work/run');
